@@ -52,7 +52,7 @@ func TestJoinAndLeave(t *testing.T) {
 	l.rooms.Join("#OPEN", false, tell)
 	l.rooms.Join("#shut", true, tell)
 	l.rooms.handle(irc.Failed{Channel: "#shut", Err: errors.New("banned"), Retry: time.Minute})
-	joined("#shut") // no request is waiting for it any more
+	joined("#shut") // no request is waiting for this channel any more
 	l.rooms.Join("#later", false, tell)
 	l.Stop()
 	want := []string{

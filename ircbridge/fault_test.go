@@ -97,7 +97,7 @@ const (
 const calmEvery = 3
 
 // TestFaults sends 500 messages in each direction while the connection breaks ten times
-// in each of the ways, always with a message on its way.
+// in each way, always while a message is being sent.
 //
 // No outgoing message is lost. If the server has a history, none is sent twice. If it has
 // none, the messages that were on their way when the connection ended, at most four, are
@@ -116,7 +116,7 @@ func TestFaults(t *testing.T) {
 		// second. Two bridges share the faults, so each waits half as long.
 		breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))), newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))))
 	})
-	t.Run("meanwhile", func(t *testing.T) { // these two take as long together as the subtest above
+	t.Run("meanwhile", func(t *testing.T) { // together these two take as long as the subtest above
 		t.Parallel()
 		t.Run("ngircd", func(t *testing.T) {
 			breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited))))

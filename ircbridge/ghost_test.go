@@ -25,8 +25,8 @@ func TestTheOldConnectionHasItsSay(t *testing.T) {
 	s.state("back under another nick", func(st bridge.State) bool {
 		return st.Connected && st.Nick == "swarm_" && slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#standup-x" && c.Joined })
 	})
-	// Meanwhile other messages are posted in other channels, so there was time to repeat
-	// this one.
+	// Meanwhile, other messages are posted in other channels. This shows that the bridge
+	// had time to repeat the message, but waited.
 	s.where(s.say("coder", bridge.Origin{Channel: "#standup-x"}, "elsewhere"), dropbox.Done)
 	s.proxy.Heal()
 	eventually(t, "both are done with", func() bool { return s.finished() == 2 }, s.mailbox)

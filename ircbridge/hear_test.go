@@ -131,7 +131,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 			}
 			ann.say("#project-x", "coder: later")
 			ann.like("Another person has answered " + d.ID + " already.")
-			s.mail("coder", 1) // the message of the first part
+			s.mail("coder", 1) // the message from the first part of this test
 		})
 	})
 }
@@ -270,7 +270,7 @@ func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 }
 
 // A client may split a long text into several lines. The agent gets the first line, and the
-// person is told.
+// bridge tells the person so.
 func TestTornTextIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -330,7 +330,7 @@ func TestWakesAreBounded(t *testing.T) {
 	})
 }
 
-// TestTwoThatMentionEachOtherStop answers every line of the bridge with a mention, as
+// TestTwoThatMentionEachOtherStop answers every line from the bridge with a mention, as
 // another bridge would.
 func TestTwoThatMentionEachOtherStop(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {

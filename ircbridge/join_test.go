@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// Requests to join a channel that the server does not let the bridge into delay no text.
+// Requests to join channels that are closed to the bridge do not delay any text.
 func TestJoinsHoldUpNothing(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -37,7 +37,7 @@ func TestJoinsHoldUpNothing(t *testing.T) {
 		}
 		s.where(s.say("coder", bridge.Origin{}, "meanwhile"), dropbox.Done)
 		for _, id := range joins[:4] {
-			s.where(id, dropbox.Claimed) // it is still waiting for the channel
+			s.where(id, dropbox.Claimed) // the message is still waiting for its channel
 		}
 	})
 }

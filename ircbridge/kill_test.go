@@ -15,8 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// TestMain also runs as a bridge that a test kills. IRCBRIDGE_BE then contains the
-// folders of the bridge's store and home, and the address of the server.
+// TestMain runs the tests or, if IRCBRIDGE_BE is set, a bridge that a test kills. The
+// variable contains the folders of the bridge's store and home, and the address of the
+// server.
 func TestMain(m *testing.M) {
 	if be := os.Getenv("IRCBRIDGE_BE"); be != "" {
 		if err := beBridge(strings.Split(be, "\n")); err != nil {
@@ -47,7 +48,7 @@ func beBridge(args []string) error {
 const atOnce = 12
 
 // TestKilled kills the bridge's process at 20 random moments while messages go out and
-// lines come in. Each time, some text is on its way between the bridge and the server.
+// lines come in. Each time, a text is on its way between the bridge and the server.
 //
 // No outgoing message is lost. If the server has a history, none is sent twice. If it has
 // none, at most four unproven messages are sent again for each kill, and marked. See

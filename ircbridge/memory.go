@@ -15,8 +15,8 @@ const (
 	clockSkew    = time.Minute     // between the server and us
 )
 
-// A memory tells the library which texts were handled, namely those in the buffers. It
-// only reads files, so any goroutine may call it.
+// A memory tells the library which texts were handled, namely those in the buffers. Its
+// methods only read files, so any goroutine may call them.
 type memory struct{ dir string }
 
 // Marks implements [irc.Memory].
@@ -37,7 +37,7 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 			continue
 		}
 		if m.ID == "" {
-			m.Sum = irc.Sum(l.Nick, strings.TrimPrefix(l.Text, "* "+l.Nick+" ")) // without the beginning that marks an emote
+			m.Sum = irc.Sum(l.Nick, strings.TrimPrefix(l.Text, "* "+l.Nick+" ")) // without the prefix that marks an emote
 		}
 		heard = append(heard, m)
 	}
@@ -51,13 +51,14 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// A channel is completely known up to the time ownBehind before each of our lines. One of
-// our lines enters the buffer when it is proven. An earlier line from a person may be
-// handled after that, or never if this process is killed.
+// ownBehind is a time span: if one of our lines is in the buffer, everything said in the
+// channel up to ownBehind before that line is known. A line of ours enters the buffer
+// when it is proven. An earlier line from a person may be handled after that, or never if
+// this process is killed.
 const ownBehind = provenWithin + clockSkew
 
-// private returns the time until which all private talk is known. If no bridge has noted
-// that time, private returns the time of the newest private line.
+// private returns the time up to which all private messages are known. If no bridge has
+// recorded that time, private returns the time of the newest private line.
 func (m memory) private() ([]irc.Mark, error) {
 	st, err := bridge.ReadState(m.dir)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A person reads a result of 200 KB, whose body has only the beginning, page by page to
-// its last byte. The pages come privately, although the person asked in the channel.
+// A person reads a result of 200 KB page by page, to its last byte. The message's body
+// contains only the beginning of the result. The bridge sends the pages privately,
+// although the person asked in the channel.
 func TestReadingALongResult(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -82,8 +83,8 @@ func TestReadingALongResult(t *testing.T) {
 	})
 }
 
-// A text that does not fit in a line of the network does not count as a short answer, and
-// no page or line cuts a secret in two.
+// A text that does not fit in one IRC line does not count as a short answer. No page or
+// line ends within a secret.
 func TestReadingNeitherFloodsNorTells(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

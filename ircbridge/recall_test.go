@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A message that an earlier bridge began to send goes before the messages after it, even
-// while the bridge asks the server how much of it was sent.
+// A message that an earlier bridge began to send is sent before later messages, even
+// though the bridge first asks the server how much of it was sent.
 func TestOrderBehindALookUp(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)
@@ -27,7 +27,7 @@ func TestOrderBehindALookUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := box.Claim(entries[0]) // as a bridge that was then killed did
+	c, err := box.Claim(entries[0]) // like a bridge that is then killed
 	if err != nil {
 		t.Fatal(err)
 	}

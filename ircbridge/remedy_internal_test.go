@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// No remedy suggests a retry that cannot succeed. The test of the bridge's advice has the
-// texts for people; TestWhatIRCDoesNotTakeIsGivenUp has the refusals of servers.
+// No remedy suggests a retry that cannot succeed. The test of the bridge's advice checks
+// the texts for people, and TestWhatIRCDoesNotTakeIsGivenUp checks the servers' refusals.
 func TestRemedy(t *testing.T) {
 	refused := func(code, text string) string {
 		return (&irc.Rejected{Code: code, Target: "#c", Text: text}).Error()

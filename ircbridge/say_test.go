@@ -71,8 +71,8 @@ func TestRequests(t *testing.T) {
 			}
 			return st.Sent == 6
 		})
-		// After a restart the bridge joins again the channels that people asked for, and
-		// not those that it left.
+		// After a restart the bridge rejoins the channels that people asked for, but not
+		// those that it left.
 		s.stop()
 		s.start()
 		s.ready()
@@ -260,8 +260,8 @@ func TestFilesByHand(t *testing.T) {
 	})
 }
 
-// A conversation without a task, or whose task is over, has no channel, and copies of its
-// messages open none.
+// A conversation that has no task, or whose task is over, has no channel. Copies of its
+// messages do not open one.
 func TestNoChannelForMereQuestions(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)

@@ -135,7 +135,7 @@ func (s *scene) where(id string, want dropbox.State) dropbox.Found {
 	eventually(s, fmt.Sprintf("%s in %s", id, want), func() bool {
 		var err error
 		f, err = s.store.Find(id)
-		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // it may be between two folders
+		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // the message may be on its way between two folders
 			s.Fatal(err)
 		}
 		return err == nil && f.State == want
@@ -204,7 +204,7 @@ func newPersonBy(t testing.TB, cfg irc.Config, channels ...string) *person {
 		t.Fatalf("%s cannot connect: %v", cfg.Nick, err)
 	}
 	p := &person{t: t, conn: conn, nick: cfg.Nick, done: make(chan struct{})}
-	go func() { // the cleanup waits for it
+	go func() { // the cleanup waits for this goroutine
 		defer close(p.done)
 		for m := range conn.Messages() {
 			p.mu.Lock()
@@ -266,7 +266,7 @@ func (p *person) heard() []string {
 	return all
 }
 
-// sees waits until a line has been seen.
+// sees waits until the person has seen a line.
 func (p *person) sees(line string) {
 	p.t.Helper()
 	eventually(p.t, fmt.Sprintf("%s sees %q", p.nick, line), func() bool { return slices.Contains(p.lines(), line) }, func() string {

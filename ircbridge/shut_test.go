@@ -81,7 +81,7 @@ func TestKickedManyTimes(t *testing.T) {
 }
 
 // Anyone may invite the bridge back into its channels; into other channels it follows
-// only people with the "control" right.
+// only invitations from people with the "control" right.
 func TestInvitations(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann, joe := newPerson(t, addr, "ann", "#other"), newPerson(t, addr, "joe", "#joes")
@@ -145,7 +145,7 @@ func TestAChannelWithAKey(t *testing.T) {
 	})
 }
 
-// No agent can make the bridge leave a channel of the configuration.
+// No agent can make the bridge leave a configured channel.
 func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -166,7 +166,8 @@ func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 	})
 }
 
-// A person with the "control" right can also end the tries to join a channel.
+// A person with the "control" right can also make the bridge stop trying to join a
+// channel.
 func TestAShutChannelIsGivenUpByOrder(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#asked")

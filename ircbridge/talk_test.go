@@ -54,7 +54,7 @@ func TestTheLeadByItsName(t *testing.T) {
 			}
 			return mailbox
 		}
-		s.o.Style = ircbridge.StyleRelay // the servers here lack it, and the lead does not need it
+		s.o.Style = ircbridge.StyleRelay // these servers do not support relaying; the lead's name does not depend on it
 		ann, joe := newPerson(t, addr, "ann", "#project-x", "#standup-x"), newPerson(t, addr, "joe", "#project-x")
 		s.start()
 		s.ready()
@@ -70,7 +70,8 @@ func TestTheLeadByItsName(t *testing.T) {
 		}
 		ann.say("swarm", "read "+d.ID)
 		ann.like("ann swarm: " + d.ID + " from opus-orange to coder, note, ")
-		// People answer the lead's question with the name or with "lead".
+		// People address an answer to the lead's question to the configured name or to
+		// "lead".
 		if err := s.store.MakeMailbox(dropbox.Lead); err != nil {
 			t.Fatal(err)
 		}

@@ -190,8 +190,8 @@ func TestBurstOfLines(t *testing.T) {
 	})
 }
 
-// A bridge that is told to stop while it delivers a message to an agent ends, even when the
-// disk refuses the message.
+// A bridge that is told to stop while it is delivering a message to an agent stops, even if
+// the disk refuses the message.
 func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -21,7 +21,7 @@ func TestPrivateInAFlood(t *testing.T) {
 	s := newScene(t, srv.Addr)
 	s.o.Server.Unlimited, s.o.Server.Rate = false, 20
 	channels := []string{"#project-x", "#standup-x", "#alerts", "#errors"}
-	for i := range 400 { // more than the bridge examines to choose the next one
+	for i := range 400 { // more messages than the bridge examines to choose the next one
 		s.say("coder", bridge.Origin{Channel: channels[i%4]}, fmt.Sprintf("line %d\nof two", i))
 	}
 	newPerson(t, srv.Addr, "ann")

@@ -10,7 +10,7 @@ import (
 // second, and at most 2,000 bytes without an answer from the server. (inspircd 3 closes a
 // connection with 10 KiB of unread bytes, ircd-hybrid 8.2 one with 2,560 bytes.)
 //
-// PONG and the lines of the registration do not wait, but they count towards the limit.
+// PONG and the registration lines do not wait, but they count towards the limit.
 type Flood struct {
 	Burst  int     // how many lines may be written at once; 0 means 4
 	Rate   float64 // how many lines a second after that; 0 means 1

@@ -56,7 +56,8 @@ func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 
 // fetchPrivate catches up with private talk: the server names the nicks that wrote, and
 // fetchPrivate asks for the history of each. On a server without history there is nothing
-// to fetch. That server has told each person who wrote that the nick is absent.
+// to fetch. Such a server told everyone who wrote while this client was away that there
+// was no such nick.
 func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 	from := v.private
 	if marks, err := v.o.Memory.Marks(""); err == nil && len(marks) > 0 && from.IsZero() {

@@ -27,7 +27,7 @@ type tape struct {
 }
 
 // record connects a client to a server without capabilities, which gives the client the
-// nick. It must be called in a synctest bubble.
+// requested nick. It must be called in a synctest bubble.
 func record(t *testing.T, cfg irc.Config, nick string, deaf bool) (*irc.Conn, *tape) {
 	near, far := net.Pipe()
 	tp := &tape{nc: far, deaf: deaf}

@@ -36,7 +36,7 @@ type Config struct {
 	PingAfter       time.Duration // a PING is sent after this long without a line; 0 means 60 s
 	PingTimeout     time.Duration // the connection ends after this long without an answer; 0 means 30 s
 	ProofTimeout    time.Duration // the connection ends when a line has no proof for this long; 0 means 90 s
-	NickAfter       time.Duration // pause before the wanted nick is asked for again, doubling up to 10 min; 0 means 15 s
+	NickAfter       time.Duration // pause before the client asks for the wanted nick again; it doubles up to 10 min; 0 means 15 s
 
 	Secrets []string     // masked in what is sent and logged, like Pass and the SASL password
 	Log     *slog.Logger // nil logs nothing; raw lines are logged at level debug, masked
@@ -144,7 +144,7 @@ func (c Config) masker() *Masker {
 }
 
 // userOf makes a user name from a nick: ngircd accepts only letters, digits and a few
-// signs.
+// other characters.
 func userOf(nick string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r) {

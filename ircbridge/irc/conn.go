@@ -21,7 +21,8 @@ import (
 // meantime the server does not count as silent.
 const maxIncoming = 1024
 
-// writeTimeout ends a connection whose other side has stopped reading.
+// writeTimeout is the longest time that a write may take. It ends a connection whose
+// other side has stopped reading.
 const writeTimeout = 60 * time.Second
 
 // A Conn is one connection, registered and alive until Done is closed. It does not
@@ -79,7 +80,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	case <-c.done:
 		select {
 		case <-c.p.ready:
-			return c, nil // it has ended since; its messages can still be read
+			return c, nil // the connection has ended since then; its messages can still be read
 		default:
 		}
 	case <-ctx.Done():
@@ -193,7 +194,7 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
 		if errors.Is(err, ErrTimeout) {
-			c.discard() // before a caller hears about it and may send the text again
+			c.discard() // before a caller learns that the connection has ended, and may send the text again
 		}
 		c.mu.Lock()
 		switch {

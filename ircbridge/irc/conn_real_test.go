@@ -134,7 +134,8 @@ func TestNicksOfAllSigns(t *testing.T) {
 	})
 }
 
-// A line of exactly the limit arrives whole; a line with one byte more would not.
+// A line of exactly the maximum length arrives whole; a line with one byte more would
+// not.
 func TestLongLinesArriveWhole(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		ann := dial(t, irc.Config{Addr: addr, Nick: "ann", Flood: fast})

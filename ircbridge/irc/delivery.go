@@ -111,8 +111,8 @@ func (d *Delivery) Wait(ctx context.Context) error {
 	}
 }
 
-// Pieces returns the state of each piece. After the connection was cut, look for the
-// pieces in the history before you send anything again.
+// Pieces returns the state of each piece. If the connection was cut, look for the pieces
+// in the history before you send anything again.
 func (d *Delivery) Pieces() []Piece {
 	d.mu.Lock()
 	defer d.mu.Unlock()

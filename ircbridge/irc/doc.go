@@ -53,15 +53,16 @@
 //     and leave exactly enough room for the source that the server puts before them.
 //   - A password in the clear: SASL needs TLS or loopback, and an address with TLS
 //     is never tried without it.
-//   - The end of a connection for flooding, with the default [Flood].
+//   - A disconnection for flooding, with the default [Flood].
 //   - A secret of a known shape in a channel or in the log of raw lines:
 //     all texts pass through a [Masker].
 //
 // # Bounds
 //
-// 4,096 pieces may wait to be written, 1,024 of them for one target; above that, a
-// delivery fails with [ErrQueueFull]. 1,024 received messages and 1,024 events may wait
-// to be read; above that, the connection is not read, and the server waits. A line may
-// have 8,191 bytes of tags and 8,192 other bytes; a longer line is dropped and counted.
-// 64 batches of 8 MiB each may be open. Every command counts towards the flood limit.
+// At most 4,096 pieces may wait to be written, at most 1,024 of them for one target;
+// above that, a delivery fails with [ErrQueueFull]. At most 1,024 received messages and
+// 1,024 events may wait to be read; above that, the connection is not read, and the
+// server waits. A line may have at most 8,191 bytes of tags and 8,192 other bytes; a
+// longer line is dropped and counted. At most 64 batches, of at most 8 MiB each, may be
+// open. Every command counts towards the flood limit.
 package irc

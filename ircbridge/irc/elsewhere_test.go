@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// An elsewhere is a connection to another machine.
+// An elsewhere is a connection that appears to lead to another machine.
 type elsewhere struct{ net.Conn }
 
 func (elsewhere) RemoteAddr() net.Addr {

@@ -61,7 +61,7 @@ type Text struct {
 	Tags    map[string]string // as received
 
 	Private bool
-	Notice  bool // never to be answered
+	Notice  bool // must never be answered
 	Emote   bool
 	Own     bool // under the nick of this client, but not sent by this connection
 	Bot     bool // the sender says that it is a bot
@@ -69,7 +69,7 @@ type Text struct {
 	History bool // from the history: an old text, which is never a command
 }
 
-// Peer returns the target of an answer: the channel, or the other side of private talk.
+// Peer returns the target for an answer: the channel, or the other side of private talk.
 func (t Text) Peer() string {
 	if t.Private && !t.Own {
 		return t.Nick
@@ -77,7 +77,7 @@ func (t Text) Peer() string {
 	return t.Target
 }
 
-// Mark returns the place of the text in the history of its Peer.
+// Mark returns the text's place in the history of its [Text.Peer].
 func (t Text) Mark() Mark {
 	m := Mark{ID: t.MsgID, Time: t.Time}
 	if m.ID == "" {

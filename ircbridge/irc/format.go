@@ -86,7 +86,7 @@ func CTCP(text string) (command, args string, ok bool) {
 
 // PlainText makes any text safe to send: line ends become \n, and every character that a
 // server, a client or a terminal would read as a command, a format or a CTCP becomes
-// U+FFFD. Of C0 and C1 only tabs and line ends remain.
+// U+FFFD. Of the control characters (C0 and C1), only tabs and line ends remain.
 func PlainText(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	if !strings.ContainsFunc(s, notPlain) {

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Bytes that were on their way when a silent connection was ended do not arrive later,
-// because they may have been sent again by then.
+// Bytes that were on their way when a silent connection was ended do not arrive later: by
+// then, the same text may have been sent again.
 func TestWhatIsGivenUpIsTakenBack(t *testing.T) {
 	s := irctest.NewServer(t, irctest.Features{})
 	p := irctest.NewProxy(t, s.Addr)

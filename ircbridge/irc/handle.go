@@ -79,7 +79,7 @@ func (p *protocol) answer(b *batch, reg *registration) ([]Message, error) {
 			continue // the echo
 		}
 		if strings.HasSuffix(m.Tags["batch"], "chathistory") {
-			continue // it goes only to the call that asked for it
+			continue // a history goes only to the call that asked for it
 		}
 		some, err := p.one(m, reg)
 		seen = append(seen, some...)
@@ -200,7 +200,8 @@ func (p *protocol) unlabelled(m Message) bool {
 	return false
 }
 
-// textRefusals are the numerics that refuse a text, and no other command of this package.
+// textRefusals are the numerics that refuse a text, but no other command that this
+// package sends.
 var textRefusals = []string{"401", "402", "404", "406", "407", "411", "412", "413", "414", "415", "417", "481", "486", "492", "531", "716"}
 
 // refused returns the unproven text that a failure without a label belongs to, or nil if

@@ -15,8 +15,8 @@ const maxPages = 100
 // ErrNoHistory says that the server offers no history.
 var ErrNoHistory = errors.New("the server has no history")
 
-// overlap is how far before the mark a request for a history by time begins, because
-// clocks differ. A text that arrives twice is emitted once.
+// overlap is how far before the mark a history request by time begins. The overlap is
+// needed because clocks differ. A text that arrives twice is emitted once.
 const overlap = time.Minute
 
 // HistoryLimit returns how many messages of history the server returns at once, or 0 if
@@ -108,10 +108,11 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 	return all, byTime, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
 }
 
-// PrivateSince returns the nicks of private talk since a time, in the server's order,
-// which may be oldest first or newest first. It asks for page after page, because the
-// server's answer also contains the channels with new messages. The errors are those of
-// [Conn.History]. Even with an error, PrivateSince returns the nicks that it has fetched.
+// PrivateSince returns the nicks with which there was private talk since a time, in the
+// server's order, which may be oldest first or newest first. It asks for page after page,
+// because the server's answer also contains the channels with new messages. The errors
+// are those of [Conn.History]. Even with an error, PrivateSince returns the nicks that it
+// has fetched.
 func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {

@@ -12,8 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A server that has forgotten the id of the last text answers as if there were no later text (ergo
-// 2.20), or refuses the id. The client then asks by time, and emits a gap for the forgotten rest.
+// A server that has forgotten the id of the last text answers as if there were no later text
+// (ergo 2.20), or refuses the id. The client then asks by time, and emits a gap for the
+// forgotten texts.
 func TestHistoryWithoutTheLastText(t *testing.T) {
 	texts := func(from, to int) (all []string) {
 		for i := from; i < to; i++ {

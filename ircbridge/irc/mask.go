@@ -42,7 +42,7 @@ func (m *Masker) Mask(text string) string {
 	return assignment().ReplaceAllStringFunc(text, maskAssignment)
 }
 
-// Line masks one raw line of the protocol, in which a few commands carry secrets in known
+// Line masks one raw protocol line, in which a few commands carry secrets in known
 // positions.
 func (m *Masker) Line(line string) string {
 	return m.Mask(credentials().ReplaceAllString(line, "${1}"+Masked))
@@ -88,8 +88,8 @@ var (
 	// quotes or up to the next space.
 	assignment = pattern(`(?i)\b([a-z0-9_.-]*(?:key|token|secret|password|passwd|passphrase|pwd|credentials?))(["']?\s*(?::=|[:=])\s*)("[^"\n]+"|'[^'\n]+'|` + "`[^`\n]+`" + `|[^\s"'` + "`" + `,;&)\]}]+)`)
 
-	// Commands with a secret: PASS, SASL, OPER, those with the key of a channel, and
-	// those to the services of networks.
+	// Commands with a secret: PASS, SASL, OPER, commands with a channel's key, and
+	// commands to a network's services.
 	credentials = pattern(`(?i)^((?:@\S+ +)?(?::\S+ +)?(?:PASS +|AUTHENTICATE +|OPER +\S+ +|JOIN +\S+ +|MODE +\S+ +\S*k\S* +|(?:PRIVMSG +)?(?:NICKSERV|NS|CHANSERV|CS|X\S*) +:?(?:IDENTIFY|ID|LOGIN|REGISTER|GHOST|RECOVER|REGAIN|SET PASSWORD) +)).+`)
 )
 

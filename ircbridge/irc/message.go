@@ -190,8 +190,8 @@ func (m Message) String() string {
 	return strings.TrimSuffix(string(line), "\r\n")
 }
 
-// cleanLast keeps the two marks of a CTCP. Anywhere else the same byte would begin a
-// CTCP, so it is replaced.
+// cleanLast keeps the two bytes \x01 around a CTCP. Anywhere else a byte \x01 would begin
+// a CTCP, so cleanLast replaces it.
 func cleanLast(command, p string) string {
 	if command == "PRIVMSG" || command == "NOTICE" {
 		if inner, ok := strings.CutPrefix(p, "\x01"); ok {

@@ -74,7 +74,7 @@ func TestEveryParameterIsMadeSafe(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{irc.Msg("PRIVMSG", "#a", "x\r\nQUIT :bye\x00").String(), "PRIVMSG #a :x\uFFFD\uFFFDQUIT :bye\uFFFD"},
 		{irc.Msg("KICK", "#a\n", "b\rc", "\xff").String(), "KICK #a\uFFFD b\uFFFDc \uFFFD"},
-		{irc.Msg("FOO", "b\tr", "\tx\t", "y\tz").String(), "FOO b\tr \tx\t y\tz"}, // RFC 1459 allows a tab in the middle
+		{irc.Msg("FOO", "b\tr", "\tx\t", "y\tz").String(), "FOO b\tr \tx\t y\tz"}, // RFC 1459 allows a tab in a middle parameter
 		{irc.Msg("TOPIC", "#a", "\x01X\x01 \x07\x1b[31m\u009b\tand \x02bold").String(), "TOPIC #a :\uFFFDX\uFFFD \uFFFD\uFFFD[31m\uFFFD\tand \x02bold"},
 		{irc.Msg("PRIVMSG", "#a", "\x01ACTION waves\x01 \x01").String(), "PRIVMSG #a :\x01ACTION waves\uFFFD \x01"},
 	} {
@@ -84,7 +84,7 @@ func TestEveryParameterIsMadeSafe(t *testing.T) {
 	}
 }
 
-// Every message is written as one line, and parsing that gives the same message.
+// Every message is written as one line, and parsing that line gives the same message.
 func FuzzAppend(f *testing.F) {
 	f.Add("key", "value; \\\r\n", "nick!u@h", "PRIVMSG", "#chan", "text\r\nQUIT")
 	f.Add("", "", "", "privmsg", "a b", ":x")
@@ -124,7 +124,8 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-// Every parsed message can be written, and parses the same again.
+// Every parsed message can be written, and parsing the written line gives the same
+// message.
 func FuzzParse(f *testing.F) {
 	f.Add("@a=b;c :nick!u@h PRIVMSG #c  d :e f\r\n")
 	f.Add(":s 353 a = #b :@c +d")

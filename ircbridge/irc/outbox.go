@@ -45,7 +45,7 @@ type entry struct {
 	piece    int
 	call     *call // of Do; otherwise nil
 
-	number uint64 // in the order of writing, from 1
+	number uint64 // counts entries as they are written, from 1
 	at     time.Time
 	over   bool
 }
@@ -59,13 +59,13 @@ type outbox struct {
 	urgent  [][]byte // PONG, registering, our PING; they do not wait for the bucket
 	waiting [priorities]turns
 	private [priorities]turns // texts for people; see peek
-	inARow  int               // private texts since the last line of another kind, while one waited
+	inARow  int               // private texts written in a row while other texts waited
 
 	flying   []*entry          // written and not yet proven, in order
 	bytes    int               // total size of flying
 	labels   map[string]*entry // by label, until answered
 	last     uint64            // number of the last line
-	label    uint64            // last label given
+	label    uint64            // number in the newest label
 	barrier  uint64            // the last PING proves the lines up to this number
 	since    int               // lines since the newest PING; the next PING proves them
 	pingedAt time.Time
@@ -77,7 +77,7 @@ func newOutbox(f Flood, now time.Time) *outbox {
 	return &outbox{flood: f, bucket: newBucket(f, now), labels: make(map[string]*entry)}
 }
 
-// turns holds a queue for each target. The targets take turns.
+// turns contains a queue for each target. The targets take turns.
 type turns struct {
 	order []string
 	queue map[string][]*entry
@@ -123,7 +123,7 @@ func (o *outbox) size() int {
 	return n
 }
 
-// of returns the queues of a kind of entries.
+// of returns the queues for one kind of entry.
 func (o *outbox) of(private bool, p Priority) *turns {
 	if private {
 		return &o.private[p]
@@ -152,7 +152,7 @@ func (o *outbox) newLabel() string {
 }
 
 // next returns what may be written now, or else how long to wait for a token. A wait of 0
-// means until something happens.
+// means to wait until something happens.
 func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	for _, line := range o.urgent {
 		data = append(data, line...)
@@ -213,13 +213,12 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	return data, wait
 }
 
-// privateInARow is how many private texts go in a row before a waiting entry of another
-// kind.
+// privateInARow is how many private texts are written in a row while other entries wait.
 const privateInARow = 3
 
 // peek returns the next entry. Private texts go before those for channels, since a person
-// is waiting for them. But if channels are waiting too, only privateInARow of them go in
-// a row.
+// is waiting for them. But if texts for channels are waiting too, at most privateInARow
+// private texts go in a row.
 func (o *outbox) peek() *entry {
 	private, other := highest(&o.private), highest(&o.waiting)
 	if private == nil || other != nil && o.inARow >= privateInARow {
@@ -281,8 +280,9 @@ func (o *outbox) pong(token string, now time.Time) (lag time.Duration, ok bool) 
 	return lag, true
 }
 
-// passed proves everything up to number: the server answers in order, and a failure would have
-// come before. A command with a label waits for its answer, which may come later.
+// passed proves everything up to number: the server answers in order, and a failure would
+// have come before this answer. A command with a label waits for its answer, which may come
+// later.
 func (o *outbox) passed(number uint64) {
 	n := 0
 	for ; n < len(o.flying) && o.flying[n].number <= number; n++ {

@@ -21,10 +21,10 @@ type protocol struct {
 	timers timers
 }
 
-// timers hold the times at which a connection has to act. The writer checks them.
+// timers are the times at which a connection has to act. The writer checks them.
 type timers struct {
 	heard    time.Time // when the last line came, or when a wait for the consumer ended
-	pinged   time.Time // when a PING was sent since then; zero if none was
+	pinged   time.Time // when a PING was sent after that; zero if none was
 	asked    time.Time // when the last PING was sent, to measure the lag
 	blocked  bool      // the reader waits for its consumer: silence proves nothing
 	nickAt   time.Time // when to ask for the wanted nick
@@ -82,7 +82,7 @@ func (p *protocol) becomeReady() {
 	p.wake()
 }
 
-// nickFree asks for the wanted nick at the next turn of the writer.
+// nickFree makes the writer ask for the wanted nick as soon as it runs.
 func (p *protocol) nickFree() {
 	p.timers.nickAt = time.Time{}
 	p.wake()

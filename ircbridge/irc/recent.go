@@ -2,13 +2,13 @@ package irc
 
 import "time"
 
-// recent holds the keys of the last texts of one target.
+// recent contains the keys of the last texts of one target.
 type recent struct {
 	ids   []string // oldest first
 	known map[string]bool
 	last  Mark
 	id    Mark      // the newest mark with an id
-	alive time.Time // this client heard the target until then
+	alive time.Time // until when this client heard the target
 }
 
 func newRecent(marks []Mark) *recent {

@@ -10,7 +10,7 @@ import (
 )
 
 // A text to a target that is neither a channel nor a nick is not sent: some servers pass
-// it to many people, or to a person on another server, and some do not answer.
+// it to many people, or to a person on another server, and other servers do not answer.
 func TestTargetsThatAreNone(t *testing.T) {
 	c := dial(t, irc.Config{Nick: "ann", Flood: fast, Addr: irctest.Script(t, greet+hello)})
 	for _, target := range []string{"$$*", "$*.test", "$a.test", "@#room", "+@#room", "ann!u@h", "ann@h", "u%h", "u%h@a.test", "*", "*status", "b?b", "b,c", "", " ", ":b"} {

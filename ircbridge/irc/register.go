@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// usedCaps are the capabilities that this package uses. It works without each of them.
+// usedCaps are the capabilities that this package uses. It also works without any of
+// them.
 var usedCaps = []string{
 	"account-notify", "account-tag", "batch", "cap-notify", "chghost", "draft/chathistory", "draft/event-playback",
 	"draft/multiline", "draft/relaymsg", "echo-message", "labeled-response", "message-tags", "server-time",
@@ -26,11 +27,11 @@ type registration struct {
 	cfg      Config
 	want     []string
 	asked    [][]string // CAP REQ lines without an answer yet
-	listed   bool       // CAP LS has ended
+	listed   bool       // the answer to CAP LS is complete
 	ended    bool       // CAP END was sent
 	login    bool       // AUTHENTICATE was sent
 	loggedIn bool
-	tries    int // how many nicks were taken
+	tries    int // how many requests for a nick have failed
 }
 
 func newRegistration(cfg Config) *registration {
@@ -100,7 +101,7 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 			break
 		}
 		if r.tries == 0 && len(r.cfg.Nick) > 9 {
-			r.tries++ // RFC 1459 allows 9 bytes, and some servers allow no more
+			r.tries++ // RFC 1459 allows a nick of 9 bytes, and some servers allow no more
 			p.st.nick = r.cfg.Nick[:9]
 			p.urgent(Msg("NICK", p.st.nick))
 			return true, nil
@@ -224,7 +225,7 @@ func (r *registration) answered(name string) {
 	}
 }
 
-// proceed does the next step when no answer is missing.
+// proceed takes the next step if no answer is outstanding.
 func (r *registration) proceed(p *protocol) error {
 	if p.st.phase != Registering || r.ended || !r.listed || len(r.asked) > 0 {
 		return nil

@@ -16,7 +16,7 @@ var rejoinAfter = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute,
 type wishState int
 
 const (
-	wishOut wishState = iota // to be asked for at wish.at
+	wishOut wishState = iota // the next JOIN is due at wish.at
 	wishAsked
 	wishIn
 )
@@ -29,13 +29,14 @@ type wish struct {
 	Channel
 	state   wishState
 	at      time.Time // when to ask
-	since   time.Time // in the channel
+	since   time.Time // when this connection joined the channel
 	tries   int
 	backoff Backoff
 }
 
-// joins combines channels into few JOIN lines, as every line counts towards the flood
-// limit; TARGMAX may allow fewer in one line. A channel with a key has a separate line.
+// joins combines channels into few JOIN lines, since every line counts towards the flood
+// limit. TARGMAX may limit the number of channels in a line. A channel with a key gets a
+// separate line.
 func joins(channels []Channel, support ISupport) []Message {
 	most := support.MaxTargets("JOIN")
 	if !strings.Contains(","+support["TARGMAX"], ",JOIN:") || most == 0 {

@@ -24,7 +24,7 @@ type State struct {
 	Caps     map[string]string
 	ISupport ISupport
 	Channels []string
-	Lag      time.Duration // of the last PING
+	Lag      time.Duration // how long the last PING took to be answered
 	Since    time.Time     // registered since
 	Heard    time.Time     // when the last line came, by the server's clock if it sends the time
 	Dropped  int           // lines that were too long or could not be parsed

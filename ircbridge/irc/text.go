@@ -6,7 +6,7 @@ import (
 )
 
 // eventSource is the source under which ergo 2.20 writes events, such as a JOIN, into the
-// history of clients without draft/event-playback. That nick is reserved there. On
+// history of clients without draft/event-playback. On ergo that nick is reserved. On
 // another server, a person could have that nick. Such a person's texts from the history
 // would be hidden if they were sent without a login.
 const eventSource = "HistServ!HistServ@localhost"

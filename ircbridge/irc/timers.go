@@ -15,7 +15,8 @@ const maxNickWait = 10 * time.Minute
 func (p *protocol) runTimers(now time.Time) (time.Duration, error) {
 	t := &p.timers
 	next := time.Hour
-	// due reports whether the time at has come; if not, the writer wakes at that time.
+	// due reports whether a time has come. If it has not, due makes sure that the writer
+	// wakes by then.
 	due := func(at time.Time) bool {
 		if d := at.Sub(now); d > 0 {
 			next = min(next, d)

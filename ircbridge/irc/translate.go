@@ -38,7 +38,7 @@ type connTranslator struct {
 	rejoin  rejoiner
 	fetched chan fetched
 	held    map[string][]Message // live messages that wait for the history of their target, by target
-	caught  bool                 // the private talk is fetched
+	caught  bool                 // all private talk has been fetched
 	ctcp    time.Time            // when a CTCP was answered
 	wg      sync.WaitGroup       // waits for the fetches
 }
@@ -92,7 +92,8 @@ func (v *connTranslator) leave() {
 	}
 }
 
-// recent returns the last texts of a peer. It reads them from the memory the first time.
+// recent returns the last texts of a peer. The first time, it reads them from the
+// [Memory].
 func (tr *translator) recent(key string) *recent {
 	r := tr.recents[key]
 	if r == nil {
@@ -144,7 +145,7 @@ func (v *connTranslator) handle(ctx, fetching context.Context, m Message) {
 	case "QUIT":
 		v.events.emit(ctx, Left{Nick: m.Nick(), Reason: m.Param(0), Own: own})
 	case "NICK":
-		// The state is newer than the message: it has the nick already.
+		// The state is newer than the message: it already has the new nick.
 		v.events.emit(ctx, Renamed{m.Nick(), m.Param(0), fold.Same(m.Param(0), v.st.Nick)})
 	case "INVITE":
 		if fold.Same(channel, v.st.Nick) {
