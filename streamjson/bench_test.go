@@ -15,8 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// mix returns a stream of at least 8 MB: all transcripts of Claude Code one after the
-// other, repeatedly. More than half of its bytes are two lines with a large file.
+// mix returns a stream of at least 8 MB: all Claude Code transcripts one after the other,
+// repeated as often as needed. More than half of its bytes are two lines with a large
+// file.
 func mix(tb testing.TB, skip ...string) []byte {
 	tb.Helper()
 	paths, err := filepath.Glob("../testdata/transcripts/*.jsonl")
@@ -191,7 +192,7 @@ func oursDecode(b *testing.B, stream []byte, win *window.Buffer) {
 }
 
 // BenchmarkStream decodes a turn's stream and keeps the window. The goal is four times
-// the floor, and at most two allocations per line.
+// the floor's speed, and at most two allocations per line.
 func BenchmarkStream(b *testing.B) {
 	for name, stream := range map[string][]byte{
 		"all":   mix(b),

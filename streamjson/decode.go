@@ -114,8 +114,8 @@ func (p *parser) block(o object) Block {
 	}
 }
 
-// toolResult reads the content of a tool's result: a text, or parts. It only names parts
-// that are not text.
+// toolResult reads the content of a tool's result: a text, or parts. In place of a part
+// that is not text, it puts the part's type in brackets.
 func (p *parser) toolResult(raw []byte) (kept string, lost int64) {
 	parts, ok := p.list(raw, '[')
 	if !ok {

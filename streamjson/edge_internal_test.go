@@ -13,7 +13,7 @@ func TestNewlinesAtTheEdgeOfTheBuffer(t *testing.T) {
 	for _, first := range []int{0, 1, 2, 100, readSize / 2, readSize - 2, readSize - 1} {
 		for newline := readSize - 3; newline <= readSize+3; newline++ {
 			lines := []string{strings.Repeat("a", first)}
-			if second := newline - first - 1; second >= 0 { // the newline is byte number newline
+			if second := newline - first - 1; second >= 0 { // newline is the offset of the second line's newline
 				lines = append(lines, strings.Repeat("b", second))
 			}
 			lines = append(lines, "c", "", "dd")

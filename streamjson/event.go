@@ -12,7 +12,7 @@ type Kind string
 const (
 	KindInit      Kind = "init"      // a turn begins: Init
 	KindAssistant Kind = "assistant" // the model speaks: Blocks, Model, MessageID, Usage, Error
-	KindUser      Kind = "user"      // results of tools, notes of the client: Blocks
+	KindUser      Kind = "user"      // tool results, notes from the client: Blocks
 	KindReplay    Kind = "replay"    // the client has read a message that we sent: UUID, Blocks
 	KindPartial   Kind = "partial"   // a piece of a text that is still being written: at most one block
 	KindResult    Kind = "result"    // a turn ends: Result, Usage
@@ -92,8 +92,8 @@ type Event struct {
 // An APIError is an error from the API, as the client reports it.
 type APIError struct {
 	Status int    `json:"status,omitempty"` // HTTP status; 0 for no answer
-	Type   string `json:"type,omitempty"`   // the API's word: rate_limit_error, overloaded_error, …
-	Code   string `json:"code,omitempty"`   // the client's word: usage_limit_reached, connection_failed, …
+	Type   string `json:"type,omitempty"`   // the API's name for the error: rate_limit_error, overloaded_error, …
+	Code   string `json:"code,omitempty"`   // the client's name for the error: usage_limit_reached, connection_failed, …
 	// ResetsAt is when the limit ends, in seconds since 1970; 0 if unknown.
 	ResetsAt int64 `json:"resets_at,omitempty"`
 }
@@ -120,7 +120,7 @@ type Usage struct {
 // Context returns the size of a request to the model, in tokens.
 func (u Usage) Context() int { return u.Input + u.CacheRead + u.CacheWrite }
 
-// Init has the settings with which a turn began.
+// Init contains the settings with which a turn began.
 type Init struct {
 	Cwd            string `json:"cwd,omitempty"`
 	Model          string `json:"model,omitempty"`

@@ -20,8 +20,8 @@ type line struct {
 
 // A lineReader cuts a stream into lines of any length. Lines that fit into its buffer are
 // not copied. A longer line is collected in pieces and joined when its length is known.
-// For a moment this needs memory of twice the line's length; a buffer that doubles would
-// need four times the length. Reading the next line frees all of that memory.
+// For a moment this takes twice the line's length in memory; a buffer that doubles would
+// take four times the length. Reading the next line frees all of that memory.
 type lineReader struct {
 	r   io.Reader
 	max int

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// TestLongLinesAreCheap decodes lines of 10 MiB. For each it counts all bytes allocated,
-// which are more than the bytes in use at any time.
+// TestLongLinesAreCheap decodes lines of 10 MiB. For each line it counts all allocated
+// bytes. At no time are more bytes than that in use.
 func TestLongLinesAreCheap(t *testing.T) {
 	const size = 10 << 20
 	edited := []byte(strings.Join([]string{`{"type":"user","message":{"content":[{"type":"tool_result","content":"ok"}]},"tool_use_result":{"originalFile":"`,

@@ -10,7 +10,7 @@ import (
 )
 
 // arenaSize is the size of a block of memory for short strings, in bytes. It is small,
-// because a string that is kept keeps the whole block.
+// because a string that is kept keeps the whole block in memory.
 const arenaSize = 4 << 10
 
 // A parser decodes lines one after the other into the same event. Short strings share

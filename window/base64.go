@@ -64,10 +64,11 @@ func cutBase64(text string) string {
 	return string(append(kept, text[done:]...))
 }
 
-// stretch finds the next stretch of at least least bytes of a kind. It searches from at,
-// which must not be inside a stretch. It checks a possible stretch backwards from the
-// last byte. As soon as it finds a byte that does not fit, it knows that the next stretch
-// can only begin after that byte. So it reads only a few bytes of ordinary text.
+// stretch finds the next stretch of bytes of one kind; least is its minimum length. The
+// search begins at the offset at, which must not be inside a stretch. It checks a
+// possible stretch backwards from the last byte. As soon as it finds a byte that does not
+// fit, it knows that the next stretch can only begin after that byte. So it reads only a
+// few bytes of ordinary text.
 func stretch(text string, at, least int, of byte) (begin, end int) {
 	known := at // text[at:known] was checked, and fits
 	for last := at + least - 1; last < len(text); last = at + least - 1 {

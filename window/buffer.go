@@ -113,7 +113,7 @@ func (b *Buffer) AddResult(name, text string, failed bool) {
 }
 
 // add adds an entry that consists of head and text. head is built in the memory of
-// b.room. add cuts text to the number of bytes in most.
+// b.room. If text is longer than the limit most, in bytes, add cuts it.
 func (b *Buffer) add(head []byte, text string, most int) {
 	// Newest counts characters byte by byte, which is correct only for UTF-8.
 	if !utf8.ValidString(text) {
