@@ -45,7 +45,7 @@ func (c cutter) short(text string) string {
 		return text
 	}
 	lines := irc.Split(text, c.room())
-	if len(lines) > maxShown+1 { // to cut off one line saves nothing: the notice takes a line, too
+	if len(lines) > maxShown+1 { // cutting off one line would save nothing: the notice takes a line, too
 		text = withoutMarkup(text)
 		lines = irc.Split(text, c.room())
 	}

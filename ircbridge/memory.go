@@ -51,10 +51,10 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// ownBehind is a time span: if one of our lines is in the buffer, everything said in the
-// channel up to ownBehind before that line is known. A line of ours enters the buffer
-// when it is proven. An earlier line from a person may be handled after that, or never if
-// this process is killed.
+// If one of our lines is in the buffer, everything that was said in the channel up to
+// ownBehind before that line is known. Our line enters the buffer when it is proven. An
+// earlier line from a person may be handled after that, or never if this process is
+// killed.
 const ownBehind = provenWithin + clockSkew
 
 // private returns the time up to which all private messages are known. If no bridge has

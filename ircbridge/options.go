@@ -141,7 +141,7 @@ type Style string
 const (
 	StylePrefix Style = "prefix"   // [agent] text; one connection for all agents
 	StyleNicks  Style = "nicks"    // a connection for each agent, under its own nick
-	StyleRelay  Style = "relaymsg" // one connection; agent/bridge, the nicks of both, is the nick of a line: ergo's RELAYMSG
+	StyleRelay  Style = "relaymsg" // one connection; lines come from nicks such as coder/swarm, by ergo's RELAYMSG
 )
 
 // fixed returns the channels to join at the start, without duplicates.

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Limits of open batches. A batch above a limit is dropped completely, and counted.
+// Limits of open batches. A batch that exceeds a limit is dropped completely, and
+// counted.
 const (
 	maxBatches    = 64
 	maxBatchBytes = 8 << 20

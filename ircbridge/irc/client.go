@@ -175,8 +175,9 @@ func (c *Client) fold() CaseMapping {
 	return ASCII
 }
 
-// Handled notes in the [Memory] that a text is handled, so that it is not emitted again
-// after a restart of the program. The caller must handle the texts of a target in order.
+// Handled records in the [Memory] that a text was handled, so that it is not emitted
+// again after a restart of the program. The caller must handle the texts of a target in
+// order.
 func (c *Client) Handled(t Text) error {
 	c.mu.Lock()
 	fold := c.fold()
