@@ -30,8 +30,8 @@ type agent struct {
 	// Only the agent's goroutine may use the fields from here on.
 
 	log *slog.Logger
-	// unsettled says that cur/ may hold messages to take up: at the start, and after a turn
-	// that could not be filed because of the disk.
+	// unsettled says that cur/ may contain messages to take up. This is so at the start,
+	// and after a turn that could not be filed because of the disk.
 	unsettled bool
 	beats     beats
 	hidden    *turn.Secrets
@@ -68,7 +68,7 @@ func (a *agent) kind() *runner.Kind {
 	return turn.BackendOf(a.turnDeps.Backends, a.spec().Backend).Kind()
 }
 
-// hasTools reports whether the agent's client gets the tools of the swarm.
+// hasTools reports whether the agent's client gets the swarm's tools.
 func (a *agent) hasTools(s Spec) bool { return s.Tools && a.turnDeps.Tools != nil }
 
 // stopped reports whether the agent must stay stopped.

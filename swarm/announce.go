@@ -8,14 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A leadAnnouncer announces the lead's mail, which no agent works on, and the questions of
-// agents to people. It runs in one goroutine.
+// A leadAnnouncer announces the lead's mail, which no agent works on, and the agents'
+// questions to people. It runs in one goroutine.
 type leadAnnouncer struct {
 	*deps
 	running func() []string // returns the running turns
-	asking  map[string]bool // turns whose questions are checked again
+	asking  map[string]bool // turns whose questions have to be checked again
 	wakeup  wakeup
-	seen    map[string]bool // ids of the messages at the last look
+	seen    map[string]bool // ids of the messages that the last look found
 	file    announcedUntil
 	saved   time.Time
 }
@@ -27,8 +27,8 @@ type announcedUntil struct {
 }
 
 const (
-	// announceSlack is how long after newer messages an older one may still appear. The
-	// keys of the events make sure that no message is shown twice.
+	// announceSlack is how late an older message may still appear after newer ones. The
+	// event keys ensure that no message is shown twice.
 	announceSlack = time.Minute
 	// oldMail is the age above which mail is no longer shown when the daemon or the bridge
 	// starts again.

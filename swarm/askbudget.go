@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// budgetKind is the kind of the questions about a scope at its cap.
+// budgetKind is the kind of a question about a scope at its cap.
 const budgetKind = "budget"
 
 // A budgetQuestion names a question about a scope at its cap.
@@ -63,9 +63,9 @@ func (p *purse) ask(b *budget.Block) {
 	p.inbox.Note(err)
 }
 
-// warn warns once about each scope that is nearly used up. For a daily scope it sends the
-// lead a message and a notice. For a task it sends only the notice, since there may be many
-// tasks in a night.
+// warn warns once about each scope whose budget is nearly spent. For a daily scope it sends
+// the lead a message and a notice. For a task it sends only the notice, since one night may
+// have many tasks.
 func (p *purse) warn(t budget.Turn) {
 	for _, w := range p.budget.Warnings(t) {
 		used := "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)
@@ -89,7 +89,7 @@ func (p *purse) warn(t budget.Turn) {
 	}
 }
 
-// capBody explains a question.
+// capBody returns the text of the question about a scope at its cap.
 func capBody(b *budget.Block) string {
 	text := capText(b) + ".\n\n"
 	switch b.Kind {
@@ -103,7 +103,7 @@ func capBody(b *budget.Block) string {
 	return text + "\n\nAll budgets: claude-swarm budget"
 }
 
-// capWords returns the answers to a question.
+// capWords returns the possible answers to the question about a scope at its cap.
 func capWords(b *budget.Block) []journal.AnswerWord {
 	stop := "give up the waiting mail, and what comes later"
 	if b.Daily() {

@@ -19,12 +19,12 @@ type control struct {
 	end     context.CancelCauseFunc // ends the running turn; nil if no turn is running
 	message string                  // the message of the running turn, or of the last one
 	ended   chan struct{}           // closed when the running turn has ended
-	cut     *Cut                    // the outcome of its message, complete once ended is closed
+	cut     *Cut                    // the outcome of the running turn's message, complete once ended is closed
 	ender   string                  // who aborted or interrupted the running turn
-	given   []chan Cut              // of goroutines that wait until a message is given up
+	given   []chan Cut              // one for each goroutine that waits until a message is given up
 }
 
-// turnBegins lets other goroutines end the turn that begins now.
+// turnBegins lets other goroutines end the turn that is beginning.
 func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,9 +95,9 @@ func (c *control) endTurn(why error) *Cut {
 	return c.cut
 }
 
-// cutShort ends the running turn by order of the agent or person named by, unless except is
-// the id of the turn's message. cut is complete once ended is closed. ok is false when
-// there is no turn to end.
+// cutShort ends the running turn, unless except is the id of the turn's message. The
+// parameter by names the agent or person who ordered it. cut is complete once ended is
+// closed. ok is false when there is no turn to end.
 func (c *control) cutShort(by, except string, why error) (ended <-chan struct{}, cut *Cut, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,7 +160,8 @@ type Cut struct {
 }
 
 // waits records which turns wait for which other turns to end. Two turns that wait for each
-// other would never end. The zero value is ready to use; it is safe for concurrent use.
+// other would never end. The zero value is ready to use. A waits is safe for concurrent
+// use.
 type waits struct {
 	mu  sync.Mutex
 	all []*turnWait
@@ -172,9 +173,10 @@ type turnWait struct {
 	turn      <-chan struct{} // closed when the turn of who has ended and none of its processes is waiting
 }
 
-// begin records that a turn of the agent who waits for the turn of the agent whom, until
-// end is called. It refuses, with ok false, if whom already waits for who, directly or
-// through others. With a nil turn it records nothing.
+// begin records that a turn of one agent (who) waits for the turn of another (whom),
+// until end is called. It refuses, with ok false, if the other agent already waits for
+// the first one, directly or through further agents. If turn is nil, begin records
+// nothing.
 func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
 	if turn == nil {
 		return func() {}, true
@@ -194,8 +196,8 @@ func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func()
 	}, true
 }
 
-// leads reports whether the agent from waits for the agent to, directly or through others.
-// The caller holds mu.
+// leads reports whether one agent (from) waits for another (to), directly or through
+// further agents. The caller holds mu.
 func (w *waits) leads(from, to string, seen map[string]bool) bool {
 	if from == to {
 		return true

@@ -52,7 +52,7 @@ func (d *deps) canWork(lead string) bool {
 	return st.Stopped == nil && st.Paused == nil && !limited && !off
 }
 
-// The keys of the daemon's log.
+// These are the attribute keys in the daemon's log.
 const (
 	keyAgent   = "agent"
 	keyMessage = "message"
@@ -64,7 +64,7 @@ const (
 	keyCost    = "cost_usd"
 )
 
-// endLeft ends the processes with this mark, which a turn left behind.
+// endLeft ends the processes that a turn left behind and that have the given mark.
 func (d *deps) endLeft(mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
 		d.log.Info("ended the processes that a turn left", keyTurn, mark, "processes", n)

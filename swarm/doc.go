@@ -26,25 +26,26 @@
 //
 // # Promises
 //
-// An accepted message is either done, or ends in dead/ with the reason. In the second case
-// the daemon tells its sender or the lead. A message is claimed at the start of a turn and
-// acknowledged when the turn ends well. After a crash at any point, the next daemon finds
-// out from the files how far the message got, and continues from there (see takeup.go). A
-// turn is committed once its receipt is durable beside the message in cur/. If the daemon
-// crashes before that, the next daemon puts the message back. If it crashes later, the next
-// daemon only files the message.
+// An accepted message is either done, or ends up in dead/ with the reason. In the second
+// case the daemon tells its sender or the lead. A message is claimed at the start of a turn
+// and acknowledged when the turn ends well. After a crash at any point, the next daemon
+// finds out from the files how far the message got, and continues from there (see
+// takeup.go). A turn is committed once its receipt is durable beside the message in cur/.
+// If the daemon crashes before that, the next daemon puts the message back. If the daemon
+// crashes after that, the next daemon only files the message.
 //
 // # Files
 //
 // Mail is in the mailboxes of package dropbox. The daemon's other files are in a
 // [journal.Home]: a record and a stream for each turn, the ledger, the windows, the
-// sessions, the holds. docs/message-format.md describes the mailboxes, docs/architecture.md
-// the home; the latter also says where each part of an agent's state is kept.
+// sessions, and the holds. docs/message-format.md describes the mailboxes.
+// docs/architecture.md describes the home, and says where each part of an agent's state is
+// kept.
 //
 // # Interfaces
 //
 // A swarm runs clients through [runner.Backend], and passes the events of package journal's
-// event list to each [mail.Listener]: in this way alerts reach the lead, and people on IRC
-// see what the agents do. The feed of [Swarm.Subscribe] carries the text that an agent is
-// writing.
+// event list to each [mail.Listener]. This is how alerts reach the lead, and how people on
+// IRC see what the agents do. The feed of [Swarm.Subscribe] carries the text that an agent
+// is writing.
 package swarm

@@ -16,7 +16,7 @@ import (
 type step int
 
 const (
-	offered  step = iota // offered to those who subscribed when it was published
+	offered  step = iota // offered to the agents that were subscribed when it was published
 	urged                // offered again to all subscribers, as urgent
 	fellBack             // given to the fallback agent of the plan
 	told                 // reported to the lead; no further step follows
@@ -33,7 +33,8 @@ func (s step) after(subscribers, fallback bool) step {
 	return told
 }
 
-// A wait says since when published work has been open to the recipients of its last step.
+// A wait records since when published work has been open to the recipients of its last
+// step.
 type wait struct {
 	step   step
 	since  time.Time
@@ -43,10 +44,10 @@ type wait struct {
 // unclaimed contains the waits of the publications that nobody has claimed, by publication
 // id. Only the goroutine that calls followUp uses it. When the daemon starts, each
 // publication begins at its first step, since no agent could claim it while no daemon ran.
-// The keys of the messages keep a step from reaching an agent twice.
+// The message keys keep a step from reaching an agent twice.
 type unclaimed map[string]*wait
 
-// open records that nobody has claimed a publication at present, and returns its wait.
+// open records that a publication is currently unclaimed, and returns its wait.
 func (u unclaimed) open(id string, now time.Time) *wait {
 	if u[id] == nil {
 		u[id] = &wait{since: now}
@@ -54,14 +55,14 @@ func (u unclaimed) open(id string, now time.Time) *wait {
 	return u[id]
 }
 
-// hold restarts the wait of a publication that nobody can claim at present.
+// hold restarts the wait of a publication that currently cannot be claimed.
 func (u unclaimed) hold(id string, now time.Time) {
 	if w := u[id]; w != nil {
 		w.since = now
 	}
 }
 
-// keep keeps only the publications that are still open.
+// keep forgets the publications that are no longer open.
 func (u unclaimed) keep(open []topic.Publication) {
 	for id := range u {
 		if !slices.ContainsFunc(open, func(p topic.Publication) bool { return p.ID == id }) {
@@ -82,7 +83,7 @@ func (w *wait) due(subscribers, fallback bool, patience time.Duration, now time.
 	return w.step, false
 }
 
-// took records that a step was taken, or failed.
+// took records that a step was taken, or that it failed.
 func (w *wait) took(s step, now time.Time, err error) {
 	if s != w.step {
 		w.step, w.since = s, now

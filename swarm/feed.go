@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// feedQueue is how many events a slow reader may lag behind; then the feed drops the oldest
-// and tells the reader how many.
+// feedQueue is how many events a slow reader may lag behind. Beyond that, the feed drops
+// the oldest events and tells the reader how many it dropped.
 const feedQueue = 1024
 
 // A FeedKind is the kind of a FeedEvent.
@@ -40,14 +40,14 @@ type FeedEvent struct {
 // FeedPartial and FeedRaw.
 type Filter struct {
 	Agent string // only this agent's events
-	// Text selects FeedPartial too, for turns that began while a listener wanted it. The text
-	// written so far comes first.
+	// Text selects FeedPartial too, for turns that began while a listener wanted such events.
+	// The text written so far comes first.
 	Text bool
-	Raw  bool // also FeedRaw
+	Raw  bool // also selects FeedRaw
 }
 
-// A Subscription receives events until it is closed. Next may be called from
-// one goroutine at a time; Close from any.
+// A Subscription receives events until it is closed. Take may be called from one
+// goroutine at a time, and Close from any.
 type Subscription struct {
 	filter Filter
 	feed   *feed
@@ -102,8 +102,8 @@ func (s *Subscription) put(ev FeedEvent) {
 }
 
 // maxOpenText bounds, in bytes, the unfinished text that is kept for a listener that joins
-// while it is being written. If the text is longer, such a listener gets only the finished
-// line.
+// while the agent is writing. If the text is longer, such a listener gets only the
+// finished line.
 const maxOpenText = 256 << 10
 
 // feed passes events to the listeners. It never waits for a listener.
@@ -143,8 +143,8 @@ func (f *feed) remove(s *Subscription) {
 	delete(f.subs, s)
 }
 
-// wanted reports whether any listener would get an event of kind for agent, so that streams
-// without listeners cost nothing.
+// wanted reports whether any listener would get an event of the given kind about the given
+// agent. Callers ask first, so that streams without listeners cost nothing.
 func (f *feed) wanted(kind FeedKind, agent string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,8 +156,8 @@ func (f *feed) wanted(kind FeedKind, agent string) bool {
 	return false
 }
 
-// Wants reports whether any listener would get the pieces of text, or the raw lines, of an
-// agent.
+// Wants reports whether any listener would get an agent's pieces of text, and whether any
+// would get its raw lines.
 func (f *feed) Wants(agent string) (partial, raw bool) {
 	return f.wanted(FeedPartial, agent), f.wanted(FeedRaw, agent)
 }
@@ -187,7 +187,7 @@ func (f *feed) publish(ev FeedEvent) {
 	}
 }
 
-// follow keeps the unfinished text of each agent. The caller holds f.mu.
+// follow keeps track of each agent's unfinished text. The caller holds f.mu.
 func (f *feed) follow(ev FeedEvent) {
 	switch ev.Kind {
 	case FeedLine, FeedTurn:

@@ -73,7 +73,7 @@ func specNames(specs []Spec) []string {
 }
 
 // TellGone tells the lead about mail in mailboxes whose agents are gone, once each time
-// that an agent leaves. It is safe for concurrent use.
+// an agent leaves. It is safe for concurrent use.
 func (s *Swarm) TellGone() {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -100,7 +100,7 @@ func (s *Swarm) TellGone() {
 // this package. It is safe for concurrent use.
 func (s *Swarm) TellLead(key, subject, body string) { s.mail.TellLead("", key, subject, body) }
 
-// stillLeaves reports whether an agent that was removed is still ending its turn.
+// stillLeaves reports whether an agent that was removed is still finishing its turn.
 func (s *Swarm) stillLeaves(name string) bool {
 	s.mu.Lock()
 	gone := s.left[name]
@@ -119,7 +119,7 @@ func (s *Swarm) stillLeaves(name string) bool {
 // forwardedTo is the prefix of the outcome of a message that was given to another agent.
 const forwardedTo = "forwarded to "
 
-// Forwarded returns the receipt of a message that a person forwarded to the agent named to.
+// Forwarded returns the receipt of a message that a person forwarded to another agent (to).
 // That agent gets it as the message with the given id.
 func Forwarded(e dropbox.Entry, agent, to, id string) *journal.Receipt {
 	return &journal.Receipt{ID: e.ID, Agent: agent, Via: mail.ViaMailbox, Outcome: forwardedTo + to + " as " + id, Ended: time.Now().UTC()}

@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A ground is the folder of the mailboxes that the daemon found when it started. While the
-// daemon runs, another program may delete, move or replace the folder. Only the goroutine
-// that sweeps uses a ground.
+// A ground is the folder of all mailboxes as the daemon found it when it started. While
+// the daemon runs, another program may delete, move or replace the folder. Only the sweep
+// goroutine uses a ground.
 type ground struct {
 	store *dropbox.Store
 	was   fs.FileInfo
@@ -103,7 +103,7 @@ func (s *Swarm) fullDisks() (full []Problem) {
 func isScarce(dir string) bool {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
-		return false // gone: ground.check reports that
+		return false // the folder is gone; ground.check reports it
 	}
 	// A file system without a fixed number of files reports a total of 0.
 	return uint64(st.Bavail)*uint64(st.Bsize) < scarceBytes || st.Files > 0 && st.Ffree < scarceFiles

@@ -18,7 +18,7 @@ type beats struct {
 	n    int       // heartbeats since the last mail
 }
 
-// came records that mail came, which restarts the waits.
+// came records that mail arrived. The waits then start again from the first one.
 func (b *beats) came() { *b = beats{} }
 
 // worked restarts the idle time, after a turn or while the agent is held.
@@ -34,9 +34,9 @@ func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
 }
 
 // heartbeat sends an idle agent its heartbeat, if one is due, and returns how long to wait.
-// A result of 0 means that the heartbeat was sent. It sends no heartbeat whose turn could
-// not begin now because all places are taken, the agent has begun too many turns, or a
-// budget is spent. So no heartbeat waits in the mailbox or causes the daemon to ask a
+// A result of 0 means that the heartbeat was sent. It skips a heartbeat whose turn could
+// not begin now, because all places are taken, the agent has begun too many turns, or a
+// budget is spent. So no heartbeat waits in the mailbox, and none makes the daemon ask a
 // person to raise a budget.
 func (a *agent) heartbeat(now time.Time) time.Duration {
 	h := a.control.heartbeat()
@@ -60,7 +60,7 @@ func (a *agent) heartbeat(now time.Time) time.Duration {
 	return a.beats.due(h, now)
 }
 
-// noteMail restarts the waits if the message is not a heartbeat.
+// noteMail restarts the waits unless the message is a heartbeat.
 func (a *agent) noteMail(m *dropbox.Message) {
 	if !mail.IsHeartbeat(m) {
 		a.beats.came()

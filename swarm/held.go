@@ -108,7 +108,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	return 0, false
 }
 
-// answered reports whether the answer that a pause waits for is now in the mailbox.
+// answered reports whether an answer that ends the pause is now in the mailbox.
 func (a *agent) answered(p *journal.Pause) bool {
 	if len(p.Questions) == 0 {
 		return false

@@ -37,8 +37,8 @@ func (a *agent) passesHours(m *dropbox.Message) bool {
 // mostUrgent bounds how many urgent messages are read to find one from a person.
 const mostUrgent = 100
 
-// next returns the message for the next turn. Within the agent's hours it is the first one;
-// outside them it is the first one for which passesHours is true.
+// next returns the message for the next turn. Within the agent's hours it is the first
+// waiting message. Outside them it is the first one for which passesHours is true.
 func (a *agent) next(now time.Time) (dropbox.Entry, bool) {
 	if _, off := a.off(now); !off {
 		return a.inbox.Queue.Head()

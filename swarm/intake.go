@@ -32,7 +32,7 @@ type strayState struct {
 	size    int64
 	modTime time.Time
 	since   time.Time
-	wait    time.Duration // how long to wait after a failed delivery; doubles
+	wait    time.Duration // how long to wait after a failed delivery; doubles each time
 	full    bool          // the mailbox was full
 	tight   bool          // its disk was full
 	cut     string        // the reason to set the file aside if a full disk may have cut it short, or ""
@@ -57,8 +57,8 @@ func (in *intake) run(stop context.Context) {
 	}
 }
 
-// look delivers the files that have not changed for long enough, and returns the time until
-// the next look.
+// look delivers the files that have been unchanged for long enough, and returns the time
+// until the next look.
 func (in *intake) look(now time.Time) time.Duration {
 	rest := in.swarm.Plan().debounce()
 	again := forever
@@ -184,9 +184,9 @@ func (in *intake) places() []place {
 	return out
 }
 
-// takeInFor delivers a file that was dropped into the mailbox of the lead, or of IRC: as a
-// note, unless the file names another type. It sets aside a file that is not a message, or
-// that was cut short by a full disk.
+// takeInFor delivers a file that was dropped into the mailbox of the lead, or of IRC. The
+// file becomes a note unless it names another type. takeInFor sets aside a file that is
+// not a message, or that was cut short by a full disk.
 func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) bool {
 	log := in.swarm.log.With("file", st.Name)
 	err := setCutAside(box, st, cut)
@@ -208,7 +208,7 @@ func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) 
 }
 
 // setCutAside sets aside a file that was cut short by a full disk, with the reason, and
-// returns the reason as an [*dropbox.InvalidError]. Without a reason it does nothing.
+// returns the reason as an [*dropbox.InvalidError]. If the reason is "", it does nothing.
 func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 	if cut == "" {
 		return nil
@@ -288,7 +288,7 @@ func named(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
 }
 
-// tellAside tells the lead about files that were in new/ without the name of a message.
+// tellAside tells the lead about files in new/ that did not have the name of a message.
 func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 	if len(aside) == 0 {
 		return

@@ -31,7 +31,8 @@ func (a *agent) liftOpenLimit() {
 	a.tellLimitOver(account, "a turn ended well again", "")
 }
 
-// tellLimitOver tells people, once, that a limit is over if they were told about it.
+// tellLimitOver tells people once that a limit is over, if they were told about that
+// limit.
 func (a *agent) tellLimitOver(account, why, by string) {
 	l, tell := a.holds.EndToTell(account)
 	if !tell {
@@ -71,7 +72,7 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	a.inbox.Note(a.holds.LimitTold(account, l.Since))
 }
 
-// sharing names the agents of an account.
+// sharing returns the names of the agents that share an account.
 func (d *deps) sharing(account string) []string {
 	var names []string
 	for _, spec := range d.plan().Agents {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// firstRetry and lastRetry bound the wait after an error; it doubles between them.
+	// The wait after an error begins at firstRetry and doubles up to lastRetry.
 	firstRetry = time.Second
 	lastRetry  = 5 * time.Minute
 )
@@ -35,7 +35,7 @@ func (s *Swarm) openListeners(more []mail.Listener) error {
 }
 
 // listen passes events to a listener until ctx is done, and then passes on the events that
-// were added until then. ctx does not interrupt Hear.
+// were added before that. ctx does not interrupt a call of Hear.
 func (s *Swarm) listen(ctx context.Context, l *listening) {
 	calm := context.WithoutCancel(ctx)
 	for retry, start := firstRetry, true; ; start = false {

@@ -12,10 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// run serves the agent until stop is done, and then lets the running turn end; when kill is
-// done it ends that turn. Before that it takes up the messages that an earlier daemon left,
-// and calls ready. A panic is a bug of the daemon: it stops only this agent, until a person
-// starts the agent again.
+// run first takes up the messages that an earlier daemon left, and calls ready. Then it
+// serves the agent until stop is done, and lets the running turn end. When kill is done,
+// run ends that turn. A panic is a bug in the daemon. It stops only this agent, until a
+// person starts the agent again.
 func (a *agent) run(stop, kill context.Context, ready func()) {
 	defer a.inbox.AgentLog.Close()
 	ready = sync.OnceFunc(ready)
@@ -63,8 +63,8 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	return false
 }
 
-// step does the next piece of work, and returns how long the agent then has nothing to do.
-// A result of 0 means that there may be more work now.
+// step does the next piece of work, and returns for how long the agent has nothing to do
+// after that. A result of 0 means that there may be more work now.
 func (a *agent) step(stop, kill context.Context) time.Duration {
 	if a.turns.HasClient() {
 		a.tend(kill)
@@ -165,7 +165,7 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 }
 
 // park keeps a message for which the budget allows no turn now, or gives it up if a person
-// has stopped its task. It returns how long the agent then has nothing to do.
+// has stopped its task. It returns for how long the agent has nothing to do after that.
 func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time.Duration {
 	if !b.Waits && b.Answer == budget.Stop && !b.Daily() {
 		a.unsettled = true
@@ -177,7 +177,7 @@ func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time
 	}
 	shown := a.purse.park(e, b)
 	if !b.Daily() {
-		return 0 // mail of other tasks may have a turn
+		return 0 // mail of other tasks may get a turn
 	}
 	a.turns.ClientWaits()
 	a.view.asks(shown.question)

@@ -70,7 +70,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	if b := a.budget.Check(t); b != nil {
 		return &blockedError{b}
 	}
-	// End a waiting client: after a compaction it could not stay anyway.
+	// Close a waiting client, which could not stay after a compaction anyway.
 	a.turns.Close(kill, "the context is compacted")
 	if err := a.slots.acquire(stop, "", nil); err != nil { // "" sorts before the names of all messages
 		return errStopping
@@ -80,7 +80,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	defer end(nil)
 	a.control.turnBegins("", end)
 	defer a.control.turnEnded()
-	if _, held := a.held(time.Now()); held || stop.Err() != nil { // since the wait for the slot
+	if _, held := a.held(time.Now()); held || stop.Err() != nil { // a hold may have begun during the wait for the slot
 		return errStopping
 	}
 	reserved, block := a.budget.Reserve(t, a.purse.mayStart())

@@ -153,7 +153,8 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 	return nil
 }
 
-// countBox adds the waiting and the dead messages of an agent's mailbox.
+// countBox adds the numbers of waiting messages, dead messages and dropped files in an
+// agent's mailbox.
 func countBox(store *dropbox.Store, a *AgentStatus) error {
 	box, err := store.Mailbox(a.Name)
 	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {

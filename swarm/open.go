@@ -98,8 +98,8 @@ func New(o Options) (*Swarm, error) {
 	return s, nil
 }
 
-// openJournal opens the daemon's own files. It sets aside a damaged file of the sessions or
-// of the budget.
+// openJournal opens the daemon's own files. It sets aside a damaged sessions file or budget
+// file.
 func (s *Swarm) openJournal(p Plan) (err error) {
 	names := append(dropbox.Bridges(), dropbox.Lead, dropbox.Swarm)
 	if s.tokens, err = journal.OpenTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {

@@ -47,8 +47,8 @@ func (t *treasury) wake() {
 // ErrRaise says that an agent tried to raise a cap.
 var ErrRaise = errors.New("only a person may raise a budget")
 
-// RaiseBudget adds to the cap of a scope, by order of the agent or person named by, and
-// returns the new cap. Its errors are a [*budget.UnknownScopeError], a
+// RaiseBudget adds to the cap of a scope, and returns the new cap. The parameter by names
+// the agent or person who ordered it. The errors are a [*budget.UnknownScopeError], a
 // [*budget.NoCapError], and [ErrRaise] if by is an agent.
 func (s *Swarm) RaiseBudget(name string, amount budget.Amount, by string) (budget.Row, error) {
 	if !s.fromPerson(by) {
@@ -105,7 +105,7 @@ func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happene
 	return "what waits in " + q.scope.String() + " is given up", nil
 }
 
-// waitingIn lists the messages that wait for a turn in a scope.
+// waitingIn returns the ids of the messages that wait for a turn in a scope.
 func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
 	for _, m := range t.members() {
 		entries, err := m.inbox.Box.Peek()
@@ -125,8 +125,8 @@ func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
 	return ids, nil
 }
 
-// settleOver ends the questions that nobody needs to answer any more: the day is over, or the
-// cap was raised, by an order or in the configuration.
+// settleOver ends the questions that nobody needs to answer any more, because the day is
+// over, or because the cap was raised, by an order or in the configuration.
 func (t *treasury) settleOver() {
 	for _, n := range t.mail.Questions.Unanswered(budgetKind) {
 		q, ok := budgetQuestionOf(n.About)

@@ -32,7 +32,7 @@ type purse struct {
 	name    string
 	inbox   *mail.Inbox
 	wake    func() // wakes the agents, since a blocked turn may start now
-	version uint64 // of the book when messages were parked; see [budget.Book.Version]
+	version uint64 // the book's version when messages were parked; see [budget.Book.Version]
 	first   parked // what is shown when only parked messages are left
 }
 
@@ -40,7 +40,7 @@ type purse struct {
 type parked struct {
 	state     State
 	why, next string
-	question  string // its key, or "" if no question was asked
+	question  string // the question's key, or "" if no question was asked
 }
 
 // turnOn returns what the budget needs to know about a turn for a message.
@@ -87,8 +87,8 @@ func (p *purse) release() {
 }
 
 // settleLost ends the reservations of the turns that an earlier daemon left. If the message
-// of a turn is gone, the end of the turn will never be known, so its whole reservation
-// counts as spent.
+// of a turn is gone, how the turn ended will never be known, so the turn's whole
+// reservation counts as spent.
 func (p *purse) settleLost() error {
 	for _, turn := range p.budget.Unsettled(p.name) {
 		rec, err := journal.ReadRecord(p.home, turn)
@@ -103,7 +103,7 @@ func (p *purse) settleLost() error {
 	return nil
 }
 
-// lostLine returns the line in the ledger for a turn whose end is not known.
+// lostLine returns the ledger line for a turn whose end is not known.
 func lostLine(rec *journal.Record) journal.LedgerLine {
 	line := rec.Line()
 	line.At, line.Seconds = rec.Begun, 0
