@@ -37,27 +37,27 @@ func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 
 // TellLead sends the lead a message about an agent, or about the daemon itself if agent is
 // "", once per key. Messages about the agent that leads go to the person, and so do all
-// messages while that agent cannot work. All go through the list of events, so a crash
-// loses none. The status shows a message that cannot be written, and the daemon retries it
-// until it can.
+// messages while that agent cannot work. Every message goes through the event list, so a
+// crash loses none. If a message cannot be written, the status shows it, and the daemon
+// retries until the write succeeds.
 func (s *Service) TellLead(agent, key, subject, body string) {
 	s.tellLead(journal.Event{Key: key, Agent: agent}, subject, body)
 }
 
-// NoticedKey is the prefix of the keys of those messages from the daemon to the lead that
-// also have a notice on the list of events. IRC shows only the notice, not the message.
+// NoticedKey is the key prefix of those messages from the daemon to the lead that also
+// have a notice on the event list. IRC shows only the notice, not the message.
 const NoticedKey = "notice:"
 
-// TellNotice is TellLead with a notice, which IRC and webhooks show. agent is as in
-// TellLead; the notice may be about several agents.
+// TellNotice is like TellLead, but also adds a notice, which IRC and webhooks show. agent
+// is as in TellLead; the notice may be about several agents.
 func (s *Service) TellNotice(agent, key string, n journal.Notice, subject, body string) {
 	s.tellLead(journal.Event{Key: NoticedKey + key, Agent: agent, Notice: &n}, subject, body)
 }
 
-// Raise puts a notice on the list of events. IRC and webhooks show it, and the lead gets no
+// Raise puts a notice on the event list. IRC and webhooks show it, and the lead gets no
 // mail. Listeners recognize a repeated notice by its key. about is the id of the message
 // that the agent works on, and details are further lines for the person; both may be "".
-// After an error the notice is not on the list.
+// If Raise returns an error, the notice is not on the list.
 func (s *Service) Raise(key string, n journal.Notice, about, details string) error {
 	text := s.Secrets.Redactor().Text(n.Text())
 	ev := journal.Event{
@@ -80,9 +80,9 @@ func (s *Service) Raise(key string, n journal.Notice, about, details string) err
 	return s.happened(ev)
 }
 
-// Unpaused raises the notice that an agent begins turns again. The agent was held since
-// the given time. The caller ends the hold afterwards: after a crash between the notice
-// and the end of the hold, the daemon repeats both, and the notice keeps its key.
+// Unpaused raises the notice that an agent begins turns again. since is when the agent's
+// hold began. The caller ends the hold afterwards. If the daemon crashes between the two
+// steps, it repeats both, and the notice keeps its key.
 func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}
 	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {
@@ -109,7 +109,7 @@ func (s *Service) tellLead(ev journal.Event, subject, body string) {
 	}
 }
 
-// LeadListener delivers the alerts.
+// LeadListener returns the listener that delivers the alerts.
 func (s *Service) LeadListener() Listener {
 	return Listener{Name: "lead", Behind: "the lead could not be told of what happened", Hear: s.deliverAlerts}
 }

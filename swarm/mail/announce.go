@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// AnnounceListener hears the events for the announcer.
+// AnnounceListener returns the listener that passes the events to the announcer.
 func (s *Service) AnnounceListener() Listener {
 	return Listener{Name: "irc", Behind: "IRC misses what happens", Hear: s.announceEvents}
 }
@@ -28,7 +28,7 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 			m := mo.copyFor(c, s.Announcer.Bridge())
 			err := s.deliverCopy(mo.Kind, m)
 			switch {
-			case errors.Is(err, errNoBridge): // copies waiting for the bridge delay no other event
+			case errors.Is(err, errNoBridge): // copies that wait for the bridge must not delay other events
 				s.Trouble.Until("mirror", "IRC misses what happens: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
 			case undeliverable(err):
 				s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
@@ -46,7 +46,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(),
 		Notice: ev.Notice, key: ev.Key,
 	}
-	if !ev.Quiet.IsZero() { // the morning alert contains it
+	if !ev.Quiet.IsZero() { // the morning alert will contain this event
 		if ev.Kind != journal.Result && ev.Kind != journal.Failed && ev.Kind != journal.Begun {
 			return mo, false
 		}
@@ -54,10 +54,10 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 	}
 	switch {
 	case mo.Message == nil, ev.Kind == journal.Alert && ev.Notice == nil:
-		return mo, false // an alert without a notice is shown when it has arrived
+		return mo, false // an alert without a notice is shown once it arrives in a mailbox
 	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm && mo.Message.Type != dropbox.Question:
 		mo.Kind, mo.key = journal.Alert, eventKey(journal.Alert, mo.Message.ID)
-		// The event of a dead letter or a notice has already shown it.
+		// People have already seen a dead letter or a notice through an earlier event.
 		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) && !strings.HasPrefix(mo.Message.Key, NoticedKey)
 	}
 	return mo, true
@@ -71,7 +71,7 @@ func (s *Service) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
 	}
 	bridge := s.Announcer.Bridge()
 	_, err := s.deliver(m.From, bridge, m)
-	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody deleted it
+	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody deleted the bridge's mailbox
 		if err = s.Store.MakeMailbox(bridge); err == nil {
 			_, err = s.deliver(m.From, bridge, m)
 		}

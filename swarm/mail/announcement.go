@@ -9,10 +9,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Announcer shows people elsewhere, for example in IRC channels, what the swarm does:
-// the daemon delivers copies to the mailbox of a bridge, and the bridge shows them. A copy
-// wakes no agent and passes no gate, and no agent waits for it. One goroutine at a time
-// asks the announcer, which must not block.
+// An Announcer shows people elsewhere, for example in IRC channels, what the swarm is
+// doing: the daemon delivers copies to the mailbox of a bridge, and the bridge shows them.
+// A copy wakes no agent and passes no gate, and no agent waits for it. Only one goroutine
+// at a time calls the announcer, which must not block.
 type Announcer interface {
 	// Bridge is the name of the bridge and of its mailbox. It is always the same.
 	Bridge() string
@@ -40,7 +40,7 @@ type Announcement struct {
 	// Notice is what a person may have to act on, or nil.
 	Notice *journal.Notice
 
-	key string // makes a copy unique, together with the place
+	key string // identifies a copy, together with the place
 }
 
 // A Copy is one place where an announcement is shown.
@@ -60,7 +60,7 @@ type Announcing struct {
 	Announcer
 
 	mu      sync.Mutex
-	waiting int // the number of copies in the bridge's mailbox: those last counted plus those added since
+	waiting int // copies in the bridge's mailbox: the last count plus those added since
 }
 
 // copyFor returns the copy of an announcement for one place. The copy is not a reply to
@@ -81,12 +81,12 @@ func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	return m
 }
 
-// passing reports whether an event may be left out when there are too many.
+// passing reports whether events of a kind may be left out when there are too many.
 func passing(kind journal.Kind) bool {
 	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed || kind == journal.Permission
 }
 
-// Count counts the waiting copies. The daemon calls it at each look at the folders.
+// Count counts the waiting copies. The daemon calls it each time it checks the folders.
 func (m *Announcing) Count(store *dropbox.Store) {
 	if m == nil {
 		return
@@ -101,7 +101,8 @@ func (m *Announcing) Count(store *dropbox.Store) {
 	m.waiting = n
 }
 
-// room reports whether one more copy may wait. Before it says no, it counts the mailbox.
+// room reports whether one more copy may wait. Before it returns false, it recounts the
+// bridge's mailbox.
 func (m *Announcing) room(store *dropbox.Store) bool {
 	m.mu.Lock()
 	m.waiting++

@@ -43,9 +43,9 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 	return ans
 }
 
-// answer delivers the answer that a receipt owes, and returns its id, or "" if it
-// delivered none. The store recognizes the answer by its key, however many times it is
-// delivered.
+// answer delivers the answer that a receipt contains, and returns the answer's id, or ""
+// if it delivered none. The store recognizes the answer by its key, however many times it
+// is delivered.
 func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err error) {
 	ans := r.Answer
 	if ans == nil {
@@ -88,10 +88,10 @@ func (in *Inbox) copyTo(lead string, result *dropbox.Message) error {
 	return err
 }
 
-// answerTo returns the answer that the receipt owes the sender of m.
+// answerTo returns the answer in the receipt as a message to the sender of m.
 func answerTo(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	ans := r.Answer
-	asked := cmp.Or(m.Offer, m.ID) // the publisher knows only the publication
+	asked := cmp.Or(m.Offer, m.ID) // the publisher knows only the id of the publication
 	return &dropbox.Message{
 		From: r.Agent, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
 		ReplyTo: asked, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + asked, Priority: dropbox.Normal,

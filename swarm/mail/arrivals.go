@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The ways in which a message may arrive. The daemon records the way that it saw, and
-// does not trust what the message says.
+// The ways in which a message may arrive. The daemon records what it saw itself, and does
+// not trust what the message says.
 const (
 	ViaMailbox = "mailbox" // a program delivered it into new/, such as claude-swarm send
 	viaHand    = "hand"    // a file dropped into the folder, which the daemon delivered
@@ -22,8 +22,8 @@ const (
 type Arrivals struct {
 	mu   sync.Mutex
 	hand map[string]bool // message ids
-	// origins has the messages whose origin is known; came has the arrival times of the
-	// other messages. The keys of both maps are message ids.
+	// origins contains the messages whose origin is known; came contains the arrival
+	// times of the other messages. The keys of both maps are message ids.
 	origins map[string]*Origin
 	came    map[string]time.Time
 }
@@ -35,7 +35,7 @@ func (d *Arrivals) noteTime(id string, at time.Time) {
 	if _, known := d.came[id]; known || d.origins[id] != nil {
 		return
 	}
-	if d.came == nil || len(d.came) >= maxArrivals { // messages that disappeared before their claim also left a time
+	if d.came == nil || len(d.came) >= maxArrivals { // came may also contain messages that disappeared before they were claimed
 		d.came = map[string]time.Time{}
 	}
 	d.came[id] = at
@@ -110,10 +110,10 @@ func (d *Arrivals) Forget(id string) {
 // An Origin says who may have left a file without a proof of its sender, judged by the
 // turns that ran when it appeared.
 //
-// There is evidence if a tool call named the folder of the mailbox, or if a turn was
-// working in that folder itself. Then the file belongs to that turn: it gets the turn's
-// thread, trace and path, and one more hop. So agents that write files to themselves and
-// to each other are stopped like agents that send messages.
+// There is evidence if a tool call named the folder of the mailbox, or if that folder was
+// a turn's working folder. Then the file belongs to that turn: it gets the turn's thread,
+// trace and path, and one more hop. So agents that write files to themselves and to each
+// other are stopped like agents that send messages.
 //
 // A turn that ran at the time is not evidence, even if it was the only one: people and
 // cron jobs drop files while agents work. If it were evidence, each such file would count

@@ -10,22 +10,23 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Questions of agents. The process that asks writes the question into the .asks file of its
-// turn, and later its outcome. The daemon puts both on the list of events:
+// Questions that agents ask. The process that asks writes the question into the .asks file
+// of its turn, and later its outcome. The daemon puts both on the event list:
 //
 //	asked:           a question through a bridge. A question to the lead is mail, and mail is on the list anyway.
 //	nobody answered: a question to a person, through a bridge or in the mailbox of the lead
 //
-// Then it notes in the .asks file which of them are on the list. A crash between the two
-// repeats the event with the same key.
+// Then the daemon notes in the .asks file which of them are on the list. After a crash
+// between these two steps, it repeats the event with the same key.
 
 // askedAgain is how long after a question's deadline the daemon checks it. The delay
 // gives the asking process time to record that nobody answered.
 const askedAgain = 100 * time.Millisecond
 
-// TellAsked puts on the list of events what a turn asked people, and that nobody answered
-// in time. While the turn waits for an answer, TellAsked returns the time of the next
-// check; otherwise the time is zero. After an error the call can be repeated.
+// TellAsked puts the questions that a turn asked people on the event list, and also those
+// that nobody answered in time. While the turn waits for an answer, TellAsked returns the
+// time of the next check; otherwise the time is zero. After an error the call can be
+// repeated.
 func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 	asks := s.Home.Asks(turn)
 	for _, q := range asks.All() {
@@ -56,8 +57,8 @@ func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 	return again, nil
 }
 
-// tellOf puts one fact about a question on the list, and notes in the .asks file that it
-// is there.
+// tellOf puts one fact about a question on the event list, and notes in the .asks file
+// that it has done so.
 func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*journal.Record, journal.Asked) error) error {
 	rec, err := journal.ReadRecord(s.Home, turn)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +72,7 @@ func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*j
 	return s.Home.Asks(turn).Told(q.ID, what)
 }
 
-// asked puts on the list that an agent asks people through a bridge.
+// asked puts an event on the list: an agent is asking people through a bridge.
 func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	return s.happened(journal.Event{
 		Kind: journal.Noticed, Key: NoticedKey + "asked:" + q.ID, Agent: rec.Agent, To: q.Mailbox, About: q.ID,
@@ -82,9 +83,9 @@ func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	})
 }
 
-// unanswered puts on the list that nobody answered a question in time, and what the agent
-// does then. If the agent pauses, the lead also gets mail about it, unless the question
-// is in the person's mailbox.
+// unanswered puts an event on the list: nobody answered a question in time. The event
+// also says what the agent does then. If the agent pauses, the lead also gets mail about
+// it, unless the question is in the person's mailbox.
 func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 	where := "from " + s.Names().Called(q.Of)
 	if q.Mailbox != "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Questions from the daemon. An agent's client asks for permission before it uses a tool,
-// and the agent's rules say to ask the lead. The daemon sends the question in the agent's
+// Questions from the daemon. When an agent's client asks for permission to use a tool,
+// and the agent's rules say to ask the lead, the daemon sends the question in the agent's
 // name, waits for the reply during the turn, and takes the reply out of the agent's
 // mailbox.
 //
@@ -39,15 +39,15 @@ type Asker struct {
 // awaited is a question that waits for its answer.
 type awaited struct {
 	to     string
-	wake   chan struct{}         // wakes the goroutine that waits
-	answer chan *dropbox.Message // holds one
+	wake   chan struct{}         // wakes the waiting goroutine
+	answer chan *dropbox.Message // has room for one answer
 }
 
 // A Question asks whether a client may use a tool.
 type Question struct {
 	Turn     *journal.Record
 	To       string // the recipient: the lead, or the agent that leads
-	Number   int    // in the turn
+	Number   int    // the question's number in the turn
 	What     string // the tool call, in one line
 	Text     string
 	Patience time.Duration
@@ -55,11 +55,11 @@ type Question struct {
 	Over func() error
 }
 
-// ErrNoAnswer says that nobody has answered in time.
+// ErrNoAnswer says that nobody answered in time.
 var ErrNoAnswer = errors.New("no answer")
 
-// permissionKey is the prefix of the keys of questions, and permissionSubject that of their
-// subjects.
+// permissionKey is the key prefix of permission questions, and permissionSubject is the
+// prefix of their subjects.
 const (
 	permissionKey     = "permission:"
 	permissionSubject = "permission: "
@@ -72,12 +72,12 @@ const (
 	ByFirst = "first" // any of several recipients; only the first answer counts
 )
 
-// QuestionKey returns a key for a question. The key says who may answer, and that the
-// question is over after the first answer.
+// QuestionKey returns a key for a question. The key says who may answer. It also shows
+// that the question is over after the first answer.
 func QuestionKey(answerers string) string { return answerers + ":" + dropbox.NewID() }
 
-// hasQuestionKey reports whether a message has the key of a question that these answerers
-// may answer.
+// hasQuestionKey reports whether a message is a question whose key names one of these
+// answerers.
 func hasQuestionKey(m *dropbox.Message, answerers ...string) bool {
 	return m.Type == dropbox.Question && slices.ContainsFunc(answerers, func(by string) bool { return strings.HasPrefix(m.Key, by+":") })
 }
@@ -118,7 +118,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	w := a.await(id, q.To)
 	reply, err := a.wait(ctx, w, q)
 	a.forget(id)
-	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // the reply arrived at the last moment, and is already filed
+	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // the reply arrived at the last moment, and has already been filed
 		reply, err = <-w.answer, nil
 	}
 	why := ""
@@ -135,11 +135,11 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	return reply, err
 }
 
-// send delivers the question, and may change whom it asks.
+// send delivers the question, and may change the question's recipient.
 func (a *Asker) send(q *Question) (id string, err error) {
 	t := q.Turn
 	if q.To != dropbox.Lead && a.Store.TooManyHops(t.Hops+1) {
-		q.To = dropbox.Lead // the path ends at a person
+		q.To = dropbox.Lead // after too many hops, only a person may be asked
 	}
 	m := &dropbox.Message{
 		From: a.Agent, To: []string{q.To}, Type: dropbox.Question, Subject: permissionSubject + q.What,
@@ -260,7 +260,7 @@ func (a *Asker) look() {
 		}
 		select {
 		case w.answer <- m:
-		default: // somebody was faster
+		default: // there is already an answer
 		}
 	}
 }
@@ -271,9 +271,9 @@ func (a *Asker) mayAnswer(m *dropbox.Message, asked string) bool {
 }
 
 // MayAnswer reports whether a message in a mailbox is proven to be from somebody who may
-// answer a question sent to the mailbox asked. These are the owner of asked, the person
-// (on IRC the bridge knows who may answer), and the daemon, which answers that no answer
-// will come. token returns the secret of a sender.
+// answer a question that was sent to the mailbox named asked. Those who may answer are
+// the owner of that mailbox, the person (on IRC the bridge knows who may answer), and the
+// daemon, which answers that no answer will come. token returns the secret of a sender.
 func MayAnswer(m *dropbox.Message, asked, mailbox string, token func(name string) string) bool {
 	if m.From != asked && m.From != dropbox.Lead && m.From != dropbox.Swarm && !dropbox.IsBridge(m.From) {
 		return false

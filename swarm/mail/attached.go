@@ -20,7 +20,7 @@ import (
 // session's client call it for the steps that the daemon takes for other agents. A turn
 // that ends well goes through the same steps as under the daemon: the receipt beside the
 // message in cur/ is the commit point. An Attached belongs to one goroutine; a lock makes
-// hooks that run at the same time wait for each other.
+// concurrent hooks run one after the other.
 type Attached struct {
 	mail   *Inbox
 	advise func() string
@@ -65,7 +65,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 		Alerted: func(time.Time, string, string) { /* nobody listens to this process */ },
 	}
 	if o.Announcer != nil {
-		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // makes it count the copies before the first one
+		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // the full count makes the first call of room count the copies
 	}
 	listeners := []Listener{s.LeadListener()}
 	if s.Announcer != nil {
@@ -76,9 +76,9 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 			return nil, err
 		}
 	}
-	s.WakeListeners = func() { // there may be no daemon to call them
+	s.WakeListeners = func() { // there may be no daemon to call the listeners
 		for _, l := range listeners {
-			_, _ = s.Hear(context.Background(), l) // the error is logged, and they get the event the next time
+			_, _ = s.Hear(context.Background(), l) // Hear reports the error, and the listener gets the event again at the next Hear
 		}
 	}
 	in := &Inbox{Service: s, Name: name, Box: box, Log: log, Hidden: hider{s.Secrets}, Backend: func() string { return o.Backend }}
@@ -106,8 +106,8 @@ type StopEvent struct {
 	Prompt  string // id of the prompt whose turn has ended; "" if the client does not say
 	Active  bool   // a Stop hook began the turn that has just ended
 	Last    string // the assistant's last words
-	// Tasks are the ids of the sub-agents that are still working in the background. The
-	// client begins a turn by itself when one of them has ended.
+	// Tasks are the ids of the sub-agents that are still working in the background. When
+	// one of them ends, the client begins a turn without a prompt.
 	Tasks []string
 
 	// Continue gives the next message to the session at once; without it the reply only
@@ -190,9 +190,10 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 }
 
 // Stop handles the end of a turn of the session. The message that the turn worked on gets
-// its receipt and its answer, and is filed. Then work on the next message begins, within
-// the cap. If sub-agents of the message continue in the background, the message is done
-// at the end of the turn in which the session learns that the last of them has ended.
+// its receipt and its answer, and is filed. Then work on the next message begins, if the
+// cap allows it. If sub-agents of the message continue in the background, the message is
+// done at the end of the turn in which the session learns that the last of them has
+// ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -206,9 +207,9 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	b.Tasks = ev.Tasks
 	if b.Message != "" {
 		// Every turn of a prompt reports that prompt's id when it ends, even a turn that
-		// a Stop hook began. If the id is that of another prompt, the turn of the message
-		// was broken off. If there is no id, nobody knows. In both cases the message
-		// waits again.
+		// a Stop hook began. If the id is that of another prompt, the message's turn was
+		// broken off. If there is no id, the turn may have been broken off. In both cases
+		// the message waits again.
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
 		if b.Awaits = b.AwaitsTasks(done); b.Awaits {
 			b.Latest = ev.Prompt

@@ -117,7 +117,7 @@ func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 		return err
 	}
 	i := slices.IndexFunc(claimed, func(e dropbox.Entry) bool { return e.ID == b.Message })
-	if i >= 0 { // otherwise a person has removed it
+	if i >= 0 { // if i < 0, a person has removed the message
 		if err := s.commit(claimed[i], b, last); err != nil {
 			return fmt.Errorf("message %s: %w", b.Message, err)
 		}
@@ -192,9 +192,9 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 }
 
 // putBackCut puts back messages that a hook claimed but did not note in the binding
-// before it was killed: when a prompt is broken off, the client kills its ! lines. The
-// caller makes sure that the session works on no message. If a client of the daemon is
-// still running for this agent, putBackCut does nothing.
+// before the hook was killed: the client kills the ! lines of a prompt that is broken
+// off. The caller makes sure that the session works on no message. If a client of the
+// daemon is still running for this agent, putBackCut does nothing.
 func (s *Attached) putBackCut() error {
 	live, err := s.mail.Home.LiveClients()
 	if err != nil {

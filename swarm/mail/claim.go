@@ -82,7 +82,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	} else if why != "" && AsksPermission(c.Message) {
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.Refuse(c.Entry, "over: "+why)
-	} else if why != "" && c.Message.Type == dropbox.Question { // the asker has somebody else's answer
+	} else if why != "" && c.Message.Type == dropbox.Question { // the asker already has an answer from somebody else
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.File(c.Entry)
 	} else if why != "" {

@@ -10,8 +10,8 @@ import (
 )
 
 // completed returns the person's task that the turn on m, with the receipt r, completes.
-// A task is complete when no other message of it is waiting or in a turn. If m completes
-// no task, completed returns nil.
+// A task is complete when none of its other messages is waiting or in a turn. If m
+// completes no task, completed returns nil.
 func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	task, err := m, error(nil)
 	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
@@ -53,11 +53,11 @@ func (s *Service) message(id string) (m *dropbox.Message, err error) {
 	return m, err
 }
 
-// isOpen reports whether a message of a task, other than except, waits for an agent or is
-// in a turn. Questions to people do not count: the agent that asked may have continued
-// without an answer.
+// isOpen reports whether any of a task's messages, other than except, is waiting for an
+// agent or is in a turn. Questions to people do not count: the agent that asked may have
+// continued without an answer.
 func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
-	since := task.Created.Add(-time.Minute) // the clock of another machine may differ
+	since := task.Created.Add(-time.Minute) // another machine's clock may differ
 	open := false
 	err := s.Store.Unfinished(IsAgent, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
 		if e.ID == except || e.Created.Before(since) {

@@ -1,7 +1,7 @@
 // Package mail handles the mail of one agent: it claims messages, files their results, and
 // tells senders and listeners. It starts no process.
 //
-//	new/ --Claim--> cur/ --Refuse--> refused/, dead/, or done/ where nothing is to be done
+//	new/ --Claim--> cur/ --Refuse--> refused/, dead/, or done/ if nothing is left to do
 //	 ^                |
 //	 |                | TakeNotes: the notes for the prompt; the claims are durable from here on
 //	 |                v
@@ -17,7 +17,7 @@
 // repeated, and so can the steps after a reason: [Inbox.FinishLeft] repeats them for
 // messages that an earlier daemon left in cur/.
 //
-// All agents of a project share a [Service]; an [Inbox] is the mail of one agent. Package
-// swarm decides what a failed turn means for the agent. An attached session ([Attached])
-// uses an Inbox for the session of a person.
+// All agents of a project share a [Service]; an [Inbox] handles the mail of one agent.
+// Package swarm decides what a failed turn means for the agent. An attached session
+// ([Attached]) uses an Inbox for the session of a person.
 package mail

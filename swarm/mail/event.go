@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Begun puts on the list of events that an agent begins to work on a message.
+// Begun puts an event on the event list: an agent has begun to work on a message.
 func (in *Inbox) Begun(m *dropbox.Message) {
 	if IsHeartbeat(m) && in.Proves(m) {
 		return
@@ -23,8 +23,8 @@ func (in *Inbox) Begun(m *dropbox.Message) {
 	}))
 }
 
-// ended puts on the list of events that a turn ended well, and with which result. answer
-// is the id of the answer that the daemon sent, or "" if it sent none.
+// ended puts an event on the event list: a turn ended well, with this result. answer is
+// the id of the answer that the daemon sent, or "" if it sent none.
 func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) error {
 	if r.Outcome != string(runner.Done) || IsHeartbeat(m) && in.Proves(m) {
 		return nil
@@ -54,9 +54,9 @@ func turnOf(l journal.LedgerLine) *journal.Turn {
 	return &journal.Turn{ID: l.Turn, Outcome: l.Outcome, Seconds: l.Seconds, CostUSD: l.CostUSD, CostUnknown: l.IsCostUnknown()}
 }
 
-// FailedTurn puts on the list of events that the turn of a record did not end well. line
-// is the turn's line in the ledger. next is a sentence that says when the message is
-// tried again. If next is "", the event has no notice: the person already knows that the
+// FailedTurn puts an event on the event list: the turn of rec did not end well. line is
+// the turn's line in the ledger. next is a sentence that says when the message is tried
+// again. If next is "", the event has no notice: the person already knows that the
 // message fails, or another event says more.
 func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journal.LedgerLine, why, next string) error {
 	shown := &dropbox.Message{
@@ -88,7 +88,7 @@ func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journ
 // Aborted is the prefix of the reason for giving up a message whose turn a person ended.
 const Aborted = "aborted by "
 
-// gaveUp puts on the list of events that a message is given up.
+// gaveUp puts an event on the event list: a message was given up.
 func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: "not done: " + c.ID,

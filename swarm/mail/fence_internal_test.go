@@ -104,7 +104,7 @@ func FuzzFence(f *testing.F) {
 			letters = append(letters, promptMail{m, false, viaHand})
 		}
 		p := Prompt{Agent: "coder", Prior: prior, Notes: letters[:1], Message: letters[1]}
-		// A body may contain the first mark.
+		// The first mark that the prompt tries may occur in a body.
 		marks := 0
 		text := p.text(func() string {
 			if marks++; marks == 1 {
@@ -133,8 +133,8 @@ func FuzzFence(f *testing.F) {
 		if want := window.AppendQuoted(nil, bytes.TrimRight(prior, "\n")); got.window != string(want) {
 			t.Errorf("the window is %q, want %q", got.window, want)
 		}
-		// The client may read more than text in the last paragraph, so that paragraph must
-		// be ours.
+		// The client may interpret the last paragraph as more than plain text, so that
+		// paragraph must be ours.
 		if i := strings.LastIndex(strings.TrimRight(text, "\n"), "\n\n"); text[i+2:] != promptLast {
 			t.Errorf("the last paragraph is %q", text[i+2:])
 		}

@@ -44,14 +44,15 @@ func (in *Inbox) finishGivingUp(e dropbox.Entry) error {
 	}
 	if done, err := in.Box.HasReceipt(e); err != nil {
 		return err
-	} else if done { // a duplicate: the sender does not need to know
+	} else if done { // a duplicate, about which the sender need not be told
 		return in.Box.GiveUp(e, reason)
 	}
 	return in.GiveUp(c, reason)
 }
 
 // tellSender tells the sender, once per key, that nobody will work on a message. This
-// wakes an agent that waits for an answer; other agents read it in their next turn.
+// message wakes an agent that is waiting for an answer; other agents read the message in
+// their next turn.
 func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	m := c.Message
 	again := "To try again: claude-swarm dead retry " + c.ID

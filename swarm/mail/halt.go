@@ -40,8 +40,9 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 // ByLead is the prefix of the reason when a person halts a conversation.
 const ByLead = "by " + dropbox.Lead
 
-// lastWord asks the gate about an answer that the daemon gives in this agent's name. An
-// answer that halts its conversation still arrives, but as a note, which wakes no agent.
+// lastWord asks the gate about an answer that the daemon sends in this agent's name. An
+// answer that halts its conversation is still delivered, but as a note, which wakes no
+// agent.
 func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
 	if in.Gate == nil {
 		return nil

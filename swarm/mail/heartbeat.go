@@ -12,7 +12,7 @@ import (
 const HeartbeatText = `Nothing has come for you for a while. If you put work aside that you can continue now, continue it.
 Otherwise answer with the single word idle, use no tool, and send nobody a message about this.`
 
-// heartbeatKey is the prefix of the keys of heartbeats.
+// heartbeatKey is the key prefix of heartbeats.
 const heartbeatKey = "heartbeat:"
 
 // SendHeartbeat delivers a heartbeat to an agent, as a task of low priority from the

@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Inbox is the mail of one agent. Only one goroutine at a time may use it, except Queue,
-// Arrivals and [Inbox.OriginOf], which are safe for concurrent use.
+// An Inbox handles the mail of one agent. Queue, Arrivals and [Inbox.OriginOf] are safe for
+// concurrent use. Only one goroutine at a time may use anything else of an Inbox.
 type Inbox struct {
 	*Service
 	Name     string
 	Box      *dropbox.Mailbox
 	Queue    Queue
 	Arrivals Arrivals
-	Log      *slog.Logger // its lines name the agent
+	Log      *slog.Logger // every line names the agent
 	AgentLog *journal.AgentLog
 	Hidden   Hider
 	Backend  func() string // returns the name of the program that runs the turns, for receipts

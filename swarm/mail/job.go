@@ -12,7 +12,7 @@ import (
 const (
 	maxNotes    = 16    // notes in one prompt
 	maxNoteSize = 32768 // bytes of their bodies, in total
-	maxBegun    = 10    // attempts in a row that did not end; so many show that the message crashes the machine
+	maxBegun    = 10    // attempts in a row that did not end; this many mean that the message crashes the machine
 )
 
 // A Job is one claimed message on its way through a turn.
@@ -24,7 +24,7 @@ type Job struct {
 	Via     string
 	Proven  bool
 	CutOff  time.Time       // when the last earlier attempt was cut off, or zero
-	Rec     *journal.Record // the attempt that runs or last ran
+	Rec     *journal.Record // the attempt that is running or ran last
 	Began   time.Time
 	told    bool // the agent's log already names the message
 	// Stranded reports that a claimed note could neither enter the prompt nor be put

@@ -35,7 +35,7 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 }
 
 // FinishFailure puts back a message whose attempt failed. It is for an attempt whose end
-// is recorded but whose next steps a crash cut off.
+// was recorded just before a crash, so that the steps after that are missing.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	line := j.Rec.Line() // the ledger may lack this line, and accepts it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
@@ -43,7 +43,7 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 		return err
 	}
 	switch j.Rec.End {
-	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // such an end does not count as a failure of the message
+	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // an attempt that ended in one of these ways is no failure of the message
 	default:
 		next := ""
 		if j.Claim.Failed == 0 && !(j.Rec.Counted && maxFailures <= 1) {
@@ -157,8 +157,8 @@ func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error)
 	return slices.DeleteFunc(claimed, func(e dropbox.Entry) bool { return settledWith[e.ID] }), marks, nil
 }
 
-// Reopen opens a message that was left in cur/, with the record of its last turn. Reopen
-// returns nil if it settled the message, which is then given up or waits again.
+// Reopen opens a message that was left in cur/, with the record of its last turn. If
+// Reopen has given the message up or made it wait again, it returns nil.
 func (in *Inbox) Reopen(e dropbox.Entry) (*Job, error) {
 	rec, err := LastRecord(in.Home, e)
 	if err != nil {

@@ -77,8 +77,8 @@ func count(t *testing.T, a *Inbox, want ...int) {
 	}
 }
 
-// A turn is not settled before its end is on the list of events: no later step would add
-// that event, and no listener would get it.
+// A turn is not settled before its end is on the event list: no later step would add that
+// event, so no listener would get it.
 func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 	refused := func(a *Inbox, f func() error) {
 		t.Helper()

@@ -7,20 +7,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Listener gets the events of the swarm from the list of events. It gets them in order,
-// each at least once, including those added while no daemon was running.
+// A Listener gets the swarm's events from the event list. It gets them in the order of
+// the list, each at least once, including those added while no daemon was running.
 type Listener struct {
 	Name   string // name of its cursor; one lower-case word
 	Behind string // shown in the status while Hear returns an error, followed by a colon and the error
-	// Hear handles events. After an error it gets the same events again, with the next
-	// event or after a while. The daemon also calls it without events: when it starts,
-	// and when it has filed or given up a message whose event Hear may have seen earlier.
-	// Only one goroutine at a time calls Hear.
+	// Hear handles events. If Hear returns an error, it gets the same events again, with
+	// the next event or after a while. The daemon also calls it without events: when it
+	// starts, and when it has filed or given up a message whose event Hear may have seen
+	// earlier. Only one goroutine at a time calls Hear.
 	Hear func(ctx context.Context, events []journal.Event) error
 }
 
-// happened puts an event on the list, and wakes the listeners. After an error the event
-// is not on the list.
+// happened puts an event on the list, and wakes the listeners. If happened returns an
+// error, the event is not on the list.
 func (s *Service) happened(ev journal.Event) error {
 	s.Quiet.mark(&ev)
 	if err := s.Events.Add(ev); err != nil {

@@ -16,8 +16,8 @@ type Names struct {
 
 // LeadFor says which mailbox gets the messages that from sends to the lead: the mailbox
 // of the agent that the configuration names, or the person's. For that agent itself the
-// lead is the person. An answer to a message from the lead goes to the person without a
-// call to LeadFor.
+// lead is the person. LeadFor is not called for an answer to a message from the lead:
+// such an answer goes to the person.
 func (n Names) LeadFor(from string) string {
 	if n.Lead == "" || from == n.Lead {
 		return dropbox.Lead
@@ -32,8 +32,8 @@ func (n Names) Leads(address string) bool {
 	return dropbox.IsLead(address) || address != "" && address == n.LeadName
 }
 
-// Called returns the name that people and agents use for the owner of a mailbox: the
-// configured name of the person for the lead, the name of the mailbox for others.
+// Called returns the name that people and agents use for the owner of a mailbox: for the
+// lead, the person's configured name; for others, the mailbox's name.
 func (n Names) Called(mailbox string) string {
 	if mailbox == dropbox.Lead {
 		return cmp.Or(n.LeadName, mailbox)

@@ -8,16 +8,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// OriginOf looks for the turn that left a file in the agent's mailbox at the time
-// written. byHand says that the file was in the folder itself, where agents keep their
-// own work.
+// OriginOf looks for the turn that left a file in the agent's mailbox. written is when
+// the file was written. byHand says that the file was in the folder itself, where agents
+// keep their own work.
 func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 	var o Origin
 	for _, rec := range in.TurnsAt(written) {
 		o.suspects = append(o.suspects, rec.Agent)
 		evident := rec.Agent == in.Name && byHand || in.Reach.named(in.Name, rec.Agent)
-		// If several turns may have written it, the one with the most hops counts, since
-		// its chain ends soonest.
+		// If several turns may have written the file, the turn with the most hops counts,
+		// since its chain ends soonest.
 		if evident && (o.rec == nil || rec.Hops > o.rec.Hops) {
 			o.rec = rec
 		}
@@ -52,7 +52,8 @@ func (in *Inbox) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 		in.Arrivals.found(c.ID, found)
 		o = &found
 	case o == nil:
-		// An earlier attempt began. Its record says what was found out then.
+		// An earlier attempt has already traced the message. That attempt's record says
+		// what was found.
 		tried, err := journal.Records(in.Home, c.ID, c.Begun-1)
 		if err != nil || len(tried) == 0 {
 			return nil, err

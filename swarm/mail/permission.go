@@ -74,8 +74,8 @@ func isAbout(by runner.Decision, d runner.Denial) bool {
 	return !by.Allowed && (r.Tool != "" && r.Tool == d.Tool || err == nil && len(about) > 2 && bytes.Contains(d.Input, about))
 }
 
-// Decided records what happened to a tool call that was denied or about which somebody
-// was asked. n is the call's number in the turn.
+// Decided records what happened to a tool call that was denied or that somebody was asked
+// about. n is the call's number in the turn.
 func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	hide := s.Secrets.Redactor().Text
 	text := hide(fmt.Sprintf("%s: %s", Verdict(d), WhatOf(d.Request)))
@@ -91,6 +91,6 @@ func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	return s.happened(ev)
 }
 
-// NobodyAnswered is the prefix of the reason why a question got no answer. The waiting
-// time follows it.
+// NobodyAnswered is the beginning of the reason why a question got no answer. The reason
+// ends with the waiting time.
 const NobodyAnswered = "nobody answered within "

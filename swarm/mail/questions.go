@@ -37,9 +37,9 @@ type Questions struct {
 }
 
 // An AnswerHandler carries out the answer to a question, and says in one line what
-// happened. After an error, which is sent to the person, the question stays open. If the
-// daemon was cut off, a handler may be called again with the same answer, which has the
-// same ID. It may ask and settle questions.
+// happened. If it returns an error, the daemon sends the error to the person, and the
+// question stays open. If the daemon was cut off, a handler may be called again with the
+// same answer, which has the same ID. It may ask and settle questions.
 type AnswerHandler func(q journal.Question, a journal.QuestionAnswer) (happened string, err error)
 
 // OpenQuestions reads the questions of an earlier daemon. wake must make the daemon call
@@ -54,8 +54,8 @@ func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 	return q, nil
 }
 
-// Handle sets the handler of a kind of questions. Set it before the first call of Look: an earlier
-// daemon may have left an answer.
+// Handle sets the handler for a kind of question. Set it before the first call of Look: an
+// earlier daemon may have left an answer.
 func (q *Questions) Handle(kind string, h AnswerHandler) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -70,8 +70,8 @@ func (q *Questions) handler(kind string) AnswerHandler {
 
 // AskPerson asks the person, unless a question with that key was asked before, settled or
 // not. The caller sets Key, Kind, Subject and Words, and may set Agent, About and Body.
-// If it returns nil, the person is asked now, or as soon as the person's mailbox is
-// writable.
+// If AskPerson returns nil, the person is asked now, or as soon as the person's mailbox
+// is writable.
 func (q *Questions) AskPerson(n journal.Question) error {
 	if q.handler(n.Kind) == nil || n.Key == "" || len(n.Words) == 0 {
 		return fmt.Errorf("question %q of the kind %q: no handler, no key or no words", n.Key, n.Kind)
@@ -93,8 +93,8 @@ func (q *Questions) Unanswered(kind string) []journal.Question {
 	return slices.DeleteFunc(q.book.Open(), func(n journal.Question) bool { return n.Kind != kind || n.Answer != nil })
 }
 
-// Settle ends a question without an answer, and takes it out of the mailbox of the person.
-// It does nothing if the question is settled or was never asked.
+// Settle ends a question without an answer, and removes it from the person's mailbox.
+// Settle does nothing if the question is already settled or was never asked.
 func (q *Questions) Settle(key, why string) error {
 	n, known := q.book.Of(key)
 	if !known || !n.Settled.IsZero() {
@@ -109,9 +109,9 @@ func (q *Questions) Settle(key, why string) error {
 	return err
 }
 
-// Look sends the questions that are not yet sent, handles the answers, and takes settled
-// questions out of the person's mailbox. The error names the step that must be tried
-// again.
+// Look sends the questions that are not yet sent, handles the answers, and removes
+// settled questions from the person's mailbox. The error names the step that must be
+// tried again.
 func (q *Questions) Look() error {
 	var failed []error
 	for _, n := range q.book.Open() {
@@ -130,7 +130,7 @@ func (q *Questions) Look() error {
 
 // send delivers a question.
 func (q *Questions) send(n journal.Question) error {
-	if err := q.mail.Store.MakeMailbox(dropbox.Swarm); err != nil { // for the answer
+	if err := q.mail.Store.MakeMailbox(dropbox.Swarm); err != nil { // the answer goes to this mailbox
 		return err
 	}
 	m := &dropbox.Message{
@@ -162,7 +162,8 @@ func (q *Questions) noticeOf(m *dropbox.Message) *journal.Notice {
 	return nil
 }
 
-// answerHint says how to answer a question: reply k7f3q9m2xd more, stop or end.
+// answerHint says how to answer a question, for example: reply k7f3q9m2xd more, stop or
+// end.
 func answerHint(id string, words []journal.AnswerWord) string {
 	hint := "reply " + id
 	for i, w := range words {
@@ -192,7 +193,7 @@ func questionText(n journal.Question) string {
 	return b.String()
 }
 
-// answers handles the messages in the mailbox of swarm.
+// answers handles the messages in swarm's mailbox.
 func (q *Questions) answers() error {
 	box, err := q.mail.Store.Mailbox(dropbox.Swarm)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
@@ -201,7 +202,7 @@ func (q *Questions) answers() error {
 		return err
 	}
 	fresh, err := box.Peek()
-	left, err2 := box.Claimed() // an earlier daemon was cut off while it filed them
+	left, err2 := box.Claimed() // an earlier daemon was cut off while it filed these messages
 	if err := errors.Join(err, err2); err != nil {
 		return err
 	}
@@ -283,7 +284,7 @@ func (q *Questions) handle(n journal.Question) (said string, err error) {
 		return said, err
 	}
 	q.mail.Log.Info("a question of the daemon was answered", "key", n.Key, "word", n.Answer.Word, "by", n.Answer.By, "outcome", happened)
-	_, err = q.book.Change(n.Key, func(n *journal.Question) { // the handler may have settled it
+	_, err = q.book.Change(n.Key, func(n *journal.Question) { // the handler may have settled the question
 		n.Settled, n.Outcome = time.Now().UTC(), happened
 	})
 	return happened, err

@@ -277,8 +277,9 @@ func TestNobodyGuessesTheKeyOfAQuestion(t *testing.T) {
 	}
 }
 
-// A daemon may die at any change on disk. The next daemon still leaves exactly one
-// question and one outcome. The handler may be called again with the same answer.
+// A daemon may die at any change on disk. After the next daemon has run, there is still
+// exactly one question and one outcome. The handler may be called again with the same
+// answer.
 func TestADaemonThatDiesWhileItAsks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -294,7 +295,7 @@ func TestADaemonThatDiesWhileItAsks(t *testing.T) {
 		}
 		all := f.in(dropbox.Lead, dropbox.Waiting)
 		step := f.step
-		f.step = nil // the person's program uses another disk
+		f.step = nil // the person's program is on another disk, which does not fail
 		if len(all) == 1 && len(f.in(dropbox.Swarm, dropbox.Waiting)) == 0 {
 			m := &dropbox.Message{From: dropbox.Lead, Type: dropbox.Result, ReplyTo: all[0].ID, Key: "the answer", Body: []byte("more\n")}
 			if _, err := f.store.DeliverSigned(dropbox.Swarm, m, func(m *dropbox.Message) string { return dropbox.Proof(f.tokens.Of(m.From), m, dropbox.Swarm) }); err != nil {

@@ -8,17 +8,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxChanged bounds the names that events may bring between two looks. If there are more,
-// the queue lists the folder instead: the names are only a shortcut.
+// maxChanged bounds the number of names that events may bring between two calls of
+// Refresh. If there are more, Refresh lists the folder instead: the names are only a
+// shortcut.
 const maxChanged = 1024
 
-// A Queue holds the waiting mail of an agent, as far as it is known: the lists from the
-// last look, and the names from later events. A backlog is listed once, not again for
-// every message, and no step for one message goes through the whole backlog. It is safe
-// for concurrent use; only the agent's own goroutine takes from it.
+// A Queue contains the known waiting mail of an agent: the lists from the last Refresh,
+// and the names from later events. A backlog is listed once, not again for every message,
+// and no step for one message goes through the whole backlog. A Queue is safe for
+// concurrent use, but only the agent's own goroutine takes messages from it.
 type Queue struct {
 	mu      sync.Mutex
-	changed []string        // names that events brought
+	changed []string        // names in new/, brought by events
 	look    bool            // the folder must be listed
 	list    []dropbox.Entry // messages that begin turns, in the order in which they do
 	notes   []dropbox.Entry // notes for the prompt of the next turn, in the order in which it shows them
@@ -90,7 +91,7 @@ func ids(list []dropbox.Entry) map[string]bool {
 	return all
 }
 
-// Add inserts an entry in its place, and replaces one with the same name.
+// Add inserts an entry in its place. It replaces an entry with the same name.
 func (q *Queue) Add(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,7 +121,7 @@ func rank(list []dropbox.Entry, e dropbox.Entry) (i int, found bool) {
 	return slices.BinarySearchFunc(list, e, func(a, b dropbox.Entry) int { return strings.Compare(a.Base(), b.Base()) })
 }
 
-// without removes an entry from a list and reports whether the list had it.
+// without removes an entry from a list and reports whether the list contained the entry.
 func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 	i, found := rank(list, e)
 	switch {
@@ -210,7 +211,7 @@ func (q *Queue) Notes(most int) []dropbox.Entry {
 	return slices.Clone(q.notes[:min(most, len(q.notes))])
 }
 
-// Stale reports whether the folder must be listed before the count is right, for example
+// Stale reports whether the count is wrong until the folder is listed again, for example
 // during a long turn.
 func (q *Queue) Stale() bool {
 	q.mu.Lock()

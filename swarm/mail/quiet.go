@@ -51,11 +51,11 @@ func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
 	return q, journal.ReadJSON(quietFile(s.Home), &q.file)
 }
 
-// quietKey is the prefix of the keys of the alerts about kept facts.
+// quietKey is the key prefix of alerts about kept facts.
 const quietKey = "quiet:"
 
 // mark sets the end of the quiet hours in an event that would reach the person during them.
-// It does nothing if q is nil, as in a program other than the daemon.
+// It does nothing if q is nil, which it is in programs other than the daemon.
 func (q *Quiet) mark(ev *journal.Event) {
 	if q == nil || !tellsPerson(*ev) || strings.HasPrefix(ev.Key, quietKey) {
 		return
@@ -78,13 +78,14 @@ func tellsPerson(ev journal.Event) bool {
 	case ev.Message == nil:
 		return false
 	case ev.Kind == journal.Alert:
-		return ev.To == dropbox.Lead // an agent that leads has no quiet hours
+		return ev.To == dropbox.Lead // there are no quiet hours for an agent that leads
 	case ev.Kind == journal.Mail:
-		// A delivered alert is not kept back: the person may see it.
+		// An alert that is already in the mailbox is not kept back: the person may have
+		// seen it.
 		return ev.To == dropbox.Lead && ev.Message.From == dropbox.Swarm && ev.Message.Type == dropbox.Question
 	}
 	if ev.Word() == journal.AgentQuestion {
-		return false // an agent waits for the answer, as with a question in the lead's mailbox
+		return false // an agent is waiting for the answer, as with a question in the lead's mailbox
 	}
 	return ev.Notice != nil || ev.Kind == journal.Dead
 }
@@ -94,8 +95,8 @@ func isError(ev journal.Event) bool {
 	return ev.Notice == nil || ev.Notice.Word.Severity() != journal.Info
 }
 
-// shownByMorning reports whether the morning alert names an event. It is false for events
-// that need no person, and for those that another event repeats.
+// shownByMorning reports whether the morning alert names an event. It returns false for
+// events on which no person must act, and for those that another event repeats.
 func shownByMorning(ev journal.Event) bool {
 	switch ev.Kind {
 	case journal.Alert, journal.Mail, journal.Dead:
@@ -133,7 +134,7 @@ func (q *Quiet) keep(ev journal.Event) error {
 		}
 	}
 	if slices.Contains(q.file.Before, k.Key) || slices.ContainsFunc(q.file.Kept, func(o journal.Kept) bool { return o.Key == k.Key }) {
-		return nil // it was kept before a power cut
+		return nil // the event was kept before a power cut
 	}
 	next := q.file
 	if next.Told {
@@ -156,7 +157,7 @@ func keysOf(all []journal.Kept) (keys []string) {
 	return keys
 }
 
-// save writes the file. If that fails, the copy in memory stays as it was.
+// save writes quiet.json. If that fails, the copy in memory stays as it was.
 func (q *Quiet) save(f journal.KeptFile) error {
 	f.V = 1
 	if err := q.mail.Home.Files().WriteJSON(quietFile(q.mail.Home), f); err != nil {
@@ -166,9 +167,9 @@ func (q *Quiet) save(f journal.KeptFile) error {
 	return nil
 }
 
-// Tell tells the person the kept facts once the quiet hours are over. The daemon calls it
-// at each look at the folders. If the clock is set back, the wait is longer. If the
-// configuration no longer has quiet hours for the current time, the wait ends.
+// Tell tells the person the kept facts once the quiet hours are over. The daemon calls
+// Tell each time it checks the folders. If the clock is set back, the wait is longer. If
+// the configuration no longer has quiet hours for the current time, the wait ends.
 func (q *Quiet) Tell(now time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -43,7 +43,7 @@ func (r *Reach) Called(by string, input []byte) {
 	}
 }
 
-// named reports whether a turn of that agent has named the folder of a mailbox.
+// named reports whether one of the agent's turns has named the mailbox's folder.
 func (r *Reach) named(mailbox, agent string) bool {
 	if r == nil {
 		return false // an attached session does not see the tool calls of others

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// gated asks the gate about a claimed message, and sets it aside when it may not pass.
-// Without a gate it stops only loops.
+// gated asks the gate about a claimed message, and sets the message aside if it may not
+// pass. Without a gate it stops only loops.
 func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 	m := c.Message
 	suspects, err := in.traceMessage(c)

@@ -20,8 +20,8 @@ const (
 	keyWhy     = "why"
 )
 
-// A Service holds what the mail of all agents of a project shares. Only Gate, Announcer and
-// Questions may be nil. All of it is safe for concurrent use.
+// A Service contains what the inboxes of all agents of a project share. Only Gate,
+// Announcer, Questions and Quiet may be nil. A Service is safe for concurrent use.
 type Service struct {
 	Home      journal.Home
 	Store     *dropbox.Store
@@ -37,10 +37,10 @@ type Service struct {
 	Reach     *Reach
 	Names     func() Names
 	Questions *Questions // to the person; nil in programs other than the daemon
-	Quiet     *Quiet     // facts that wait for the end of the person's quiet hours; nil in programs other than the daemon
+	Quiet     *Quiet     // facts kept until the person's quiet hours end; nil in programs other than the daemon
 	// CanWork reports whether the agent that leads can begin turns.
 	CanWork func(agent string) bool
-	// TurnsAt lists the turns that ran at a time.
+	// TurnsAt lists the turns that were running at the given time.
 	TurnsAt func(time.Time) []*journal.Record
 	// Alerted is called after an alert about an agent was delivered.
 	Alerted func(at time.Time, agent, subject string)

@@ -95,7 +95,8 @@ func (in *Inbox) finishNotes(r *journal.Receipt) error {
 	return nil
 }
 
-// PutBackAll ends an attempt that does not count: the message and its notes wait again.
+// PutBackAll ends an attempt and puts back the message and its notes. failed says whether
+// the attempt counts as a failure.
 func (in *Inbox) PutBackAll(j *Job, out runner.Outcome, failed bool) error {
 	if err := in.RecordEnd(j, out, failed); err != nil {
 		return err
@@ -107,7 +108,7 @@ func (in *Inbox) PutBackAll(j *Job, out runner.Outcome, failed bool) error {
 }
 
 // GiveBack puts back a message whose turn must not start, or could not start because the
-// daemon failed. It returns that reason. No turn began, so no attempt counts.
+// daemon failed. It returns why. No turn began, so the attempt does not count.
 func (in *Inbox) GiveBack(j *Job, why error) error {
 	if err := in.PutBackNotes(j); err != nil {
 		return err

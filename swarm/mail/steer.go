@@ -75,7 +75,7 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 			in.Queue.MarkNote(e)
 			continue
 		} else if err == nil && !may(m) {
-			return nil, false // it waits for the next turn
+			return nil, false // the message waits for the next turn
 		}
 		in.NoteArrival(e)
 		c, err := in.Box.Take(e)
@@ -152,7 +152,8 @@ func (in *Inbox) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
 	return in.finish(c.Entry, c.Message, r)
 }
 
-// releaseSteered puts back messages that came too late for a turn that ended well.
+// releaseSteered puts back messages that reached a turn too late, when the turn ended
+// well.
 func (in *Inbox) releaseSteered(j *Job, done []string) error {
 	for _, s := range j.Steered {
 		if slices.Contains(done, s.Claim.ID) {

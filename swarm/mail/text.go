@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Bounds of quotes from a message, in bytes: an alert cannot become an attachment, so the
-// body must fit in the message.
+// Size limits for quotes from a message, in bytes: an alert cannot become an attachment,
+// so its body must fit in the message.
 const (
 	maxTold   = 6 << 10
 	maxReason = 1 << 10
@@ -47,6 +47,5 @@ func answerSubject(m *dropbox.Message) string {
 // eventKey returns the key of an event about the message or the turn with that id.
 func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
 
-// deadKey is the prefix of the keys of the daemon's messages about messages that it gave
-// up.
+// deadKey is the key prefix of the daemon's messages about messages that it gave up.
 const deadKey = "dead:"

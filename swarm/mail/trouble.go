@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Trouble is the list of the daemon's own problems, for the status: one sentence for each.
-// It is safe for concurrent use.
+// Trouble is the list of the daemon's own problems that the status shows, one sentence for
+// each. It is safe for concurrent use.
 type Trouble struct {
 	mu   sync.Mutex
 	what map[string]complaint
 }
 
 // A complaint describes a problem. If the caller cannot know when the problem ends, mend
-// checks whether it has ended, or repairs it. The daemon calls mend at each look at the
-// folders. While mend returns an error, the complaint stays.
+// either checks whether the problem has ended or repairs it. The daemon calls mend each
+// time it checks the folders. While mend returns an error, the complaint stays.
 type complaint struct {
 	sentence string
 	mend     func() error

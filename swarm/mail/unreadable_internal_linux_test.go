@@ -19,7 +19,7 @@ import (
 // withoutList calls f while the folder cannot be listed. Its files can be opened.
 func withoutList(t *testing.T, folder string, f func()) {
 	t.Helper()
-	// Root may read everything, so this thread gives up that right for a while.
+	// Root may read everything, so this thread gives up that right while f runs.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
