@@ -8,8 +8,8 @@
 //
 // # Use
 //
-// In a test mount a [Server] on [net/http/httptest]; elsewhere call [Listen].
-// Then start the client with its own HOME, a dummy key and
+// In a test, serve a [Server] with [net/http/httptest]; elsewhere call [Listen]. Then
+// start the client with its own HOME, a dummy key and
 //
 //	ANTHROPIC_BASE_URL=<url>  ANTHROPIC_API_KEY=sk-ant-test-0000
 //	DISABLE_AUTOUPDATER=1  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
@@ -35,20 +35,20 @@
 //	}
 //
 // Replies without a match are played in order. A reply with a match and "times": -1 is a
-// rule. Unknown keys are errors. Besides replies, compact, side and fallback, a scenario
-// may have count_tokens (the fixed answer of that endpoint) and headers (added to every
-// reply).
+// rule: it answers every request that matches. Unknown keys are errors. Besides replies,
+// compact, side and fallback, a scenario may have count_tokens (the fixed answer of that
+// endpoint) and headers (added to every reply).
 //
 // The keys of a reply, all of them optional:
 //
 //	name                 shown in the log and in the statistics
-//	match                conditions, below; none: any request of kind main
-//	times                requests it may answer: 0 means 1, -1 no limit
+//	match                conditions, see below; without it: any request of kind main
+//	times                how many requests it may answer: 0 means 1, -1 no limit
 //	text                 short for one text block, before those of content
 //	content              blocks: {"text"}, {"thinking"}, {"redacted_thinking"},
 //	                     {"tool_use": {"id", "name", "input"}},
 //	                     {"repeat": {"text", "times"}} (huge text),
-//	                     {"raw": {…}} (any other block, sent as it is)
+//	                     {"raw": {…}} (any other block, sent unchanged)
 //	stop_reason          default: tool_use after a tool_use block, else end_turn
 //	usage                input_tokens, output_tokens,
 //	                     cache_creation_input_tokens, cache_read_input_tokens
@@ -63,7 +63,7 @@
 //	                     cut_with_reset by a TCP reset
 //	chunk_runes,         size of the streamed pieces (default 4000 characters)
 //	chunk_delay_ms       and the wait before each
-//	cut_after_events     drop the connection after so many events; with
+//	cut_after_events     drop the connection after that many events; with
 //	cut_with_reset       by a TCP reset. A request that does not stream is
 //	                     dropped at once
 //	error_after_events   send an error event instead of the rest
@@ -88,14 +88,15 @@
 //	max_messages
 //
 // A text may use {{last_user}}, {{tool_result}}, {{messages}}, {{n}}, {{model}}. Texts and
-// the inputs of tools may use {{match}}, the first group of last_user_regexp.
+// tool inputs may use {{match}}, the text that the first group of last_user_regexp
+// matched.
 //
 // # Endpoints
 //
-// POST /v1/messages, streaming or not; POST /v1/messages/count_tokens; GET
-// /v1/models; HEAD or GET / (the client's probe). For a test in another process:
-// GET /__fakeapi/stats, and POST /__fakeapi/scenario, which replaces the
-// scenario and forgets the counts.
+// POST /v1/messages, streaming or not; POST /v1/messages/count_tokens; GET /v1/models;
+// HEAD or GET / (the client's probe). For a test in another process: GET
+// /__fakeapi/stats, and POST /__fakeapi/scenario, which replaces the scenario and resets
+// the counts of used replies.
 //
 // # Provoking a compaction
 //

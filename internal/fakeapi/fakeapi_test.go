@@ -29,7 +29,7 @@ func load(t *testing.T, script string) *fakeapi.Scenario {
 	return sc
 }
 
-// serve plays script until the end of the test.
+// serve plays script until the test ends.
 func serve(t *testing.T, script string) (*fakeapi.Server, string) {
 	t.Helper()
 	s := fakeapi.New(load(t, script), nil)
@@ -38,7 +38,8 @@ func serve(t *testing.T, script string) (*fakeapi.Server, string) {
 	return s, srv.URL
 }
 
-// ask posts a Messages request and returns the answer; err is an error while reading it.
+// ask posts a Messages request and returns the answer; err is an error from reading the
+// answer.
 func ask(t *testing.T, url, body string) (status int, answer string, err error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", url+"/v1/messages?beta=true", strings.NewReader(body))
@@ -167,7 +168,8 @@ func TestStreamAndWholeSayTheSame(t *testing.T) {
 	if want.StopReason != "tool_use" || want.Usage.CacheReadInputTokens != 4990 {
 		t.Errorf("stop %q usage %+v", want.StopReason, want.Usage)
 	}
-	// The ids and {{n}} contain the number of the request, which differs.
+	// The ids and {{n}} contain the request's number, which differs between the two
+	// requests.
 	norm := strings.NewReplacer("000001", "N", "000002", "N", "žluť 1", "žluť N", "žluť 2", "žluť N").Replace
 	if g, w := norm(fmt.Sprint(got)), norm(fmt.Sprint(want.Content)); g != w {
 		t.Errorf("streamed\n%s\nwhole\n%s", g, w)
@@ -194,7 +196,7 @@ func TestMatchIsFilledIn(t *testing.T) {
 	}
 }
 
-// collect puts the blocks of a stream together again, as a client does.
+// collect reassembles the blocks of a stream, as a client does.
 func collect(t *testing.T, stream string) []map[string]any {
 	t.Helper()
 	var blocks []map[string]any
@@ -404,8 +406,8 @@ func TestLogError(t *testing.T) {
 	}
 }
 
-// TestRequestsAreBounded: a long run keeps only the newest requests, up to a number and a
-// size.
+// In a long run the server keeps only the newest requests, up to a limit on their number
+// and one on their size.
 func TestRequestsAreBounded(t *testing.T) {
 	s := fakeapi.New(load(t, `{"fallback":{"text":"x"}}`), nil)
 	post := func(body string) {
@@ -498,8 +500,7 @@ func TestListenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// FuzzRequest: the answer to every request is a message or an error of the API, both as
-// JSON.
+// The answer to every request is a message or an API error, as JSON in both cases.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(says("hello", false)))
 	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","content":[{}]}]}]}`))

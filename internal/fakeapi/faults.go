@@ -11,7 +11,8 @@ import (
 func cut(w http.ResponseWriter, reset bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		// HTTP/2 and recorders cannot be hijacked, so this aborts the handler.
+		// HTTP/2 connections and response recorders cannot be hijacked, so the handler is
+		// aborted instead.
 		panic(http.ErrAbortHandler)
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok && reset {
@@ -20,8 +21,8 @@ func cut(w http.ResponseWriter, reset bool) {
 	conn.Close()
 }
 
-// refuse sends an HTTP error with the type and the text that the real API uses for the
-// status, unless the refusal has its own.
+// refuse sends an HTTP error. The type and the text are those of r, or else those that
+// the real API uses for the status.
 func refuse(w http.ResponseWriter, r *Refusal) {
 	if r.RawBody != "" {
 		w.WriteHeader(orElse(r.Status, http.StatusOK))

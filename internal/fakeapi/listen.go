@@ -10,9 +10,9 @@ import (
 )
 
 // Listen serves s on addr (port 0 means any free port) until ctx is done, and returns the
-// base URL at once. The caller must call wait, which any number of goroutines may do.
-// wait returns when the server and its answers have ended; its error is nil if ctx ended
-// the server.
+// base URL at once. The caller must call wait; several goroutines may call it. wait
+// returns when the server has stopped and its answers have ended. Its error is nil if ctx
+// stopped the server.
 func Listen(ctx context.Context, addr string, s *Server) (url string, wait func() error, err error) {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {

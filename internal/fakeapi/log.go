@@ -9,19 +9,19 @@ import (
 
 // Request is the server's record of a request, which it also logs as a line of JSON.
 type Request struct {
-	N      int               `json:"n"` // 1 for the first
+	N      int               `json:"n"` // 1 for the first request
 	Time   time.Time         `json:"time"`
 	Method string            `json:"method"`
-	Path   string            `json:"path"` // with the query
+	Path   string            `json:"path"` // includes the query
 	Kind   Kind              `json:"kind"`
-	Reply  string            `json:"reply,omitempty"` // name of the reply that answered
+	Reply  string            `json:"reply,omitempty"` // name of the reply that answered the request
 	Status int               `json:"status"`
 	Header map[string]string `json:"headers"` // without keys and cookies
 	Body   []byte            `json:"-"`       // logged as body, or as raw_body if it is not JSON
 }
 
-// Bounds on the requests that a Server keeps for [Server.Requests]. It keeps the newest
-// request whatever its size.
+// Limits for the requests that a Server keeps for [Server.Requests]. It always keeps the
+// newest request, whatever its size.
 const (
 	keepRequests = 256
 	keepBytes    = 8 << 20
@@ -50,8 +50,8 @@ func newRequest(r *http.Request, n int) *Request {
 	return got
 }
 
-// keep keeps the request and logs it before the answer: a test that has the answer finds
-// the request here.
+// keep stores the request and logs it before the answer is sent, so a test that has the
+// answer finds the request in [Server.Requests].
 func (s *Server) keep(got *Request, kind Kind, reply string, status int) {
 	got.Kind, got.Reply, got.Status = kind, reply, status
 	s.mu.Lock()

@@ -40,7 +40,8 @@ func (m *Match) ok(q *query) bool {
 		(m.MaxMessages <= 0 || q.messages <= m.MaxMessages)
 }
 
-// found returns the match of the regular expression's first group in q, or "".
+// found returns the text in q that the first group of the regular expression matches, or
+// "".
 func (m *Match) found(q *query) string {
 	if m == nil || m.LastUserRegexp == nil {
 		return ""

@@ -17,15 +17,16 @@ type message struct {
 	usage  Usage
 }
 
-// filled is a content block in its final form. body is the complete block; a stream first
-// sends start and then value in pieces, as deltas of type kind with the piece in field.
+// filled is a content block in its final form. body is the complete block. A stream first
+// sends start and then value in pieces, as deltas of type kind; each delta has its piece
+// in field.
 type filled struct {
 	body, start        map[string]any
 	kind, field, value string
 	signature          string // of a thinking block, which a stream sends as one more delta
 }
 
-// newMessage makes the message for the n-th answer from rep.
+// newMessage makes the message for the server's nth answer from rep.
 func newMessage(rep *Reply, q *query, n int) *message {
 	m := &message{id: fmt.Sprintf("msg_fake_%06d", n), model: q.model, stop: rep.StopReason}
 	content := rep.Content
@@ -65,8 +66,8 @@ func newMessage(rep *Reply, q *query, n int) *message {
 // guess estimates the number of tokens in n bytes.
 func guess(n int) int { return n / 4 }
 
-// fill fills in the block, the i-th of the n-th answer. found is the value of {{match}},
-// for the input of a tool.
+// fill fills in the block, which is the ith block of the nth answer. found is the value
+// of {{match}} for tool inputs.
 func (b *Block) fill(text *strings.Replacer, found string, n, i int) filled {
 	switch {
 	case b.ToolUse != nil:

@@ -14,7 +14,8 @@ import (
 // not use up the script, from the others.
 type Kind string
 
-// The kinds. The last four are for endpoints other than /v1/messages and match nothing.
+// The kinds. The last four are for endpoints other than /v1/messages, and no reply
+// matches them.
 const (
 	Main    Kind = "main"    // a turn of the conversation, or of a sub-agent
 	Compact Kind = "compact" // the client wants a summary of the conversation
@@ -27,7 +28,7 @@ const (
 	Unknown     Kind = "unknown"
 )
 
-const anyKind Kind = "any" // in a Match
+const anyKind Kind = "any" // only in a Match
 
 func (k Kind) known() bool {
 	switch k {
@@ -37,7 +38,7 @@ func (k Kind) known() bool {
 	return false
 }
 
-// query has the parts of a request that matching needs, parsed once.
+// query contains the parts of a request that matching needs, parsed once.
 type query struct {
 	kind      Kind
 	model     string
@@ -45,14 +46,14 @@ type query struct {
 	messages  int
 	system    string
 	text      string // of the last user message, without reminders
-	result    string // its tool results
+	result    string // tool results in the last user message
 	hasResult bool
 	tools     map[string]bool
 	raw       []byte
 	header    http.Header
 }
 
-// Claude Code 2.1.197 writes these into its requests.
+// Claude Code 2.1.197 writes text that these match into its requests.
 var (
 	reminder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>\s*`) })
 	sideTask = sync.OnceValue(func() *regexp.Regexp {

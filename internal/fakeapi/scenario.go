@@ -19,12 +19,12 @@ type Scenario struct {
 	Headers     map[string]string `json:"headers"`
 }
 
-// Reply is one scripted answer: a message, or an HTTP error if Status or RawBody is set,
-// with the faults and the pace of its delivery.
+// Reply is one scripted answer: a message, or an HTTP error if Status or RawBody is set.
+// It also says how fast and with which faults the answer is delivered.
 type Reply struct {
 	Name  string `json:"name"`
 	Match *Match `json:"match"`
-	Times int    `json:"times"` // requests it may answer: 0 means 1, below 0 no limit
+	Times int    `json:"times"` // requests that the reply may answer: 0 means 1, below 0 no limit
 
 	Text          string  `json:"text"`
 	Content       []Block `json:"content"`
@@ -36,8 +36,8 @@ type Reply struct {
 	Delivery
 }
 
-// Refusal is an HTTP error instead of a message. ErrorType and ErrorMessage also apply to
-// an error event in mid-stream.
+// Refusal is an HTTP error that is sent instead of a message. ErrorType and ErrorMessage
+// also apply to an error event in mid-stream.
 type Refusal struct {
 	Status       int    `json:"status"`
 	ErrorType    string `json:"error_type"`
@@ -70,20 +70,20 @@ type Block struct {
 	Raw      map[string]any `json:"raw"`
 }
 
-// Repeat is a text block that repeats one piece many times: a huge reply.
+// Repeat is a text block that repeats one piece many times, for a huge reply.
 type Repeat struct {
 	Text  string `json:"text"`
 	Times int    `json:"times"`
 }
 
-// ToolUse asks the client to run a tool. Without an ID one is made up.
+// ToolUse asks the client to run a tool. If ID is empty, the server makes one up.
 type ToolUse struct {
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
 
-// Usage has the token counts of one reply.
+// Usage contains the token counts of one reply.
 type Usage struct {
 	InputTokens              int `json:"input_tokens"`
 	OutputTokens             int `json:"output_tokens"`
@@ -109,8 +109,8 @@ type Match struct {
 	MaxMessages        int               `json:"max_messages"`
 }
 
-// Load reads a scenario and checks it. Replies without a name are named after their place:
-// reply-1, reply-2 and so on.
+// Load reads a scenario and checks it. Replies without a name are named after their
+// position: reply-1, reply-2 and so on.
 func Load(r io.Reader) (*Scenario, error) {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
@@ -159,7 +159,7 @@ func (s *Scenario) all() func(yield func(*Reply) bool) {
 	}
 }
 
-// check finds mistakes that would otherwise be silent.
+// check finds mistakes that would otherwise go unnoticed.
 func (r *Reply) check() error {
 	if r.Match != nil && !r.Match.Kind.known() {
 		return fmt.Errorf("kind %q is not one of main, compact, side, quota, any", r.Match.Kind)

@@ -15,16 +15,16 @@ type Server struct {
 
 	mu       sync.Mutex
 	scenario *Scenario
-	used     []int // for each reply of the scenario
+	used     []int // uses of each reply of the scenario
 	answered map[string]int
 	requests int
-	kept     []Request // the newest, oldest first
+	kept     []Request // the newest requests, oldest first
 	keptSize int
 	logErr   error
 }
 
-// New returns a server that plays s. It writes a line of JSON per request to
-// log, unless that is nil.
+// New returns a server that plays s. It writes a line of JSON per request to log, unless
+// log is nil.
 func New(s *Scenario, log io.Writer) *Server {
 	srv := &Server{log: log}
 	srv.SetScenario(s)
@@ -32,7 +32,7 @@ func New(s *Scenario, log io.Writer) *Server {
 }
 
 // SetScenario replaces the script and resets the counts of used replies. Answers that have
-// begun finish from the old script.
+// begun still follow the old script.
 func (s *Server) SetScenario(sc *Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,13 +41,13 @@ func (s *Server) SetScenario(sc *Scenario) {
 
 // Stats are the counts so far.
 type Stats struct {
-	Requests int            `json:"requests"` // of all kinds, since the start
-	Answered map[string]int `json:"answered"` // per name of a reply, since SetScenario
+	Requests int            `json:"requests"` // requests of all kinds, since the start
+	Answered map[string]int `json:"answered"` // by reply name, since SetScenario
 	Unused   int            `json:"unused"`   // replies with a limit that have uses left
 	LogError string         `json:"log_error,omitempty"`
 }
 
-// Stats returns the current counts. LogError is the first error in writing the log.
+// Stats returns the current counts. LogError is the first error from writing the log.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fail answers a request with an error of the server itself, without the script.
+// fail answers a request with an error from the server itself, without using the script.
 func (s *Server) fail(w http.ResponseWriter, got *Request, status int, text string) {
 	s.keep(got, Unknown, "", status)
 	refuse(w, &Refusal{Status: status, ErrorMessage: text})

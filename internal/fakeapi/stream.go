@@ -14,15 +14,15 @@ import (
 var errScripted = errors.New("ended by the script")
 
 // A stream sends server-sent events at the pace and with the faults of the reply's
-// delivery. One handler owns it.
+// delivery. Only one handler uses it.
 type stream struct {
 	w    http.ResponseWriter
 	rep  *Reply
-	sent int // events
+	sent int // number of events sent
 }
 
-// send sends the message event by event, until the request's ctx is done. A client that
-// hangs up and a scripted fault both end it early; neither is an error of the server.
+// send sends the message event by event, until the request's ctx is done. If the client
+// hangs up or a fault is scripted, the stream ends early; neither is a server error.
 func (m *message) send(ctx context.Context, w http.ResponseWriter, rep *Reply) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
@@ -81,7 +81,7 @@ func (s *stream) block(ctx context.Context, index int, b *filled) error {
 	return s.event(ctx, "content_block_stop", map[string]any{"index": index})
 }
 
-// event sends one event, unless a fault is due in its place.
+// event sends one event, unless the script has a fault at this point.
 func (s *stream) event(ctx context.Context, name string, data map[string]any) error {
 	rep := s.rep
 	if rep.CutAfterEvents > 0 && s.sent >= rep.CutAfterEvents {
@@ -113,8 +113,8 @@ func (s *stream) write(name string, data map[string]any) error {
 	return http.NewResponseController(s.w).Flush()
 }
 
-// pieces cuts s into parts of at most n runes (0 means 4000), never inside a
-// rune. An empty text is one empty piece.
+// pieces cuts s into parts of at most n runes (0 means 4000), never inside a rune. For an
+// empty text it returns one empty piece.
 func pieces(s string, n int) []string {
 	if n <= 0 {
 		n = 4000

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// special are the networks without public servers that [netip.Addr] does not know.
+// special lists the networks without public servers that [netip.Addr] does not know
+// about.
 var special = sync.OnceValue(func() (nets []netip.Prefix) {
 	for _, s := range []string{
 		"0.0.0.0/8",       // this network
@@ -16,7 +17,7 @@ var special = sync.OnceValue(func() (nets []netip.Prefix) {
 		"192.0.2.0/24",    // documentation, like the next two
 		"198.51.100.0/24", //
 		"203.0.113.0/24",  //
-		"198.18.0.0/15",   // measurements
+		"198.18.0.0/15",   // benchmark measurements
 		"240.0.0.0/4",     // reserved, and broadcast
 		"::/96",           // IPv4 in IPv6, an old form
 		"64:ff9b:1::/48",  // IPv4 in IPv6, of a private network (RFC 8215)
@@ -60,7 +61,7 @@ func IsPublic(a netip.Addr) bool {
 	return true
 }
 
-// mayConnect says why a webhook must not connect to an address; nil if it may.
+// mayConnect says why a webhook must not connect to an address, or returns nil if it may.
 func (h Hook) mayConnect(a netip.Addr, tls bool) error {
 	switch public := IsPublic(a); {
 	case !public && !h.Private:

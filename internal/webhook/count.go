@@ -12,7 +12,7 @@ type Counts struct {
 	Dead    int
 }
 
-// CountsOf counts the messages in the mailbox by webhook. It opens each of them.
+// CountsOf counts the messages in the mailbox by webhook. It opens every message.
 func CountsOf(store *dropbox.Store) (map[string]Counts, error) {
 	counts := map[string]Counts{}
 	box, err := store.Mailbox(dropbox.Hooks)
@@ -30,7 +30,7 @@ func CountsOf(store *dropbox.Store) (map[string]Counts, error) {
 		}
 		m, err := store.Load(found)
 		if err != nil {
-			continue // it has been moved, or is not a message
+			continue // the message has been moved, or the file is not a message
 		}
 		p, err := decode(m.Body)
 		if err != nil {

@@ -3,7 +3,7 @@
 // Each event that a webhook wants becomes a message in the mailbox hooks, so it is durable
 // before anything is sent. A [Service] posts the messages of that mailbox:
 //
-//	list of events          the mailbox hooks              the receiver
+//	the event list          the mailbox hooks              the receiver
 //	    |  Hear, once per key     |                             |
 //	    +-----------------------> new/ <--- PutBack ---+        |
 //	                              | Claim              |        |
@@ -18,17 +18,17 @@
 // The service posts an event that [Service.Hear] has accepted until the receiver answers
 // with a status of 2xx. After six tries in about two and a half hours it gives up, and the
 // message goes to dead/ with the reason. An event is posted successfully only once, with
-// one exception: if the process ends between the answer and the move to done/, the next
-// process posts the message again. The message then has the same webhook-id, by which a
+// one exception: if the process ends after the answer but before the move to done/, the
+// next process posts the message again. Both posts have the same webhook-id, by which a
 // receiver recognizes the repetition.
 //
 // Each webhook posts one message at a time, in parallel with the others: a slow webhook
-// delays neither another one nor an agent. A try is bounded in time. The service reads only
-// the beginning of an answer. It follows no redirect: the event is not meant for the next
-// address, and nobody has checked that address.
+// delays neither other webhooks nor agents. Each try has a time limit. The service reads
+// only the beginning of an answer. It follows no redirect: the event is not meant for the
+// address in the redirect, which nobody has checked.
 //
 // A webhook without [Hook.Private] never connects to an address of a private network or of
-// this machine, or to a link-local one, whatever its host name resolves to.
+// this machine, or to a link-local address, whatever the webhook's host name resolves to.
 //
 // # Formats
 //

@@ -12,10 +12,10 @@ import (
 )
 
 // Hear puts the events that have a notice into the mailbox, one message for each webhook
-// that wants the event. It leaves out events in the person's quiet hours. One event at the
-// end of those hours gathers them, and goes to each webhook that wants at least one of
-// them. After an error the caller must call Hear again with the same events. That is
-// harmless, since the mailbox recognizes a message by its key.
+// that wants the event. It leaves out events in the person's quiet hours. A single event
+// at the end of those hours gathers them, and goes to each webhook that wants at least one
+// of them. After an error the caller must call Hear again with the same events. The
+// repetition is harmless, since the mailbox recognizes a message by its key.
 func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	s.mu.Lock()
 	hooks := s.hooks
@@ -56,7 +56,7 @@ func (s *Service) put(h Hook, ev journal.Event) error {
 	}
 	if errors.Is(err, dropbox.ErrTooLarge) || errors.Is(err, dropbox.ErrInvalid) {
 		s.o.Log.Error("event cannot be posted", keyHook, h.Name, "event", string(p.Type), keyErr, err)
-		return nil // a repetition would fail again, and delay the next events
+		return nil // a retry would fail again, and delay the next events
 	}
 	return err
 }
@@ -74,7 +74,7 @@ func (s *Service) deliver(p Payload, ev journal.Event) error {
 	m.Subject = s.o.Secrets.Redactor().Text(m.Subject)
 	sign := func(m *dropbox.Message) string { return dropbox.Proof(s.o.Token, m, dropbox.Hooks) }
 	_, err := s.o.Store.DeliverSigned(dropbox.Hooks, m, sign)
-	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody has deleted it
+	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody has deleted the mailbox
 		if err = s.o.Store.MakeMailbox(dropbox.Hooks); err == nil {
 			_, err = s.o.Store.DeliverSigned(dropbox.Hooks, m, sign)
 		}

@@ -23,19 +23,19 @@ const (
 // A Hook is one webhook. It does not change.
 type Hook struct {
 	Name string
-	// URL is the address. It may itself be a secret, so no error and no log contains more of
-	// it than its host.
+	// URL is the address to post to. It may itself be a secret, so errors and logs contain
+	// only its host.
 	URL    string
 	Kind   Kind
-	Secret string // generic: the key of the signature, see [CheckSecret]; ntfy: an access token; else ""
+	Secret string // generic: the signing key, see [CheckSecret]; ntfy: an access token; else ""
 	Events []journal.Word
 	// Private allows addresses of private networks and of this machine, and link-local
-	// ones. Without TLS the webhook posts only to these.
+	// addresses. Without TLS the webhook posts only to such addresses.
 	Private bool
 }
 
 // CheckSecret reports what is wrong with the secret of a generic webhook. Standard Webhooks
-// defines it as "whsec_", which may be missing, and 24 to 64 bytes in base64.
+// defines it as 24 to 64 bytes in base64, after an optional "whsec_".
 func CheckSecret(secret string) error {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err == nil && (len(key) < 24 || len(key) > 64) {

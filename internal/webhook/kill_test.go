@@ -28,10 +28,11 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// events is how many events each life hears.
+// events is the number of events that each call of life hears.
 const events = 2
 
-// life hears some events and posts them. It is killed before its n-th change to the disk.
+// life hears some events and posts them. It kills its process before the nth change to
+// the disk.
 func life(dir, home, url, nth string) error {
 	last, err := strconv.ParseInt(nth, 10, 64)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Version is the number of the format of a [Payload].
+// Version is the format version of a [Payload].
 const Version = 1
 
 // A Payload is what a generic webhook posts: one JSON object in the form that Standard
@@ -22,14 +22,15 @@ type Payload struct {
 	Data      Data         `json:"data"`
 }
 
-// Data has the facts of a [Payload]. Fields may be added. A change of meaning increases V.
+// Data contains the facts of a [Payload]. Fields may be added. A change of meaning
+// increases V.
 type Data struct {
 	V        int              `json:"v"`       // [Version]
 	Webhook  string           `json:"webhook"` // the name of the webhook
 	Project  string           `json:"project"` // the name of its folder
 	Severity journal.Severity `json:"severity"`
 	Text     string           `json:"text"`            // one line for a person
-	Agent    string           `json:"agent,omitempty"` // the agents that it is about, separated by ", "
+	Agent    string           `json:"agent,omitempty"` // the agents that the event is about, separated by ", "
 	Message  *Message         `json:"message,omitempty"`
 	Details  string           `json:"details,omitempty"` // more details, at most 2000 bytes
 	Turn     *Turn            `json:"turn,omitempty"`    // the turn that ended
@@ -54,21 +55,22 @@ type Turn struct {
 	CostUnknown bool    `json:"cost_unknown,omitempty"` // cost_usd covers only the known part
 }
 
-// Test is the type of the payload with which a person tests a webhook.
+// Test is the type of the payload that a person sends to test a webhook.
 const Test journal.Word = "test"
 
 // QuietHours is the type of the payload that gathers the events of the person's quiet hours.
 const QuietHours journal.Word = "quiet_hours"
 
-// Bounds of the strings in a payload, in bytes; a message in a mailbox has room for all
-// of them.
+// Size limits for the strings in a payload, in bytes; a message in a mailbox has room for
+// all of them.
 const (
 	maxText    = 500
 	maxDetails = 2000
 	maxSubject = 200
 )
 
-// payloadOf returns the payload of an event and its notice, without the name of a webhook.
+// payloadOf returns the payload for an event and its notice, without the name of a
+// webhook.
 func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	text := cut(screen.OneLine(n.Text()), maxText)
 	p := Payload{Type: n.Word, Timestamp: ev.At.UTC(), Data: Data{
@@ -81,7 +83,7 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	if ev.Task != nil {
 		about = ev.Task
 	}
-	if about != nil && about.ID != "" { // else it is text from the daemon
+	if about != nil && about.ID != "" { // otherwise the event is text from the daemon
 		p.Data.Message = &Message{about.ID, about.From, string(about.Type), cut(screen.OneLine(about.Subject), maxSubject), about.Thread, about.Trace}
 	}
 	if ev.Message != nil {
@@ -95,8 +97,8 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	return p
 }
 
-// morningPayload returns the payload of an event that gathers others. Its severity is that
-// of the most severe of them.
+// morningPayload returns the payload for an event that gathers others. It is as severe as
+// the most severe of those.
 func morningPayload(ev journal.Event, project string) Payload {
 	worst := journal.Info
 	for _, w := range ev.Gathers {
@@ -111,7 +113,7 @@ func morningPayload(ev journal.Event, project string) Payload {
 	}}
 }
 
-// TestPayload returns the payload with which a person tests a webhook.
+// TestPayload returns the payload that a person sends to test a webhook.
 func TestPayload(hook, project string, at time.Time) Payload {
 	return Payload{Type: Test, Timestamp: at.UTC(), Data: Data{
 		V: Version, Webhook: hook, Project: project, Severity: journal.Info, Text: "[TEST] The webhook " + hook + " of " + project + " works.",

@@ -20,26 +20,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// Bounds of an answer, in bytes. The body is read only if it may say what is wrong.
+// Size limits for an answer, in bytes. The body is read only if it may say what is wrong.
 const (
 	maxHeader = 16 << 10
 	maxRead   = 1 << 10
 )
 
-// DefaultTimeout is the longest time that one try may take in all.
+// DefaultTimeout is the longest time that one try may take in total.
 const DefaultTimeout = 15 * time.Second
 
-// longestRest bounds the wait that a receiver may ask for.
+// longestRest is the longest wait that a receiver may ask for.
 const longestRest = 2 * time.Hour
 
 // An Answer says how a try ended.
 type Answer struct {
-	Status int           // the HTTP status; 0 if there was no answer
+	Status int           // the HTTP status, or 0 if there was no answer
 	Took   time.Duration // from the start of the try to its end
-	// Why says in one line why the receiver has not accepted the message; "" means that it
-	// has.
+	// Why says in one line why the receiver has not accepted the message. It is "" if the
+	// receiver has accepted it.
 	Why string
-	// Rest is how long the receiver wants no requests; 0 if it did not say.
+	// Rest is how long the receiver wants no requests, or 0 if the receiver did not say.
 	Rest time.Duration
 }
 
@@ -52,13 +52,14 @@ type Poster struct {
 	proxy   func(*http.Request) (*url.URL, error)
 	roots   *tls.Config
 	timeout time.Duration
-	mask    *tokens.Redactor // removes the URL and the secret from a reason
+	mask    *tokens.Redactor // removes the URL and the secret from reasons
 }
 
-// PosterOptions has the settings of a Poster. The zero value is ready to use.
+// PosterOptions contains the settings of a Poster. The zero value is ready to use.
 type PosterOptions struct {
 	Timeout time.Duration // of one try; 0 means [DefaultTimeout]
-	// Proxy returns the proxy for a request; nil means the proxy in the environment.
+	// Proxy returns the proxy for a request; nil means the proxy that the environment
+	// variables name.
 	Proxy func(*http.Request) (*url.URL, error)
 	TLS   *tls.Config // nil means the certificate authorities of the system
 }
@@ -104,8 +105,8 @@ func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time
 		return Answer{Why: err.Error()}
 	}
 	defer transport.CloseIdleConnections()
-	// A transport does not follow redirects, and does not repeat a request on a new
-	// connection.
+	// Unlike a client, a transport does not follow redirects. This one does not repeat a
+	// request on a new connection either.
 	answer, err := transport.RoundTrip(r)
 	if err != nil {
 		return Answer{Why: plainError(err)}
@@ -119,7 +120,7 @@ func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time
 		a.Why = answered(status) + redirect(answer)
 	default:
 		a.Why = answered(status)
-		// An error means that the answer was cut off. Its status counts anyway.
+		// An error means that the answer was cut off. Its status is still valid.
 		begin, _ := io.ReadAll(io.LimitReader(answer.Body, maxRead))
 		if said := screen.OneLine(string(begin)); said != "" {
 			a.Why += ": " + screen.Short(said, 200)
@@ -146,7 +147,7 @@ func redirect(answer *http.Response) string {
 }
 
 // transport makes the transport for one request. It checks each address when it connects,
-// after the last resolution of the name.
+// after the name has been resolved for the last time.
 func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 	proxy, err := p.proxy(r)
 	if err != nil {
@@ -172,8 +173,9 @@ func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 }
 
 // CheckAddress reports why the webhook could not connect to its host: the name has no
-// address, or has one that the webhook does not allow. It opens no connection. If a proxy
-// is used, the check ends early, since the proxy resolves the name.
+// address, or has an address that the webhook does not allow. CheckAddress opens no
+// connection. If a proxy is used, CheckAddress does not resolve the name, since the proxy
+// does that.
 func (p *Poster) CheckAddress(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.hook.URL, nil)
 	if err != nil {
@@ -198,8 +200,8 @@ func (p *Poster) CheckAddress(ctx context.Context) error {
 }
 
 // mayPassProxy says why a webhook must not ask a proxy for a URL. The proxy resolves the
-// name, and its rules decide where it connects to; an address in the URL itself is checked
-// here.
+// name, and the proxy's rules decide where it connects to; an address in the URL itself is
+// checked here.
 func (h Hook) mayPassProxy(u *url.URL) error {
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -233,7 +235,7 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// retryAfter reads the header Retry-After, a number of seconds or a date. The result is at
+// retryAfter reads the Retry-After header, a number of seconds or a date. The result is at
 // most longestRest.
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)

@@ -54,7 +54,7 @@ func TestFailures(t *testing.T) {
 			start := time.Now()
 			o := webhook.PosterOptions{Timeout: patience}
 			if f.quick {
-				o.Timeout = 20 * time.Second // with the short timeout a slow machine would report another failure
+				o.Timeout = 20 * time.Second // with the short timeout a slow machine would report a different failure
 			}
 			a := post(t, h, o)
 			if !strings.HasPrefix(a.Why, f.why) || f.why == "" && !a.Taken() {
@@ -76,7 +76,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A reason does not contain the URL or the secret when the answer repeats them.
+// The reason for a failure does not contain the URL or the secret, even if the answer
+// repeats them.
 func TestAnswerRepeatsTheSecret(t *testing.T) {
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
@@ -88,7 +89,7 @@ func TestAnswerRepeatsTheSecret(t *testing.T) {
 	}
 }
 
-// The host to which an answer redirects gets nothing.
+// The host that an answer redirects to gets nothing.
 func TestRedirectGetsNothing(t *testing.T) {
 	other := newReceiver(t, nil)
 	for _, code := range []int{301, 302, 303, 307, 308} {
@@ -113,8 +114,8 @@ func TestTrustedTLS(t *testing.T) {
 	}
 }
 
-// The address at the moment of the connection decides, whatever the name resolved to
-// earlier.
+// What counts is the address at the moment of the connection, whatever the name resolved
+// to earlier.
 func TestOnlyPublicAddresses(t *testing.T) {
 	rc := newReceiver(t, nil)
 	port := rc.URL[strings.LastIndexByte(rc.URL, ':'):]
@@ -130,7 +131,8 @@ func TestOnlyPublicAddresses(t *testing.T) {
 	if n := len(rc.got()); n != 0 {
 		t.Errorf("%d requests arrived", n)
 	}
-	// Without TLS no connection to a public address begins, so no request leaves the machine.
+	// Without TLS no connection to a public address is attempted, so no request leaves the
+	// machine.
 	if a := post(t, webhook.Hook{URL: "http://8.8.8.8/", Private: true}, webhook.PosterOptions{}); a.Taken() || !strings.Contains(a.Why, "only https goes there") {
 		t.Errorf("without TLS to a public address: %+v", a)
 	}
@@ -139,8 +141,8 @@ func TestOnlyPublicAddresses(t *testing.T) {
 	}
 }
 
-// A proxy in the environment is used, whatever its address. It resolves names, but an
-// address in the URL itself is checked first.
+// A proxy from the environment is used, whatever its address. The proxy resolves names,
+// but an address in the URL itself is checked first.
 func TestProxy(t *testing.T) {
 	proxied := newReceiver(t, nil) // a proxy for plain HTTP is an ordinary server
 	at, _ := url.Parse(proxied.URL)
@@ -179,7 +181,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// The test vector comes from the specification's own libraries.
+// The test vector comes from the reference libraries of the specification.
 func TestSignature(t *testing.T) {
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	w, err := standardwebhooks.NewWebhook(secret)

@@ -19,13 +19,13 @@ type got struct {
 	id     string // webhook-id
 }
 
-// A receiver is the server of a webhook. It can fail in every way in which the network and
-// HTTP can fail.
+// A receiver is the server that a webhook posts to. It can fail in every way that the
+// network and HTTP can.
 type receiver struct {
 	*httptest.Server
 	mu  sync.Mutex
 	all []got
-	// how answers the n-th request, from 1; nil answers 204.
+	// how answers the nth request, counted from 1; if it is nil, the answer is 204.
 	how func(n int, w http.ResponseWriter, r *http.Request)
 }
 
@@ -64,18 +64,18 @@ func hijack(w http.ResponseWriter) net.Conn {
 	return c
 }
 
-// patience is the timeout of a try in these tests.
+// patience is the timeout of each try in these tests.
 const patience = 300 * time.Millisecond
 
 // A failure is one way in which a receiver fails, with the reason that is shown to a
 // person.
 type failure struct {
 	how   func(n int, w http.ResponseWriter, r *http.Request)
-	url   string // replaces the receiver's address
+	url   string // used instead of the receiver's address
 	tls   bool   // use TLS with a certificate from an unknown authority
 	why   string // the beginning of the reason; "" if the receiver has accepted the message
 	rest  time.Duration
-	quick bool // ends well before the timeout
+	quick bool // the try ends well before the timeout
 }
 
 var failures = map[string]failure{
@@ -132,7 +132,7 @@ var failures = map[string]failure{
 		fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
 		c.Close()
 	}, why: "it closed the connection without an answer", quick: true},
-	// The status decides. The client neither reads the body nor waits for it.
+	// Only the status counts. The client neither reads the body nor waits for it.
 	"huge answer": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
 		for chunk := strings.Repeat("x", 64<<10); r.Context().Err() == nil; {
 			if _, err := io.WriteString(w, chunk); err != nil {

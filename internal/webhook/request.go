@@ -20,9 +20,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Bounds of the text that the kinds other than generic post. Slack cuts text at 40,000
-// characters and recommends fewer than 4,000; Discord refuses more than 2,000; ntfy turns
-// more than 4,096 bytes into an attachment.
+// Size limits for the text that webhooks of the other kinds than generic post. Slack cuts
+// text at 40,000 characters and recommends fewer than 4,000; Discord refuses more than
+// 2,000; ntfy turns text of more than 4,096 bytes into an attachment.
 const (
 	maxSlack   = 3000 // bytes
 	maxDiscord = 2000 // UTF-16 code units, never fewer than the characters that Discord counts
@@ -47,7 +47,7 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 	case Ntfy:
 		priority, tag := ntfyLook(p.Data.Severity)
 		header.Set("Content-Type", "text/plain; charset=utf-8")
-		// RFC 2047, which ntfy decodes: a header contains only ASCII.
+		// RFC 2047, which ntfy decodes: a header may contain only ASCII.
 		header.Set("Title", mime.BEncoding.Encode("utf-8", p.Data.Project+": "+strings.ReplaceAll(string(p.Type), "_", " ")))
 		header.Set("Priority", priority)
 		header.Set("Tags", tag)
@@ -78,7 +78,7 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 	return r, nil
 }
 
-// lines returns a payload for a person: its text and the details.
+// lines returns a payload as text for a person: its text and its details.
 func (p Payload) lines() string {
 	lines := p.Data.Text
 	if d := p.Data.Details; d != "" && !strings.Contains(p.Data.Text, screen.OneLine(d)) {
@@ -99,8 +99,8 @@ var discordText = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// ntfyLook returns how ntfy shows a severity. Priorities of ntfy are 1 to 5, and 3 is the
-// default.
+// ntfyLook returns the priority and the tag with which ntfy shows a severity. ntfy's
+// priorities are 1 to 5, and 3 is the default.
 func ntfyLook(s journal.Severity) (priority, tag string) {
 	switch s {
 	case journal.Error:
@@ -119,7 +119,7 @@ func asJSON(v any) []byte {
 	return data
 }
 
-// cutUTF16 returns the beginning of a string, at most most UTF-16 code units. It does not
+// cutUTF16 cuts a string to at most the given number of UTF-16 code units. It does not
 // cut an escape from [discordText] in half.
 func cutUTF16(s string, most int) string {
 	units, end := 0, 0
@@ -139,7 +139,8 @@ func cutUTF16(s string, most int) string {
 	return s
 }
 
-// Host returns the host of the URL, the only part that may be shown; "" if it has none.
+// Host returns the host of the URL, or "" if the URL has none. The host is the only part
+// that may be shown.
 func (h Hook) Host() string {
 	u, err := url.Parse(h.URL)
 	if err != nil {

@@ -14,25 +14,25 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Times of the loop.
+// The loop's intervals.
 const (
-	sweepEvery = 30 * time.Second // between looks at the mailbox without an event from the watcher
-	lastWords  = 3 * time.Second  // for the tries that are running when the service ends
-	diskAgain  = 5 * time.Second  // until a step that the disk refused is repeated
+	sweepEvery = 30 * time.Second // between checks of the mailbox that no event from the watcher caused
+	lastWords  = 3 * time.Second  // given to tries that are still running when the service ends
+	diskAgain  = 5 * time.Second  // wait before a step that the disk refused is repeated
 )
 
-// A run is a running Service. The goroutine of the loop owns everything in it.
+// A run is a running Service. The loop's goroutine owns everything in it.
 type run struct {
 	*Service
 	box   *dropbox.Mailbox
-	post  context.Context // of the tries
+	post  context.Context // context of the tries
 	tries sync.WaitGroup
 	ended chan ended
 
-	hooks map[string]string       // the webhooks of the messages that wait, by id
-	held  map[string]bool         // messages that are being tried or settled, by id
-	taken map[string]bool         // webhooks that are trying a message
-	left  map[string]func() error // steps that the disk refused, by id
+	hooks map[string]string       // the webhooks of the waiting messages, by message id
+	held  map[string]bool         // messages that are being posted or settled, by id
+	taken map[string]bool         // webhooks that are posting a message
+	left  map[string]func() error // steps that the disk refused, by message id
 	pause map[string]time.Time    // until when a webhook waits because the disk refused a message
 }
 
@@ -42,15 +42,15 @@ type ended struct {
 	result
 }
 
-// A result says how a try ended on disk.
+// A result says which steps on disk failed at the end of a try.
 type result struct {
-	settle  func() error // the last step, if the disk refused it; else nil
+	settle  func() error // the last step if the disk refused it, else nil
 	refused bool         // the message could not be claimed, and waits as before
 }
 
 // Run posts the messages of the mailbox until ctx is done, and then returns nil. Running
 // tries get a few seconds to end; a message whose try has not ended by then waits again.
-// Only the process that holds the lock of the store may run it. The error is a disk error
+// Only the process that holds the store's lock may call Run. The error is a disk error
 // that prevents all work.
 func (s *Service) Run(ctx context.Context) error {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
@@ -89,7 +89,7 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	patience := time.AfterFunc(lastWords, cancel)
 	defer patience.Stop()
-	go func() { // ends with the tries; the loop below waits for it
+	go func() { // ends when the tries have ended; the loop below waits for that
 		r.tries.Wait()
 		close(r.ended)
 	}()
@@ -188,9 +188,9 @@ func (r *run) settleRest() error {
 	return nil
 }
 
-// begin starts a try for each webhook that has none running and whose time has come. It
-// returns the time until the next message is due, or false if no message waits for its
-// time.
+// begin starts a try for each webhook that has a due message and no running try. It
+// returns the time until the next message is due, or false if no message is waiting to
+// become due.
 func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 	if r.o.Store.Halted() {
 		return 0, false // the watcher reports when HALT is removed
@@ -209,7 +209,7 @@ func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 		}
 		name, err := r.hookOf(e)
 		if err != nil {
-			continue // it has moved in the meantime
+			continue // the message has been moved in the meantime
 		}
 		h, known := r.hook(name)
 		if r.taken[name] {
@@ -282,8 +282,8 @@ func (r *run) forget(entries []dropbox.Entry) {
 	}
 }
 
-// hookOf returns the name of the webhook of a message; "" for a message that the daemon did
-// not write. An error means that it could not be read.
+// hookOf returns the name of a message's webhook, or "" if the daemon did not write the
+// message. An error means that the message could not be read.
 func (r *run) hookOf(e dropbox.Entry) (string, error) {
 	if name, ok := r.hooks[e.ID]; ok {
 		return name, nil
@@ -327,7 +327,7 @@ func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
 		return r.step("given up", c.Entry, func() error { return r.box.GiveUp(c.Entry, why) })
 	}
 	a := NewPoster(h, r.o.Post).Post(r.post, "msg_"+c.ID, c.Message.Body)
-	if !a.Taken() && r.post.Err() != nil { // the end of the service interrupted the try
+	if !a.Taken() && r.post.Err() != nil { // the try was interrupted because the service is ending
 		return r.step("put back", c.Entry, func() error { return r.putBack(c.Entry, false) })
 	}
 	now := time.Now()
@@ -393,8 +393,8 @@ func (r *run) step(what string, e dropbox.Entry, step func() error) result {
 	return result{settle: step}
 }
 
-// A receipt says what happened to a message. It begins like the receipt of a turn, so that
-// the same program can read both.
+// A receipt says what happened to a message. Its first fields are those of a turn's
+// receipt, so that the same program can read both.
 type receipt struct {
 	V       int       `yaml:"v"`
 	ID      string    `yaml:"id"`
@@ -406,7 +406,7 @@ type receipt struct {
 		Name   string `yaml:"name"`
 		Status int    `yaml:"status"`
 		Tries  int    `yaml:"tries"`
-		MS     int64  `yaml:"ms"` // the status of the last try
+		MS     int64  `yaml:"ms"` // how long the last try took
 	} `yaml:"webhook"`
 }
 

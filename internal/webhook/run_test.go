@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// newRun returns a run whose loop has not started, with messages for the webhook ops, and the
-// folder of its store.
+// newRun returns a run whose loop has not started, and the folder of its store. The mailbox
+// contains messages for the webhook ops.
 func newRun(t *testing.T, o dropbox.Options, messages int) (r *run, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -49,7 +49,7 @@ func newRun(t *testing.T, o dropbox.Options, messages int) (r *run, dir string) 
 	}, dir
 }
 
-// waiting returns the messages that wait.
+// waiting returns the waiting messages.
 func (r *run) waiting(t *testing.T) []dropbox.Entry {
 	t.Helper()
 	entries, err := r.box.Peek()
@@ -85,7 +85,7 @@ func TestARefusedLastStepIsReported(t *testing.T) {
 	}
 }
 
-// The loop sleeps until the first message is due, whatever the order of the messages.
+// The loop sleeps until the earliest message is due, whatever the order of the messages.
 func TestTheNextMessageIsNotForgottenForALaterOne(t *testing.T) {
 	for _, waits := range [][]time.Duration{{time.Minute, time.Hour}, {time.Hour, time.Minute}} {
 		r, _ := newRun(t, dropbox.Options{}, len(waits))
@@ -99,7 +99,7 @@ func TestTheNextMessageIsNotForgottenForALaterOne(t *testing.T) {
 	}
 }
 
-// If the mailbox cannot be listed for a moment, the waits of its messages stay.
+// If the mailbox cannot be listed for a moment, its messages keep their waits.
 func TestAListingThatFailsForgetsNoWait(t *testing.T) {
 	r, dir := newRun(t, dropbox.Options{}, 1)
 	now := time.Now()
@@ -114,7 +114,8 @@ func TestAListingThatFailsForgetsNoWait(t *testing.T) {
 	}
 }
 
-// A message that cannot be read for a moment is not tried, and keeps its webhook.
+// A message that cannot be read for a moment is not posted. It is posted to its webhook
+// afterwards.
 func TestAMessageThatCannotBeReadIsNotTried(t *testing.T) {
 	var r *run
 	var dir string
@@ -161,7 +162,7 @@ func TestARefusedClaimCostsNoTry(t *testing.T) {
 	}
 }
 
-// The event of the morning is as severe as the worst event of the night.
+// The morning event is as severe as the most severe event of the night.
 func TestTheMorningIsAsSevereAsTheWorst(t *testing.T) {
 	const info, warning, bad = journal.AgentComplete, journal.LimitReached, journal.AgentError
 	for _, test := range []struct {
@@ -193,7 +194,8 @@ func TestAStateThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A state with a time that JSON cannot express does not replace the state on disk.
+// If a state contains a time that JSON cannot express, it does not replace the state on
+// disk.
 func TestAStateThatCannotBeWritten(t *testing.T) {
 	home := t.TempDir()
 	good := State{V: 1, Waits: map[string]Waited{"a": {Why: "it was away"}}}

@@ -2,14 +2,15 @@ package webhook
 
 import "time"
 
-// DefaultWaits returns the times between the tries of a message: three tries within a
-// minute, then growing waits. After the last try the message is given up.
+// DefaultWaits returns the waits between the tries of a message. There are three tries
+// within a minute, and then the waits grow. After the last try the message is given up.
 func DefaultWaits() []time.Duration {
 	return []time.Duration{20 * time.Second, 40 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
 }
 
-// next returns how long to wait before a message that has failed that many times is tried
-// again, or false if it is given up. rest is the wait that the receiver asked for.
+// next returns how long to wait before the next try of a message that has failed the
+// given number of times, or false if the message is given up. rest is the wait that the
+// receiver asked for.
 func next(waits []time.Duration, failed int, rest time.Duration) (time.Duration, bool) {
 	if failed > len(waits) {
 		return 0, false

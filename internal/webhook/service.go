@@ -12,22 +12,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Options has what a [Service] needs. All fields except the last five are required.
+// Options contains what a [Service] needs. All fields except the last five are required.
 type Options struct {
 	Store   *dropbox.Store
-	Home    string // the folder of the daemon, for the state
+	Home    string // the daemon's folder, which contains the state
 	Project string // the name of the project's folder, for the payloads
-	Token   string // the daemon's, which proves that it wrote a message in the mailbox
+	Token   string // the daemon's token, which proves that the daemon wrote a message in the mailbox
 	Log     *slog.Logger
 
 	Secrets *tokens.Source // the tokens of the agents, which are removed from payloads
-	// Notice returns the notice of an event that has one, as people see it; nil means the
-	// event's notice itself.
+	// Notice returns the notice of an event that has one, as people see it. If Notice is
+	// nil, the event's notice itself is used.
 	Notice func(journal.Event) journal.Notice
-	// Lost is called for the first message that a webhook loses after its receiver accepted
-	// one. It must not block.
+	// Lost is called for the first message that a webhook loses, and again for the first
+	// after its receiver accepted another one. It must not block.
 	Lost  func(hook, why string)
-	Waits []time.Duration // between the tries of a message; nil means [DefaultWaits]
+	Waits []time.Duration // the waits between the tries of a message; nil means [DefaultWaits]
 	Post  PosterOptions
 }
 
@@ -43,7 +43,7 @@ const (
 // methods are safe for concurrent use.
 type Service struct {
 	o    Options
-	wake chan struct{} // of capacity one
+	wake chan struct{} // has room for one wake
 
 	mu    sync.Mutex
 	hooks []Hook
@@ -69,7 +69,7 @@ func New(o Options) (*Service, error) {
 	return &Service{o: o, wake: make(chan struct{}, 1), state: state}, nil
 }
 
-// Set replaces the webhooks. A running try keeps its old webhook to the end. An error
+// Set replaces the webhooks. A running try keeps its old webhook until it ends. An error
 // means that the mailbox cannot be created.
 func (s *Service) Set(hooks []Hook) error {
 	var err error
@@ -88,7 +88,7 @@ func (s *Service) Set(hooks []Hook) error {
 	return err
 }
 
-// Wake lets the service look at its mailbox.
+// Wake makes the service check its mailbox.
 func (s *Service) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -121,7 +121,8 @@ type Failure struct {
 // may only have restarted.
 const failing = 2
 
-// Failures returns the webhooks that are not working, in the order of the configuration.
+// Failures returns the webhooks that are not working, in the order in which the
+// configuration lists them.
 func (s *Service) Failures() (list []Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +134,7 @@ func (s *Service) Failures() (list []Failure) {
 	return list
 }
 
-// Drain waits until no working webhook has a message that is due, or until ctx is done.
+// Drain waits until no working webhook has a message to post, or until ctx is done.
 func (s *Service) Drain(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -163,18 +164,18 @@ func (s *Service) due(now time.Time) bool {
 	return slices.ContainsFunc(s.hooks, works) && slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.Failed == 0 })
 }
 
-// settled notes how a try ended. It returns the reason if this is the first loss of a
-// webhook, else "".
+// settled notes how a try ended. It returns the reason if the webhook has lost its first
+// message, else "".
 func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost bool, now time.Time) (tell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.hookLocked(h.Name); !ok {
-		return "" // it is no longer in the configuration
+		return "" // the webhook is no longer in the configuration
 	}
 	stand := s.state.Hooks[h.Name]
 	stand.Status, stand.Why, stand.Event, stand.At = a.Status, a.Why, string(p.Type), now.UTC()
 	if a.Taken() {
-		if stand.Failed >= failing { // it works again: waiting messages need not wait longer
+		if stand.Failed >= failing { // the webhook works again: its waiting messages are due now
 			for id, w := range s.state.Waits {
 				if w.Hook == h.Name {
 					w.Next = now.UTC()

@@ -24,7 +24,7 @@ import (
 
 const token = "SWARMSWARMSWARMSWARMSWARMS"
 
-// short has waits between tries that are short enough for a test.
+// short is a list of waits between tries that are short enough for a test.
 var short = []time.Duration{5 * time.Millisecond, 5 * time.Millisecond, 5 * time.Millisecond}
 
 // A scene is a store with a service, for a test.
@@ -80,7 +80,7 @@ func (sc *scene) run(hooks ...webhook.Hook) {
 	sc.t.Cleanup(sc.stop)
 }
 
-// files returns the names in a folder of the mailbox, without receipts and reasons.
+// files returns the file names in a folder of the mailbox, without receipts and reasons.
 func (sc *scene) files(folder ...string) []string {
 	list, _ := filepath.Glob(filepath.Join(append([]string{sc.dir, dropbox.Hooks}, append(folder, "*.md")...)...))
 	return list
@@ -128,7 +128,7 @@ func TestOnePostForEachEvent(t *testing.T) {
 	other := crashed(2)
 	other.Notice = nil
 	sc.hear(crashed(1), other)
-	sc.hear(crashed(1)) // as after a crash, before the cursor has moved
+	sc.hear(crashed(1)) // as after a crash before the cursor has moved
 	sc.until("one is done", func() bool { return sc.done() == 1 })
 	sc.hear(crashed(1))
 	sc.Drain(t.Context())
@@ -161,7 +161,7 @@ func TestOnePostForEachEvent(t *testing.T) {
 }
 
 // A payload names no message if its text is from the daemon and was sent to nobody: a
-// receiver could not look that message up.
+// receiver would have no message to look up.
 func TestTheTextOfTheDaemonIsNoMessage(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	sc.run(hookTo("ops", rc))
@@ -175,8 +175,8 @@ func TestTheTextOfTheDaemonIsNoMessage(t *testing.T) {
 	}
 }
 
-// Nothing is posted at night. The event of the morning goes to the webhooks that want one
-// of the events in it.
+// Nothing is posted at night. The morning event goes to the webhooks that want at least
+// one of the events in it.
 func TestTheNightIsPostedInTheMorning(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	few := hookTo("few", rc)
@@ -224,7 +224,7 @@ func TestTriesUntilItIsTaken(t *testing.T) {
 }
 
 // After the last try the message is in dead/ with the reason. The lead is told only about
-// the first lost message. A retry begins the tries again.
+// the first lost message. A retry by a person starts a new series of tries.
 func TestGivenUpAfterTheLastTry(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	var works atomic.Bool
@@ -260,7 +260,7 @@ func TestGivenUpAfterTheLastTry(t *testing.T) {
 	if f := sc.Failures(); len(f) != 1 || f[0].Hook != "ops" || f[0].Since.IsZero() {
 		t.Errorf("Failures = %v", f)
 	}
-	sc.run(hookTo("ops", rc)) // another daemon knows that the lead has been told
+	sc.run(hookTo("ops", rc)) // the next daemon knows that the lead has been told
 	sc.hear(crashed(3))
 	sc.until("the third is dead", func() bool { return len(sc.files("dead")) == 3 })
 	if lost.Load() != 1 {
@@ -315,8 +315,8 @@ func TestReceiverIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A message that is not an event becomes a dead letter at once, even while its webhook
-// pauses.
+// A message that is not an event becomes a dead letter at once, even while its webhook is
+// paused.
 func TestWhatIsNoEventWaitsForNobody(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -489,8 +489,8 @@ func TestNothingIsFiledWithoutItsReceipt(t *testing.T) {
 	}
 }
 
-// If done/ cannot be read, it is not known whether an event was posted before, so it is
-// posted.
+// If done/ cannot be read, nobody knows whether an event was posted before, so the event
+// is posted.
 func TestDoneThatCannotBeReadLosesNoEvent(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root can read every folder")
@@ -520,8 +520,8 @@ func TestDoneThatCannotBeReadLosesNoEvent(t *testing.T) {
 	}
 }
 
-// left leaves messages in cur/ as a daemon that ends does, one for each of the words:
-// claimed, posted (but not filed), or given up (but not moved).
+// left leaves messages in cur/ as an ending daemon does, one for each of the words in
+// how: claimed, posted (but not filed), or given up (but not moved).
 func (sc *scene) left(how ...string) {
 	sc.t.Helper()
 	s, err := webhook.New(sc.o)
@@ -564,8 +564,8 @@ func (sc *scene) left(how ...string) {
 	}
 }
 
-// A service continues the work that an earlier service left behind. While the disk refuses
-// that, Run ends with the error, and nothing is lost.
+// A service continues the work that an earlier service left unfinished. If the disk
+// prevents that, Run ends with the error, and nothing is lost.
 func TestWhatAServiceLeftIsTakenUp(t *testing.T) {
 	for how, folder := range map[string]string{"claimed": "done/*", "posted": "done/*", "given up": "dead"} {
 		t.Run(how, func(t *testing.T) {
@@ -596,8 +596,8 @@ func TestWhatAServiceLeftIsTakenUp(t *testing.T) {
 	}
 }
 
-// canceled returns a context that is done: Run ends after it has taken up the messages left
-// in cur/.
+// canceled returns a context that is done, with which Run ends as soon as it has taken up
+// the messages left in cur/.
 func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -641,8 +641,8 @@ func replaced(folder string) error {
 	return errors.Join(os.RemoveAll(folder), os.MkdirAll(filepath.Dir(folder), 0o700), os.WriteFile(folder, nil, 0o600))
 }
 
-// A mailbox that somebody has deleted is recreated, and an event belongs to the thread of
-// its message.
+// A mailbox that somebody has deleted is recreated. An event belongs to the thread of its
+// message.
 func TestADeletedMailboxIsMadeAgain(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	s, err := webhook.New(sc.o)
@@ -728,8 +728,8 @@ func TestCountsOf(t *testing.T) {
 	}
 }
 
-// A receiver that was down gets the waiting messages as soon as it accepts an event, and
-// not at the end of the waits.
+// A receiver that was down gets the waiting messages as soon as it accepts an event, not
+// only when their waits end.
 func TestARecoveredReceiverGetsWhatWaits(t *testing.T) {
 	var up atomic.Bool
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -757,7 +757,7 @@ func TestARecoveredReceiverGetsWhatWaits(t *testing.T) {
 	}
 }
 
-// The waiting messages of a webhook that is removed from the configuration become dead
+// If a webhook is removed from the configuration, its waiting messages become dead
 // letters at once.
 func TestARemovedWebhookLeavesDeadLetters(t *testing.T) {
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })

@@ -12,20 +12,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A State has the state of all webhooks.
+// A State contains the state of all webhooks.
 type State struct {
 	V     int               `json:"v"`
-	Hooks map[string]Stand  `json:"hooks"` // by name
-	Waits map[string]Waited `json:"waits"` // messages that failed and will be tried again, by id
+	Hooks map[string]Stand  `json:"hooks"` // by webhook name
+	Waits map[string]Waited `json:"waits"` // messages that failed and will be tried again, by message id
 }
 
 // A Stand is the state of one webhook.
 type Stand struct {
 	Taken  time.Time `json:"taken,omitzero"`  // when its receiver last accepted a message
-	Status int       `json:"status"`          // the HTTP status of the last try; 0 if there was no answer
+	Status int       `json:"status"`          // the HTTP status of the last try, or 0 if there was no answer
 	Why    string    `json:"why,omitempty"`   // why the last try failed; "" if it did not fail
 	Failed int       `json:"failed"`          // failed tries in a row
-	Since  time.Time `json:"since,omitzero"`  // the time of the first of these
+	Since  time.Time `json:"since,omitzero"`  // when the first of these tries failed
 	Rest   time.Time `json:"rest,omitzero"`   // until when the receiver wants no messages
 	Told   bool      `json:"told,omitempty"`  // the lead was told that messages are lost
 	Event  string    `json:"event,omitempty"` // of the last try
@@ -36,14 +36,14 @@ type Stand struct {
 type Waited struct {
 	Next time.Time `json:"next"` // when it is due
 	Why  string    `json:"why"`
-	Hook string    `json:"hook,omitempty"` // the name of the webhook; "" in a state of an earlier version
+	Hook string    `json:"hook,omitempty"` // the name of the webhook; "" in a state written by an earlier version
 }
 
-// StateFile returns the file with the state, in the folder of the daemon.
+// StateFile returns the path of the state file in home, the daemon's folder.
 func StateFile(home string) string { return filepath.Join(home, "webhooks.json") }
 
-// ReadState reads the state that the daemon last wrote. A missing or damaged file is an
-// empty state.
+// ReadState reads the state that the daemon last wrote. A missing file, or one that is
+// not valid, counts as an empty state; a file that cannot be read is an error.
 func ReadState(home string) (State, error) {
 	s := State{V: 1, Hooks: map[string]Stand{}, Waits: map[string]Waited{}}
 	data, err := os.ReadFile(StateFile(home))
@@ -65,7 +65,7 @@ func ReadState(home string) (State, error) {
 	return s, nil
 }
 
-// NextTry returns when the first waiting message of a webhook will be tried again; zero if
+// NextTry returns when a webhook's first waiting message will be tried again, or zero if
 // no message has failed.
 func (s State) NextTry(hook string) (first time.Time) {
 	for _, w := range s.Waits {
@@ -79,7 +79,7 @@ func (s State) NextTry(hook string) (first time.Time) {
 	return first
 }
 
-// write replaces the file. A power cut may bring back an older state.
+// write replaces the state file. After a power cut the file may contain an older state.
 func (s State) write(home string) error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
