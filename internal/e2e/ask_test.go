@@ -14,7 +14,7 @@ import (
 )
 
 // An agent asks the lead with its tool and gets no answer in time. The agent then does
-// what it chose in the call: it continues with its default, takes the silence as a no,
+// what it chose in the call: it continues with its default, treats the silence as a no,
 // pauses after the turn until somebody answers, or ends the turn.
 func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	var replies []string
@@ -43,7 +43,8 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 		}
 	}
 
-	// The turn continues to its end, and the next turn waits until somebody answers.
+	// The turn runs until it ends by itself, and the next turn waits until somebody
+	// answers.
 	r := p.receipt("coder", p.send("coder", "Ask, or else pause"))
 	if r.Text != "I went on after pause." {
 		t.Errorf("pause: receipt = %+v", r)
@@ -71,9 +72,10 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// An agent that waits long for an answer gets it as the result of its call: the client
-// neither gives the call up nor moves it to the background. SWARM_ASK_SECONDS sets a
-// longer wait; with 130 the test passes with Claude Code 2.1.197 and 2.1.330.
+// An agent that waits a long time for an answer gets the answer as the result of its
+// call: the client neither abandons the call nor moves it to the background.
+// SWARM_ASK_SECONDS sets a longer wait; with 130 the test passes with Claude Code 2.1.197
+// and 2.1.330.
 func TestALongAskReturnsItsAnswer(t *testing.T) {
 	wait := 5 * time.Second
 	if s := os.Getenv("SWARM_ASK_SECONDS"); s != "" {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// client runs the real CLI like a person who types one prompt.
+// client runs the real CLI with one prompt, as a person would.
 func (p *project) client(args ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
@@ -30,8 +30,8 @@ const talk = `{"replies":[
 	{"name":"second","match":{"last_user_contains":"/clear everything"},"text":"That is text to me."},
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."}]}`
 
-// A person's session is an agent: at the end of a turn it begins to work on the next
-// message, and the sender gets the answer. A body is never a command.
+// A person's session is an agent: at the end of a turn the session begins to work on the
+// next message, and the sender gets the answer. A message body is never run as a command.
 func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 	for _, way := range []string{"plugin", "settings"} {
 		t.Run(way, func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 	}
 }
 
-// The tools that come with attach act as the agent, in the turn of the message that
-// the session works on.
+// The tools that attach provides act as the agent, in the turn of the message that the
+// session is working on.
 func TestAnAttachedSessionHasItsTools(t *testing.T) {
 	for way, prefix := range map[string]string{"plugin": "mcp__plugin_swarm_dead-drop__", "settings": "mcp__dead-drop__"} {
 		t.Run(way, func(t *testing.T) {

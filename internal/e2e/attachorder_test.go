@@ -15,14 +15,14 @@ import (
 )
 
 // A session runs the attached agent ada with the real client; its methods type, press Esc
-// and wait for turns like a person.
+// and wait for turns as a person would.
 type session struct {
 	*project
 	cmd  *exec.Cmd
 	in   io.WriteCloser
-	out  string // what the client printed, below the project
-	seen int    // turns that have ended
-	asks int    // requests of the model that have been waited for
+	out  string // file in the project with the client's output
+	seen int    // turns that the test has seen end
+	asks int    // requests to the model that the test has already waited for
 	escs int
 }
 
@@ -64,7 +64,7 @@ func (s *session) types(text string) {
 	s.say(`{"type":"user","message":{"role":"user","content":"` + text + `"}}`)
 }
 
-// esc presses Esc, and waits for the end of the turn that it interrupts.
+// esc presses Esc, and waits until the interrupted turn ends.
 func (s *session) esc() {
 	s.t.Helper()
 	s.interrupt()
@@ -77,7 +77,7 @@ func (s *session) interrupt() {
 	s.say(fmt.Sprintf(`{"type":"control_request","request_id":"esc-%d","request":{"subtype":"interrupt"}}`, s.escs))
 }
 
-// asked waits until the model is asked for one more reply with this name.
+// asked waits until the model gives one more reply with this name.
 func (s *session) asked(reply string) {
 	s.t.Helper()
 	s.until("the model is asked for "+reply, func() bool {
@@ -90,7 +90,7 @@ func (s *session) asked(reply string) {
 	})
 }
 
-// ended waits for the end of one more turn.
+// ended waits until one more turn ends.
 func (s *session) ended() {
 	s.t.Helper()
 	s.seen++
@@ -115,8 +115,8 @@ func (s *session) close() {
 	}
 }
 
-// breaks has replies for tests that interrupt turns: the first two turns with the message
-// do not finish.
+// breaks contains the replies for tests that interrupt turns. Turns on the message do not
+// finish, except one whose prompt says that the message was begun before.
 const breaks = `{"replies":[
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."},
 	{"name":"again","match":{"last_user_contains":"This was begun before"},"text":"It is forty-two."},
@@ -214,8 +214,8 @@ func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 	}
 }
 
-// When the first of two /inbox in a row is interrupted, the second works on the same
-// message, which is filed once.
+// If /inbox is typed twice and the first one is interrupted, the second one works on the
+// same message, which is filed once.
 func TestTwoFetchesInARow(t *testing.T) {
 	p := newProject(t, breaks, "  ada: {attached: true, attached_mail: notify}\n")
 	p.swarm("init")
@@ -270,7 +270,7 @@ func TestAPromptInARunningTurn(t *testing.T) {
 	}
 }
 
-// waits reports whether a message is in new/.
+// waits reports whether an agent's message is in new/.
 func (p *project) waits(agent, id string) bool {
 	found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop", agent, "new/*"+id+"*"))
 	return len(found) == 1
@@ -281,7 +281,7 @@ func (p *project) exists(name string) bool {
 	return err == nil
 }
 
-// transcripts returns the clients' records of their sessions.
+// transcripts returns the session files that the clients have written.
 func (p *project) transcripts() string {
 	var all strings.Builder
 	files, _ := filepath.Glob(filepath.Join(p.home, ".claude/projects/*/*.jsonl"))

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// Four real clients work at once on a day's budget. They exceed its cap by at most one
-// request each. After that no turn begins, however much mail waits.
+// Four real clients work at once within one daily budget. They exceed its cap by at most
+// one request each. After that no turn begins, however much mail waits.
 func TestABudgetOfFourAgents(t *testing.T) {
 	scenario := `{"replies":[` + priced(`"name":"loop","times":-1,"delay_ms":50,`+bash("echo worked"), 50, 0, 0) + `],` + freeSide + `}`
 	const request, most = 0.15, 2.0
@@ -44,7 +44,7 @@ func TestABudgetOfFourAgents(t *testing.T) {
 	for range 2 {
 		p.send("coder", "Work on this too")
 	}
-	time.Sleep(2 * time.Second) // an unwanted request has time to arrive
+	time.Sleep(2 * time.Second) // gives an unwanted request time to arrive
 	if later := p.spent(usageOf(t, scenario)); later != own {
 		t.Errorf("%.2f USD were spent, and %.2f after the cap", own, later-own)
 	}

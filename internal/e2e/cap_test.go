@@ -15,7 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// capTurn makes a turn of the real client with a cap, in US dollars, without a daemon.
+// capTurn returns a turn for the real client with a cap in US dollars. The turn needs no
+// daemon.
 func (p *project) capTurn(prompt string, usd float64) runner.Turn {
 	p.t.Helper()
 	dir := p.t.TempDir()
@@ -30,8 +31,8 @@ func (p *project) capTurn(prompt string, usd float64) runner.Turn {
 	}
 }
 
-// runCapped runs a turn. It checks that the client spends nothing after the end of the
-// turn, and that the turn is booked with the cost that the API counts.
+// runCapped runs a turn. It checks that the client spends nothing after the turn ends,
+// and that the turn is booked at the cost that the API counts.
 func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
 	p.t.Helper()
 	before := p.spent(usageOf(p.t, scenario))
@@ -40,7 +41,7 @@ func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
 	if left := runner.Leftovers(turn.Mark()); len(left) > 0 {
 		p.t.Errorf("the turn left %v", left)
 	}
-	time.Sleep(300 * time.Millisecond) // an unwanted request has time to arrive
+	time.Sleep(300 * time.Millisecond) // gives an unwanted request time to arrive
 	if later := p.api.Stats().Answered; fmt.Sprint(later) != fmt.Sprint(requests) {
 		p.t.Errorf("the model was asked for %v, and after the turn for %v", requests, later)
 	}
@@ -102,12 +103,13 @@ func TestACapKeepsAFinishedAnswer(t *testing.T) {
 	}
 }
 
-// A sub-agent does not continue after the cap, whether its call waits for it or not. In the
-// background it may reach the cap before or after the client's first answer.
+// A sub-agent does not continue after the cap is reached, whether or not the call that
+// started it waits for it. A sub-agent in the background may reach the cap before or after
+// the client's first answer.
 func TestACapEndsASubAgent(t *testing.T) {
 	for name, c := range map[string]struct {
 		background bool
-		delay      int // of each answer to the sub-agent, in ms
+		delay      int // before each answer to the sub-agent, in ms
 	}{"foreground": {false, 20}, "background, soon": {true, 20}, "background, late": {true, 1000}} {
 		t.Run(name, func(t *testing.T) {
 			scenario := `{"replies":[` +
@@ -122,7 +124,7 @@ func TestACapEndsASubAgent(t *testing.T) {
 				t.Errorf("ended %s (%s) with %q, want %s", out.End, out.Reason, out.Text, runner.CapReached)
 			}
 			// With answers in 20 ms, the sub-agent asks a few more times until the client
-			// has ended it. A sub-agent that is not ended asks some eighty times in 4 s.
+			// has ended it. A sub-agent that nothing ends asks about eighty times in 4 s.
 			if n := p.api.Stats().Answered["helper"]; n < 1 || n > 5 {
 				t.Errorf("the sub-agent asked the model %d times", n)
 			}
@@ -130,8 +132,8 @@ func TestACapEndsASubAgent(t *testing.T) {
 	}
 }
 
-// A person, and not claude-swarm, set the cap in the agent's command: a turn that reaches
-// it has failed.
+// If a person, not claude-swarm, has set the cap in the agent's command, a turn that
+// reaches the cap has failed.
 func TestACapInTheCommand(t *testing.T) {
 	scenario := `{"replies":[` + thirty(`"name":"loop","times":-1,`+bash("echo worked")) + `],` + freeSide + `}`
 	p := newProject(t, scenario, "  coder: {}\n")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// After a real compaction, the hook gives the newest part of the window back in the same
-// turn, and the older part comes at the head of the next prompt. Nothing comes twice, and
+// After a real compaction, the hook gives back the newest part of the window in the same
+// turn, and the next prompt begins with the older part. Nothing is given back twice, and
 // no second compaction follows. The same is true of a client with linger, which ends after
 // the compaction.
 func TestARealCompactionGivesTheWindowBack(t *testing.T) {
@@ -69,8 +69,8 @@ func testARealCompaction(t *testing.T, linger string, clients int) {
 	}
 }
 
-// One order makes the client summarize a conversation, and another makes the
-// client drop the conversation.
+// One command makes the client summarize a conversation, and another makes the client
+// drop the conversation.
 func TestContextIsCompactedAndCleared(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"rest","times":-1,"text":"MY-WORD.","context_tokens":16000}],

@@ -16,8 +16,8 @@ import (
 )
 
 // maxContext is the most that we may add to an agent's first request, in tokens, with IRC
-// off. 50 of these tokens let an agent see what is left of its budget, and choose who
-// answers its question. An agent that cannot do this spends more than 50 tokens extra.
+// off. 50 of these tokens let an agent see how much of its budget is left, and choose who
+// answers its question. Without them an agent spends more than 50 extra tokens.
 const maxContext = 2550
 
 // Our share of an agent's first request stays small: the tools, the system prompt, and the
@@ -28,7 +28,8 @@ func TestWhatWeAddToTheFirstRequest(t *testing.T) {
 	}
 }
 
-// BenchmarkContext reports the tokens that TestWhatWeAddToTheFirstRequest bounds.
+// BenchmarkContext reports the number of tokens that TestWhatWeAddToTheFirstRequest
+// limits.
 func BenchmarkContext(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(float64(addedContext(b)), "tokens")
@@ -100,8 +101,8 @@ exec %[2]s "$@"
 	return (with - without + 3) / 4
 }
 
-// contextOf counts the characters of a request that a model reads (tools, system prompts
-// and messages), and our tools.
+// contextOf counts the characters that a model reads in a request (tools, system prompts
+// and messages). It also counts our tools.
 func contextOf(t testing.TB, body []byte) (characters, ours int) {
 	t.Helper()
 	type block struct{ Text string }

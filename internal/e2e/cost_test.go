@@ -14,18 +14,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// priced returns a reply of the scripted API with the given thousands of tokens of input,
-// output and cached input.
+// priced returns a reply of the scripted API. in, out and cached are its input, output
+// and cached input tokens, in thousands.
 func priced(reply string, in, out, cached int) string {
 	return fmt.Sprintf(`{%s,"usage":{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d}}`, reply, in*1000, out*1000, cached*1000)
 }
 
-// freeSide makes the client's small side requests, such as one for a title, cost nothing.
+// freeSide makes the client's small side requests, such as the request for a title, cost
+// nothing.
 const freeSide = `"side":{"name":"side","text":"A title","usage":{}}`
 
 // spent returns the cost of the scripted API's answers at the list prices of
-// claude-sonnet-4-5, in US dollars: 3, 15 and 0.3 per million tokens. usage has the tokens
-// of each reply, by its name.
+// claude-sonnet-4-5, in US dollars: 3, 15 and 0.3 per million tokens. usage contains the
+// tokens of each reply, by reply name.
 func (p *project) spent(usage map[string]fakeapi.Usage) (usd float64) {
 	p.t.Helper()
 	for name, times := range p.api.Stats().Answered {
@@ -62,7 +63,7 @@ func usageOf(t testing.TB, scenario string) map[string]fakeapi.Usage {
 }
 
 // checkCosts compares every place that shows coder's cost with the API's count. receipts
-// reports whether there is a receipt for all of its work.
+// says whether there is a receipt for all of coder's work.
 func (p *project) checkCosts(want float64, receipts bool) {
 	p.t.Helper()
 	got := map[string]float64{"status": p.agent("coder").CostUSD.Total}
@@ -100,14 +101,15 @@ func (p *project) checkCosts(want float64, receipts bool) {
 	}
 }
 
-// idle waits until coder has nothing to do and its messages are filed.
+// idle waits until coder's state is idle: it has nothing to do, and its messages are
+// filed.
 func (p *project) idle() {
 	p.t.Helper()
 	p.until("coder is idle", func() bool { return p.agent("coder").State == swarm.Idle })
 }
 
-// Each turn is booked with its own cost: in processes that resume the session of earlier
-// ones, with a restart of the daemon between them, and in one process.
+// Each turn is booked at its own cost, both if every turn has a process that resumes the
+// session, with a restart of the daemon in between, and if one process runs all turns.
 func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
 	for _, linger := range []string{"0s", "10m"} {
 		t.Run("linger "+linger, func(t *testing.T) {
@@ -158,8 +160,9 @@ func TestACompactionIsBooked(t *testing.T) {
 	p.checkCosts(p.spent(usage), false)
 }
 
-// The cost of a turn is lost when its client is killed in the middle: no later process of
-// its session reports it, so it is not booked. The next turn reports only its own cost.
+// If the client is killed in the middle of a turn, the cost of that turn is lost: no
+// later process of the session reports the cost, so it is not booked. The next turn
+// reports only its own cost.
 func TestTheCostAfterAKilledClient(t *testing.T) {
 	scenario := `{"replies":[` +
 		priced(`"name":"first","match":{"last_user_contains":"First task"},"text":"One."`, 20, 1, 10) + `,` +
@@ -185,6 +188,6 @@ func TestTheCostAfterAKilledClient(t *testing.T) {
 	}
 	p.receipt("coder", p.send("coder", "Third task"))
 	p.idle()
-	lost := (3*7000 + 15*1000 + 0.3*20000) / 1e6 // the request that was answered before the kill
+	lost := (3*7000 + 15*1000 + 0.3*20000) / 1e6 // cost of the request that was answered before the kill
 	p.checkCosts(p.spent(usage)-lost, true)
 }

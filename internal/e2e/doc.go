@@ -1,8 +1,8 @@
-// Package e2e holds the tests with real programs: our program as a process, the real Claude
-// Code CLI, and the scripted Messages API on loopback in place of the model.
+// Package e2e contains the tests with real programs: our program as a process, the real
+// Claude Code CLI, and the scripted Messages API on loopback instead of the model.
 //
-// They need the CLI that `make tools` installs below .tools, and fail without it; the
-// variable CLI says which one: oldest (the default), newest, or a version. Each test has a
-// project, a home folder and a separate key; if the machine allows it, everything runs in a
-// network namespace that has only loopback.
+// They need the CLI that `make tools` installs below .tools, and fail without it. The
+// variable CLI selects its version: oldest (the default), newest, or a version number. Each
+// test has a project, a home folder and a separate key; if the machine allows it,
+// everything runs in a network namespace that has only loopback.
 package e2e

@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// If a follower exists when an agent's turn begins, the feed has the text while the client
-// writes it. A later follower gets the text from its beginning. Without a follower, the
-// stored stream has no pieces.
+// If there is a follower when an agent's turn begins, the feed contains the text while the
+// client is writing it. A later follower gets the text from the beginning. If there is no
+// follower, the stored stream contains no pieces of text, only complete lines.
 func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("the quick brown fox ", 40))
 	p := newProject(t, `{"replies":[{"chunk_runes":10,"chunk_delay_ms":50,"text":"`+text+`"}]}`, "  coder: {}\n")
@@ -34,8 +34,8 @@ func TestTextIsToldWhileItIsWritten(t *testing.T) {
 		}
 		return s
 	}
-	// rest reads the feed until it has the complete line of the text. It returns the
-	// text of the pieces before that line, and their number.
+	// rest reads the feed up to the event with the complete text. It returns the joined
+	// pieces of text before that event, and the number of pieces.
 	rest := func(s *control.Stream) (said string, pieces int) {
 		t.Helper()
 		for {
@@ -90,7 +90,7 @@ func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// variable returns the value of a variable in the environment of the project's programs.
+// variable returns the value of an environment variable of the project's programs.
 func (p *project) variable(name string) string {
 	for _, v := range p.env {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// sessionName returns the name of the client with this pid among the sessions of its user,
-// and whether it listens for their messages.
+// sessionName returns the name under which the user's other sessions see the client with
+// this pid, and whether that client listens for messages from them.
 func (p *project) sessionName(pid int) (name string, listens bool) {
 	p.t.Helper()
 	data, err := os.ReadFile(filepath.Join(p.home, ".claude/sessions", fmt.Sprint(pid)+".json"))
@@ -27,10 +27,10 @@ func (p *project) sessionName(pid int) (name string, listens bool) {
 	return session.Name, session.MessagingSocketPath != ""
 }
 
-// Two other sessions of the same user send to an agent whose client waits. One is a
-// person's session. The other is the client of another agent, whose model calls
-// SendMessage although the tool is not offered. Nothing reaches the agent: no turn begins,
-// and no request goes to the model.
+// Two other sessions of the same user send messages to an agent whose client is waiting.
+// One is a person's session. The other is the client of another agent, whose model calls
+// SendMessage although that tool is not offered. Nothing reaches the agent: no turn
+// begins, and no request goes to the model.
 func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 	const first = `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`
 	p := newProject(t, first, lingering+"  reviewer:\n    role: reviewer\n    allowed_tools: [Read]\n")

@@ -15,11 +15,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
-// The inspector is an independent MCP client, in another language. Before it calls a tool
-// it lists them all, and it checks each result against the schema of its tool.
+// The inspector is an independent MCP client, written in another language. Before it
+// calls a tool, it lists all tools. It checks each result against the tool's schema.
 const inspectorDir = "../../.tools/inspector/node_modules/@modelcontextprotocol/inspector-cli/build"
 
-// An inspected is the inspector's output for a list or a call.
+// An inspected is the inspector's output for a list of tools or for a call.
 type inspected struct {
 	Tools []struct {
 		Name        string
@@ -53,8 +53,8 @@ func (p *project) inspect(args ...string) (got inspected, printed string) {
 	return got, string(out)
 }
 
-// An independent client lists every tool, calls each tool, and calls it once with every
-// kind of mistake. Each error says what is wrong.
+// An independent client lists all tools, calls each of them, and makes each kind of
+// mistake in a call once. Each error says what is wrong.
 func TestTheInspectorCallsEveryTool(t *testing.T) {
 	if _, err := os.Stat(inspectorDir); err != nil {
 		t.Fatalf("the MCP inspector is missing: %v\n  try: make tools", err)

@@ -18,7 +18,7 @@ import (
 type person struct {
 	t    *testing.T
 	nick string
-	dir  string // of the server
+	dir  string // ii's folder for the server
 }
 
 // sitDown starts ii in some channels.
@@ -47,7 +47,7 @@ func sitDown(t *testing.T, addr, nick string, channels ...string) *person {
 	p := &person{t: t, nick: nick, dir: filepath.Join(dir, host)}
 	for _, c := range channels {
 		p.types("", "/j "+c)
-		p.sees(c, "") // after the lines of the join
+		p.sees(c, "") // after the lines about the join
 	}
 	return p
 }
@@ -71,7 +71,7 @@ func (p *person) types(channel, line string) {
 	}
 }
 
-// sees waits for a line that has a text, and returns it.
+// sees waits for a line that contains part, and returns the line.
 func (p *person) sees(channel, part string) string {
 	p.t.Helper()
 	out := filepath.Join(p.dir, channel, "out")
@@ -90,14 +90,14 @@ func (p *person) sees(channel, part string) string {
 	}
 }
 
-// onIRC returns the section irc of a project in which ann leads.
+// onIRC returns the irc section for the configuration of a project in which ann leads.
 func onIRC(addr string) string {
 	return "irc: {server: \"" + addr + "\", slug: x, rate: 0, allow: [{nick: ann, may: [talk, task, control]}]}\n"
 }
 
-// The lead gives a task in the channel, and the engineering manager assigns it. A manager
-// works in a separate folder, asks in the channel, and continues with the lead's answer
-// from the channel. All texts are in the mailboxes.
+// The lead gives a task in the channel, and the engineering manager (em) assigns it to
+// dinesh. dinesh works in a separate folder, asks in the channel, and continues with the
+// lead's answer from the channel. All texts are in the mailboxes.
 func TestATaskFromIRCToItsEnd(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	p := newProject(t, `{"replies":[]}`, `  em:

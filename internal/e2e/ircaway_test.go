@@ -24,8 +24,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// IRC is away at the start, and is lost again later. The agents continue to work, and the
-// status says that IRC is away. The bridge posts the waiting messages when IRC is back.
+// IRC cannot be reached at the start, and is lost again later. The agents continue to
+// work, and the status says that IRC cannot be reached. The bridge posts the waiting
+// messages when IRC is back.
 func TestWorkGoesOnWithoutIRC(t *testing.T) {
 	proxy := irctest.NewProxy(t, irctest.Ngircd(t, irctest.Unlimited))
 	proxy.Refuse()
@@ -66,7 +67,7 @@ func TestWorkGoesOnWithoutIRC(t *testing.T) {
 // The daemon is killed 20 times while messages go out and people talk, each time with a
 // text on its way between the daemon and the IRC server. The bridge posts every message
 // that it accepted. On a server with history it posts each message once. Without history
-// it may repeat, for each kill, at most four messages that were not proven to have
+// it may repeat, for each kill, at most four messages that it does not know to have
 // arrived, and it marks the repetitions. The bridge also hears what people write. On a
 // server with history it hears each line once. Without history it hears everything that
 // came before the last line that a connection received.
@@ -137,7 +138,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	if dead, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/irc/dead/*.md")); len(dead) != 0 {
 		t.Errorf("given up: %v", dead)
 	}
-	// Each line comes once without a mark. For each kill there are at most four marked
+	// Each line arrives once without a mark. For each kill there are at most four marked
 	// lines.
 	again := 0
 	times := ears.counts(regexp.MustCompile(`\] ((?:\(again\) )?line \d+\.)`))
@@ -191,7 +192,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 }
 
 // The bridge can be a separate process: it and the daemon start and end independently. One
-// reload moves the bridge into the daemon, and another one turns IRC off.
+// reload moves the bridge into the daemon, and another turns IRC off.
 func TestTheBridgeApart(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	agents := fmt.Sprintf("  coder: {command: [%q]}\n", standin)
@@ -257,7 +258,7 @@ type ears struct {
 	heard []string
 }
 
-// listen joins channels. before, if not nil, is called first.
+// listen joins channels. If before is not nil, listen calls it first.
 func listen(t *testing.T, addr string, before func(), channels ...string) *ears {
 	t.Helper()
 	if before != nil {
@@ -331,7 +332,7 @@ func (e *ears) all() []string {
 	return slices.Clone(e.heard)
 }
 
-// counts counts what the first group of a pattern has matched.
+// counts returns how often each text was matched by the first group of a pattern.
 func (e *ears) counts(of *regexp.Regexp) map[string]int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The model that judges is offered no tool and sees no text of the project. It can only
+// The judging model is offered no tool and sees none of the project's text. It can only
 // answer, and only a verdict in the agreed form counts. Without such a verdict, the
 // finding of the rules reaches the agent.
 func TestTheJudgeCanOnlyAnswer(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// untilState waits until an agent is in a state, and returns what the status says.
+// untilState waits until an agent is in a state, and returns the agent's status.
 func (p *project) untilState(agent string, want swarm.State) swarm.AgentStatus {
 	p.t.Helper()
 	var got swarm.AgentStatus
@@ -18,7 +18,8 @@ func (p *project) untilState(agent string, want swarm.State) swarm.AgentStatus {
 	return got
 }
 
-// waiting returns the files of an agent's waiting messages, without the time.
+// waiting returns the file names of an agent's waiting messages, without priority and
+// time.
 func (p *project) waiting(agent string) []string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.dir, ".dead-drop", agent, "new", "*.md"))
@@ -37,9 +38,9 @@ func (p *project) told(part string) int {
 	return strings.Count(p.swarm("inbox"), part)
 }
 
-// A subscription's limit says when it ends. Until then, all agents of that login are
-// parked and send no request, even after a restart of the daemon. An agent of another
-// login continues to work.
+// When a subscription reaches its limit, the API says when the limit ends. Until then,
+// all agents of that login are parked and send no request, even after a restart of the
+// daemon. An agent of another login continues to work.
 func TestASubscriptionsLimit(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	p := newLogins(t, end)
@@ -72,8 +73,8 @@ func TestASubscriptionsLimit(t *testing.T) {
 	}
 }
 
-// When the limit is lifted, the agents continue by themselves. They work on their mail in
-// order, without a counted failure.
+// When the limit ends, the agents continue by themselves. They work on their mail in the
+// order in which it was sent, and no failure is counted.
 func TestAfterASubscriptionsLimit(t *testing.T) {
 	const soon = 5 * time.Second
 	p := newLogins(t, time.Now().Add(soon))
@@ -101,8 +102,8 @@ func TestAfterASubscriptionsLimit(t *testing.T) {
 	}
 }
 
-// newLogins makes a project with two agents of one login, whose first request meets a limit
-// that ends at a given time, and one agent of another login.
+// newLogins makes a project with two agents of one login and one agent of another login.
+// The first request of the first login meets a limit that ends at the given time.
 func newLogins(t *testing.T, end time.Time) *project {
 	t.Helper()
 	const login = "env_drop: [ANTHROPIC_API_KEY], env: {CLAUDE_CODE_OAUTH_TOKEN: sk-ant-oat01-%s}"

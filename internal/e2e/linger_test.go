@@ -20,8 +20,8 @@ const lingering = `  coder:
     linger: 10m
 `
 
-// stream returns, from a client's output, the numbers of begun and ended turns and the
-// total cost.
+// stream reads a client's output. It returns how many turns began, how many ended, and
+// the total cost.
 func (p *project) stream(path string) (inits, results int, total float64) {
 	p.t.Helper()
 	data, err := os.ReadFile(path)
@@ -116,8 +116,8 @@ func TestThreeMessagesInOneProcess(t *testing.T) {
 	}
 }
 
-// The daemon is killed in the middle of its client's second turn, and once more
-// while the client waits.
+// The daemon is killed in the middle of the client's second turn, and again while the
+// client is waiting.
 func TestADaemonThatIsKilledWithAClientThatStays(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"slow","match":{"last_user_contains":"Take your time"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo yes > began; sleep 2; echo slept"}}}]},
@@ -167,7 +167,7 @@ func TestADaemonThatIsKilledWithAClientThatStays(t *testing.T) {
 	}
 }
 
-// A client with a job in the background does not wait for the next turn: the CLI begins a
+// A client with a background job does not wait for the next turn: the CLI would begin a
 // separate turn when the job ends.
 func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 	p := newProject(t, `{"replies":[
@@ -188,8 +188,9 @@ func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 	}
 }
 
-// The daemon keeps a waiting client even if the model is slow to answer in the next turn.
-// Such a client repeats the prompt only together with the first word of the answer.
+// The daemon keeps a client that waited, even if the model is slow to answer in the next
+// turn. Such a client does not repeat the prompt until the first word of the answer has
+// come.
 func TestAClientThatWaitedForASlowModelIsNotGivenUp(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"slow","match":{"last_user_contains":"Second task"},"times":-1,"delay_ms":16000,"text":"Thought it over."},

@@ -13,8 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// passers returns a scenario in which every agent of the ring sends the next one a message
-// in each of its turns, endlessly. Their texts differ, so that they are not echoes.
+// passers returns a scenario in which every agent of the ring endlessly sends the next
+// agent a message in each of its turns. The messages' texts differ, so that no message is
+// an echo.
 func passers(ring []string, kind string) string {
 	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon")
 	replies := []string{`{"name":"well","match":{"last_user_contains":"Are you well?"},"times":-1,"text":"I am well."}`}
@@ -28,16 +29,16 @@ func passers(ring []string, kind string) string {
 	return `{"replies":[` + strings.Join(replies, ",\n") + `,{"name":"passed","match":{"last_is_tool_result":true},"times":-1,"text":"Passed on."}]}`
 }
 
-// The gate stops agents that would answer each other endlessly. The lead hears about it
-// once, the ledger has every turn with its cost, and the agents can do other work.
+// The gate stops agents that would answer each other endlessly. The lead is told once,
+// the ledger contains every turn with its cost, and the agents can do other work.
 func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		ring   []string
-		kind   string // of their messages
+		kind   string // type of the agents' messages
 		policy string // "" for the default rules of a project
-		rule   string // that stops them
-		atSend bool   // the tool refuses at once; else the daemon refuses at the claim
-		turns  int    // at most
+		rule   string // rule that stops the agents
+		atSend bool   // the tool refuses at once; otherwise the daemon refuses at the claim
+		turns  int    // the most turns that may run
 	}{
 		"two, answering":       {[]string{"coder", "reviewer"}, "result", "", "hops", true, 9},
 		"two, asking":          {[]string{"coder", "reviewer"}, "question", "policy: {thread_per_min: 2, max_returns: 0, max_hops: 0}\n", "thread_rate", false, 12},
@@ -69,7 +70,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 				t.Errorf("the tool said so: %v; kept as refused: %q", said, kept)
 			}
 
-			// The lead hears about it once, and other work is done.
+			// The lead has been told once, and other work is done.
 			for _, agent := range c.ring {
 				p.receipt(agent, p.send(agent, "Are you well?", "--type", "handoff"))
 			}

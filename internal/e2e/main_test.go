@@ -17,8 +17,8 @@ import (
 // These programs are built once for all tests.
 var (
 	program string // our program
-	standin string // the stand-in for the client, for tests that need many turns or an exact moment
-	cli     string // the real Claude Code
+	standin string // the stand-in for the client, for tests that need many turns or exact timing
+	cli     string // the real Claude Code CLI
 )
 
 func TestMain(m *testing.M) {
@@ -67,8 +67,9 @@ func repository() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// findCLI finds the real Claude Code of the version that CLI names: oldest, newest, or a
-// version that `make tools CLI=VERSION` installs. If CLI is not set, it is claude.Default.
+// findCLI finds the real Claude Code in the version that the variable CLI names: oldest,
+// newest, or a version number that `make tools CLI=VERSION` installs. If CLI is not set,
+// the version is claude.Default.
 func findCLI(root string) (string, error) {
 	version := cmp.Or(os.Getenv("CLI"), claude.Default)
 	switch version {

@@ -12,9 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A thousand messages to ten agents, each turn in a separate process: all are done once, in
-// order per agent and priority, one turn of an agent at a time, without leftovers.
-// SWARM_MANY=10000 sends more.
+// Ten agents get a thousand messages, and each turn runs in a separate process. Every
+// message is done once. Each agent works on one turn at a time, and on the messages of one
+// sender and priority in the order in which they were sent. No process or message is left
+// over. SWARM_MANY=10000 sends more.
 func TestAThousandMessagesToTenAgents(t *testing.T) {
 	const agents = 10
 	messages := 1000
@@ -74,8 +75,8 @@ func TestAThousandMessagesToTenAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := map[int]int{}
-	open := map[string]string{} // the turn that an agent is in
-	last := map[string]int{}    // by agent, sender and priority
+	open := map[string]string{} // the turn that each agent is in
+	last := map[string]int{}    // the last message number, by agent, sender and priority
 	for line := range strings.Lines(string(data)) {
 		f := strings.Fields(line) // WORD AGENT UUID PID @say done N
 		if len(f) != 7 {

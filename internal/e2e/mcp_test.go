@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An agent that may only read asks another agent with its tools, which are ready before the
-// first prompt and need no permission.
+// An agent that may only read asks another agent through its mail tools, which are ready
+// before the first prompt and need no permission.
 func TestAnAgentSendsByItsTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"who","match":{"last_user_contains":"Who are you","tool_offered":"mcp__dead-drop__whoami"},
@@ -41,7 +41,7 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 	if !asked.Proven {
 		t.Error("the question was not proven to be from coder")
 	}
-	p.until("the answer", func() bool { // it comes in a separate turn
+	p.until("the answer", func() bool { // the answer comes in a separate turn
 		return slices.ContainsFunc(p.requests(), func(q turnRequest) bool { return strings.Contains(q.LastUser, "It looks good.") })
 	})
 	for _, q := range p.requests() {
@@ -54,8 +54,8 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 	}
 }
 
-// Two agents talk with their tools: one asks and waits, the other replies later, both use
-// the board, and then both are idle.
+// Two agents talk through their tools: one asks and waits, the other replies later, both
+// use the board, and then both are idle.
 func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"ask","match":{"last_user_contains":"Write the parser"},
@@ -96,7 +96,8 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	if got := p.read(".dead-drop/board/decisions.md"); !strings.Contains(got, ", reviewer\n\nWe use tabs.\n") {
 		t.Errorf("the board says %q", got)
 	}
-	// The status wakes no agent, and the awaited answer does not come a second time.
+	// A message of type status wakes no agent, and the awaited answer does not come a
+	// second time.
 	p.until("quiet", func() bool {
 		for _, a := range p.status().Agents {
 			if a.State != "idle" {
@@ -152,7 +153,7 @@ func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 	})
 	p.until("quiet", func() bool {
 		for _, a := range p.status().Agents {
-			if a.State != "idle" || a.Waiting.Urgent+a.Waiting.Normal > 1 { // the status wakes no agent
+			if a.State != "idle" || a.Waiting.Urgent+a.Waiting.Normal > 1 { // a message of type status wakes no agent
 				return false
 			}
 		}
@@ -188,7 +189,8 @@ func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 	}
 }
 
-// The tools read and deliver mail while the daemon is away, and say so.
+// While no daemon is running, the tools still read and deliver mail, and say that the
+// daemon is not running.
 func TestToolsWithoutADaemon(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"wait","match":{"last_user_contains":"Go on alone"},
@@ -232,7 +234,7 @@ func TestToolsWithoutADaemon(t *testing.T) {
 }
 
 // serve starts a daemon, and then replaces the program on disk with a script, as an
-// upgrade does. The agents' clients run the script in place of the server of our tools.
+// upgrade does. The agents' clients run the script instead of our tools' server.
 func (p *project) serve(script string) {
 	p.t.Helper()
 	bin := p.t.TempDir()
@@ -274,8 +276,8 @@ func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	}
 }
 
-// Every turn waits for a server that starts after 4 s, not only the first of a daemon: each
-// turn's client says in its first line that it has the tools.
+// Every turn, not only a daemon's first one, waits for a tools' server that takes 4 s to
+// start: each turn's client says in its first line that it has the tools.
 func TestEveryTurnWaitsForItsTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"who","times":-1,"match":{"last_user_contains":"Who is there"},"content":[{"tool_use":{"name":"mcp__dead-drop__whoami","input":{}}}]},

@@ -25,14 +25,14 @@ type project struct {
 	home string
 	env  []string
 	api  *fakeapi.Server
-	url  string // of the API
+	url  string // address of the API
 }
 
-// newProject makes a project with the agents of config (YAML below `agents:`) and starts
-// the API with a scenario. It does not start the daemon.
+// newProject makes a project with the given agents (YAML below `agents:`) and starts the
+// API with a scenario. It does not start the daemon.
 func newProject(t testing.TB, scenario, agents string) *project {
 	t.Helper()
-	base, err := os.MkdirTemp("", "e") // short: the control socket's path has a limit
+	base, err := os.MkdirTemp("", "e") // short, because the length of the control socket's path is limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func (p *project) read(name string) string {
 	return string(data)
 }
 
-// swarm runs a verb of our program and returns what it printed.
+// swarm runs one of our program's verbs and returns what it printed.
 func (p *project) swarm(args ...string) string {
 	p.t.Helper()
 	out, stderr, err := p.try(args...)
@@ -127,14 +127,14 @@ func (p *project) try(args ...string) (stdout, stderr string, err error) {
 
 func (p *project) start() { p.t.Helper(); p.swarm("start") }
 
-// stop ends the daemon at the end of a test, if it runs.
+// stop ends the daemon at the end of a test, if it is running.
 func (p *project) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "stop", "--now")
 	cmd.Dir, cmd.Env = p.dir, p.env
 	out, err := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); err != nil && code != 4 { // 4: none runs
+	if code := cmd.ProcessState.ExitCode(); err != nil && code != 4 { // 4 means that no daemon is running
 		p.t.Errorf("stop: %v\n%s", err, out)
 	}
 	if p.t.Failed() {
@@ -218,7 +218,7 @@ func (p *project) receipt(agent, id string) *journal.Receipt {
 	return r
 }
 
-// A turnRequest has the parts of a request to the model that tests need.
+// A turnRequest contains the parts of a request to the model that tests need.
 type turnRequest struct {
 	Reply    string // the name of the scripted reply
 	Session  string
@@ -256,7 +256,7 @@ func (p *project) requests() []turnRequest {
 	return out
 }
 
-// flatten makes text of a content field: a string, or a list of blocks.
+// flatten returns the text in a content field, which is a string or a list of blocks.
 func flatten(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -286,7 +286,7 @@ func (p *project) streams() []string {
 	return files
 }
 
-// marked counts the processes that carry the mark of a turn of this project.
+// marked lists the processes that carry the mark of one of this project's turns.
 func (p *project) marked() []string {
 	p.t.Helper()
 	var out []string

@@ -17,15 +17,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A refusal is an answer of the API, or a missing answer, with the expected outcome.
+// A refusal is an answer from the API, or the lack of one, with the expected outcome.
 type refusal struct {
-	reply    string // the rest of the scripted reply; "": the request must not reach the API
-	env      string // of the agent, in YAML
+	reply    string // the rest of the scripted reply; "" if the request must not reach the API
+	env      string // the agent's env, in YAML
 	login    bool   // the agent has a login, not a key
 	want     class
 	why      string // pattern in the status, or in the last words of a dead letter
-	next     string // part of the status's next step
-	requests int    // at most, in one turn; 0: not counted
+	next     string // part of the next step in the status
+	requests int    // the most requests in one turn; 0 if they are not counted
 	recorded bool   // runs only with UPDATE=1: otherwise the recorded lines are enough
 }
 
@@ -33,9 +33,9 @@ type refusal struct {
 type class string
 
 const (
-	service class = "limited" // the account or the service: parked, nothing counted
-	setUp   class = "refused" // the agent is stopped
-	message class = "failed"  // three attempts, then a dead letter
+	service class = "limited" // the account or the service: the agent is parked, and no failure is counted
+	setUp   class = "refused" // the agent's configuration: the agent is stopped
+	message class = "failed"  // the message: three attempts, then a dead letter
 )
 
 const noRetry = `CLAUDE_CODE_MAX_RETRIES: "0"`
@@ -45,7 +45,7 @@ const noRetry = `CLAUDE_CODE_MAX_RETRIES: "0"`
 var refusals = map[string]refusal{
 	"400":            {reply: `"status":400,"error_message":"messages: something is wrong"`, want: message, why: `400`, requests: 1},
 	"401-key":        {reply: `"status":401`, env: noRetry, want: setUp, why: `Invalid API key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 1, recorded: true},
-	"401-key-again":  {reply: `"status":401`, env: `X: "1"`, want: setUp, why: `refuses the key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 3}, // with the client's own ten retries
+	"401-key-again":  {reply: `"status":401`, env: `X: "1"`, want: setUp, why: `refuses the key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 3}, // here the client does its usual ten retries
 	"401-token":      {reply: `"status":401,"match":{"kind":"main","header":{"Authorization":"bearer-401-token"}}`, env: `ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: bearer-401-token`, want: setUp, why: `refuses the key`, requests: 3, recorded: true},
 	"401-login":      {reply: `"status":401`, login: true, want: service, why: `refuses the login|Please run /login`, next: "log in with claude /login", requests: 3},
 	"401-expired":    {reply: `"status":401,"error_message":"OAuth token has expired. Please obtain a new token or refresh your existing token."`, env: noRetry, login: true, want: service, why: `login|expired`, requests: 3, recorded: true},
@@ -90,16 +90,16 @@ var refusals = map[string]refusal{
 	"overage":        {reply: limitOf("overage", 3*time.Hour), login: true, want: service, why: `limit`, next: "continues on its own at", requests: 1, recorded: true},
 }
 
-// limitOf returns the reply to a login that has reached the kind of limit that claim
-// names.
+// limitOf returns the reply that a login gets when it has reached a limit. claim is the
+// kind of limit, and d is the time until it ends.
 func limitOf(claim string, d time.Duration) string {
 	return fmt.Sprintf(`"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"%d","anthropic-ratelimit-unified-representative-claim":%q}`,
 		time.Now().Add(d).Unix(), claim)
 }
 
-// A refusal of the API is recognized after a bounded number of requests, and reported with
-// what to do. A failure of the account or the service counts against no message; afterwards
-// the work continues.
+// A refusal by the API is recognized after a limited number of requests, and reported with
+// what to do. A failure of the account or the service does not count against any message.
+// Once the cause is fixed, the work continues.
 //
 // With UPDATE=1 the test runs all rows and records what the client printed, for the test
 // of the judge.
@@ -153,9 +153,9 @@ func TestWhatTheAPIRefuses(t *testing.T) {
 type refusing struct {
 	*project
 	rows            map[string]refusal
-	head            string            // of the configuration, up to the agents
+	head            string            // the configuration up to the agents
 	sent            map[string]string // the message of each row
-	seen            map[string]bool   // refusals that met the expectation
+	seen            map[string]bool   // rows whose refusal was checked
 	parked, stopped int
 }
 
@@ -176,7 +176,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 	}
 	p := newProject(t, fmt.Sprintf(`{"replies":[%s{"name":"other","times":-1,"status":418}]}`, replies.String()), "")
 	tls := httptest.NewUnstartedServer(p.api)
-	tls.Config.ErrorLog = log.New(&bytes.Buffer{}, "", 0) // errors of handshakes that are meant to fail
+	tls.Config.ErrorLog = log.New(&bytes.Buffer{}, "", 0) // hides the errors of handshakes that are meant to fail
 	tls.StartTLS()
 	t.Cleanup(tls.Close)
 	for name, r := range rows {
@@ -202,7 +202,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 
 func agentOf(row string) string { return "e-" + row }
 
-// mended returns the configuration of the agents after a person has fixed it.
+// mended returns the agents' configuration as a person has fixed it.
 func mended(rows map[string]refusal) string {
 	var agents strings.Builder
 	for name, r := range rows {
@@ -261,8 +261,8 @@ func (f *refusing) check() bool {
 	return len(f.seen) == len(f.rows)
 }
 
-// record writes the clients' output in their first turns into testdata, a file for each
-// row.
+// record writes what the clients printed in their first turns into testdata, one file for
+// each row.
 func (f *refusing) record() {
 	f.t.Helper()
 	version := claude.Oldest

@@ -11,8 +11,8 @@ import (
 )
 
 // An agent that prints its environment and says its token does not leak the token:
-// receipt, answer, ledger, logs, window, mail by its tools, board and commits have a mark
-// in its place. Only the client's stream is unchanged.
+// receipt, answer, ledger, logs, window, mail sent with its tools, board and commits
+// contain a mark instead of the token. Only the client's stream is unchanged.
 func TestNoTokenIsWritten(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, `  coder:
     role: coder
@@ -78,7 +78,7 @@ func TestNoTokenIsWritten(t *testing.T) {
 	for _, dir := range []string{".claude-swarm", ".dead-drop"} {
 		err := filepath.WalkDir(filepath.Join(p.dir, dir), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
-				return nil // moved in the meantime
+				return nil // the file was moved in the meantime
 			}
 			rel, _ := filepath.Rel(p.dir, path)
 			data, err := os.ReadFile(path)

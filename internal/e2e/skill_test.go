@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The real client finds the skill that init --skill makes, and lists it.
+// The real client finds and lists the skill that init --skill makes.
 func TestTheSkillIsListed(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {role: coder}\n")
 	p.swarm("init", "--skill")

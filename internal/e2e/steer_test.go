@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An urgent message arrives inside a running Bash turn of the real client, the same result
-// answers it, and it costs no separate turn.
+// An urgent message arrives while the real client runs Bash in a turn. The turn's result
+// answers it, and it needs no separate turn.
 func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"bash","match":{"last_user_contains":"the long task"},"times":1,"content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5; do sleep 1; done"}}}]},

@@ -17,13 +17,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// again is a command that takes a while and fails in the same way each time.
+// again is a command that takes some time and always fails in the same way.
 const again = `{"tool_use":{"name":"Bash","input":{"command":"timeout 0.7 yes >/dev/null"}}}`
 
 // An agent that runs the same command again and again gets a whisper in its turn, then a
-// stronger one, and then waits for a person, who is told once on IRC, by a webhook, in the
-// inbox and on the list of events. The turn ends by itself, and a person on IRC lets the
-// agent continue.
+// stronger one, and then waits for a person. The person is told once on IRC, by a webhook,
+// in the inbox and on the event list. The turn ends by itself, and a person on IRC lets
+// the agent continue.
 func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	addr, posts := irctest.Ngircd(t, irctest.Unlimited), receive(t)
 	p := newProject(t, `{"replies":[
@@ -93,8 +93,8 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	}
 }
 
-// The daemon is killed after a whisper that the turn could not read any more. The next daemon
-// shows it at the head of the next prompt, once.
+// The daemon is killed after a whisper that came too late for the turn to read. The next
+// daemon shows the whisper once, at the beginning of the next prompt.
 func TestAWhisperSurvivesTheDaemon(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"again","match":{"any_contains":"benchmark nemotron"},"times":3,"content":[`+again+`]},
@@ -120,7 +120,7 @@ func TestAWhisperSurvivesTheDaemon(t *testing.T) {
 	}
 }
 
-// A receiver keeps what webhooks post to it.
+// A receiver stores what webhooks post to it.
 type receiver struct {
 	url string
 
@@ -144,7 +144,8 @@ func receive(t *testing.T) *receiver {
 	return r
 }
 
-// config returns the webhooks of a project that posts these events here.
+// config returns the webhooks section for a project that posts these events to the
+// receiver.
 func (r *receiver) config(events ...string) string {
 	return fmt.Sprintf("webhooks: [{name: ops, url: %q, private: true, events: [%s]}]\n", r.url, strings.Join(events, ", "))
 }
@@ -155,13 +156,13 @@ func (r *receiver) all() []string {
 	return slices.Clone(r.bodies)
 }
 
-// with counts the posts that have a text.
+// with counts the posts that contain a text.
 func (r *receiver) with(text string) int {
 	return len(slices.DeleteFunc(r.all(), func(body string) bool { return !strings.Contains(body, text) }))
 }
 
-// A whisper waits for an agent whose session a person runs. The session gets it with its next
-// prompt, once.
+// A whisper waits for an agent whose session a person runs. The session gets the whisper
+// once, with its next prompt.
 func TestAWhisperReachesAnAttachedSession(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"hello","times":-1,"text":"Hello to you."}]}`, pair)
 	p.swarm("attach", "--as", "ada", "--way", "plugin")

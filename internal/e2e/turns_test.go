@@ -92,7 +92,7 @@ func TestAReviewerCannotWriteAndTheAnswerSaysSo(t *testing.T) {
 }
 
 func TestAnAgentSendsToAnotherAndWakesIt(t *testing.T) {
-	for _, agent := range []string{"coder", "reviewer"} { // the reviewer's list has no Bash: sending is allowed anyway
+	for _, agent := range []string{"coder", "reviewer"} { // the reviewer's allowed tools do not include Bash, but sending is allowed anyway
 		t.Run(agent, func(t *testing.T) {
 			other := map[string]string{"coder": "reviewer", "reviewer": "coder"}[agent]
 			p := newProject(t, fmt.Sprintf(`{"replies":[
@@ -252,8 +252,8 @@ func TestSIGTERMDuringABashTool(t *testing.T) {
 	}
 }
 
-// A SIGTERM to the CLI alone leaves its command running in a separate session. The command
-// ends with the turn, and the message is retried.
+// A SIGTERM to the CLI alone leaves the CLI's command running in a separate session. The
+// command is ended with the turn, and the message is retried.
 func TestSIGTERMOfTheCLIDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)
 	p.start()

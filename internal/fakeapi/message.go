@@ -26,7 +26,7 @@ type filled struct {
 	signature          string // of a thinking block, which a stream sends as one more delta
 }
 
-// newMessage makes the message for the server's nth answer from rep.
+// newMessage makes the message with which rep answers the nth request.
 func newMessage(rep *Reply, q *query, n int) *message {
 	m := &message{id: fmt.Sprintf("msg_fake_%06d", n), model: q.model, stop: rep.StopReason}
 	content := rep.Content
@@ -66,8 +66,8 @@ func newMessage(rep *Reply, q *query, n int) *message {
 // guess estimates the number of tokens in n bytes.
 func guess(n int) int { return n / 4 }
 
-// fill fills in the block, which is the ith block of the nth answer. found is the value
-// of {{match}} for tool inputs.
+// fill fills in the block, which is the ith block of the answer to the nth request. found
+// is the value of {{match}} for tool inputs.
 func (b *Block) fill(text *strings.Replacer, found string, n, i int) filled {
 	switch {
 	case b.ToolUse != nil:
