@@ -11,9 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 )
 
-// If the closing of a publication is interrupted at any point after its receipt was
-// written, Finish files it: message and receipt are in done/, and nothing is in new/ or
-// cur/.
+// If Close is interrupted at any point after it has written the receipt, Finish files the
+// publication: message and receipt are in done/, and nothing is in new/ or cur/.
 func TestAClosingThatIsCutOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

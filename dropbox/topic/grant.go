@@ -15,11 +15,11 @@ import (
 var ErrTaken = errors.New("claimed by another agent")
 
 // A Grant says who has claimed a publication. It is one small file, made by a rename that
-// replaces nothing: of all concurrent callers, in any process, only one gets it, and a
-// crash does not lose it.
+// never replaces an existing file: of all concurrent callers, in any process, only one
+// gets the grant, and a crash does not lose it.
 type Grant struct {
-	ID    string    `json:"id"`    // of the publication
-	Agent string    `json:"agent"` // who has claimed it
+	ID    string    `json:"id"`    // id of the publication
+	Agent string    `json:"agent"` // the agent that has claimed the publication
 	Turn  string    `json:"turn,omitempty"`
 	At    time.Time `json:"at"`
 }
@@ -37,20 +37,20 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("%s is claimed by %s already", e.ID, e.Agent)
 }
 
-// Unwrap makes a TakenError an [ErrTaken].
+// Unwrap makes [errors.Is] match a TakenError with [ErrTaken].
 func (e *TakenError) Unwrap() error { return ErrTaken }
 
-// A Publication is work that was published and is not closed yet.
+// A Publication is work that was published and is not yet closed.
 type Publication struct {
 	ID      string
 	Message *dropbox.Message
-	Grant   *Grant // nil: unclaimed
+	Grant   *Grant // nil if the publication is unclaimed
 }
 
 // Claim gives a publication to an agent, durably. Repeating it is harmless. The error is
-// [dropbox.ErrNotFound] when there is no such publication, and a [*TakenError] when another
-// agent has claimed or closed it. An agent that has closed it gets its old grant, for as long
-// as the grant is kept.
+// [dropbox.ErrNotFound] if there is no such publication, and a [*TakenError] if another agent
+// has claimed or closed it. An agent that has closed the publication gets its old grant
+// again, as long as that grant is kept.
 func (t Topics) Claim(id, agent, turn string) (Grant, error) {
 	g, err := t.claim(Grant{ID: id, Agent: agent, Turn: turn, At: t.store.Now().UTC()})
 	if err != nil {
@@ -66,7 +66,7 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	if !dropbox.ValidID(g.ID) {
 		return Grant{}, fmt.Errorf("%q: %w", g.ID, dropbox.ErrNotFound)
 	}
-	if had, err := t.GrantOf(g.ID); err == nil { // no need to write a grant
+	if had, err := t.GrantOf(g.ID); err == nil { // there is already a grant
 		return had, had.mustBe(g.Agent)
 	} else if !errors.Is(err, dropbox.ErrNotFound) {
 		return Grant{}, err
@@ -100,8 +100,8 @@ func (g Grant) mustBe(agent string) error {
 	return &TakenError{Grant: g}
 }
 
-// GrantOf returns the claim of a publication; the error is [dropbox.ErrNotFound] when it is
-// unclaimed.
+// GrantOf returns the grant of a publication. The error is [dropbox.ErrNotFound] if the
+// publication is unclaimed.
 func (t Topics) GrantOf(id string) (Grant, error) {
 	var g Grant
 	data, err := t.grants.Read(id, 4<<10)
@@ -117,8 +117,8 @@ func (t Topics) GrantOf(id string) (Grant, error) {
 	return g, nil
 }
 
-// Release gives a claim back, so that other agents may claim the publication. It does
-// nothing unless the agent has claimed the publication.
+// Release gives up an agent's claim, so that other agents may claim the publication. It
+// does nothing unless the agent has claimed the publication.
 func (t Topics) Release(id, agent string) error {
 	g, err := t.GrantOf(id)
 	if errors.Is(err, dropbox.ErrNotFound) || err == nil && g.Agent != agent {
@@ -133,9 +133,9 @@ func (t Topics) Release(id, agent string) error {
 	return nil
 }
 
-// Close files a finished publication: it moves with its receipt to done/, durably. Only the
-// agent that has claimed it may close it. Repeating it is harmless. The errors are
-// [dropbox.ErrNotFound] and [*TakenError].
+// Close files a finished publication: it durably moves the publication with its receipt to
+// done/. Only the agent that has claimed the publication may close it. Repeating Close is
+// harmless. The errors are [dropbox.ErrNotFound] and [*TakenError].
 func (t Topics) Close(id, agent string, receipt []byte) error {
 	if err := t.close(id, agent, receipt); err != nil {
 		return fmt.Errorf("close: %w", err)
@@ -164,9 +164,9 @@ func (t Topics) close(id, agent string, receipt []byte) error {
 	return t.box.Finish(e)
 }
 
-// Finish files the publications whose closing a crash interrupted after their receipt was
-// written. Any process may call it; repeating it is harmless. It costs one listing when
-// there is nothing to do.
+// Finish files publications for which a crash interrupted Close after it had written the
+// receipt. Any process may call Finish; repeating it is harmless. If there is nothing to
+// do, it only lists a folder.
 func (t Topics) Finish() error {
 	closed, err := t.box.Receipts()
 	if err != nil || len(closed) == 0 {
@@ -200,7 +200,8 @@ func (t Topics) openEntry(id string) (dropbox.Entry, error) {
 		if i < 0 {
 			continue
 		}
-		// A caller that finds a receipt finishes the interrupted closing.
+		// A receipt here means that Close was interrupted. Whoever finds the receipt
+		// files the publication.
 		if done, err := t.box.HasReceipt(entries[i]); err != nil {
 			return dropbox.Entry{}, err
 		} else if done {
@@ -230,9 +231,8 @@ func (t Topics) openEntry(id string) (dropbox.Entry, error) {
 	return dropbox.Entry{}, fmt.Errorf("%s: %w", id, dropbox.ErrNotFound)
 }
 
-// Open lists the publications that are not closed: first those that nobody has claimed, in
-// the order in which they would be claimed, and then the claimed ones. Files that are not
-// messages are left out.
+// Open lists the publications that are not closed, claimed or not, in the order of
+// [dropbox.Mailbox.List]. It leaves out files that are not messages.
 func (t Topics) Open() ([]Publication, error) {
 	var all []Publication
 	for _, list := range []func() ([]dropbox.Entry, error){t.box.Peek, t.box.Claimed} {
@@ -259,12 +259,13 @@ func (t Topics) Open() ([]Publication, error) {
 	return all, nil
 }
 
-// grantLife is how long the grant of a closed publication is kept: as long as a key.
+// grantLife is how long the grant of a closed publication is kept, which is as long as a
+// message's key is kept.
 const grantLife = 7 * 24 * time.Hour
 
-// Clean removes files that crashes left among the topics, as [dropbox.Mailbox.Clean] does,
-// and the grants of publications that were closed a week ago. Repeating it is harmless. It
-// returns the number of removed files.
+// Clean removes files that crashes left in the folder of the topics, as
+// [dropbox.Mailbox.Clean] does. It also removes the grants of closed publications after a
+// week. Repeating it is harmless. It returns the number of removed files.
 func (t Topics) Clean(now time.Time) (removed int, err error) {
 	if removed, err = t.box.Clean(now); err != nil {
 		return removed, err
@@ -294,8 +295,8 @@ func (t Topics) oldGrants(now time.Time) ([]string, error) {
 	}), nil
 }
 
-// Find returns a publication that is not closed. The error is [dropbox.ErrNotFound], or
-// a [*TakenError] when it is closed.
+// Find returns a publication that is not closed. The error is [dropbox.ErrNotFound] if
+// there is no such publication, or a [*TakenError] if it is closed.
 func (t Topics) Find(id string) (Publication, error) {
 	p, err := t.find(id)
 	if err != nil {

@@ -12,22 +12,23 @@ import (
 
 // Published says where a publication went.
 type Published struct {
-	dropbox.Delivery                    // of the publication itself; agents claim its ID
-	Offered          []dropbox.Delivery // one for each subscriber
+	dropbox.Delivery                    // of the publication itself; agents claim it by this ID
+	Offered          []dropbox.Delivery // the offers, one for each subscriber
 }
 
 // Publish puts a message on m.Topic. A message that begins no turn (a status or a note) is
-// only delivered, unchanged, to each subscriber. Every other type is work: it is kept among
-// the topics until an agent has claimed and closed it, and each subscriber gets an offer, a
-// separate message whose Offer is the id of the publication. The sender gets no offer.
+// only delivered, unchanged, to each subscriber. A message of any other type is work: it is
+// kept in the mailbox of the topics until an agent has claimed and closed it. Each
+// subscriber gets an offer, a separate message whose Offer field is the id of the
+// publication. The sender gets no offer.
 //
 // When the error is nil, the publication is durable. If an offer cannot be delivered,
 // for example to a full mailbox, Publish returns an error but keeps the publication:
 // [Topics.OfferAgain] repeats the offers. A second message with the same Key is not
 // published.
 //
-// sign is as in [dropbox.Store.Send]. The errors are those of [dropbox.Store.Deliver], and
-// [*dropbox.InvalidError] for the topic.
+// sign is the same as in [dropbox.Store.Send]. The errors are those of
+// [dropbox.Store.Deliver], and [*dropbox.InvalidError] if the topic is not valid.
 func (t Topics) Publish(m *dropbox.Message, sign func(m *dropbox.Message, to string) string) (Published, error) {
 	p, err := t.publish(m, sign)
 	if err != nil {
@@ -64,8 +65,8 @@ func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) 
 		return Published{}, err
 	}
 	if d.Duplicate {
-		// Unless the first publication is claimed or closed, offer it to the subscribers
-		// that have no offer yet.
+		// Unless the first publication is already claimed or closed, offer it to those
+		// subscribers that have no offer yet.
 		open, err := t.Find(d.ID)
 		if errors.Is(err, ErrTaken) || open.Grant != nil {
 			return Published{Delivery: d}, nil
@@ -126,9 +127,9 @@ func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, 
 }
 
 // OfferAgain offers an unclaimed publication to all current subscribers, with this
-// priority. A subscriber that already had an offer with that priority gets no second one.
-// The offers keep From and the other fields of the publication. sign signs in the name of
-// its sender; it may be nil.
+// priority. A subscriber that has already had an offer with that priority gets no second
+// one. The offers have the same From and other fields as the publication. sign signs in
+// the name of the publication's sender; it may be nil.
 func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m *dropbox.Message, to string) string) ([]dropbox.Delivery, error) {
 	offered, err := t.offer(p.ID, p.Message, priority, sign)
 	if err != nil {
@@ -137,8 +138,8 @@ func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m
 	return offered, nil
 }
 
-// Assign delivers a publication to an agent that has claimed it without an offer, or that
-// was given it. Repeated calls deliver it once.
+// Assign delivers a publication to an agent that has claimed it without an offer, or to
+// which somebody has given it. Repeated calls deliver the publication only once.
 func (t Topics) Assign(p Publication, agent string, sign func(m *dropbox.Message, to string) string) error {
 	out := *p.Message
 	out.To, out.Offer, out.Key = nil, p.ID, assignKey(p.ID)
@@ -163,16 +164,17 @@ func (t Topics) Assigned(id, agent string) (d dropbox.Delivery, ok bool, err err
 
 func assignKey(id string) string { return "assign:" + id }
 
-// The two ways in which published work ends; see [Topics.Announce].
+// The two ways in which published work can end; see [Topics.Announce].
 const (
 	Completed = "completed"
 	Failed    = "failed"
 )
 
-// Announce publishes how the work of a publication, or of an offer of it, ended, as a
-// status beside its topic: task.created is followed by task.completed or task.failed. The
-// end of a publication is announced once, no matter how many callers announce it. When
-// agents give up offers, each of these offers is announced once.
+// Announce publishes how the work on a publication or an offer ended. It publishes a
+// status on a topic beside that of the publication: for task.created, this is
+// task.completed or task.failed. The end of a publication is announced only once, no
+// matter how many callers announce it. If agents give up offers, each of these offers is
+// announced once.
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
 	word := &dropbox.Message{
 		From: by, Type: dropbox.Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,
@@ -189,7 +191,7 @@ func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *
 	return err
 }
 
-// signFor makes a signer for one mailbox from a signer for any mailbox.
+// signFor turns a signer for any mailbox into a signer for one mailbox.
 func signFor(sign func(*dropbox.Message, string) string, to string) func(*dropbox.Message) string {
 	if sign == nil {
 		return nil

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// newStore makes a store with these mailboxes, and closes it at the end.
+// newStore makes a store with these mailboxes, and closes it when the test ends.
 func newStore(t testing.TB, o dropbox.Options, mailboxes ...string) *dropbox.Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".dead-drop")

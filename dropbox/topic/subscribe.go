@@ -10,20 +10,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxPatterns is the largest number of patterns that one subscriber may have.
+// maxPatterns is the maximum number of patterns of one subscriber.
 const maxPatterns = 64
 
-// Subscribe adds patterns to those of an agent, durably, and returns all its patterns,
-// sorted. The errors are [*dropbox.UnknownError] or [*dropbox.NameError] for the agent and
-// [*dropbox.InvalidError] for a pattern.
+// Subscribe durably adds patterns to those of an agent, and returns all the agent's
+// patterns, sorted. The error is a [*dropbox.UnknownError] or [*dropbox.NameError] if the
+// agent is wrong, and a [*dropbox.InvalidError] if a pattern is.
 func (t Topics) Subscribe(agent string, patterns ...string) ([]string, error) {
 	return t.resubscribe(agent, patterns, func(has []string) []string {
 		return append(has, patterns...)
 	})
 }
 
-// Unsubscribe removes patterns of an agent, or all of them when no pattern is given, and
-// returns the remaining ones. A pattern that the agent does not have is not an error.
+// Unsubscribe removes patterns from those of an agent, or all of them if no pattern is
+// given, and returns the remaining patterns. A pattern that the agent does not have is
+// not an error.
 func (t Topics) Unsubscribe(agent string, patterns ...string) ([]string, error) {
 	return t.resubscribe(agent, patterns, func(has []string) []string {
 		if len(patterns) == 0 {
@@ -33,8 +34,8 @@ func (t Topics) Unsubscribe(agent string, patterns ...string) ([]string, error) 
 	})
 }
 
-// resubscribe replaces the patterns of an agent with one rename. Of two concurrent changes
-// for one agent the last one wins.
+// resubscribe replaces an agent's patterns with a single rename. If an agent's patterns
+// are changed twice at the same time, the last change wins.
 func (t Topics) resubscribe(agent string, patterns []string, change func(has []string) []string) ([]string, error) {
 	fail := func(err error) ([]string, error) {
 		return nil, fmt.Errorf("subscriptions of %s: %w", agent, err)
@@ -89,7 +90,7 @@ func (t Topics) Subscriptions(agent string) ([]string, error) {
 	return slices.Compact(has), nil
 }
 
-// Subscribers lists the agents with a pattern for this topic, sorted.
+// Subscribers lists the agents that have a pattern matching this topic, sorted.
 func (t Topics) Subscribers(topic string) ([]string, error) {
 	names, err := t.subscriptions.Names()
 	if err != nil {

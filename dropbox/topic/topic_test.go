@@ -110,7 +110,7 @@ func subscribe(t *testing.T, s *dropbox.Store, agent string, patterns ...string)
 	}
 }
 
-// publish publishes work as tester.
+// publish publishes work in the name of tester.
 func publish(t *testing.T, s *dropbox.Store, on string, set ...func(*dropbox.Message)) topic.Published {
 	t.Helper()
 	m := &dropbox.Message{From: "tester", Topic: on, Body: []byte("Write the parser.\n")}
@@ -168,7 +168,7 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 		t.Errorf("open = %+v, %v", open, err)
 	}
 
-	// After a release another agent may claim it.
+	// After a release another agent may claim the publication.
 	if err := topic.Of(s).Release(p.ID, "coder"); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 	}
 }
 
-// A message that begins no turn goes to the subscribers, and no copy is kept.
+// A message that begins no turn goes to the subscribers, and the topics keep no copy.
 func TestStatusIsFireAndForget(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "tester")
 	subscribe(t, s, "coder", "status.>")
@@ -221,7 +221,7 @@ func TestStatusIsFireAndForget(t *testing.T) {
 }
 
 // A second message with the same key is not published. OfferAgain delivers one offer per
-// priority, also to an agent that subscribed after the publication.
+// priority, even to an agent that subscribed after the work was published.
 func TestPublishingAgain(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "late", "tester")
 	subscribe(t, s, "coder", ">")
@@ -251,8 +251,8 @@ func TestPublishingAgain(t *testing.T) {
 	}
 }
 
-// If any change on disk fails during a claim, the publication is unclaimed or claimed by
-// the agent that retries.
+// If any change on disk fails during a claim, the publication is either unclaimed, or
+// already belongs to the claiming agent, which can claim it again.
 func TestAClaimThatIsCutOff(t *testing.T) {
 	steps := 0
 	probe := newStore(t, dropbox.Options{Step: func(dropbox.Step) error { steps++; return nil }}, "coder", "other", "tester")
@@ -278,7 +278,7 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 		left = -1
 		winner := "other"
 		if _, err := topic.Of(s).GrantOf(p.ID); err == nil {
-			winner = "coder" // the rename was done, so the grant stays coder's
+			winner = "coder" // the rename had been done, so the grant stays coder's
 		}
 		if _, err := topic.Of(s).Claim(p.ID, winner, ""); err != nil {
 			t.Errorf("cut at %d: %s cannot claim: %v", cut, winner, err)
@@ -362,7 +362,7 @@ func claimAll(s *dropbox.Store, name, file, begin string) error {
 	if err != nil {
 		return err
 	}
-	time.Sleep(time.Until(time.Unix(0, at))) // all begin together
+	time.Sleep(time.Until(time.Unix(0, at))) // all processes begin together
 	for _, id := range strings.Fields(string(data)) {
 		_, err := topic.Of(s).Claim(id, name, "")
 		if err == nil {

@@ -4,16 +4,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Topics are the topics of a store. They are safe for concurrent use, and several processes
-// may use the topics of one folder.
+// Topics are the topics of a store. They are safe for concurrent use, also by several
+// processes that use the same folder.
 type Topics struct {
 	store         *dropbox.Store
-	box           *dropbox.Mailbox // the publications: closed ones are in done/
-	subscriptions dropbox.Folder   // a file for each subscriber, a pattern a line
-	grants        dropbox.Folder   // a file for each publication that is claimed
+	box           *dropbox.Mailbox // the publications; closed publications are in done/
+	subscriptions dropbox.Folder   // a file for each subscriber, with one pattern per line
+	grants        dropbox.Folder   // a file for each claimed publication
 }
 
-// Of returns the topics of a store. They need no closing.
+// Of returns the topics of a store. They need not be closed.
 func Of(store *dropbox.Store) Topics {
 	box := store.Topics()
 	return Topics{store: store, box: box, subscriptions: box.Folder("subscriptions"), grants: box.Folder("grants")}

@@ -20,19 +20,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// patience bounds each wait of an experiment. A wait takes a second or two on an idle
-// machine.
+// patience is the longest time for each wait in an experiment. On an idle machine a wait
+// takes a second or two.
 const patience = 60 * time.Second
 
-// A lab is the environment of one experiment: a home, a folder and a scripted API. One
-// goroutine owns it.
+// A lab is the environment of one experiment: a home folder, a project folder and a
+// scripted API. Only one goroutine uses it.
 type lab struct {
 	version string
 	client  string // the path of the real program
 	base    string
 	dir     string // the client's working folder
 	home    string
-	env     []string // further variables; later ones win
+	env     []string // further variables, which override earlier ones with the same name
 	noKey   bool     // no API key is set, as if the person had logged in
 	api     *fakeapi.Server
 	url     string
@@ -98,7 +98,7 @@ func (l *lab) asked() []fakeapi.Request {
 	return all
 }
 
-// write writes a file below the folder of the lab and returns its path.
+// write writes a file below the lab's folder and returns its path.
 func (l *lab) write(name, text string) (string, error) {
 	path := filepath.Join(l.base, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -141,8 +141,8 @@ type client struct {
 	stderr bytes.Buffer
 }
 
-// start starts a client as claude-swarm does, with further flags. Its standard input
-// stays open.
+// start starts a client as claude-swarm does, with additional flags. The client's
+// standard input stays open.
 func (l *lab) start(flags ...string) (*client, error) {
 	c := &client{ended: make(chan struct{})}
 	c.cmd = exec.Command(l.client, append([]string{
@@ -163,7 +163,7 @@ func (l *lab) start(flags ...string) (*client, error) {
 		return nil, err
 	}
 	l.running = append(l.running, c)
-	go func() { // this goroutine ends with the output, and close waits for it
+	go func() { // this goroutine ends when the output ends, and close waits for that
 		defer close(c.ended)
 		r := bufio.NewReader(out)
 		for {
@@ -201,7 +201,8 @@ func (c *client) put(v any) error {
 	return err
 }
 
-// all returns the lines so far with a type and a subtype; "" means any.
+// all returns the lines so far that have a type and a subtype; subtype "" means any
+// subtype.
 func (c *client) all(kind, subtype string) []line {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,7 +215,7 @@ func (c *client) all(kind, subtype string) []line {
 	return found
 }
 
-// await waits for the n-th line, from 1, of a type and subtype.
+// await waits for the nth line of a type and subtype, counted from 1.
 func (c *client) await(n int, kind, subtype string) (line, error) {
 	var found []line
 	err := until(fmt.Sprintf("line %d of type %s %s", n, kind, subtype), func() bool {
@@ -239,7 +240,7 @@ func (c *client) finish() (code int, err error) {
 	}
 }
 
-// complaint returns the client's standard error.
+// complaint returns the client's standard error once the client has ended.
 func (c *client) complaint() string {
 	select {
 	case <-c.ended:
@@ -267,7 +268,7 @@ func (l *lab) turn(uuid, text string, flags ...string) (line, error) {
 	return r, err
 }
 
-// until waits for a condition; gone, if it is not nil, ends the wait early.
+// until waits for a condition. If gone is not nil, closing it ends the wait early.
 func until(what string, ok func() bool, gone <-chan struct{}) error {
 	deadline := time.Now().Add(patience)
 	for !ok() {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// systemText runs two turns of a session with different system prompts, and reports whether
-// the second prompt reached the model.
+// systemText runs two turns in one session with different system prompts, and reports
+// whether the second system prompt reached the model.
 func systemText(l *lab, flags ...string) (reached bool, err error) {
 	for i, flag := range []string{"--session-id", "--resume"} {
 		path, err := l.write(fmt.Sprintf("system-%d.txt", i), fmt.Sprintf("SYSTEM-%d", i))
@@ -40,7 +40,7 @@ func systemTextUnasked(l *lab) (string, error) {
 	return "no", nil
 }
 
-// systemTextAsked passes the flag as a turn does: only if --help names it.
+// systemTextAsked passes the flag as a real turn does: only if --help lists the flag.
 func systemTextAsked(l *lab) (string, error) {
 	const flag = "--system-prompt-snapshot"
 	cmd := exec.Command(l.client, "--help")

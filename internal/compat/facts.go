@@ -2,11 +2,11 @@
 
 package main
 
-// A fact is a property of the client on which claude-swarm relies.
+// A fact is a property of the client that claude-swarm relies on.
 type fact struct {
 	claim string
-	need  string   // the part of claude-swarm that needs it
-	wants []string // the answers with which claude-swarm works; empty: those that begin with "yes"
+	need  string   // the part of claude-swarm that needs the fact
+	wants []string // the answers that claude-swarm works with; if empty, those that begin with "yes"
 	ask   func(*lab) (string, error)
 }
 

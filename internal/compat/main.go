@@ -17,10 +17,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// insideVar is set if this program runs in a network namespace.
+// insideVar is set if this program is running in a network namespace.
 const insideVar = "COMPAT_INSIDE"
 
-// page is the file for the answers, relative to the checkout.
+// page is the path of the file for the answers, relative to the checkout.
 const page = "docs/compatibility.md"
 
 func main() {
@@ -75,7 +75,7 @@ func run() (code int, err error) {
 	return min(wrong, 1), err
 }
 
-// moveInside runs this program again in a network namespace with loopback only.
+// moveInside runs this program again in a network namespace that has only loopback.
 func moveInside() (int, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -95,7 +95,7 @@ func moveInside() (int, error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// An answer is what one version shows about one fact.
+// An answer says what one version does about one fact.
 type answer struct {
 	text string
 	good bool // claude-swarm works with it
@@ -105,7 +105,7 @@ type answer struct {
 // starting a client, which needs a processor.
 const atOnce = 2
 
-// askAll runs every experiment with one version.
+// askAll runs all experiments with one version.
 func askAll(version, program string) []answer {
 	answers := make([]answer, len(facts))
 	var wg sync.WaitGroup
@@ -143,5 +143,5 @@ func (f *fact) good(text string) bool {
 	return slices.Contains(f.wants, text)
 }
 
-// errStrange means that the client answered in a form that no earlier version used.
+// errStrange means that the client's output has a form that no earlier version used.
 var errStrange = errors.New("the client's output has another form")

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// serveMCP runs an MCP server with one tool, echo. It returns at the end of its input.
+// serveMCP runs an MCP server with one tool, echo. It returns when its input ends.
 func serveMCP(in io.Reader, out io.Writer) {
 	enc := json.NewEncoder(out)
 	lines := bufio.NewScanner(in)

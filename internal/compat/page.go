@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// pageOf returns the page of the documentation, with the table in it.
+// pageOf returns the documentation page that contains the table.
 func pageOf(versions []string, answers [][]answer) string {
 	return fmt.Sprintf(`# Compatibility
 
@@ -34,7 +34,7 @@ $ make compat VERSIONS="%[1]s %[2]s"
 `, claude.Oldest, claude.Newest, table(versions, answers))
 }
 
-// table returns a Markdown table of facts against versions.
+// table returns a Markdown table with a row for each fact and a column for each version.
 func table(versions []string, answers [][]answer) string {
 	var b strings.Builder
 	b.WriteString("| fact | what needs it |")

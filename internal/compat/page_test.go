@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The page has the facts of the program and the supported range, and claude-swarm works with
-// each of its answers. If a fact has changed, it must be tested again.
+// The page contains this program's facts and the supported versions, and claude-swarm works
+// with every answer on the page. If a fact has changed, it must be tested again.
 func TestThePageIsOfToday(t *testing.T) {
 	data, err := os.ReadFile("../../" + page)
 	if err != nil {

@@ -56,8 +56,9 @@ func limitNamesReset(l *lab) (string, error) {
 	return yes(false, "%v", r["result"])
 }
 
-// costOfATurn reads the cost of two equal turns of one session, each in a separate process,
-// by the rule of swarm/runner/claude: the new field if it exists, otherwise the total.
+// costOfATurn reads the cost of two equal turns of one session, each in a separate process.
+// It follows the rule in swarm/runner/claude: it reads the new field if that exists,
+// otherwise the total.
 func costOfATurn(l *lab) (string, error) {
 	if err := l.script(`{"name":"rest","times":-1,"text":"Done.","usage":{"input_tokens":1000,"output_tokens":100}}`); err != nil {
 		return "", err
@@ -107,7 +108,7 @@ func deniedIsNamed(l *lab) (string, error) {
 	return yes(made != nil && named, "ran %v, denials %v", made == nil, denials)
 }
 
-// withServer starts a client with an MCP server and waits until it is connected.
+// withServer starts a client with an MCP server and waits until the server is connected.
 func withServer(l *lab) (*client, string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -155,7 +156,7 @@ func withServer(l *lab) (*client, string, error) {
 				status = s.Status
 			}
 		}
-		time.Sleep(20 * time.Millisecond) // between two questions, bounded by the deadline
+		time.Sleep(20 * time.Millisecond) // between two questions, until the deadline
 	}
 	return c, status, nil
 }
@@ -196,7 +197,8 @@ func toolsAreOffered(l *lab) (string, error) {
 // arrives within a tenth of a second.
 const quietFor = 2 * time.Second
 
-// tellBob makes one session send another a message, and reports whether it arrived.
+// tellBob makes one session send another session a message, and reports whether the
+// message arrived.
 func tellBob(l *lab, flags ...string) (came bool, err error) {
 	bob, err := l.start(append([]string{"--name", "bob"}, flags...)...)
 	if err != nil {
@@ -218,7 +220,7 @@ func tellBob(l *lab, flags ...string) (came bool, err error) {
 	}
 	deadline := time.Now().Add(quietFor)
 	for len(bob.all("result", "")) < 2 && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond) // between two checks, bounded by the deadline
+		time.Sleep(20 * time.Millisecond) // between two checks, until the deadline
 	}
 	return len(bob.all("result", "")) > 1, nil
 }
@@ -276,7 +278,7 @@ func termEndsAll(l *lab) (string, error) {
 	}
 	left := l.left()
 	for deadline := time.Now().Add(time.Second); len(left) > 0 && time.Now().Before(deadline); left = l.left() {
-		time.Sleep(20 * time.Millisecond) // between two checks, bounded by the deadline
+		time.Sleep(20 * time.Millisecond) // between two checks, until the deadline
 	}
 	for _, pid := range left {
 		syscall.Kill(pid, syscall.SIGKILL)
@@ -287,7 +289,7 @@ func termEndsAll(l *lab) (string, error) {
 	return "yes", nil
 }
 
-// left returns the remaining processes of this lab, found by the home folder in their
+// left returns the lab's remaining processes. It finds them by the home folder in their
 // environment.
 func (l *lab) left() []int {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
@@ -295,7 +297,7 @@ func (l *lab) left() []int {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(data, []byte("HOME="+l.home+"\x00")) {
-			continue // it has ended, or belongs to another user
+			continue // the process has ended, or belongs to another user
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
 			pids = append(pids, pid)

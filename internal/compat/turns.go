@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// yes returns the answer for a fact that is true or false. The answer "no" includes the
-// observation.
+// yes returns the answer for a fact that is true or false. An answer that begins with
+// "no" also says what was observed.
 func yes(holds bool, seen string, args ...any) (string, error) {
 	if holds {
 		return "yes", nil
@@ -86,7 +86,7 @@ func killedSessionIsResumed(l *lab) (string, error) {
 	if err := c.say(first, "Begin with BANANA"); err != nil {
 		return "", err
 	}
-	// The client writes its session file shortly after it has reported the session.
+	// The client writes its session file shortly after it has printed the session's id.
 	written := func() bool {
 		files, _ := filepath.Glob(filepath.Join(l.home, ".claude", "projects", "*", session+".jsonl"))
 		for _, f := range files {

@@ -4,9 +4,9 @@
 //	make backends         the rows that an agent needs
 //	make backends-full    all rows
 //
-// Each row runs once for each client, without a retry. A list has the rows that a client
-// cannot pass, with the reason; they are printed as "no". The test fails if a row outside
-// the list fails, or if a row in the list passes.
+// Each row runs once for each client, without a retry. The list acptest.Cannot names the
+// rows that a client cannot pass, with the reason; these rows are printed as "no". The
+// test fails if a row that is not in the list fails, or if a row in the list passes.
 //
 // The clients are those that `make acp-tools` installs. If the machine allows it,
 // everything runs in a network namespace that has only loopback.

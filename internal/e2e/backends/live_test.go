@@ -23,15 +23,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A live is a backend with its real client, in a new home.
+// A live is a backend with its real client, in a new home folder.
 type live struct {
 	t       *testing.T
 	backend runner.Backend
 	home    *acptest.Home
 	model   *models.Server
-	files   string // folder of the turns' files
+	files   string // the folder that contains the turns' files
 	turns   int
-	allow   bool // the answer to every question of the client
+	allow   bool // the answer to every permission request from the client
 
 	mu    sync.Mutex
 	asked []runner.PermissionRequest
@@ -73,7 +73,7 @@ func newLive(t *testing.T, c acptest.Client) *live {
 	return l
 }
 
-// turn makes a turn whose prompt is a script for the model.
+// turn returns a turn whose prompt is a script for the model.
 func (l *live) turn(script string, s runner.Session) runner.Turn {
 	l.turns++
 	id := journal.TurnID(dropbox.NewID(), 0, 1)
@@ -107,7 +107,7 @@ func (l *live) permit(_ context.Context, r runner.PermissionRequest) runner.Deci
 	return runner.Decision{Request: r, Allowed: l.allow, Rule: "test", At: time.Now()}
 }
 
-// run runs a script to its end. It fails if a process is left over.
+// run runs a script until it ends. It returns an error if a process is left over.
 func (l *live) run(script string, s runner.Session) (runner.Outcome, error) {
 	return l.runUntil(l.t.Context(), l.turn(script, s))
 }
@@ -144,7 +144,7 @@ func resumed(out runner.Outcome) runner.Session {
 	return runner.Session{ID: out.Session, How: runner.Resume}
 }
 
-// sent reports whether the newest request with tools contained a text.
+// sent reports whether the newest request with tools contains a text.
 func (l *live) sent(text string) bool {
 	for _, r := range slices.Backward(l.model.Requests()) {
 		if !r.Side {

@@ -24,11 +24,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The steps of one piece of work. Each agent does its own step and gives the next step to
-// an agent with another kind of client.
+// The steps of one piece of work. Each agent does its own step and hands the next step to
+// an agent with a different kind of client.
 var steps = []struct {
 	agent, backend string
-	script         string // what its model does; {r} is the number of the round
+	script         string // what the agent's model does; {r} is the number of the round
 }{
 	{"planner", "claude", ""},
 	{"coder", "codex", "@write feature-{r}.txt it works\n"},
@@ -38,11 +38,11 @@ var steps = []struct {
 	{"closer", "cline", "@sh echo closed >closed-{r}.txt\n"},
 }
 
-// rounds is how many pieces of work the agents do.
+// rounds is the number of pieces of work that the agents do.
 const rounds = 2
 
 // Agents of all kinds plan, write, review, test, document and close pieces of work. In the
-// first round the daemon is killed in the middle of a turn, in the second round a client
+// first round the daemon is killed in the middle of a turn; in the second round a client
 // is killed. No message is lost, and none arrives twice.
 func TestMixedSwarm(t *testing.T) {
 	m := newMixed(t)
@@ -86,7 +86,7 @@ func TestMixedSwarm(t *testing.T) {
 	}
 }
 
-// mixed is a project whose agents are of all kinds.
+// mixed is a project whose agents have clients of all kinds.
 type mixed struct {
 	t   *testing.T
 	dir string
@@ -94,7 +94,7 @@ type mixed struct {
 }
 
 func newMixed(t *testing.T) *mixed {
-	base, err := os.MkdirTemp("", "m") // short: the path of the daemon's socket has a limit
+	base, err := os.MkdirTemp("", "m") // short, because the length of the daemon's socket path is limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,8 @@ func newMixed(t *testing.T) *mixed {
 }
 
 // script returns the task for the agent of step i. The task contains a call that sends the
-// next agent its task. The key of the call keeps a repeated turn from sending it twice.
+// next agent its task. The call's key prevents a repeated turn from sending the task
+// twice.
 func (m *mixed) script(i int) func(round int) (to, body, key string) {
 	return func(round int) (string, string, string) {
 		to, key := steps[i].agent, fmt.Sprintf("round-%d-%s", round, steps[i].agent)
@@ -168,8 +169,8 @@ func (m *mixed) script(i int) func(round int) (to, body, key string) {
 	}
 }
 
-// planner returns the agent whose client is Claude Code. Its scripted API knows the
-// prompts.
+// planner returns the configuration of the agent whose client is Claude Code. It also
+// starts a scripted API that answers this agent's prompts.
 func (m *mixed) planner(first func(round int) (to, body, key string)) map[string]any {
 	program := filepath.Join(repository, ".tools", "claude", claude.Newest, "node_modules", ".bin", "claude")
 	if _, err := os.Stat(program); err != nil {
@@ -246,7 +247,7 @@ func (m *mixed) until(what string, limit time.Duration, ok func(*swarm.Status) b
 	}
 }
 
-// works waits for a turn of the agent.
+// works waits until the agent is in a turn.
 func (m *mixed) works(agent string) {
 	m.t.Helper()
 	m.until(agent+" works", 3*time.Minute, func(s *swarm.Status) bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// tests has the test for each row of [acptest.Rows].
+// tests contains the test for each row of [acptest.Rows].
 var tests = map[string]func(*live) error{
 	"start":   start,
 	"turn":    turn,
@@ -73,8 +73,8 @@ func turn(l *live) error {
 	return err
 }
 
-// remove returns a script with a command that every client asks about, and a function that
-// reports whether the folder to remove is still there.
+// remove returns a script with a command that every client asks permission for. The
+// command removes a folder, and there reports whether that folder still exists.
 func (l *live) remove() (script string, there func() bool, err error) {
 	dir := filepath.Join(l.home.Work, "sub")
 	return "@sh rm -rf sub\n@say after it", func() bool { _, err := os.Stat(dir); return err == nil }, os.Mkdir(dir, 0o700)
@@ -115,7 +115,7 @@ func refused(l *live) error {
 	return l.decided(out, false)
 }
 
-// decided checks that the outcome has the expected decision about the command.
+// decided checks that the outcome contains the expected decision about the command.
 func (l *live) decided(out runner.Outcome, want bool) error {
 	if len(l.asked) == 0 || len(out.Decisions) != len(l.asked) {
 		return fmt.Errorf("the client asked for %+v, the outcome has %+v", l.asked, out.Decisions)
@@ -142,7 +142,7 @@ func cancelled(l *live) error {
 		running <- err
 	}()
 	err := l.until("the request", func() bool { return len(l.model.Requests()) > 0 })
-	time.Sleep(time.Second) // let the client read the first words
+	time.Sleep(time.Second) // gives the client time to read the first words
 	stop()
 	if e := <-running; err == nil {
 		err = e
@@ -158,7 +158,8 @@ func cancelled(l *live) error {
 	return err
 }
 
-// wait waits for the end of the minute in which gemini 0.61.0 cannot resume a session.
+// wait waits until the current minute is over: gemini 0.61.0 cannot resume a session in
+// the minute in which it began.
 func (l *live) wait() {
 	if l.home.Client.Name == "gemini" {
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(61 * time.Second)))
@@ -253,8 +254,8 @@ func nothingLeft(l *live) error {
 	return err
 }
 
-// sleeping returns the sleep commands of this client, which have its home in their
-// environment.
+// sleeping returns the running sleep commands of this client. They are recognized by the
+// client's home folder in their environment.
 func (l *live) sleeping() []string {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	var found []string

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/acptest"
 )
 
-// results are the results of the rows.
+// results contains the results of all rows.
 var results struct {
 	sync.Mutex
 	of map[string]map[string]string // by client and row: yes, no or FAILED
@@ -30,7 +30,7 @@ func note(client, row, result string) {
 	results.of[client][row] = result
 }
 
-// check runs a row for a client. The result must agree with [acptest.Cannot].
+// check runs a row's test for a client. The result must agree with [acptest.Cannot].
 func check(t *testing.T, c acptest.Client, r acptest.Row) {
 	began := time.Now()
 	err := tests[r.Name](newLive(t, c))
@@ -51,7 +51,7 @@ func check(t *testing.T, c acptest.Client, r acptest.Row) {
 	t.Logf("%s, %s: %.1f s", c.Name, r.Name, time.Since(began).Seconds())
 }
 
-// printTable prints rows and clients, and the reason for each no.
+// printTable prints a table of rows and clients, and the reason for each "no".
 func printTable(w io.Writer) {
 	if len(results.of) == 0 {
 		return
