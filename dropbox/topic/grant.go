@@ -200,8 +200,8 @@ func (t Topics) openEntry(id string) (dropbox.Entry, error) {
 		if i < 0 {
 			continue
 		}
-		// A receipt here means that Close was interrupted. Whoever finds the receipt
-		// files the publication.
+		// A receipt here means that Close was interrupted, so this call files the
+		// publication.
 		if done, err := t.box.HasReceipt(entries[i]); err != nil {
 			return dropbox.Entry{}, err
 		} else if done {

@@ -114,8 +114,8 @@ func TestTrustedTLS(t *testing.T) {
 	}
 }
 
-// What counts is the address at the moment of the connection, whatever the name resolved
-// to earlier.
+// The check applies to the address at the moment of the connection, whatever the name
+// resolved to earlier.
 func TestOnlyPublicAddresses(t *testing.T) {
 	rc := newReceiver(t, nil)
 	port := rc.URL[strings.LastIndexByte(rc.URL, ':'):]
