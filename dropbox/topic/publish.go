@@ -22,8 +22,8 @@ type Published struct {
 // subscriber gets an offer, a separate message whose Offer field is the id of the
 // publication. The sender gets no offer.
 //
-// When the error is nil, the publication is durable. If an offer cannot be delivered,
-// for example to a full mailbox, Publish returns an error but keeps the publication:
+// If the error is nil, the publication is durable. If an offer cannot be delivered, for
+// example to a full mailbox, Publish returns an error but keeps the publication:
 // [Topics.OfferAgain] repeats the offers. A second message with the same Key is not
 // published.
 //

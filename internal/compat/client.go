@@ -163,7 +163,7 @@ func (l *lab) start(flags ...string) (*client, error) {
 		return nil, err
 	}
 	l.running = append(l.running, c)
-	go func() { // this goroutine ends when the output ends, and close waits for that
+	go func() { // this goroutine ends when the client's output ends, and close waits for that
 		defer close(c.ended)
 		r := bufio.NewReader(out)
 		for {

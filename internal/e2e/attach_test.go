@@ -95,8 +95,8 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 	}
 }
 
-// With attached_mail: notify the session only hears about mail; /inbox fetches it, and the
-// end of the turn files it.
+// With attached_mail: notify the session is only told that there is mail. /inbox fetches
+// the mail, which is filed when the turn ends.
 func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 	p := newProject(t, talk, "  ada: {attached: true, attached_mail: notify}\n")
 	p.swarm("init")

@@ -36,8 +36,8 @@ func TestASubAgentEndsBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// If background work is allowed, the turn waits for a command in the background. The text
-// that the model writes when the command ends is part of the answer.
+// If background work is allowed, the turn waits for a background command. The text that
+// the model writes when the command ends is part of the answer.
 func TestACommandInTheBackgroundEndsBeforeItsTurn(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"job","match":{"last_user_contains":"Build it"},"content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do sleep 1; done; echo yes > built","description":"Build","run_in_background":true}}}]},

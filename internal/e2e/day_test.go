@@ -365,7 +365,7 @@ func (d *day) sameCosts() {
 		shown += a.CostUSD.Total
 	}
 	if err := journal.ReadLedger(filepath.Join(d.dir, ".claude-swarm/ledger.jsonl"), func(l journal.LedgerLine) bool {
-		if l.Agent != "docs" { // the agent docs was removed
+		if l.Agent != "docs" { // the agent named docs was removed
 			booked += l.CostUSD
 		}
 		return true

@@ -46,7 +46,8 @@ func (p *project) stream(path string) (inits, results int, total float64) {
 	return inits, results, total
 }
 
-// warm waits until the agent's client is waiting for a turn, and returns it.
+// warm waits until the agent's client is waiting for a turn, and returns the client's
+// status.
 func (p *project) warm(agent string) turn.WarmStatus {
 	p.t.Helper()
 	var st swarm.AgentStatus

@@ -73,7 +73,7 @@ func newProject(t testing.TB, scenario, agents string) *project {
 	return p
 }
 
-// script replaces the scenario of the API.
+// script replaces the API's scenario.
 func (p *project) script(scenario string) {
 	p.t.Helper()
 	sc, err := fakeapi.Load(strings.NewReader(scenario))

@@ -215,8 +215,8 @@ func mended(rows map[string]refusal) string {
 	return agents.String()
 }
 
-// check checks the agents that have not met their refusal yet, and reports whether all
-// have.
+// check checks the agents that have not yet met their refusal, and reports whether all
+// agents have met theirs.
 func (f *refusing) check() bool {
 	f.t.Helper()
 	answered := f.api.Stats().Answered

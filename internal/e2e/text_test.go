@@ -108,7 +108,7 @@ func said(t *testing.T, q turnRequest) string {
 	return all.String()
 }
 
-// done counts the messages of an agent that are done.
+// done counts an agent's done messages.
 func (p *project) done(agent string) int {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.dir, ".dead-drop", agent, "done", "*", "*.md"))

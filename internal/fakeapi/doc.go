@@ -81,7 +81,7 @@
 //	not_contains
 //	system_contains,     in the system prompt, in the model's name
 //	model_contains
-//	tool_offered,        a tool of that name is, is not in the request's list
+//	tool_offered,        a tool of that name is, or is not, in the request's list
 //	tool_not_offered     (the tool "Task" of the init line is "Agent" here)
 //	header               {"X-Claude-Code-Session-Id": "2222"}: tells agents apart
 //	min_messages,        length of the message list

@@ -27,7 +27,8 @@ func serve(ctx context.Context, ln net.Listener, s *Server) error {
 	srv := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: 30 * time.Second,
-		// An answer that waits or stalls ends with ctx, not after its scripted delay.
+		// An answer that waits or stalls ends when ctx is done, not after its scripted
+		// delay.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	served := make(chan error, 1)

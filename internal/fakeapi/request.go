@@ -53,7 +53,7 @@ type query struct {
 	header    http.Header
 }
 
-// Claude Code 2.1.197 writes text that these match into its requests.
+// These match text that Claude Code 2.1.197 writes into its requests.
 var (
 	reminder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>\s*`) })
 	sideTask = sync.OnceValue(func() *regexp.Regexp {

@@ -134,7 +134,7 @@ func (p Payload) JSON() []byte {
 
 var errNoPayload = errors.New("it is not an event for a webhook")
 
-// decode reads a payload, and checks that it is one.
+// decode parses data as a payload, and checks that it is one.
 func decode(data []byte) (Payload, error) {
 	var p Payload
 	if json.Unmarshal(data, &p) != nil || p.Data.Webhook == "" || p.Type == "" {

@@ -57,11 +57,11 @@ type Poster struct {
 
 // PosterOptions contains the settings of a Poster. The zero value is ready to use.
 type PosterOptions struct {
-	Timeout time.Duration // of one try; 0 means [DefaultTimeout]
+	Timeout time.Duration // the time limit of one try; 0 means [DefaultTimeout]
 	// Proxy returns the proxy for a request; nil means the proxy that the environment
 	// variables name.
 	Proxy func(*http.Request) (*url.URL, error)
-	TLS   *tls.Config // nil means the certificate authorities of the system
+	TLS   *tls.Config // nil means the system's certificate authorities
 }
 
 // NewPoster makes a Poster. It opens no connection.

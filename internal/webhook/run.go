@@ -16,7 +16,7 @@ import (
 
 // The loop's intervals.
 const (
-	sweepEvery = 30 * time.Second // between checks of the mailbox that no event from the watcher caused
+	sweepEvery = 30 * time.Second // between checks of the mailbox, which do not depend on events from the watcher
 	lastWords  = 3 * time.Second  // given to tries that are still running when the service ends
 	diskAgain  = 5 * time.Second  // wait before a step that the disk refused is repeated
 )
@@ -128,8 +128,8 @@ func (r *run) loop(ctx context.Context, rewatch func()) {
 	}
 }
 
-// takeUp continues with the messages in cur/ that no try works on, because of a crash or
-// because the disk refused their last step.
+// takeUp continues with the messages in cur/ that no try is working on, either because of
+// a crash or because the disk refused their last step.
 func (r *run) takeUp() error {
 	if err := r.settleRest(); err != nil {
 		return err
@@ -251,8 +251,8 @@ func (r *run) end(e ended) {
 	delete(r.held, e.id)
 }
 
-// dueAt returns the time when a message may be tried; zero means now. A message for an
-// unknown webhook is given up at once.
+// dueAt returns the time when a message may be posted; the zero time means now. A message
+// for an unknown webhook is given up at once.
 func (r *run) dueAt(id, hook string, known bool) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

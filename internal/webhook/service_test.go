@@ -683,7 +683,7 @@ func TestADeletedMailboxIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A person sees for each webhook how many messages wait and how many are lost.
+// A person sees for each webhook how many messages are waiting and how many are lost.
 func TestCountsOf(t *testing.T) {
 	var works atomic.Bool
 	works.Store(true)

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Arrived says that a message is in the mailbox of the lead. agent is the agent that the
+// Arrived says that a message is in the lead's mailbox. agent is the agent that the
 // message is about, or "".
 func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	ev := journal.Event{
@@ -56,8 +56,8 @@ func (s *Service) TellNotice(agent, key string, n journal.Notice, subject, body 
 
 // Raise puts a notice on the event list. IRC and webhooks show it, and the lead gets no
 // mail. Listeners recognize a repeated notice by its key. about is the id of the message
-// that the agent works on, and details are further lines for the person; both may be "".
-// If Raise returns an error, the notice is not on the list.
+// that the agent is working on, and details contains further lines for the person; both
+// may be "". If Raise returns an error, the notice is not on the list.
 func (s *Service) Raise(key string, n journal.Notice, about, details string) error {
 	text := s.Secrets.Redactor().Text(n.Text())
 	ev := journal.Event{

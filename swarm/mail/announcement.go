@@ -22,7 +22,7 @@ type Announcer interface {
 
 // An Announcement is something that people may want to see.
 type Announcement struct {
-	// Kind is also [journal.Alert] when an alert arrived in the mailbox of the lead. A
+	// Kind is also [journal.Alert] when an alert has arrived in the lead's mailbox. A
 	// question from the daemon is [journal.Mail] from swarm.
 	Kind    journal.Kind
 	Message *dropbox.Message // what is shown; never changed

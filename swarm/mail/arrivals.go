@@ -13,7 +13,7 @@ import (
 // The ways in which a message may arrive. The daemon records what it saw itself, and does
 // not trust what the message says.
 const (
-	ViaMailbox = "mailbox" // a program delivered it into new/, such as claude-swarm send
+	ViaMailbox = "mailbox" // a program such as claude-swarm send delivered it into new/
 	viaHand    = "hand"    // a file dropped into the folder, which the daemon delivered
 )
 
@@ -71,8 +71,9 @@ func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 	return o, arrived
 }
 
-// TakeIn calls f, which delivers a dropped file, and remembers the id and who left it.
-// [Arrivals.Via] waits in the meantime: the message can be claimed before f returns.
+// TakeIn calls f, which delivers a dropped file, and remembers the message's id and who
+// left the file. [Arrivals.Via] waits in the meantime, because the message can be claimed
+// before f returns.
 func (d *Arrivals) TakeIn(o Origin, f func() (id string, err error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -115,12 +116,12 @@ func (d *Arrivals) Forget(id string) {
 // trace and path, and one more hop. So agents that write files to themselves and to each
 // other are stopped like agents that send messages.
 //
-// A turn that ran at the time is not evidence, even if it was the only one: people and
-// cron jobs drop files while agents work. If it were evidence, each such file would count
-// as one more hop in a swarm that is always busy, and the ninth would be halted as a
-// loop. So without evidence the number of hops does not change. But such a file does not
-// count as a person's message either: it may go only to recipients to whom the agents
-// that were working at the time may send. A loop of such files ends at
+// It is not evidence that a turn was running at the time, even if it was the only turn:
+// people and cron jobs drop files while agents work. If it were evidence, each such file
+// would count as one more hop in a swarm that is always busy, and the ninth file would be
+// halted as a loop. So without evidence the number of hops does not change. But such a
+// file does not count as a person's message either: it may go only to recipients to whom
+// the agents that were working at the time may send. A loop of such files ends at
 // policy.turns_per_hour.
 type Origin struct {
 	rec      *journal.Record // of the turn that wrote it; nil if there is no evidence

@@ -188,8 +188,8 @@ func (a *Asker) wait(ctx context.Context, w *awaited, q Question) (*dropbox.Mess
 	}
 }
 
-// Wake makes the waiting Ask calls check for an answer, and whether their question is
-// over.
+// Wake makes the waiting calls of Ask check whether there is an answer, and whether their
+// question is over.
 func (a *Asker) Wake() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -118,7 +118,7 @@ type StopEvent struct {
 	Cap int
 }
 
-// A StopReply is what the hook answers.
+// A StopReply is the hook's answer to the client.
 type StopReply struct {
 	Prompt string // the session continues with this prompt; "" means that it stops
 	Notice string // a line for the person; "" means none
@@ -283,9 +283,9 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 	return prompt, b.Write(s.mail.Home)
 }
 
-// Prompted notes the client's id for the prompt that the session gets. The hooks
-// UserPromptSubmit and UserPromptExpansion call it. For a slash command the client calls
-// both hooks with the same id, and at least one of them before it runs the ! lines:
+// Prompted notes the client's id for the prompt that the session gets. The
+// UserPromptSubmit and UserPromptExpansion hooks call it. For a slash command the client
+// calls both hooks with the same id, and at least one of them before it runs the ! lines:
 // 2.1.197 expands, runs the lines and submits; 2.1.330 submits, expands and runs them. If
 // the prompt's id differs from that of the turn that works on a message, that turn was
 // broken off, for example by Esc, for which the client calls no hook. Then the message

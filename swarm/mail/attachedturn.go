@@ -206,8 +206,8 @@ func (s *Attached) putBackCut() error {
 	return s.putBackLeft()
 }
 
-// putBackLeft finishes messages that have a receipt in cur/, and puts the rest back,
-// because no turn of this agent runs.
+// putBackLeft finishes the messages in cur/ that have a receipt, and puts back the
+// others. No turn of this agent may be running.
 func (s *Attached) putBackLeft() error {
 	box := s.mail.Box
 	committed, err := box.Receipts()

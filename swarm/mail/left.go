@@ -35,7 +35,7 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 }
 
 // FinishFailure puts back a message whose attempt failed. It is for an attempt whose end
-// was recorded just before a crash, so that the steps after that are missing.
+// was recorded just before a crash, so the steps after that are missing.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	line := j.Rec.Line() // the ledger may lack this line, and accepts it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
@@ -85,8 +85,7 @@ func (in *Inbox) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
 	return notes, nil
 }
 
-// LastRecord returns the newest record of the claim that e shows, or nil if the claim has
-// no record.
+// LastRecord returns the newest record of e's claim, or nil if that claim has no record.
 func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 	tries, err := journal.TriesOf(home, e.ID, e.Begun)
 	if err != nil || len(tries) == 0 {

@@ -66,7 +66,7 @@ func takeUp(a *Inbox, e dropbox.Entry) error {
 	return a.FinishFailure(j, 3)
 }
 
-// count checks the numbers of messages in the folders of a mailbox.
+// count checks how many messages each folder of a mailbox contains.
 func count(t *testing.T, a *Inbox, want ...int) {
 	t.Helper()
 	for i, folder := range []string{"coder/new/*.md", "coder/cur/*.md", "coder/done/*/*.md", "lead/new/*.md"} {

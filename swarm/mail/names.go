@@ -14,10 +14,10 @@ type Names struct {
 	CCLead   []string // agents whose messages to others are copied to the lead
 }
 
-// LeadFor says which mailbox gets the messages that from sends to the lead: the mailbox
-// of the agent that the configuration names, or the person's. For that agent itself the
-// lead is the person. LeadFor is not called for an answer to a message from the lead:
-// such an answer goes to the person.
+// LeadFor says which mailbox gets the messages that the agent named from sends to the
+// lead: the mailbox of the agent that the configuration names, or the person's. For that
+// agent itself the lead is the person. LeadFor is not called for an answer to a message
+// from the lead: such an answer goes to the person.
 func (n Names) LeadFor(from string) string {
 	if n.Lead == "" || from == n.Lead {
 		return dropbox.Lead

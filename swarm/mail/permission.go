@@ -49,8 +49,8 @@ func Verdict(d runner.Decision) string {
 	return "denied: no entry allows it"
 }
 
-// notPermitted returns one line about a denied tool call, with the entry that would allow
-// it. For an allowed call it returns "".
+// notPermitted returns one line about a denied tool call, with the entry in permissions
+// that would allow it. For an allowed call it returns "".
 func notPermitted(d runner.Decision) string {
 	if d.Allowed {
 		return ""

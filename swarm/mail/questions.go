@@ -16,17 +16,17 @@ import (
 )
 
 // Questions are the daemon's questions to the person. Each is asked once per key, as a
-// message of type question from swarm. Its answer goes to the mailbox of swarm.
+// message of type question from swarm. The answer goes to swarm's mailbox.
 //
 //	AskPerson: written down -> lead/new --the person answers--> swarm/new
 //	Look:      the answer is written down -> the handler -> the outcome is written down
-//	           -> who answered is told -> lead/done, swarm/done
+//	           -> the answerer is told -> lead/done, swarm/done
 //
 // Each step can be repeated, and Look repeats them after a crash: a handler may be called
 // again with the same answer. Only the person may answer; on IRC the bridge knows who that
 // is.
 //
-// It is safe for concurrent use; one goroutine calls Look.
+// Questions is safe for concurrent use, but only one goroutine calls Look.
 type Questions struct {
 	mail *Service
 	book *journal.Questions
@@ -54,8 +54,8 @@ func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 	return q, nil
 }
 
-// Handle sets the handler for a kind of question. Set it before the first call of Look: an
-// earlier daemon may have left an answer.
+// Handle sets the handler for a kind of question. Handle must be called before the first
+// call of Look: an earlier daemon may have left an answer.
 func (q *Questions) Handle(kind string, h AnswerHandler) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -321,8 +321,8 @@ func (q *Questions) fileSettled() error {
 	return fileFromLead(q.mail.Store, func(id string) bool { return settled[id] })
 }
 
-// fileFromLead files the messages in the person's mailbox for whose id ids returns true,
-// whether read or not.
+// fileFromLead files those messages in the person's mailbox, read or unread, for whose id
+// the function ids returns true.
 func fileFromLead(store *dropbox.Store, ids func(id string) bool) error {
 	box, err := store.Mailbox(dropbox.Lead)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
@@ -390,8 +390,8 @@ func (e *WordError) Error() string {
 	return said + " The words: " + strings.Join(list, ", ")
 }
 
-// Nearest returns the word that the person probably meant, or the first word if none is
-// near.
+// Nearest returns the word that the person probably meant, or the first word if no word
+// is similar.
 func (e *WordError) Nearest() string { return append(e.near(), e.Words[0].Word)[0] }
 
 func (e *WordError) near() []string {

@@ -17,7 +17,7 @@ import (
 // they end:
 //
 //	happened: the event gets the end of the quiet hours (Event.Quiet), durable in the list
-//	keep:     the listener of the lead puts it into quiet.json instead of the mailbox
+//	keep:     the lead's listener puts it into quiet.json instead of the mailbox
 //	Tell:     after the end, quiet.json is closed -> one alert -> quiet.json is marked as told
 //
 // Each step can be repeated: events and the alert have keys. No fact is added to a closed

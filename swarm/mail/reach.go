@@ -11,7 +11,7 @@ import (
 // Reach remembers, for each mailbox, which agents have named its folder in a tool call.
 // It is safe for concurrent use.
 type Reach struct {
-	folder *regexp.Regexp // finds a mailbox's name after the store's folder
+	folder *regexp.Regexp // finds a mailbox's name in the input of a tool call, after the store's folder
 	mu     sync.Mutex
 	by     map[string]map[string]bool // by mailbox, then by agent
 }
@@ -46,7 +46,7 @@ func (r *Reach) Called(by string, input []byte) {
 // named reports whether one of the agent's turns has named the mailbox's folder.
 func (r *Reach) named(mailbox, agent string) bool {
 	if r == nil {
-		return false // an attached session does not see the tool calls of others
+		return false // without a Reach, no tool calls have been noted
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

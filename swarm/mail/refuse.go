@@ -65,7 +65,7 @@ func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	return in.Box.Refuse(c.Entry, v.String())
 }
 
-// tellRefused tells the sender that a message was refused. An agent is told once in a
+// tellRefused tells the sender that a message was refused. An agent is told once per
 // conversation, by a note: a message that wakes the agent could make it try again. A
 // person is told each time.
 func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {

@@ -217,8 +217,8 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	return r, nil
 }
 
-// maxDenied bounds the denied calls in a receipt for which the client had asked
-// permission.
+// maxDenied bounds the denied calls in a receipt: above it, calls that the client had
+// asked permission for are left out.
 const maxDenied = 50
 
 // denial returns one line about a tool call that the client did not permit.
