@@ -41,8 +41,9 @@
 //
 // # What it costs
 //
-// A turn costs two git processes, for-each-ref and fast-import, and a listing of the last
-// two days of done/, of dead/ and of board/. The whole history is compared only by the
-// first Record, and after the branch was rewritten. The repository gets loose objects, as
-// from commits made by hand; git's gc packs them. The audit needs git 2.25 or newer.
+// A turn costs two git processes, for-each-ref and fast-import, and one listing each of
+// dead/, of board/ and of the last two days of done/. Only the first Record, and a Record
+// after the branch was rewritten, compare the whole history. The repository gets loose
+// objects, as from commits made by hand; git's gc packs them. The audit needs git 2.25 or
+// newer.
 package git

@@ -20,7 +20,7 @@ const (
 	receiptEnd = ".receipt.yaml"
 )
 
-// found lists what the mailboxes have and the branch lacks.
+// found lists what is in the mailboxes but not on the branch.
 type found struct {
 	turns []*turn  // in the order in which they ended
 	rest  []change // all other changes
@@ -158,9 +158,9 @@ func (a *Audit) recorded(name string, tree map[string]string) bool {
 	return ok
 }
 
-// receiptComes reports whether the receipt of a message in done/ is about to follow, since
-// the message moves first. It checks the folders in the order in which the receipt moves
-// through them.
+// receiptComes reports whether the receipt of a message in done/ is about to arrive there:
+// the message is moved before its receipt. It checks the folders in the order in which the
+// receipt moves through them.
 func receiptComes(root *os.Root, mailbox, folder, base string) bool {
 	for _, at := range []string{mailbox + "/cur/", folder + "/"} {
 		if _, err := root.Lstat(at + base + receiptEnd); err == nil {

@@ -13,7 +13,7 @@ const dayLayout = "2006-01-02"
 // and everything that can change. It does not grow with the history. Paths are relative to
 // the mailboxes.
 type memory struct {
-	since string           // earlier days of done/ are recorded and no longer listed
+	since string           // days of done/ before this one are recorded and no longer listed
 	open  map[string]bool  // earlier days that still lack a receipt, such as coder/done/2026-11-21
 	done  map[string]bool  // recorded files of the days that are listed
 	kept  map[string]stamp // board/, dead/, version, .gitignore

@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// gitTimeout bounds one git process, so that a git that hangs, such as at a lock on a dead
-// network drive, cannot keep a daemon from ending.
+// gitTimeout bounds one git process, so that a git process that hangs, for example on a
+// lock on a dead network drive, cannot keep the daemon from ending.
 const gitTimeout = 2 * time.Minute
 
 // A program runs git on one repository.
@@ -30,7 +30,7 @@ type program struct {
 	env    []string
 	gitDir string // absolute
 	prefix string // path of the mailboxes in the working tree, with a slash at the end; "" if they are its root
-	sha256 bool   // how the repository names its objects
+	sha256 bool   // whether the repository names its objects by SHA-256 rather than SHA-1
 }
 
 // findRepository asks git for the repository around a folder.
@@ -187,7 +187,7 @@ func (g *program) tip(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The pattern also matches branches below it, such as dead-drop/x.
+	// The pattern also matches branches below ref, such as dead-drop/x.
 	fields := strings.Split(string(out), "\x00")
 	for ; len(fields) > 3; fields = fields[3:] {
 		if strings.TrimPrefix(fields[0], "\n") != ref {
@@ -211,7 +211,7 @@ func (g *program) tip(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// ours reports whether an audit made any commit on the branch.
+// ours reports whether any commit on the branch was made by an audit.
 func (g *program) ours(ctx context.Context, tip string) (bool, error) {
 	out, err := g.run(ctx, "rev-list", "-1", "--fixed-strings", "--committer="+mailHost, tip)
 	return len(out) > 0, err
