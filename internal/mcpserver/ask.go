@@ -57,7 +57,7 @@ type answer struct {
 	Note    string    `json:"note,omitempty"`
 }
 
-// A received is the answer to a question.
+// A received is one answer that arrived for a question.
 type received struct {
 	ID       string   `json:"id"`
 	From     string   `json:"from"`
@@ -187,7 +187,7 @@ func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, ask
 	}
 }
 
-// receive puts an answer into the result and files the answer, so that it does not arrive
+// receive puts an answer into the result and files it, so that the answer does not arrive
 // again as a message.
 func (c asker) receive(a *answer, got *client.Answer) error {
 	v := view.MessageIn(c.Client, c.Me.Name, dropbox.Waiting, got.Message)

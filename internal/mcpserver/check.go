@@ -12,7 +12,7 @@ import (
 )
 
 // check compares the arguments of a call with its schema. The error is for the model, which
-// tries again: it says which argument is wrong, how, and what was probably meant. The
+// tries again: it says which argument is wrong, why, and what was probably meant. The
 // schemas of arguments are flat, so check handles only flat ones.
 func check(arguments json.RawMessage, schema *Schema) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(arguments)) == 0 || string(bytes.TrimSpace(arguments)) == "null" {

@@ -11,8 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Daemon answers requests and carries out orders that need the daemon. It is
-// [*control.Client].
+// A Daemon answers requests and carries out orders. [*control.Client] implements it.
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
 	Pause(ctx context.Context, agent string, o swarm.PauseOrder) error
@@ -52,9 +51,9 @@ func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 	return "", d.Close()
 }
 
-// readsLater says which receivers of an urgent message read it only after their running
-// turn, or "" if there are none. It also returns "" if the daemon cannot be asked: that is
-// no error, since the messages are already sent.
+// readsLater says which recipients of an urgent message will read it only after their
+// running turn, or returns "" if there are none. It also returns "" if the daemon cannot
+// be asked: that is no error, since the messages are already sent.
 func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) string {
 	d, err := l.open(ctx)
 	if err != nil || d == nil {

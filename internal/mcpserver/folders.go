@@ -24,7 +24,7 @@ func foldersOf(c *call) folders {
 }
 
 // within resolves a path that the caller names, and checks that it is in one of the
-// caller's folders, wherever symbolic links lead.
+// caller's folders, after following symbolic links.
 func (f folders) within(path string) (string, error) {
 	path = f.absolute(path)
 	real, err := filepath.EvalSymlinks(path)

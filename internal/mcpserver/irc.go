@@ -69,9 +69,9 @@ func (c chat) say(channel, text string) (*saidOnIRC, error) {
 	return out, err
 }
 
-// ircNote returns the note of a result. The note says if the bridge is away. If the caller
-// has not read its channels for a long time, it says so; otherwise it counts the unread
-// lines of this channel.
+// ircNote returns the note of a result. The note says if the bridge is not connected. If
+// the caller has not read its channels for a long time, the note says so; otherwise the
+// note counts the unread lines of this channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()
 	if err != nil {

@@ -36,7 +36,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 }
 
 // A lineWriter writes the server's lines, each in a single write. It keeps the first error
-// and then writes nothing more, since the client has hung up.
+// and then writes nothing more, since the client has closed the connection.
 type lineWriter struct {
 	mu  sync.Mutex
 	w   io.Writer

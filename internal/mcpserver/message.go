@@ -20,7 +20,7 @@ const (
 // sends no requests.
 type message struct {
 	id     json.RawMessage // nil if there is none to use in an answer
-	key    string          // the same string for all ways to write the id, or "" if there is no id
+	key    string          // the same string for every spelling of the id, or "" if there is no id
 	method string
 	params json.RawMessage // an object; nil if missing
 }
@@ -64,7 +64,7 @@ func readMessage(data []byte) (message, error) {
 	return m, nil
 }
 
-// keyOf returns the same string for all ways to write an id, or "" if the JSON is not an
+// keyOf returns the same string for every spelling of an id, or "" if the JSON is not an
 // id.
 func keyOf(id json.RawMessage) string {
 	var value any

@@ -34,8 +34,8 @@ type session struct {
 	running map[string]context.CancelFunc // unanswered calls, by the keys of their ids
 }
 
-// Serve answers a client that sends lines until it hangs up or ctx is done. Serve then
-// cancels the calls that are still running and waits for them to end.
+// Serve answers the lines that a client sends, until the client closes its end or ctx is
+// done. Serve then cancels the calls that are still running and waits for them to end.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &session{Server: s, out: &lineWriter{w: w}, running: map[string]context.CancelFunc{}}
@@ -224,7 +224,8 @@ func (c *session) initialize(params json.RawMessage) (any, *fault) {
 	}{c.version, map[string]any{"tools": struct{}{}}, info{runner.ToolServer, "claude-swarm", c.opts.Version}, told}, nil
 }
 
-// begin starts a call of a tool. A call that the client cancels is not answered.
+// begin starts a call of a tool. The server does not answer a call that the client
+// cancels.
 func (c *session) begin(ctx context.Context, m message, say func([]byte)) {
 	var asked struct {
 		Name      string          `json:"name"`

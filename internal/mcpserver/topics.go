@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// topics has the subscriptions, and the published work that is open.
+// topics contains the tools for subscriptions and for published work.
 type topics struct{ *client.Client }
 
 func topicsOf(c *call) topics { return topics{c.Client} }

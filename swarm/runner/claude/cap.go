@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// After each answer of the model, the client compares what its process has spent with the
-// cap. At or above the cap it ends the turn:
+// After each answer of the model, the client compares the amount that its process has
+// spent with the cap. At or above the cap it ends the turn:
 //
 //	answer (tool call) ─ over the cap ─ result: error, stop_reason tool_use     CapReached
 //	answer (words)     ─ over the cap ─ result: error, stop_reason end_turn,
@@ -23,7 +23,7 @@ import (
 // cap of 0 or less.
 const capFlag = "--max-budget-usd"
 
-// leastCap is the smallest cap that is passed, in US dollars.
+// leastCap is the smallest cap that we pass to the client, in US dollars.
 const leastCap = 0.01
 
 // capArguments returns the flag with the cap of the turn, if the turn has one. The client
@@ -36,7 +36,8 @@ func capArguments(t runner.Turn) []string {
 	return []string{capFlag, strconv.FormatFloat(usd, 'f', -1, 64)}
 }
 
-// capOf returns the cap that is passed for the turn, in US dollars; 0 means none.
+// capOf returns the cap that we pass for the turn, in US dollars, or 0 if the turn has
+// none.
 func capOf(t runner.Turn) float64 {
 	usd := max(t.CapUSD, leastCap)
 	if own, ok := capInCommand(t.Spec.Command); t.CapUSD <= 0 || ok && own <= usd {

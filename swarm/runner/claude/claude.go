@@ -62,7 +62,7 @@ func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (runner.O
 	return r.follow()
 }
 
-// Follow continues a turn of an earlier daemon.
+// Follow continues a turn that an earlier daemon began.
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	r := b.newFollower(ctx, t)
 	defer r.run.Close()

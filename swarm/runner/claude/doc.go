@@ -16,8 +16,8 @@
 //
 // For a [runner.Resident] the pipe stays open longer: the next prompt is one more line. A
 // later turn in such a client has begun only when the client has repeated the prompt, which
-// it does with the first output of the model. Version 2.1.330 says at once that it has the
-// prompt (command_lifecycle), so the daemon does not give the client up as silent before
+// it does together with the model's first output. Version 2.1.330 says at once that it has
+// the prompt (command_lifecycle), so the daemon does not treat the client as silent before
 // that output. A client does not stay if it watches work in the background: it would begin
 // another turn when that work ends. If a waiting client begins a turn anyway, for example
 // because of a timer, it stirs (runner.Warm.Stirs).

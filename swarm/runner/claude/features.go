@@ -19,8 +19,8 @@ import (
 
 // The daemon finds the client's features with --help, since an unknown flag ends the
 // client. It keeps the answer for each program until the program's file changes. The
-// program may be a script around the real client, or no client at all. A program that does
-// not answer counts as one without features.
+// program may be a script around the real client, or not a client at all. A program that
+// does not answer is treated as having no features.
 
 // A feature is a flag that not every supported version has.
 type feature string
@@ -63,7 +63,7 @@ type answer struct {
 	help  string
 	known bool      // the program answered
 	cut   bool      // the asking turn ended before the program had its full time
-	at    time.Time // when the program answered, or failed to
+	at    time.Time // when the program answered or failed to answer
 }
 
 // has reports whether the client of a turn knows a flag. It asks the client once, and waits

@@ -26,7 +26,7 @@ type follower struct {
 	seen     seen
 }
 
-// seen has the facts from the client's events that [runner.Account] does not keep.
+// seen contains the facts from the client's events that [runner.Account] does not keep.
 type seen struct {
 	init     bool
 	replay   time.Time // when our prompt was repeated; zero: not yet

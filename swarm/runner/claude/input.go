@@ -56,10 +56,10 @@ func steerLine(s runner.Steer) []byte {
 
 // content splits a prompt into blocks so that the client does not obey other people's text.
 // Claude Code 2.1.197 searches only the last block of a prompt, or all of a prompt that is
-// a plain string. It looks there for a command at the beginning, and in the whole text for
-// files to read (@name), agents to ask (@agent-name) and words that change how it works
-// (ultrathink). So the last paragraph, which is ours, is a separate block. A prompt of one
-// paragraph may be a command.
+// a plain string. At the beginning of that text it looks for a command, and in all of that
+// text for files to read (@name), agents to ask (@agent-name) and words that change how it
+// works (ultrathink). So the last paragraph, which is ours, is a separate block. A prompt
+// of one paragraph may be a command.
 //
 // The blocks together are the prompt, byte for byte.
 func content(prompt string) any {

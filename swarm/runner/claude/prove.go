@@ -28,7 +28,7 @@ import (
 type proof struct {
 	prompt  []byte // the prompt that is held back; nil: none is held back
 	began   time.Time
-	asked   time.Time // when the last question was sent; waits says whether its answer is missing
+	asked   time.Time // when the last question was sent; waits says whether its answer has not arrived yet
 	waits   bool
 	number  int
 	pending string // the status that the last answer named; "": no answer yet
@@ -121,8 +121,9 @@ func (r *follower) prove(now time.Time) {
 	}
 }
 
-// connectBound returns the longest time for which the prompt is held back. A turn with a
-// shorter limit ends because of its missing tools, for which the message is not to blame.
+// connectBound returns the longest time for which the prompt may be held back. A turn
+// with a shorter limit ends because of its missing tools, for which the message is not to
+// blame.
 func (r *follower) connectBound() time.Duration {
 	if limit := r.turn.Spec.Timeout; limit > 0 {
 		return min(r.timing.Connect, limit)

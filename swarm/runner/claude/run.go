@@ -38,7 +38,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
 			if r.warm && len(r.run.Account.Results()) > 0 {
-				r.run.Account.Restart() // work that was not asked for is not part of this turn
+				r.run.Account.Restart() // work that nobody asked for is not part of this turn
 				r.run.Account.Observe(ev)
 			}
 			r.seen.replay, r.seen.before = now, len(r.run.Account.Results())
@@ -119,7 +119,7 @@ func (r *follower) settle(now time.Time) {
 	}
 }
 
-// retry records that the client will retry a request, and is silent until then.
+// retry records that the client will retry a request and stays silent until it does.
 func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	if retry == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// steering has the lines that were written to the client after its prompt.
+// steering tracks the lines that were written to the client after its prompt.
 type steering struct {
 	lines []steered
 	until time.Time // a line that has not been read by then never will be; zero: the turn has no result yet
@@ -28,7 +28,7 @@ type steered struct {
 	behind  int // the number of results before the client repeated it
 }
 
-// steer sends the client the messages that have come for it.
+// steer sends the client the messages that have arrived for it.
 func (r *follower) steer() {
 	if !r.canTakeIn() {
 		return
@@ -39,7 +39,8 @@ func (r *follower) steer() {
 	}
 }
 
-// canTakeIn reports whether the client works on its prompt and repeats what it reads.
+// canTakeIn reports whether the client is working on its prompt and repeats what it
+// reads.
 func (r *follower) canTakeIn() bool {
 	return r.run.CanSend() && !r.seen.replay.IsZero() && r.own() == nil && !r.run.Ending() && !r.run.Stopped()
 }
@@ -78,10 +79,10 @@ func (r *follower) steeredDone() []string {
 	return done
 }
 
-// dropAfter is how long a line that is worth no turn waits after the last tool result. Then
-// it is dropped, unless another tool was called. A client (2.1.197 and 2.1.330) reads new
-// lines within 20 ms after the result of its last running tool. It reads later lines after
-// the next tool call, or as the prompt of another turn.
+// dropAfter is how long a line that does not justify a turn waits after the last tool
+// result. Then it is dropped, unless another tool was called. A client (2.1.197 and
+// 2.1.330) reads new lines within 20 ms after the result of its last running tool. It reads
+// later lines after the next tool call, or as the prompt of another turn.
 const dropAfter = 200 * time.Millisecond
 
 // called records the time of the last tool result in the main conversation.
