@@ -102,7 +102,7 @@ func TestReviewersOnlyRead(t *testing.T) {
 }
 
 // The three-agent project is the one in the first document, except for its folder and the
-// line that says who opus-orange is: its system prompts are used unchanged.
+// line that says who opus-orange is. Its system prompts are used unchanged.
 func TestTTSIsAsItWasWritten(t *testing.T) {
 	first, err := os.ReadFile("../internal/config/testdata/first-document.yaml")
 	if err != nil {

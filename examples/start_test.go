@@ -19,7 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// patience is the longest time for one command; each takes some milliseconds.
+// patience is the longest time that one command may take; each normally takes a few
+// milliseconds.
 const patience = 60 * time.Second
 
 // built is a folder with the real program and the stand-ins: claude, and acp for the clients in
@@ -281,8 +282,8 @@ func TestForegroundAsTheUnitsRunIt(t *testing.T) {
 	s.quiet([]string{"coder"})
 }
 
-// The mixed swarm starts with the clients that are installed, and says which are not. Mail to an
-// agent without its program waits; the others work.
+// The mixed swarm starts with the clients that are installed, and says which are not. Mail to
+// an agent whose program is missing waits; the other agents work.
 func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -160,10 +160,10 @@ func TestNoRoomWithoutAName(t *testing.T) {
 	}
 }
 
-// heavy has parts of the paths of packages that would slow down every start of the program.
-// The command-line library has a Markdown parser, for pages that we do not make. The
-// official MCP SDK initializes its parts for HTTP servers and logins, which takes half as
-// long as an empty program takes to start. The others belong in other programs.
+// heavy lists parts of the paths of packages that would slow down every start of the
+// program. The command-line library contains a Markdown parser for pages that we do not
+// make. The official MCP SDK initializes its parts for HTTP servers and logins, which takes
+// half as long as an empty program takes to start. The others belong in other programs.
 var heavy = []string{
 	"md2man", "blackfriday", "modelcontextprotocol", "jsonschema", "encoding/gob",
 	"nats-io", "opentelemetry", "protobuf", "prometheus",

@@ -36,8 +36,8 @@ type tree struct {
 	packages []*packages.Package
 }
 
-// machinery has the packages that test the product. No shipped program links one of them,
-// except fakeapi, which also serves the demo.
+// machinery lists the packages that test the product. No shipped program links one of
+// them, except fakeapi, which also serves the demo.
 var machinery = []string{
 	"internal/compat", "internal/e2e", "internal/fakeapi", "internal/floorplan", "internal/house", "internal/testkit",
 	"docs", "examples",

@@ -69,7 +69,8 @@ func (h *tree) circles() []finding {
 	return out
 }
 
-// uses has the names by which the files of a package use each other: file → file → names.
+// uses maps each file of a package to the files that it uses, and each of these to the
+// names that it uses: file → file → names.
 type uses map[string]map[string]map[string]bool
 
 func usesOf(p *packages.Package) uses {

@@ -31,11 +31,11 @@ type backend struct {
 	maxOutput int64
 
 	mu sync.Mutex
-	// silent counts, by agent, the latest turns in a row that ended because the model did
-	// not answer.
+	// silent counts, for each agent, its most recent consecutive turns that ended because
+	// the model did not answer.
 	silent map[string]int
-	// made has, for each session of the last hour, the latest time at which it can have
-	// been made.
+	// made contains, for each session of the last hour, the latest time at which it can
+	// have been made.
 	made  map[string]time.Time
 	began time.Time // when the backend was made
 }
@@ -109,8 +109,8 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return out
 }
 
-// exchange makes the exchange of a turn. s has what the client has said about its session so
-// far. The caller ends the exchange with leave.
+// exchange makes the exchange of a turn. s contains what the client has reported about its
+// session so far. The caller ends the exchange with leave.
 func (b *backend) exchange(ctx context.Context, t runner.Turn, s *session) (e *exchange, leave func()) {
 	c, rest := b.client.changedBy(t.Spec.Options)
 	e = &exchange{turn: t, client: &c, program: programOf(&c, &t), timing: b.timing, session: s}
@@ -172,7 +172,7 @@ func (b *backend) born(session string) time.Time {
 	return b.began
 }
 
-// noteSession records when a turn has made a session.
+// noteSession records that a turn has made a session, and when.
 func (b *backend) noteSession(e *exchange) {
 	if e.session.id == "" || e.turn.Session.How == runner.Resume || !e.client.FreshLoads {
 		return
@@ -187,7 +187,8 @@ func (b *backend) noteSession(e *exchange) {
 	}
 }
 
-// silentTurns counts an agent's latest turns in a row in which the model did not answer.
+// silentTurns counts an agent's most recent consecutive turns in which the model did not
+// answer.
 func (b *backend) silentTurns(agent string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -207,8 +208,8 @@ func (b *backend) noteEnd(e *exchange, v follow.Verdict) {
 }
 
 // silenceOf returns how long a client may be silent; 0 means that there is no limit. The
-// time doubles with each of the agent's latest turns that ended because of silence, so that
-// a slow model has time to answer.
+// time doubles with each consecutive turn of the agent that ended because of silence, so
+// that a slow model has time to answer.
 func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
 	d := c.Silence
 	if d == 0 {

@@ -49,7 +49,7 @@ func tooManyRequests() follow.Verdict {
 		Hint: "allow in permissions: what it needs, or look at what it does"}
 }
 
-// asked is a request without an answer.
+// asked is a request that has not been answered yet.
 type asked struct {
 	id      json.RawMessage
 	options []option
@@ -142,8 +142,8 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 	return r
 }
 
-// besideKeys names the parts of a command's input with which codex asks for more than the
-// command.
+// besideKeys names the parts of a command's input in which codex requests permissions
+// beyond the command itself.
 var besideKeys = []string{"additionalPermissions", "additional_permissions", "url", "urls"}
 
 // besides returns the parts of an input that ask for more than the command; nil if there

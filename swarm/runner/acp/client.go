@@ -13,15 +13,16 @@ import (
 type Client struct {
 	Kind runner.Kind
 	Args []string // added to every command; {servers} is the path of the servers' file
-	// Env has variables that are added to the client's environment. A variable that the
-	// environment already has stays, unless the value here contains {servers}.
+	// Env has variables that are added to the client's environment. A variable that is
+	// already in the environment keeps its value, unless the value here contains
+	// {servers}.
 	Env    map[string]string
 	Tested string // the version that our tests run
 
 	ModeVar    string     // the variable that names the mode at the start; "": a request names it
 	ModelArgs  []string   // the arguments that name the model, with {model}
 	ModelVar   string     // the variable that names the model; if both are empty, a request names the model
-	Servers    serversWay // where the client takes MCP servers from
+	Servers    serversWay // where the client reads its MCP servers from
 	LateTools  bool       // the client starts MCP servers only with the first prompt: its tools are checked at the end
 	LateReplay bool       // after session/load the replay may continue after the answer
 	FreshLoads bool       // session/load destroys a session that was made in the current minute
@@ -37,9 +38,9 @@ type Client struct {
 	// Limits are regular expressions for errors that mean a limit of the account, in
 	// addition to those for every client.
 	Limits []string
-	// Silence is how long the program may print nothing before its model counts as absent.
-	// It must be longer than the time for which the program silently retries a request.
-	// 0 means no limit.
+	// Silence is how long the program may print nothing before we assume that its model
+	// does not answer. It must be longer than the time for which the program silently
+	// retries a request. 0 means no limit.
 	Silence time.Duration
 	// Protocol is the version that we ask for; 0 means the first.
 	Protocol int
@@ -47,7 +48,7 @@ type Client struct {
 	Start time.Duration
 }
 
-// serversWay says where a client takes its MCP servers from.
+// serversWay says where a client reads its MCP servers from.
 type serversWay int
 
 const (
@@ -62,7 +63,7 @@ func (w serversWay) String() string {
 	return "the session"
 }
 
-// tokensIn says where a result has its token counts.
+// tokensIn says which part of a result contains its token counts.
 type tokensIn int
 
 const (

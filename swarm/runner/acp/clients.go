@@ -16,9 +16,9 @@ import (
 // not answer: 70 s in opencode, 62 s in cline, and more than 45 s in gemini.
 const longestRetry = 90 * time.Second
 
-// codex is OpenAI's codex through its adapter codex-acp, which includes a codex. The sandbox
-// of codex decides what a command may do: codex asks only if the model wants to leave the
-// sandbox.
+// codex is OpenAI's codex, run through the adapter codex-acp, which includes a copy of
+// codex. The sandbox of codex decides what a command may do: codex asks only if the model
+// wants to leave the sandbox.
 func codex() *Client {
 	return row(runner.Kind{
 		Name: "codex", Title: "Codex", Command: []string{"codex-acp"},
@@ -92,8 +92,8 @@ func gemini() *Client {
 	})
 }
 
-// cline is cline. It takes MCP servers from a file and starts them with the first prompt;
-// without local sessions it leaves a daemon behind.
+// cline is cline. It reads its MCP servers from a file and starts them with the first
+// prompt. Without local sessions it leaves a daemon behind.
 func cline() *Client {
 	return row(runner.Kind{
 		Name: "cline", Title: "Cline", Command: []string{"cline", "--acp"}, Install: "npm install -g cline",
@@ -108,8 +108,8 @@ func cline() *Client {
 	})
 }
 
-// anyOther is every other program that speaks the protocol: the configuration names its
-// command, and backend_options say what the protocol leaves open.
+// anyOther is every other program that speaks the protocol. The configuration names its
+// command, and backend_options specify what the protocol leaves open.
 func anyOther() *Client {
 	return row(runner.Kind{
 		Name: "acp", Title: "an ACP agent", Steers: true, Asking: "for what the program decides", Install: "install the program that command: names",

@@ -13,8 +13,9 @@
 //	allow or deny ──────────────────────▶
 //	            ◀────────────────── the answer to session/prompt: the turn is over
 //
-// An exchange takes one turn through its steps. It gives each line of the client to one of
-// its parts, and sends the answers of the parts. The parts do not depend on the exchange:
+// An exchange takes one turn through its steps. It passes each line from the client to one
+// of its parts, and sends the answers that the parts return. The parts do not refer to the
+// exchange:
 //
 //	handshake           the requests before the prompt, and what the client answers
 //	stream, toolCall    the events of the turn
@@ -22,10 +23,10 @@
 //	steered             messages for the running turn
 //	facts, program      the verdict
 //
-// Clients send an event of a turn in pieces, each client in a different order; a stream
-// puts the pieces together. Each client has a row that says what the protocol leaves open
-// ([Clients]). The verdict on a turn comes from fields of the client's messages. Texts
-// decide only if no field does ([Client].Errors).
+// Clients send each event of a turn in pieces, and each client uses a different order. A
+// stream puts the pieces together. Each client has a row that says what the protocol
+// leaves open ([Clients]). The verdict on a turn comes from fields of the client's
+// messages. Texts decide only if no field does ([Client].Errors).
 //
 // A turn begins when our tools' server has listed its tools for the client. Some clients
 // start servers only with the first prompt; then the turn counts only if the file that

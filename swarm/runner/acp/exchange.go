@@ -41,9 +41,9 @@ type exchange struct {
 	step     step
 	since    time.Time     // when the step began
 	silence  time.Duration // how long the client may be silent in this turn; 0: no limit
-	followed bool          // the client is of an earlier daemon; we cannot write to it
+	followed bool          // an earlier daemon started the client; we cannot write to it
 	keep     bool          // the client stays for the next turn, if it can
-	probing  bool          // the client gets no prompt: see Probe
+	probing  bool          // the client gets no prompt; see Probe
 
 	session   *session
 	handshake handshake
@@ -108,7 +108,7 @@ func (e *exchange) set() {
 	e.proves()
 }
 
-// proves waits for our tools' server, and sends the prompt when that server has started.
+// proves waits for our tools' server, and sends the prompt once that server has started.
 func (e *exchange) proves() {
 	e.enter(proving)
 	e.proved()
@@ -153,7 +153,7 @@ func (e *exchange) prompt() {
 	}))
 }
 
-// hear emits the first events of a turn at the first line after the prompt.
+// hear emits the first events of a turn when the first line after the prompt arrives.
 func (e *exchange) hear(raw []byte) {
 	if e.reply.heard {
 		return

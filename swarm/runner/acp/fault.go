@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// faultData is what clients put into the data of an error.
+// faultData contains what clients put into the data field of an error.
 type faultData struct {
 	Message string          `json:"message"`
 	Details string          `json:"details"`
@@ -40,8 +40,8 @@ func (f *fault) text() string {
 	return strings.Join(parts, ": ")
 }
 
-// status returns the HTTP status in an error; 0 if it has none. gemini gives the status as
-// the code of the error.
+// status returns the HTTP status in an error, or 0 if there is none. gemini gives the
+// status as the code of the error.
 func (f *fault) status() int {
 	d := f.data()
 	for _, n := range []int{f.Code, d.Status, d.HTTP, statusIn(d.Info)} {

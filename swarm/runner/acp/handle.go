@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// line handles a line of the client.
+// line handles one line from the client.
 func (e *exchange) line(line []byte, whole bool) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
@@ -40,7 +40,7 @@ func (e *exchange) line(line []byte, whole bool) {
 	}
 }
 
-// requested handles a request of the client.
+// requested handles a request from the client.
 func (e *exchange) requested(m *message, raw []byte) {
 	switch {
 	case e.step == starting && m.Method == protocol.AgentMethodInitialize:
@@ -134,7 +134,7 @@ func (e *exchange) initialized(m *message) {
 	}
 }
 
-// notOpened handles the refusal of a session.
+// notOpened handles the client's refusal to open a session.
 func (e *exchange) notOpened(f *fault) {
 	if !e.followed && e.handshake.triesLoad(f) {
 		e.opens()

@@ -20,8 +20,8 @@ const (
 	idModel   = "model"
 )
 
-// A session has what a client has said before its first prompt. It is also valid for later
-// turns of the client.
+// A session contains what a client has reported before its first prompt. It is also valid
+// for later turns of the client.
 type session struct {
 	hello    initialized
 	id       string
@@ -42,7 +42,7 @@ type handshake struct {
 	born    func(session string) time.Time // the latest time at which a session can have been made
 	session *session                       // what the client has said so far
 
-	resumed bool // the session is one of an earlier process
+	resumed bool // an earlier process made the session
 	loading bool // session/load opens it, because the client cannot resume
 	retried bool // the client did not know session/resume, and session/load is tried
 	waiting int  // unanswered requests for mode and model
@@ -144,7 +144,7 @@ func (h *handshake) opened(result json.RawMessage, now time.Time) (requests [][]
 	return requests, follow.Verdict{}
 }
 
-// setMode returns the request for the permission mode of the agent; nil if the session
+// setMode returns the request for the agent's permission mode, or nil if the session
 // already has this mode.
 func (h *handshake) setMode(o *opened) (line []byte) {
 	want := h.turn.Spec.PermissionMode
@@ -168,7 +168,7 @@ func (h *handshake) setMode(o *opened) (line []byte) {
 	return line
 }
 
-// setModel returns the request for the model of the agent; nil if the session already has
+// setModel returns the request for the agent's model, or nil if the session already has
 // this model, or the client was started with it.
 func (h *handshake) setModel(o *opened) (line []byte) {
 	want := h.turn.Spec.Model

@@ -20,7 +20,7 @@ type reply struct {
 	verdict  follow.Verdict // the verdict on a failed start; it has no End if the start succeeded
 }
 
-// tokens returns the token counts of the result; nil if it has none.
+// tokens returns the token counts of the result, or nil if it has none.
 func (r *reply) tokens(in tokensIn) *streamjson.Usage {
 	f := &r.finished
 	if in == inQuota {
@@ -35,7 +35,7 @@ func (r *reply) tokens(in tokensIn) *streamjson.Usage {
 	return &streamjson.Usage{Input: f.Usage.Input, Output: f.Usage.Output, CacheRead: f.Usage.CacheRead, CacheWrite: f.Usage.CacheWrite}
 }
 
-// facts has all facts for a verdict.
+// facts contains everything that a verdict depends on.
 type facts struct {
 	program  program
 	cause    follow.Verdict // why we ended the client, if we did
@@ -46,15 +46,15 @@ type facts struct {
 	called   bool // the client has called a tool
 	denied   bool // a call was not permitted
 	noTools  bool // the turn needs our tools, and their server has not listed them by the end of the turn
-	followed bool // the client is of an earlier daemon
+	followed bool // an earlier daemon started the client
 	warm     bool // the client had earlier turns
 	starting bool // the client has not answered initialize
 	bad      badLines
 	stderr   string // the end of its standard error
 }
 
-// judge returns the verdict on a turn, at its result or at the end of its client. It reads
-// no clock and no file.
+// judge returns the verdict on a turn, once its result has arrived or its client has
+// ended. It reads no clock and no file.
 func judge(f *facts) follow.Verdict {
 	p := &f.program
 	switch {
@@ -150,7 +150,7 @@ func (f *facts) judgeEnd() follow.Verdict {
 
 func (f *facts) tokens() *streamjson.Usage { return f.reply.tokens(f.program.client.Tokens) }
 
-// dyingWords returns the last line of the standard error, as a part of a reason.
+// dyingWords returns the last line of the client's standard error, for use in a reason.
 func (f *facts) dyingWords() string {
 	lines := strings.Split(strings.TrimSpace(f.stderr), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

@@ -101,7 +101,7 @@ func listed(v any) (all []string) {
 }
 
 // changedBy returns the row of a client with the options of an agent, which the
-// configuration has checked. rest has the options that go to the client.
+// configuration has checked. rest contains the options that are passed to the client.
 func (c Client) changedBy(all map[string]any) (changed Client, rest map[string]any) {
 	for name, v := range all {
 		text, _ := v.(string)

@@ -7,10 +7,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// hintAway is the hint for a turn that ended because of a limit or an absent model.
+// hintAway is the hint for a turn that ended because of a limit or because the model did
+// not answer.
 const hintAway = "nothing has to be done: the message waits and is tried again"
 
-// A program has what verdicts say about the client of a turn.
+// A program contains what verdicts say about the client of a turn.
 type program struct {
 	client *Client
 	name   string // for a person

@@ -13,7 +13,7 @@ const (
 	second = 2
 )
 
-// The types in this file have the parts of the client's messages that we read. The
+// The types in this file contain the parts of the client's messages that we read. The
 // library's types of version 0.13.0 cannot be used: they lose the name that codex and
 // claude give a tool call, and they refuse the whole answer to session/new because of one
 // setting of an unknown form.
@@ -177,7 +177,7 @@ type toolFields struct {
 	} `json:"locations"`
 }
 
-// meta has what some clients say in addition to the protocol.
+// meta contains what some clients report in addition to the protocol.
 type meta struct {
 	Codex struct {
 		Thread struct {

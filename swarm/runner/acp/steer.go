@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// idSteer is the prefix of the ids of our requests that bring a message to the running
-// turn.
+// idSteer is the prefix of the ids of the requests with which we bring a message to the
+// running turn.
 const idSteer = "steer-"
 
 // steered has the messages that were brought to the running turn, by their UUIDs. A client

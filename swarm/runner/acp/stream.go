@@ -27,7 +27,8 @@ type stream struct {
 	trouble    trouble
 }
 
-// trouble has what codex says about a failing turn only in updates, not in its answer.
+// trouble contains what codex says about a failing turn in its updates but not in its
+// answer.
 type trouble struct {
 	failed  bool   // the client says that the turn has failed
 	words   string // the client's words about the failure
@@ -144,7 +145,7 @@ func (s *stream) message2(u *update, raw []byte) {
 	s.text.WriteString(text.String())
 }
 
-// call returns the call with that id, and makes it if it is new.
+// call returns the call with that id, and adds it to the stream if it is new.
 func (s *stream) call(id string) *toolCall {
 	c := s.calls[id]
 	if c == nil {

@@ -189,15 +189,15 @@ var ownTool = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^(?:(?:Tool: )?(?:mcp[_.]+)?dead[-_]drop[-_./]+([a-z][a-z_]*)(?:: ?\{.*\})?|([a-z][a-z_]*) \(dead-drop MCP Server\))$`)
 })
 
-// codexInput is what codex gives as the input of a tool of a server.
+// codexInput is the input that codex reports for the call of a server's tool.
 type codexInput struct {
 	Server    string          `json:"server"`
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// own returns the name of the called tool if it belongs to our server; "" for every other
-// tool.
+// own returns the name of the called tool if it belongs to our server, and "" for every
+// other tool.
 func (c *toolCall) own() string {
 	if !c.mcp && c.ToolKind != "" && c.ToolKind != other {
 		return "" // a command or path may contain any text

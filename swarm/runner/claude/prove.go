@@ -28,7 +28,7 @@ import (
 type proof struct {
 	prompt  []byte // the prompt that is held back; nil: none is held back
 	began   time.Time
-	asked   time.Time // when the last question was sent; waits says whether its answer has not arrived yet
+	asked   time.Time // when the last question was sent; waits: it is not answered yet
 	waits   bool
 	number  int
 	pending string // the status that the last answer named; "": no answer yet
