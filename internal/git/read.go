@@ -14,9 +14,10 @@ import (
 // maxFile bounds one file, in bytes; hosting services for git refuse more than 100 MB.
 const maxFile = 64 << 20
 
-// hidden reports whether a file is left out because of its name. This applies to scratch
-// files of editors and of the store, and to names that git or a checkout could mistake for
-// .git. A single name that git refuses would keep everything else from being recorded.
+// hidden reports whether a file is left out because of its name. Such files are scratch
+// files of editors and of the store, and files with names that git or a checkout could
+// mistake for .git. A single name that git refuses would keep everything else from being
+// recorded.
 func hidden(name string) bool {
 	if name == "" || name[0] == '.' {
 		return true

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// maxBatch is the most commits that one git process makes.
+// maxBatch is the largest number of commits that one git process makes.
 const maxBatch = 1000
 
 // An importer writes commits into a running git fast-import. The branch gets them only when
@@ -134,7 +134,7 @@ func (im *importer) commit(root *os.Root, c *commit) {
 		if f.data == nil {
 			data, _, ok := im.audit.read(root, f.path)
 			if !ok {
-				continue // the file was removed a moment ago: nothing to record
+				continue // the file was removed a moment ago, so there is nothing to record
 			}
 			f.data = data
 		}

@@ -102,8 +102,8 @@ func TestIRCSend(t *testing.T) {
 	}
 }
 
-// irc_read lists each line only once, oldest first. read_messages lists lines again, newest
-// first.
+// irc_read lists each line only once, oldest first. read_messages also lists lines that
+// were read before, newest first.
 func TestIRCRead(t *testing.T) {
 	p := newChat(t)
 	texts := func(out map[string]any) string {

@@ -262,7 +262,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// A tool names a wrong argument, and does nothing.
+// The error of a tool names the wrong argument, and the tool does nothing.
 func TestWrongArguments(t *testing.T) {
 	p := newProject(t, nil)
 	if err := os.WriteFile(filepath.Join(p.dir, "notes.txt"), []byte("x"), 0o600); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
-// served is a running server, with the lines to and from its client.
+// served is a running server, with the streams to and from its client.
 type served struct {
 	t   *testing.T
 	in  *io.PipeWriter
@@ -175,7 +175,7 @@ func TestACallIsTakenBack(t *testing.T) {
 	s.ended()
 }
 
-// After the end of the stream a running call still gets its answer. When the context is
+// A call that is running when the stream ends still gets its answer. When the context is
 // done, the server ends without waiting for the client.
 func TestTheEndOfASession(t *testing.T) {
 	let := make(chan struct{})

@@ -75,7 +75,8 @@ func TestAskIsAnswered(t *testing.T) {
 	}
 }
 
-// The files of a turn say that the turn waits for an answer, exactly as long as it does.
+// The files of a turn say that the turn is waiting for an answer, exactly as long as it
+// is.
 func TestAskIsNotedInItsTurn(t *testing.T) {
 	const turn = "k7f3q9m2xd-1"
 	p := newProject(t, asAgent("coder"))

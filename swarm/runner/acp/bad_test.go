@@ -13,8 +13,8 @@ import (
 )
 
 // A client that is broken, or is not an ACP agent at all, costs its agent only one turn.
-// The turn ends soon and leaves no process. Its outcome says in one line what is wrong and
-// what to do.
+// The turn ends promptly and leaves no process behind. Its outcome says in one line what
+// is wrong and what to do.
 func TestBadClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

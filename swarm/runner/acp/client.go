@@ -27,7 +27,7 @@ type Client struct {
 	LateReplay bool       // after session/load the replay may continue after the answer
 	FreshLoads bool       // session/load destroys a session that was made in the current minute
 	Stays      bool       // the client does not end when its input is closed
-	Tokens     tokensIn   // where a result has its token counts
+	Tokens     tokensIn   // which part of a result contains its token counts
 
 	// Notes are the beginnings of pieces of an answer that the program, not the model,
 	// wrote.

@@ -73,10 +73,11 @@ func serveTools() {
 			return result, err
 		}
 	})
-	s.Run(context.Background(), &mcp.StdioTransport{}) // its error is the end of the input
+	s.Run(context.Background(), &mcp.StdioTransport{}) // the only error is the end of the input
 }
 
-// short has times that a test can wait for and that even a busy machine does not exceed.
+// short contains time limits that a test can wait for and that even a busy machine does
+// not exceed.
 var short = runner.Timing{
 	Interrupt: time.Second,
 	Terminate: 300 * time.Millisecond,
@@ -163,7 +164,8 @@ var fixtures = map[string]runnertest.Fixture{
 	"cline":    {Lacks: runnertest.Lacks{Cost: true, Context: true, Tokens: true}, Ends: unnamed},
 }
 
-// unnamed has the ends of turns whose client does not say what the model's service answered.
+// unnamed contains the ends of turns whose client does not say what the model's service
+// answered.
 var unnamed = map[string]runner.End{"@status 401": runner.Limited, "@status 404": runner.Limited, "@status 400": runner.Limited}
 
 func TestSuite(t *testing.T) {

@@ -45,8 +45,8 @@ func TestTwoQuestionsForOneCall(t *testing.T) {
 	}
 }
 
-// Updates after the answer to the prompt belong to no turn. If they come from a waiting
-// client, it stirs, so that the caller starts another client for the next turn.
+// Updates after the answer to the prompt belong to no turn. A waiting client that sends
+// them counts as stirring, so that the caller starts another client for the next turn.
 func TestLateUpdates(t *testing.T) {
 	for _, name := range []string{"acp", "gemini"} {
 		t.Run(name, func(t *testing.T) {

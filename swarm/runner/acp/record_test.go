@@ -29,7 +29,7 @@ type played struct {
 	Silent  bool   // the client was silent until its turn was ended
 }
 
-// A difference is what one client does not do as the other clients do.
+// A difference is one way in which a client behaves unlike the others.
 type difference struct {
 	why  string
 	want played
@@ -55,7 +55,7 @@ const (
 	noReset    = "does not say when the limit ends"
 )
 
-// records has every recorded row.
+// records lists every recorded row.
 var records = map[string]record{
 	"turn": {
 		want: played{End: runner.Done, Text: "hello there", Tokens: one},
@@ -210,7 +210,7 @@ func (p *playing) resumes() {
 	p.turn.Session = runner.Session{ID: id, How: runner.Resume}
 }
 
-// stopsAtWords stops the turn when the client has printed "begun".
+// stopsAtWords stops the turn once the client has printed "begun".
 func (p *playing) stopsAtWords() {
 	p.turn.Partial = true
 	p.turn.Event = func(ev *streamjson.Event) {
@@ -265,7 +265,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// play plays a record to the backend. If the client is silent, its turn ends soon.
+// play plays a record to the backend. If the client is silent, its turn ends promptly.
 func play(t *testing.T, name, file string, begin func(*playing), silent bool) played {
 	turn := newTurn(t, name, "play", acpstandin.PlayVar+"="+file)
 	turn.Permit = allow(false)

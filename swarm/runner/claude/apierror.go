@@ -41,7 +41,7 @@ const (
 	hintTrustTLS = "set NODE_EXTRA_CA_CERTS in env: to the certificates of your proxy or gateway, or look at ANTHROPIC_BASE_URL"
 )
 
-// An apiFailure has the fields and the text of an error result.
+// An apiFailure contains the fields and the text of an error result.
 type apiFailure struct {
 	status  int    // HTTP status; 0: none
 	problem string // error of the assistant line

@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// errorRows has every recorded failure of the API, the network, a proxy or the login, each
-// with the wanted end and a part of the wanted hint. The recordings are the output of the
-// real clients in testdata/errors, made by TestWhatTheAPIRefuses of internal/e2e.
+// errorRows lists every recorded failure of the API, the network, a proxy or the login,
+// each with the wanted end and a part of the wanted hint. The recordings are the output of
+// the real clients in testdata/errors, made by TestWhatTheAPIRefuses of internal/e2e.
 var errorRows = map[string]struct {
 	end   runner.End
 	hint  string

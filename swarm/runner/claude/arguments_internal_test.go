@@ -190,7 +190,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// asJSON returns a string as JSON carries it, without bad UTF-8.
+// asJSON returns a string as JSON encodes it, with invalid UTF-8 replaced.
 func asJSON(t *testing.T, s string) string {
 	t.Helper()
 	data, err := json.Marshal(s)

@@ -115,8 +115,8 @@ func TestAQuestionThatIsStopped(t *testing.T) {
 	}
 }
 
-// A turn that waits for the answer to another turn's question asks itself when that turn is
-// stopped.
+// A turn that waits for the answer to another turn's question asks the client itself when
+// that other turn is stopped.
 func TestAQuestionWhoseTurnIsStopped(t *testing.T) {
 	t.Parallel()
 	turn, write, starts := asked(t, "exec sleep 600")

@@ -297,7 +297,7 @@ func TestStopDuringATool(t *testing.T) {
 	}
 }
 
-// A client that lost its daemon ends by itself, and is followed to its end.
+// A client that lost its daemon ends by itself, and Follow reads its output to the end.
 func TestFollowALivingClient(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -46,7 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// short has times that a test can wait for and that even a busy machine does not exceed.
+// short contains time limits that a test can wait for and that even a busy machine does
+// not exceed.
 var short = runner.Timing{
 	Interrupt:    time.Second,
 	Terminate:    300 * time.Millisecond,

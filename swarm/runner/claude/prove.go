@@ -28,8 +28,8 @@ import (
 type proof struct {
 	prompt  []byte // the prompt that is held back; nil: none is held back
 	began   time.Time
-	asked   time.Time // when the last question was sent; waits: it is not answered yet
-	waits   bool
+	asked   time.Time // when the last question was sent
+	waits   bool      // the last question has not been answered yet
 	number  int
 	pending string // the status that the last answer named; "": no answer yet
 

@@ -110,7 +110,8 @@ func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
 	}
 }
 
-// If the daemon died while it asked for the tools, the file has no event of the turn.
+// If the daemon died while it was asking for the tools, the output file contains no event
+// of the turn.
 func TestFollowATurnWithoutItsPrompt(t *testing.T) {
 	turn := withTools(t, "@say worked")
 	line := `{"type":"control_response","response":{"subtype":"success","request_id":"claude-swarm-tools-1","response":{"mcpServers":[{"name":"dead-drop","status":"failed"}]}}}` + "\n"

@@ -35,7 +35,7 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (runner.Outc
 func (r *follower) mayRest() bool {
 	asked, account := r.turn.Session, &r.run.Account
 	return r.keep && r.run.MayStay() && !r.own().IsError &&
-		len(account.Results()) == r.seen.before+1 && // it has not begun another turn by itself
+		len(account.Results()) == r.seen.before+1 && // the client has not begun another turn by itself
 		!r.steering.missing() &&
 		!r.seen.replay.IsZero() && // otherwise the results of two turns could not be distinguished
 		r.seen.tasks.none() &&
@@ -49,12 +49,12 @@ type warm struct{ *follow.Warm }
 // mostUnasked bounds the output of a client between two turns, in bytes.
 const mostUnasked = 1 << 20
 
-// Stirs reports whether the client has begun a turn that was not asked for. It looks at the
+// Stirs reports whether the client has begun a turn that nobody asked for. It looks at the
 // output since the result, and ignores notes.
 func (w *warm) Stirs() bool {
 	f, err := w.Unasked()
 	if err != nil {
-		return true // its next turn could not be read
+		return true // we could not read the client's next turn
 	}
 	defer f.Close()
 	dec := streamjson.NewDecoder(io.LimitReader(f, mostUnasked), 0)

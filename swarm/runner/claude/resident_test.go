@@ -234,7 +234,7 @@ func TestAWaitingClientThatStirs(t *testing.T) {
 	}
 	eventually(t, "the client was seen to stir", w.Stirs)
 	eventually(t, "its own turn is over", func() bool { _, err := os.Stat(turn.Spec.Dir + "/gone"); return err == nil })
-	// It may also be noticed too late.
+	// The turn that the client began may also be noticed too late.
 	turn = after(turn, w, "again")
 	out, w := serve(t, turn, w)
 	if out.End != runner.Done || out.Text != "turn 2" || out.CostUSD != 1 {

@@ -66,7 +66,7 @@ func (ts *tasks) observe(t *streamjson.Task) {
 	}
 }
 
-// task returns the task with this ID, and makes it if it is new.
+// task returns the task with this ID, and records it if it is new.
 func (ts *tasks) task(id string) *task {
 	if ts.known == nil {
 		ts.known = make(map[string]*task)
@@ -142,9 +142,9 @@ func (r *follower) judged() *streamjson.Result {
 	return &results[len(results)-1]
 }
 
-// command handles the status of our prompt. It comes at once, while the line that repeats
-// the prompt comes with the first output of the model. A prompt that is completed before
-// any turn has begun is one that the session already knows.
+// command handles the status of our prompt. The status comes at once, while the line that
+// repeats the prompt comes with the model's first output. A prompt that is completed
+// before any turn has begun is one that the session already knows.
 func (r *follower) command(c *streamjson.Command, now time.Time) {
 	if c == nil || c.UUID != r.turn.UUID {
 		return
@@ -161,8 +161,8 @@ func promptNotRun() follow.Verdict {
 		Hint: "nothing has to be done: the next attempt has another name"}
 }
 
-// capReached ends the client if a result says that it has reached its cap. The cost of what
-// a sub-agent does after that is not in any result.
+// capReached ends the client if a result says that it has reached its cap. No result
+// contains the cost of what a sub-agent does after that.
 func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	usd := capOf(r.turn)
 	if !spentUp(result) && (usd == 0 || r.run.Account.CostUSD() < usd) {
