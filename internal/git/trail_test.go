@@ -123,7 +123,7 @@ case "$*" in *fast-import*)
 	if [ -s %s ]; then truncate -s -1 %s; %s; fi;;
 esac`, p.dir, fault, fault, script)))
 				if retries == 1 {
-					p.record(a) // so that the first audit's memory can be wrong
+					p.record(a) // so that the memory of this audit can be wrong
 				} else {
 					p.record(p.audit())
 				}

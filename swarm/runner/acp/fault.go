@@ -40,8 +40,8 @@ func (f *fault) text() string {
 	return strings.Join(parts, ": ")
 }
 
-// status returns the HTTP status in an error, or 0 if there is none. gemini gives the
-// status as the code of the error.
+// status returns the HTTP status in an error, or 0 if the error has none. gemini gives
+// the status as the code of the error.
 func (f *fault) status() int {
 	d := f.data()
 	for _, n := range []int{f.Code, d.Status, d.HTTP, statusIn(d.Info)} {

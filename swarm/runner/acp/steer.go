@@ -13,9 +13,9 @@ import (
 // running turn.
 const idSteer = "steer-"
 
-// steered has the messages that were brought to the running turn, by their UUIDs. A client
-// that takes such messages says so in _meta.steering of its answer to initialize. Its
-// answer to each message says whether the model reads it.
+// steered contains the messages that were brought to the running turn, by their UUIDs. A
+// client that takes such messages says so in _meta.steering of its answer to initialize.
+// Its answer to each message says whether the model reads it.
 type steered struct {
 	sent  map[string]string // messages that the client has not taken
 	taken []string
