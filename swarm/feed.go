@@ -54,7 +54,7 @@ type Subscription struct {
 	mu     sync.Mutex
 	queue  []FeedEvent
 	lost   int
-	ready  chan struct{} // capacity 1: "look at the queue"
+	ready  chan struct{} // has capacity 1; a value says that the queue has events
 	closed chan struct{}
 	once   sync.Once
 }

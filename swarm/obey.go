@@ -135,7 +135,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	return nil
 }
 
-// often returns "once" or how many times.
+// often says how many times: "once", or "3 times" for n = 3.
 func often(n int) string {
 	if n == 1 {
 		return "once"

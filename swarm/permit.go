@@ -19,17 +19,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Bounds of the permissions that the client of one turn asks for.
+// These bound the permission requests from the client of one turn.
 const (
-	maxQuestions     = 100              // to the lead
+	maxQuestions     = 100              // questions to the lead
 	maxQuestionsOpen = 8                // open at once; further questions wait for a place
 	maxDecisionsTold = 30               // events about denials by rules
 	maxDecisionsKept = 200              // lines in the log, and events about all decisions
-	maxAskedText     = 8 << 10          // of the tool call, in bytes: nobody should allow what is not shown
-	permitPatience   = 10 * time.Minute // of a question, if the rules name none
+	maxAskedText     = 8 << 10          // length of a tool call's text, in bytes: nobody should allow what is not shown
+	permitPatience   = 10 * time.Minute // time-out of a question, if the rules name none
 )
 
-// Reasons why nobody waits for an answer any more.
+// These are the reasons to stop waiting for an answer.
 var (
 	errEverythingHalted = errors.New("everything is halted")
 	errAgentStops       = errors.New("the agent is stopped")
@@ -221,7 +221,7 @@ func (t *turnPermits) question(q mail.Question, shown string, again bool) string
 	return b.String()
 }
 
-// describeCall returns a text that shows a tool call: its kind, and in a block of code its
+// describeCall returns a text that shows a tool call: its kind, and in a code block its
 // command, paths, tool, input and the client's further requests. If the call has none of
 // these, the block shows the call's title. The text hides nothing: characters that would
 // control a terminal are written as their codes.

@@ -16,8 +16,8 @@ func (e *PersonError) Error() string {
 	return "an agent cannot let " + e.Name + " continue: a person holds it, it began too many turns without one, it is stuck, or it is outside its hours"
 }
 
-// forPerson reports whether only a person may end the hold of an agent, because a person
-// ordered it, the agent began too many turns, or it is stuck.
+// forPerson reports whether only a person may end an agent's hold, because a person
+// ordered the hold, or because the agent began too many turns or is stuck.
 func (s *Swarm) forPerson(st journal.Hold) bool {
 	ordered := func(by string) bool { return by != dropbox.Swarm && s.fromPerson(by) }
 	return st.Paused != nil && (st.Paused.Turns || st.Paused.Stuck != nil || ordered(st.Paused.By)) || st.Stopped != nil && ordered(st.Stopped.By)

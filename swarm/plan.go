@@ -21,20 +21,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Options are the parts of a swarm. Project, Store, Plan and Backends are required.
+// Options are the parts from which [New] makes a swarm. Project, Store, Plan and Backends
+// are required.
 type Options struct {
 	// Project is the folder of claude-swarm.yaml; the daemon's own files are in the
 	// .claude-swarm folder there.
 	Project string
-	// Store holds the mailboxes. The caller opens, locks and closes it.
+	// Store contains the mailboxes. The caller opens, locks and closes it.
 	Store *dropbox.Store
 	// Plan says which agents there are. Reload replaces it.
 	Plan Plan
 	// Backends maps the names that the agents' Specs use to backends.
 	Backends map[string]runner.Backend
-	// Program is the path of our own program: its folder comes first in the
-	// agents' PATH, and it is the command of the compaction hook. Empty: agents
-	// get neither.
+	// Program is the path of our own program: its folder comes first in the agents' PATH,
+	// and it is the command of the compaction hook. If Program is empty, agents get
+	// neither.
 	Program string
 	// Tools is the MCP server through which agents reach the swarm; nil for no tools.
 	Tools *runner.Server
@@ -48,8 +49,8 @@ type Options struct {
 	// there.
 	Announcer mail.Announcer
 	// Advise, if set, is called when the turn of an agent begins, and returns a line for
-	// the prompt, or "". Tools in this Spec says whether the client really has the tools.
-	// Several goroutines may call Advise at once.
+	// the prompt, or "". The Spec's field Tools says whether the client really has the
+	// tools. Several goroutines may call Advise at once.
 	Advise func(agent Spec) string
 	// Log gets the daemon's own log; nil discards it.
 	Log *slog.Logger
@@ -58,7 +59,8 @@ type Options struct {
 	Environ []string
 	// Restart replaces the documented times. Its zero fields keep those times.
 	Restart RestartPolicy
-	// Sweep is the time between two checks of the folders without an event; 0 means 30 s.
+	// Sweep is the time between two checks of the folders that need no event; 0 means 30
+	// s.
 	Sweep time.Duration
 	// Files writes the daemon's own files. Only tests set it, to cut a write short.
 	Files durable.Files
@@ -81,7 +83,7 @@ type Plan struct {
 	// means no bound.
 	TurnsPerHour int
 	Zone         *time.Location // decides when a day begins; nil means the zone of the machine
-	Quiet        *hours.Hours   // during which the person is told nothing; nil means no such hours
+	Quiet        *hours.Hours   // hours in which the person is told nothing; nil means none
 	Budget       budget.Rules
 }
 
@@ -138,7 +140,7 @@ type Spec struct {
 	EnvDrop      []string          // variables removed from it: names, or prefixes with *
 	Tools        bool              // the client gets the tools of Options.Tools
 	Permissions  permission.Rules  // what the client may do, if it asks (runner.Kind.Asks)
-	Hours        hours.Hours       // during which the agent begins turns; the zero value means always
+	Hours        hours.Hours       // hours in which the agent begins turns; the zero value means always
 	Heartbeat    Heartbeat
 	Attached     bool // a person's own session handles its mail (Attached); the daemon runs no turns for it
 }
@@ -227,9 +229,10 @@ func (p TopicPolicy) claimTimeout() time.Duration {
 	return p.ClaimTimeout
 }
 
-// accountOf names the account of a client by its environment: the inherited one, without
-// the variables that the agent's settings drop and with those that they add. The name is a
-// hash, since the keys in the environment must not appear in files or logs.
+// accountOf names a client's account by the client's environment: the inherited
+// environment, without the variables that the agent's settings drop, and with the
+// variables that the settings add. The name is a hash, since the keys in the environment
+// must not appear in files or logs.
 func accountOf(login runner.Login, environ []string, spec Spec) string {
 	decisive := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -261,11 +264,11 @@ func mayWrite(s runner.Spec) bool {
 	})
 }
 
-// levels are the levels of thinking, lowest first.
+// levels are the thinking levels, lowest first.
 var levels = []string{"off", "low", "medium", "high", "xhigh", "max"}
 
-// deeper returns the next level of thinking above the given one. If the level is "", the
-// client chooses it, and the level counts as medium.
+// deeper returns the next thinking level above the given one. If the given level is "",
+// the client chooses its level, and that counts as medium.
 func deeper(level string) string {
 	i := slices.Index(levels, level)
 	switch {
@@ -279,6 +282,6 @@ func deeper(level string) string {
 
 // A Heartbeat prompts an idle agent. The zero value prompts no agent.
 type Heartbeat struct {
-	After time.Duration // idle time before the first prompt; it doubles up to longestBeat
+	After time.Duration // idle time before the first prompt; later waits double, up to longestBeat
 	Text  string        // what the prompt says; "" is [mail.HeartbeatText]
 }

@@ -37,8 +37,9 @@ func (d *deps) quietUntil(at time.Time) time.Time {
 	return quiet.Change(at)
 }
 
-// allHeld reports whether every agent is stopped, paused or parked. Agents outside their
-// hours work again without a person, and the daemon does not run attached agents.
+// allHeld reports whether every agent is stopped, paused, or parked by a limit or a
+// budget. An agent outside its hours does not count as held, since it will work again
+// without a person. Attached agents are ignored, since the daemon does not run them.
 func (s *Swarm) allHeld() bool {
 	some := false
 	for _, m := range s.members() {

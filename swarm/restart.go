@@ -13,17 +13,17 @@ import (
 // that doubles each time.
 type RestartPolicy struct {
 	NotBegun       time.Duration // wait after a client that died before its first event; 5 s
-	NotBegunMax    int           // number of such clients within NotBegunWindow that opens the breaker; 3
+	NotBegunMax    int           // how many such clients within NotBegunWindow open the breaker; 3
 	NotBegunWindow time.Duration // 300 s
 	MaxDelay       time.Duration // upper bound of the doubling wait after failed turns; 10 min
-	MaxMessages    int           // number of messages failing in a row that opens the breaker; 3
+	MaxMessages    int           // how many messages that fail in a row open the breaker; 3
 	Disk           time.Duration // wait before the next try after a file error; 5 s
 }
 
 // A Decision is the reaction to a failure: wait, or stop.
 type Decision struct {
 	Open   bool          // the breaker opens: no more turns until a person starts the agent
-	After  time.Duration // otherwise: the wait, before jitter
+	After  time.Duration // if Open is false: the wait, before jitter
 	Reason string
 }
 

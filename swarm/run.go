@@ -101,12 +101,12 @@ func (s *Swarm) launch(m *member, ready func()) {
 }
 
 // announce closes s.ready when the agents have taken up the messages that an earlier daemon
-// left, but waits for them only a short time: a client that outlived its daemon may work for
-// hours. First it ends the processes that no agent takes up.
+// left, but waits for them only for a short time: a client that outlived its daemon may work
+// for hours. First it ends the processes that no agent takes up.
 func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	s.endOrphans()
 	all := make(chan struct{})
-	go func() { taken.Wait(); close(all) }() // ends with the agents, for which Run waits
+	go func() { taken.Wait(); close(all) }() // ends when the agents have, and Run waits for them
 	t := time.NewTimer(2 * time.Second)
 	defer t.Stop()
 	select {
@@ -115,7 +115,7 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	case <-ctx.Done():
 	}
 	close(s.ready)
-	// The stacks and buffers of the start use many times the memory that a waiting swarm
+	// The stacks and buffers of the start take many times the memory that a waiting swarm
 	// needs, and an idle process collects no garbage for minutes. The wait gives agents
 	// without work time to become idle first.
 	t.Reset(time.Second)

@@ -56,7 +56,7 @@ func (a *agent) report(j *mail.Job, out runner.Outcome) {
 }
 
 // aborted gives up the message of a turn that a person ended: the agent continues with the
-// next message, and this one can be tried again from dead/.
+// next message, and the aborted message can be retried from dead/.
 func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
 	out.Reason = mail.Aborted + a.control.endedBy()

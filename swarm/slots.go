@@ -17,11 +17,11 @@ type slots struct {
 	waiting waiters
 }
 
-// A waiter waits for a slot. Its channel got is closed when it has a slot.
+// A waiter waits for a slot. Its got channel is closed when the waiter has a slot.
 type waiter struct {
 	order string
 	got   chan struct{}
-	index int // in the heap, or -1 if the waiter is not in it
+	index int // position in the heap, or -1 if the waiter is not in it
 }
 
 func newSlots(n int) *slots { return &slots{free: n, total: n} }
@@ -81,8 +81,8 @@ func (s *slots) release() {
 	s.giveBack()
 }
 
-// resize changes how many slots there are. Running turns continue. If there are fewer
-// slots, later turns wait longer.
+// resize changes the number of slots. Running turns continue. If there are fewer slots,
+// later turns wait longer.
 func (s *slots) resize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,7 @@ func (w wakeup) wait(ctx context.Context, d time.Duration) {
 		w.waitFor(ctx, d)
 		return
 	}
-	select { // an idle agent holds no timer
+	select { // an idle agent needs no timer
 	case <-w:
 	case <-ctx.Done():
 	}
@@ -154,8 +154,8 @@ func (w wakeup) waitFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// A wakeup wakes one goroutine. It can hold one value. One is enough, since the goroutine
-// then checks everything.
+// A wakeup wakes one goroutine. A buffer for one value is enough, since the woken
+// goroutine checks everything.
 type wakeup chan struct{}
 
 func newWakeup() wakeup { return make(wakeup, 1) }

@@ -19,7 +19,7 @@ const (
 	Idle     State = "idle"     // nothing to do
 	Queued   State = "queued"   // has mail, and waits for a free place among the running turns
 	Working  State = "working"  // a turn runs
-	Asking   State = "asking"   // a turn runs, and waits for the answer to its question
+	Asking   State = "asking"   // a turn is running, and waits for the answer to its question
 	Backoff  State = "backoff"  // waits after a failure
 	Limited  State = "limited"  // parked until the usage limit of its account resets
 	Off      State = "off"      // outside its hours; mail waits
@@ -69,7 +69,7 @@ func (p *Problem) UnmarshalJSON(data []byte) error {
 type IRCStatus struct {
 	Server    string     `json:"server"`
 	Apart     bool       `json:"apart"`   // the bridge is a separate process
-	Running   bool       `json:"running"` // a bridge runs
+	Running   bool       `json:"running"` // a bridge is running
 	Connected bool       `json:"connected"`
 	Since     *time.Time `json:"since"`     // of the connection, or of its loss; nil if the bridge never ran
 	Why       string     `json:"why"`       // why it is not connected
@@ -79,11 +79,11 @@ type IRCStatus struct {
 	Channels  []string   `json:"channels"`  // that the bridge has joined
 	Waiting   int        `json:"waiting"`   // messages that wait to be posted
 	Unproven  int        `json:"unproven"`  // messages that were posted, but are not proven to have arrived
-	Questions int        `json:"questions"` // questions that wait for an answer there
+	Questions int        `json:"questions"` // questions that wait for an answer on IRC
 	Warnings  []string   `json:"warnings"`
 }
 
-// DaemonStatus says which daemon answers.
+// DaemonStatus describes the daemon that is running.
 type DaemonStatus struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
@@ -120,7 +120,7 @@ type AgentStatus struct {
 	Role    string   `json:"role"`
 	Tags    []string `json:"tags"`
 	Backend string   `json:"backend"`
-	// Channels are the channels of IRC in which the agent and people talk, main channel
+	// Channels are the IRC channels in which the agent and people talk, main channel
 	// first.
 	Channels []string   `json:"channels"`
 	State    State      `json:"state"`
@@ -157,8 +157,8 @@ type AgentStatus struct {
 	Overtime *time.Time `json:"overtime"`
 
 	Running        bool     `json:"running"`      // a turn runs
-	UrgentWaits    bool     `json:"urgent_waits"` // a turn runs whose client reads no mail during a turn
-	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent writes it
+	UrgentWaits    bool     `json:"urgent_waits"` // a turn is running whose client reads no mail during a turn
+	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent is writing it
 	Paused         bool     `json:"paused"`       // by a person or an agent
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
 	TurnCount      int      `json:"turn_count"`   // turns begun: all turns in the ledger, and the running one
@@ -170,7 +170,7 @@ type AgentStatus struct {
 // LimitStatus is the account limit, or the outage, that parks an agent.
 type LimitStatus struct {
 	Account string    `json:"account"` // the same for all its agents, and not secret
-	Until   time.Time `json:"until"`   // time of this agent's next try
+	Until   time.Time `json:"until"`   // when this agent tries again
 	Hint    string    `json:"hint"`    // what a person can do about it; "" if nothing
 }
 

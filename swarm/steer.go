@@ -31,12 +31,12 @@ func (e *AttachedError) Error() string {
 	return "a person runs the session of " + e.Name + ", not the daemon"
 }
 
-// A PauseOrder says who pauses an agent, why, and for how long; For is 0 for "until
-// resumed".
+// A PauseOrder says who pauses an agent, why, and for how long. If For is 0, the pause
+// has no time limit.
 type PauseOrder struct {
 	By, Why   string
 	For       time.Duration
-	Questions []PauseQuestion // whose answer ends the pause
+	Questions []PauseQuestion // an answer to any of them ends the pause
 }
 
 // A PauseQuestion is a question whose answer a paused agent waits for.
@@ -51,7 +51,7 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 		p.Until = now.Add(o.For)
 	}
 	return s.steer(agent, func(st *journal.Hold) {
-		if s.fromPerson(o.By) || !s.forPerson(journal.Hold{Paused: st.Paused}) { // an agent may not replace such a pause
+		if s.fromPerson(o.By) || !s.forPerson(journal.Hold{Paused: st.Paused}) { // an agent may not replace a pause that only a person may end
 			st.Paused = p
 		}
 	})
@@ -132,10 +132,11 @@ func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 }
 
 // Interrupt ends the running turn of an agent and puts its message back, without counting a
-// failure: the agent continues with its first waiting message, which is the urgent one. A
-// turn that is already working on the message whose id is urgent keeps running; if a turn
-// delivers a good result anyway, its message is done, as with [Swarm.Abort]. Interrupt
-// returns when the turn has ended. If there is no turn to end, the error is [ErrNoTurn].
+// failure: the agent continues with its first waiting message, which is the urgent one. The
+// parameter urgent is the id of that message: a turn that is already working on it keeps
+// running. If a turn delivers a good result anyway, its message is done, as with
+// [Swarm.Abort]. Interrupt returns when the turn has ended. If there is no turn to end, the
+// error is [ErrNoTurn].
 func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
 }
@@ -253,8 +254,8 @@ func (s *Swarm) order(agent, what, by string) error {
 	})
 }
 
-// ToBeCompacted reports whether the context of an agent is still to be compacted. It reads
-// the files of a project without a daemon.
+// ToBeCompacted reports whether the context of an agent still has to be compacted. It
+// reads the files of a project without a daemon.
 func ToBeCompacted(home journal.Home, agent string) (bool, error) {
 	st, err := journal.OpenHolds(home)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A LaterError says that an agent stops later: its turn waits for the turn that gave the
-// order to end, so the order does not wait for the stop.
+// A LaterError says that an agent will stop later. The agent's turn is waiting for the
+// turn from which the order came, so the order does not wait for the stop.
 type LaterError struct{ Name string }
 
 func (e *LaterError) Error() string {

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// listLead sets aside entries in new/ of the lead that are not messages: no agent lists
-// that folder.
+// listLead sets aside entries in the lead's new/ that are not messages, since no agent
+// lists that folder.
 func (s *Swarm) listLead() {
 	box, err := s.store.Mailbox(dropbox.Lead)
 	if err != nil {

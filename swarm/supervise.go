@@ -128,7 +128,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	m.inbox.Note(err)
 }
 
-// stuckQuestion is the kind of the questions about agents that are stuck.
+// stuckQuestion is the kind of a question about an agent that is stuck.
 const stuckQuestion = "escalation"
 
 // StuckQuestions is the prefix of the keys of the messages that ask the person about an agent
@@ -195,7 +195,8 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
 }
 
-// judgeTrouble is the key of the trouble that the last turn of the supervisor's model failed.
+// judgeTrouble is the key of the trouble which says that the last turn of the supervisor's
+// model failed.
 const judgeTrouble = "judge"
 
 // noteJudge writes a line about the model that judges into the log of an agent, under the
@@ -211,11 +212,12 @@ func (s *Swarm) noteJudge(agent, message, line string) {
 const judgePrefix = "judge-"
 
 // judgeParts is the number of parts into which the unspent part of a cap is divided. A
-// judgement reserves one part only, since the agents need most of the budget.
+// judgement reserves only one part, since the agents need most of the budget.
 const judgeParts = 16
 
-// judge returns the supervisor's model of a plan, or nil if the plan has none. Each
-// judgement reserves part of the budget, and settled is called when its cost is known.
+// judge returns the judge that uses the model of the plan's supervisor, or nil if the
+// plan has no such model. Each judgement reserves part of the budget, and settled is
+// called when its cost is known.
 func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	if p.Supervisor == nil || p.Supervisor.Client.Model == "" {
 		return nil
@@ -223,7 +225,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	plan := *p.Supervisor
 	backend := turn.BackendOf(d.turnDeps.Backends, plan.Backend)
 	if backend == nil {
-		return nil // the configuration knows no such backend
+		return nil // the configuration has no such backend
 	}
 	return &supervisor.Judge{
 		Backend: backend,
@@ -277,7 +279,8 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	}
 }
 
-// removeJudgement removes the files of a judgement. Its line must be in the ledger by then.
+// removeJudgement removes the files of a judgement. The line of the judgement must already
+// be in the ledger.
 func (d *deps) removeJudgement(id string) (err error) {
 	for _, file := range []string{
 		d.home.Stream(id), d.home.TurnFile(id, ".stderr"), d.home.ClientFile(id, ".settings.json"), d.home.ClientFile(id, ".system.md"),

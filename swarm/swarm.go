@@ -22,18 +22,18 @@ type Swarm struct {
 	listeners []*listening
 	intake    *intake
 	leadNews  *leadAnnouncer
-	answers   wakeup // for the answers of people to the daemon's questions
+	answers   wakeup // wakes the goroutine that handles people's answers to the daemon's questions
 	damaged   []loss // files that were set aside
 	lost      wakeup // a watch is gone: check the watches before the next sweep
 	treasury  treasury
-	waits     waits // by turns that stop other agents
+	waits     waits // of turns that stop other agents
 
-	telling sync.Mutex // TellGone holds it
+	telling sync.Mutex // locked while TellGone runs
 
 	mu      sync.Mutex
 	current Plan
 	agents  map[string]*member
-	left    map[string]<-chan struct{} // agents that a reload removed; closed when they have ended
+	left    map[string]<-chan struct{} // by name of an agent that a reload removed: closed when the agent has ended
 	run     *runContexts               // nil before and after Run
 	over    bool                       // Run has ended
 }

@@ -19,8 +19,8 @@ func (s *Swarm) sweepEvery() time.Duration {
 	return s.opts.Sweep
 }
 
-// groundAgain is the time between two checks of the folder of the mailboxes while the
-// folder is missing, since no event says when it is back.
+// groundAgain is the time between two checks for the folder of all mailboxes while that
+// folder is missing. No event says when it is back.
 const groundAgain = time.Second
 
 // sweep checks all folders at intervals, because events can be lost, and tidies up.

@@ -22,7 +22,7 @@ type view struct {
 }
 
 // set changes the state, and reports whether anything changed. If only the reason changed,
-// the time of the last change is kept.
+// the time of the last change of state is kept.
 func (v *view) set(to State, since time.Time, why, next string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -70,7 +70,8 @@ func (v *view) asks(key string) {
 	v.question = key
 }
 
-// asked returns the question for which the agent is parked, or "" if it is not parked.
+// asked returns the key of the question for which the agent is parked, or "" if it is not
+// parked.
 func (v *view) asked() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

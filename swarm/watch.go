@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// messageOf returns the message of a turn.
+// messageOf returns the id of a turn's message.
 func messageOf(turn string) string {
 	id, _, _ := strings.Cut(turn, "-")
 	return id

@@ -61,8 +61,8 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	defer end(nil)
 	a.control.turnBegins(j.Claim.ID, end)
 	defer a.control.turnEnded()
-	// A person who stopped the agent just before turnBegins was told that no turn runs, so
-	// none may begin now.
+	// A person who stopped the agent just before turnBegins was told that no turn is
+	// running, so none may begin now.
 	if a.heldFor(j.Claim.Message, time.Now()) || stop.Err() != nil {
 		return a.inbox.GiveBack(j, nil)
 	}
