@@ -23,7 +23,7 @@ func (everywhere) Copies(mo mail.Announcement) []mail.Copy {
 	return []mail.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %q, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
 }
 
-// copies lists the messages in the mailbox irc whose keys begin with "irc-" followed by
+// copies lists the messages in the irc mailbox whose keys begin with "irc-" followed by
 // key.
 func (f *field) copies(key string) []*dropbox.Message {
 	f.t.Helper()
@@ -192,7 +192,7 @@ func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 	f.shown("mail-" + id) // a full mailbox still accepts alerts for people
 }
 
-// A file that a person puts into the mailbox irc waits there like a message.
+// A file that a person puts into the irc mailbox waits there like a message.
 func TestHandDroppedForIRC(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}

@@ -30,7 +30,7 @@ func (finished) Copies(mo mail.Announcement) []mail.Copy {
 }
 
 // A person's task is complete when all messages that it caused are done. These include
-// delegated messages and those that answers to them caused.
+// delegated messages, and the messages that the answers to those caused.
 func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 	f := newField(t, "planner", "coder", "tester")
 	f.announcer = finished{}

@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asks returns a step that asks a question as the tools do, waits for the channel next, and
-// calls the function end.
+// asks returns a step that asks a question as the tools do, receives from the channel next,
+// and calls the function end.
 func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct{}, end func(*journal.Waiting)) runnertest.Step {
 	return runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
@@ -52,7 +52,7 @@ func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct
 }
 
 // A question from an agent to people is an event. If nobody answers in time, that is
-// another event. Each of the two occurs once, even across a restart.
+// another event. Each event occurs once, even across a restart.
 func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	late := func(does string) func(*journal.Waiting) { return func(w *journal.Waiting) { w.Late(does) } }
 	answered := func(w *journal.Waiting) { w.End("ann has answered already") }
@@ -141,10 +141,10 @@ func (f *field) linesOf(key string) (n int) {
 	}
 }
 
-// If the daemon crashes before it adds the event about a question, or about the end of a
-// question's time, the next daemon adds the event. If the crash comes after that, but
-// before the daemon notes that the list has the event, the next daemon repeats the event
-// with the same key. So nobody is told twice.
+// One event says that a question was asked, another one that nobody answered it in time.
+// If the daemon crashes before it adds such an event, the next daemon adds it. If the
+// daemon crashes after that, but before it notes that the list has the event, the next
+// daemon repeats the event with the same key. So nobody is told twice.
 func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}
@@ -166,7 +166,7 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f.until("both are told", func() bool { return slices.Equal(f.noticeTexts(), want) })
 	f.halt()
 
-	// This is the state after a crash before the notes were written.
+	// This is the state that a crash leaves if it comes before the notes are written.
 	data, err := os.ReadFile(who)
 	f.must(err)
 	kept := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"), func(line string) bool { return strings.Contains(line, `"told"`) })
@@ -215,8 +215,9 @@ func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
 	}
 }
 
-// A crash between the notice that an agent continues and the durable end of its pause repeats
-// the notice with the same key, so people see it once.
+// If the daemon crashes after the notice that an agent continues, but before the end of the
+// agent's pause is durable, the next daemon repeats the notice with the same key. So people
+// see it once.
 func TestThatAnAgentGoesOnIsToldOnceOverACrash(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}

@@ -318,7 +318,7 @@ func TestFetchingWithoutAStopHook(t *testing.T) {
 func TestASecondSessionGetsNoMail(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
-	// A separate session: a program that is not a shell, and its child.
+	// This is a separate session: a program that is not a shell, and its child.
 	cmd := exec.Command("timeout", "600", "cat")
 	in, err := cmd.StdinPipe()
 	if err == nil {
@@ -637,7 +637,7 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	}
 }
 
-// shown lists the messages that wait in the mailbox of IRC, sorted: each with its kind and
+// shown lists the messages that wait in the irc mailbox, sorted: each with its kind and
 // its sender, and for a result also its text.
 func (p *attachedPost) shown() (list []string) {
 	p.Helper()

@@ -138,7 +138,7 @@ func (f *field) askedOnce() *dropbox.Message {
 	return found[0]
 }
 
-// questions returns the open questions of the daemon to the person.
+// questions returns the daemon's open questions to the person.
 func (f *field) questions() (list []*dropbox.Message) {
 	for _, m := range f.mail(dropbox.Lead) {
 		if m.From == dropbox.Swarm && m.Type == dropbox.Question {

@@ -32,7 +32,7 @@ const (
 	victimStep   = "SWARM_TEST_STEP"
 )
 
-// The price of each turn and the cap of the day, in US dollars.
+// These are the price of each turn and the daily cap, in US dollars.
 const (
 	cutPrice = 0.6
 	cutCap   = 0.5
@@ -93,7 +93,7 @@ func budgetVictimMain() int {
 // cap that is reached.
 type cutField struct {
 	*field
-	ids     []string        // of two messages to coder
+	ids     []string        // of the two messages to coder
 	replies map[string]bool // by the id of the question
 }
 
@@ -106,7 +106,7 @@ func newCutField(t *testing.T) *cutField {
 	return f
 }
 
-// person answers every open question of the daemon.
+// person answers every open question from the daemon.
 func (f *cutField) person() {
 	for _, q := range f.questions() {
 		if !f.replies[q.ID] {

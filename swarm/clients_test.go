@@ -105,11 +105,11 @@ func TestClientsThatMisbehave(t *testing.T) {
 		stall   time.Duration
 		timeout time.Duration
 
-		state     swarm.State // of the agent afterwards
+		state     swarm.State // the agent's state afterwards
 		why, next string      // parts of the status text
 		outcome   string      // in the ledger; "" means done
 		counted   int         // number of counted failures of the message
-		text      string      // of the answer; "ready" if it is done
+		text      string      // the answer to the message; "" means "ready"
 	}{
 		"it dies before its first event":           {body: "@unborn", state: swarm.Backoff, why: "status 1 before it said anything: standin: unborn", next: tries, outcome: "unborn"},
 		"it says nothing at all and dies":          {body: "x", env: "STANDIN_UNBORN", state: swarm.Backoff, why: "before it said anything", next: tries, outcome: "unborn"},

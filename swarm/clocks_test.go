@@ -12,8 +12,8 @@ import (
 )
 
 // An earlier daemon left times that are an hour ahead because the clock has since been set
-// back, or a day behind because it has been set forward. Neither stops an agent from
-// working.
+// back, or a day behind because it has been set forward. Neither kind of time stops an
+// agent from working.
 func TestAClockThatWasSet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -126,7 +126,7 @@ func TestEachChangeIsRefusedOnce(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		last   []runnertest.Step // the client's last steps
-		folder string            // in which the message ends up
+		folder string            // the folder in which the message ends up
 		ledger string
 	}{
 		"done":   {nil, "done", "done"},
@@ -405,8 +405,8 @@ func TestWaitsAreSpread(t *testing.T) {
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// Each step is one rename: a line that is added at the same time is in one of the two
-	// files.
+	// Each step is one rename, so a line that is added at the same time ends up in one of
+	// the two files.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

@@ -63,8 +63,8 @@ func (f *field) cutStore(at func(dropbox.Step) bool) {
 
 // cutEverywhere runs a task once for each change that it makes to the mailboxes, and lets
 // the disk refuse that change and all later ones. The client says something and then takes
-// the steps in last. Then a daemon starts again and cutEverywhere calls check. The function
-// over reports whether the task has ended.
+// the given last steps. Then a daemon starts again and cutEverywhere calls check. The
+// function over reports whether the task has ended.
 func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) bool, check func(f *field, id string)) {
 	t.Helper()
 	task := func(ended *bool) (*field, string) {
@@ -352,8 +352,8 @@ func TestAMessageBegunTenTimesWithoutAnEndIsGivenUp(t *testing.T) {
 	}
 }
 
-// claim claims a message like a daemon that dies right after the claim, and returns the id
-// of the turn.
+// claim claims a message as a daemon would that dies right after the claim, and returns
+// the id of the turn.
 func claim(f *field, name, id string) string {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)

@@ -205,7 +205,7 @@ func (f *field) neverAccepted() {
 	}
 }
 
-// agesBy moves the times of all files in a folder of the mailboxes back by d.
+// agesBy sets the times of all files in a folder of the mailboxes back by d.
 func (f *field) agesBy(d time.Duration, folder string) {
 	f.t.Helper()
 	for _, name := range f.files(folder) {
@@ -229,7 +229,7 @@ func (f *field) sendAgain(body string) (id string, first bool) {
 }
 
 // doneOnce waits until a task is done, and checks that the task was begun once and answered
-// once. The outcomes in before are those that the ledger has for earlier attempts, which no
+// once. The parameter before lists the outcomes in the ledger of earlier attempts, which no
 // client began.
 func (f *field) doneOnce(id string, before ...string) {
 	f.t.Helper()

@@ -170,7 +170,7 @@ type compacts struct{ *runnertest.Scripted }
 func (compacts) CompactPrompt() string { return "/compact" }
 
 // compactsFor returns a field whose agent compacts. The compaction costs usd US dollars,
-// and its client first takes the step meanwhile.
+// and its client first takes the given step.
 func compactsFor(t *testing.T, rules budget.Rules, usd float64, meanwhile runnertest.Step) *field {
 	t.Helper()
 	f := newField(t, "coder")
@@ -202,8 +202,8 @@ func (f *field) compacted(n int) (line journal.LedgerLine) {
 }
 
 // The budget reserves money for a compaction as for any turn, and the reservation is the
-// cap of its client. If the daemon is killed during the compaction, the whole reservation
-// counts as spent.
+// cap of the compaction's client. If the daemon is killed during the compaction, the
+// whole reservation counts as spent.
 func TestACompactionIsBoundedByTheBudget(t *testing.T) {
 	began := make(chan runner.Turn, 1)
 	var f *field

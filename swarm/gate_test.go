@@ -78,7 +78,7 @@ func (f *field) refused(name string) []dropbox.Refusal {
 	return list
 }
 
-// subjects lists the subjects in the lead's mail that begin with begin.
+// subjects lists the subjects in the lead's mail that have the given beginning.
 func (f *field) subjects(begin string) []string {
 	f.t.Helper()
 	var out []string
@@ -172,7 +172,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 			})
 			f.quiet()
 			h, err := f.store.Threads().Halted(id)
-			// With all rules together, an answer may reach the limit of hops before a message
+			// With all rules together, an answer may reach the hop limit before a message
 			// returns to its sender.
 			rule := h != nil && (strings.HasPrefix(h.Why, string(c.rule)+": ") ||
 				c.rules.MaxReturns > 0 && strings.HasPrefix(h.Why, string(policy.RuleHops)+": "))
@@ -290,7 +290,8 @@ func (f *field) lay(name, id, front, body string) {
 	}
 }
 
-// The gate decides at the claim about a message for which no sender asked it.
+// If the sender of a message did not ask the gate, the gate decides when the message is
+// claimed.
 func TestForeignMailIsHeldToTheRules(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.start()
@@ -407,8 +408,8 @@ func TestLetThrough(t *testing.T) {
 	}
 }
 
-// A refusal that a crash cut off is completed at the next start without asking the gate
-// again.
+// A refusal that a crash interrupted is completed at the next start without asking the
+// gate again.
 func TestRefusingGoesOnAfterACrash(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.send("coder", "work")

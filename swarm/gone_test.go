@@ -37,7 +37,7 @@ func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
 			t.Fatalf("the lead has %d alerts, want %d: %v", len(got), want, got)
 		}
 	}
-	reload(smaller) // TellGone is not called here: the end of the agent calls it
+	reload(smaller) // TellGone is not called here, because the daemon calls it when the agent ends
 	told(1)
 	if err := os.Remove(filepath.Join(f.store.Dir(), "idle", "new", f.files("idle", "new")[0])); err != nil {
 		t.Fatal(err)

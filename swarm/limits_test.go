@@ -265,7 +265,7 @@ func TestALimitIsToldAfterACrash(t *testing.T) {
 	f.backend.Script = limitedOnce(time.Hour)
 	now := time.Now()
 	f.park(now, now.Add(time.Hour))
-	before := len(f.mail(dropbox.Lead)) // with the alert about the limit that park replaced
+	before := len(f.mail(dropbox.Lead)) // includes the alert about the limit that park replaced
 	for range 2 {
 		f.start()
 		f.untilState("coder", swarm.Limited)

@@ -200,8 +200,8 @@ func TestAClaimThatComesToNothing(t *testing.T) {
 	}
 }
 
-// A crash may file a publication and leave its receipt behind. The next daemon files the
-// receipt too, and so does the periodic check of a running daemon.
+// A crash may come after a publication was filed and before its receipt was. The next
+// daemon files the receipt too, and so does the periodic check of a running daemon.
 func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "task.*")

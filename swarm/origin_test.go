@@ -26,8 +26,8 @@ func (f *field) deliver(to, body string) string {
 }
 
 // People and cron jobs drop files while agents work, one file after the other, in a swarm
-// where a turn always runs. No such file counts as a loop, even if each one appears during
-// the turn that the previous one started.
+// where a turn is always running. No such file counts as a loop, even if each one appears
+// during the turn that the previous one started.
 func TestHonestDropsOnABusySwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

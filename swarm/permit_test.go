@@ -72,8 +72,8 @@ func entry(kind, pattern string) []permission.Entry {
 	return []permission.Entry{{Kind: kind, Pattern: pattern}}
 }
 
-// question waits for a question in somebody's mailbox whose id is not in seen, and
-// returns it.
+// question waits until somebody's mailbox has a question whose id is not in seen, and
+// returns that question.
 func (f *field) question(to string, seen ...string) *dropbox.Message {
 	f.t.Helper()
 	var got *dropbox.Message
@@ -89,7 +89,7 @@ func (f *field) question(to string, seen ...string) *dropbox.Message {
 	return got
 }
 
-// asked waits for the first question of a turn, and returns its id. That question may be
+// asked waits for the first question of a turn, and returns its id. The question may be
 // over already.
 func (f *field) asked(turn string) string {
 	f.t.Helper()

@@ -107,8 +107,8 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	}
 }
 
-// A daemon that was killed in the quiet hours, or while it told the person about them,
-// tells everything once after its restart.
+// If a daemon is killed in the quiet hours, or while it tells the person what happened in
+// them, the next daemon tells the person everything once.
 func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -42,7 +42,7 @@ func TestNothingIsSentWithoutARecord(t *testing.T) {
 		if inTheWay != "" {
 			return
 		}
-		// A file cannot replace a folder that has an entry.
+		// A file cannot replace a folder that is not empty.
 		inTheWay = filepath.Join(journal.HomeOf(f.dir).Turns(), turn.ID+".json")
 		if err := os.Remove(inTheWay); err != nil {
 			t.Error(err)

@@ -28,7 +28,7 @@ func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 			results := make(chan result, len(ring))
 			for i, by := range ring {
 				next := ring[(i+1)%len(ring)]
-				go func() { // the goroutine ends with the field at the latest
+				go func() { // the goroutine ends when the field does, or earlier
 					_, err := f.daemon.StopAgent(t.Context(), next, by, false)
 					results <- result{by, err}
 				}()

@@ -93,7 +93,8 @@ func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 	return f
 }
 
-// foreseen is a backend that calls before, and asks short, before it runs a turn.
+// foreseen is a backend that calls the functions in its fields before and short before it
+// runs a turn.
 type foreseen struct {
 	runner.Backend
 	before func(runner.Turn)
@@ -119,7 +120,7 @@ func (b foreseen) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 	return b.Backend.(runner.Resident).Serve(ctx, t, c)
 }
 
-// newSwarm makes a daemon that does not run yet.
+// newSwarm makes a daemon without starting it.
 func (f *field) newSwarm() *swarm.Swarm {
 	f.t.Helper()
 	s, err := swarm.New(swarm.Options{
@@ -163,7 +164,7 @@ func (f *field) reopen(o dropbox.Options) {
 	f.store = store
 }
 
-// halt kills the daemon, if one runs.
+// halt kills the daemon, if one is running.
 func (f *field) halt() {
 	f.t.Helper()
 	if f.daemon == nil {

@@ -107,7 +107,7 @@ func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
 	f.answer(f.send("coder", "work"))
 }
 
-// A daemon whose mailboxes are gone before it begins does not run without ever checking them.
+// If the mailboxes are gone before Run begins, Run returns an error.
 func TestADaemonWithoutMailboxesDoesNotRun(t *testing.T) {
 	f := newField(t, "coder")
 	s := f.newSwarm()

@@ -36,7 +36,7 @@ const (
 type place struct {
 	after   func(dropbox.Step) bool // the process dies right after this change
 	turn    moment
-	sends   bool // the victim is a sender, which uses the key "k" if keyed
+	sends   bool // the victim is a sender; if keyed is set, it uses the key "k"
 	keyed   bool
 	clients bool // the client dies too
 }
