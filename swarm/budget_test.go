@@ -107,8 +107,8 @@ func TestATaskAtItsCap(t *testing.T) {
 	}
 }
 
-// TestTimeIsUsedUp checks that a turn is ended when its task has no time left, and that its
-// message waits.
+// TestTimeIsUsedUp checks that a turn is ended when its task has no time left, and that the
+// turn's message waits.
 func TestTimeIsUsedUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -104,8 +104,8 @@ func TestStopDuringACompaction(t *testing.T) {
 	}
 }
 
-// A client that compacts within a turn is ended just as quickly, and its message waits
-// again. No failure is counted.
+// A client that compacts within a turn is ended just as quickly, and the turn's message
+// waits again. No failure is counted.
 func TestStopWhileTheClientCompacts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -61,10 +61,10 @@ func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.store = whole
 }
 
-// cutEverywhere runs a task once for each change that it makes to the mailboxes, and lets
-// the disk refuse that change and all later ones. The client says something and then takes
-// the given last steps. Then a daemon starts again and cutEverywhere calls check. The
-// function over reports whether the task has ended.
+// cutEverywhere runs a task once for each change that the task makes to the mailboxes, and
+// lets the disk refuse that change and all later ones. The client says something and then
+// takes the given last steps. Then a daemon starts again and cutEverywhere calls check.
+// The function over reports whether the task has ended.
 func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) bool, check func(f *field, id string)) {
 	t.Helper()
 	task := func(ended *bool) (*field, string) {

@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// longestBeat bounds the wait between two heartbeats, unless the first wait is longer.
+// longestBeat is the longest wait between two heartbeats, unless the first wait is
+// longer.
 const longestBeat = time.Hour
 
 // beats counts the heartbeats of one agent. The count is not saved: after a restart the

@@ -46,8 +46,9 @@ func (a *agent) tellLimitOver(account, why, by string) {
 	a.inbox.Note(a.holds.EndTold(account, l.Since))
 }
 
-// tellLimit tells the lead about a limit, once for each hint about an outage. If the limit
-// is still unreported, for example after a crash, the next agent that finds it reports it.
+// tellLimit tells the lead once about a limit. During an outage it does so once for each
+// different hint. If the limit is still unreported, for example after a crash, the next
+// agent that finds it reports it.
 func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Told {
 		return
