@@ -25,11 +25,11 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	case runner.Done:
 		return a.done(j, out)
 	case runner.Stopped, runner.CapReached:
-		return a.inbox.PutBackAll(j, out, false)
+		return a.inbox.PutBackAll(j, out)
 	case runner.Limited:
 		return a.limited(j, out)
 	case runner.Refused:
-		if err := a.inbox.PutBackAll(j, out, false); err != nil {
+		if err := a.inbox.PutBackAll(j, out); err != nil {
 			return err
 		}
 		a.halt(out.Reason, startHint(cmp.Or(out.Hint, "claude-swarm doctor"), a.name))
@@ -76,7 +76,7 @@ func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	out.Reason = "interrupted by " + a.control.endedBy()
 	a.report(j, out)
 	a.inbox.Queue.Changed("") // the event for the urgent message may not have arrived yet
-	return a.inbox.PutBackAll(j, out, false)
+	return a.inbox.PutBackAll(j, out)
 }
 
 // done files a turn that ended well. Once the receipt is written, the turn counts as done
@@ -151,7 +151,7 @@ func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 		out.End = runner.Failed
 		return a.failed(j, out)
 	}
-	if err := a.inbox.PutBackAll(j, out, false); err != nil {
+	if err := a.inbox.PutBackAll(j, out); err != nil {
 		return err
 	}
 	account := a.account()

@@ -67,7 +67,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	if rec.Process.PID == 0 {
 		// There is a record but no process: the client got no prompt.
 		a.log.Info("turn had not begun", keyTurn, rec.Turn)
-		return a.inbox.PutBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
+		return a.inbox.PutBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()})
 	}
 	a.counts.Count(a.name, rec.Begun, rec.ByLead) // the turn has no line in the ledger yet
 	return a.follow(kill, j)

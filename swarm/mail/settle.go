@@ -95,16 +95,16 @@ func (in *Inbox) finishNotes(r *journal.Receipt) error {
 	return nil
 }
 
-// PutBackAll ends an attempt and puts back the message and its notes. failed says whether
-// the attempt counts as a failure.
-func (in *Inbox) PutBackAll(j *Job, out runner.Outcome, failed bool) error {
-	if err := in.RecordEnd(j, out, failed); err != nil {
+// PutBackAll ends an attempt that does not count as a failure, and puts back the message
+// and its notes.
+func (in *Inbox) PutBackAll(j *Job, out runner.Outcome) error {
+	if err := in.RecordEnd(j, out, false); err != nil {
 		return err
 	}
 	if err := in.PutBackNotes(j); err != nil {
 		return err
 	}
-	return in.PutBack(j.Claim, failed)
+	return in.PutBack(j.Claim, false)
 }
 
 // GiveBack puts back a message whose turn must not start, or could not start because the
@@ -195,17 +195,8 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	}
 	r.Attempts = append(r.Attempts, journal.Attempt{Start: j.Rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown})
 	r.CostUSD += out.CostUSD
-	for _, d := range out.Denied {
-		if !slices.ContainsFunc(out.Decisions, func(by runner.Decision) bool { return isAbout(by, d) }) {
-			r.Denied = append(r.Denied, denial(d))
-		}
-	}
+	r.Denied = denials(out)
 	r.Decide(out.Decisions)
-	for _, d := range out.Decisions {
-		if text := notPermitted(d); text != "" && len(r.Denied) < maxDenied {
-			r.Denied = append(r.Denied, text)
-		}
-	}
 	sent, err := journal.SentIn(in.Home, j.Rec.Turn)
 	if err != nil {
 		return nil, err
@@ -217,9 +208,30 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	return r, nil
 }
 
-// maxDenied bounds the denied calls in a receipt: above it, calls that the client had
-// asked permission for are left out.
+// maxDenied is the largest number of lines about denied calls in a receipt and in an
+// answer. An agent that repeats a denied call may be denied thousands of times.
 const maxDenied = 50
+
+// denials returns one line for each tool call that was not permitted. The calls that the
+// client refused without asking come first. If there are more than maxDenied, the last line
+// counts those that are left out.
+func denials(out runner.Outcome) (lines []string) {
+	for _, d := range out.Denied {
+		if !slices.ContainsFunc(out.Decisions, func(by runner.Decision) bool { return isAbout(by, d) }) {
+			lines = append(lines, denial(d))
+		}
+	}
+	for _, d := range out.Decisions {
+		if text := notPermitted(d); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	if len(lines) > maxDenied {
+		left := len(lines) - (maxDenied - 1)
+		lines = append(lines[:maxDenied-1], fmt.Sprintf("and %d more", left))
+	}
+	return lines
+}
 
 // denial returns one line about a tool call that the client did not permit.
 func denial(d runner.Denial) string {
