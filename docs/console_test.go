@@ -233,7 +233,7 @@ func (c *console) messages() []string {
 }
 
 var (
-	// An id on a page has a digit: otherwise it could be a word.
+	// An id, or a word of ten letters. The new ids on a page therefore contain a digit.
 	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
 	// These parts differ from run to run, as does the number of spaces around them. A text
 	// that was cut at the end of a line is cut elsewhere when the part before it has
@@ -251,8 +251,9 @@ func (c *console) rename(text string) string {
 	})
 }
 
-// pattern matches the output on a page with any ids, numbers and times; the groups of the
-// pattern are the new ids.
+// pattern returns a regular expression that matches want, the output on a page, with any
+// ids, numbers and times. It also returns the ids in want that are new. The expression
+// has one group for each of them.
 func (c *console) pattern(want string) (*regexp.Regexp, []string) {
 	var b strings.Builder
 	var ids []string

@@ -345,7 +345,8 @@ func TestHostileFolders(t *testing.T) {
 	tally(t, "hostile folders", injected)
 }
 
-// Reading a file that changes meanwhile returns a message or an error, and never panics.
+// Reading a file that changes while it is read returns a message or an error, and never
+// panics.
 func TestHostileWriter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -258,8 +258,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// Messages of older versions still count as proven, and so do messages of programs that
-// follow the older documentation. Their proof covers fewer fields.
+// The proofs in messages of older versions are still valid, and so are those of programs
+// that follow the older documentation. Their proof covers fewer fields.
 func TestOldProof(t *testing.T) {
 	const token = "secret"
 	m := &dropbox.Message{ID: "proofproof", From: "lead", Type: dropbox.Task, Subject: "one", Body: []byte("hi")}

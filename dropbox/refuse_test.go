@@ -190,7 +190,7 @@ func TestHaltThread(t *testing.T) {
 			t.Errorf("ThreadHalted(%q) = %+v, %v", thread, h, err)
 		}
 	}
-	// An empty file is enough, as `touch` makes it.
+	// An empty file, such as `touch` makes, is enough.
 	if err := os.WriteFile(filepath.Join(s.Dir(), "halted", "byhand"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

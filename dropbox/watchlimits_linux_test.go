@@ -88,7 +88,7 @@ func fewWatches(dir string, _ []string) error {
 	return nil
 }
 
-// If another disk is mounted on a watched folder and unmounted again, no message is lost.
+// No message is lost if another disk is mounted on a watched folder and then unmounted.
 // No event reports the mount, but the next look notices it.
 func TestWatchMount(t *testing.T) {
 	cmd := inNamespace(t, helper("watchmount", t.TempDir()))

@@ -69,7 +69,7 @@ func (d *desk) begin(t budget.Turn, of int) *journal.Record {
 	return rec
 }
 
-// end settles a turn at a cost, in US dollars.
+// end settles a turn with its cost in US dollars.
 func (d *desk) end(rec *journal.Record, usd float64, change ...func(*journal.LedgerLine)) {
 	d.t.Helper()
 	l := journal.LedgerLine{At: d.now, Turn: rec.Turn, Agent: rec.Agent, Message: rec.Message, Trace: rec.Trace, Outcome: string(runner.Done), CostUSD: usd, ReservedUSD: rec.ReservedUSD}

@@ -156,7 +156,7 @@ func TestSettleMeansOneMessage(t *testing.T) {
 	}
 }
 
-// TestAmountText checks the text of an amount, and the errors about strings that are not
+// TestAmountText checks the text of an amount, and the errors for strings that are not
 // amounts.
 func TestAmountText(t *testing.T) {
 	if got := budget.Of(5, 30, 0).Text(); got != "5.00 USD, 30 turns" {

@@ -15,10 +15,10 @@ import (
 const maxAmend = 500
 
 // Amend adds the lines that are missing at the end of the ledger, and returns their
-// number. A new line is not durable at once, since each turn would then have to wait for
-// the disk once more. So a power cut can lose the last lines, and kill -9 between two
-// steps can lose the line of a failed turn. Amend makes the missing lines from the
-// receipts and the records of the turns, which are durable.
+// number. A new line is not made durable at once, because each turn would then have to
+// wait for the disk once more. So a power cut can lose the last lines, and kill -9
+// between two steps can lose the line of a failed turn. Amend makes the missing lines
+// from the receipts and the records of the turns, which are durable.
 func (l *Ledger) Amend(home Home, store *dropbox.Store, agents []string, now time.Time) (added int, err error) {
 	var lost []LedgerLine
 	for _, agent := range agents {

@@ -83,7 +83,7 @@ func NotAnswered(asked []PauseQuestion, text string, patience time.Duration) str
 	return fmt.Sprintf("%s did not answer %s within %s: %s", strings.Join(of, ", "), strings.Join(ids, ", "), patience, screen.Short(text, 100))
 }
 
-// Stuck is the work in which an agent makes no progress.
+// Stuck is the work on which an agent makes no progress.
 type Stuck struct {
 	Escalation string `json:"escalation"` // id of the escalation
 	Message    string `json:"message"`    // id

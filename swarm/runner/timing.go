@@ -35,7 +35,7 @@ func (t Timing) Or(other Timing) Timing {
 	return t
 }
 
-// DefaultTiming returns the times that the zero Timing means.
+// DefaultTiming returns the times that the zero Timing stands for.
 func DefaultTiming() Timing {
 	return Timing{
 		Interrupt:    10 * time.Second,

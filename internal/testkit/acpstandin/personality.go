@@ -46,8 +46,8 @@ type Personality struct {
 	// CancelWaits says that session/cancel has no effect while a question is open.
 	CancelWaits bool `json:"cancel_waits"`
 
-	// Usage says which tokens a response reports: turn, call (those of the last call of the
-	// model), session (a running total), quota (those of the turn, in _meta) or none.
+	// Usage says which tokens a response reports: turn, call (those of the last model
+	// call), session (a running total), quota (those of the turn, in _meta) or none.
 	Usage   string `json:"usage"`
 	Context bool   `json:"context"` // usage_update reports used and size
 	Cost    bool   `json:"cost"`    // usage_update reports the cost of the session

@@ -32,8 +32,8 @@ func Find(name string) (Client, error) {
 	return Clients[i], nil
 }
 
-// Path returns the path at which `make acp-tools` installs the client, below the folder of
-// the repository.
+// Path returns the path at which `make acp-tools` installs the client. It is below
+// repository, the folder of the checkout.
 func (c Client) Path(repository string) string {
 	return filepath.Join(repository, ".tools", "acp", c.Name, c.Version, "node_modules", ".bin", c.Program)
 }

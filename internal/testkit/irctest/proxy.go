@@ -72,7 +72,7 @@ type fault struct {
 
 // A link is one connection, with its two sides.
 type link struct {
-	sides  [2]*net.TCPConn // by where the bytes come from: the client's, the server's
+	sides  [2]*net.TCPConn // the connection to the client, and the one to the server
 	stream *bytes.Buffer   // the bytes that the client has received
 	dead   [2]bool         // swallows everything until the end; the proxy's mutex guards dead and left
 	left   bool            // the client has hung up

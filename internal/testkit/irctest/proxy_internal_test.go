@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A fault begins on a connection that is open. A text that was read from a connection
+// A fault begins only on an open connection. A text that was read from a connection
 // before it ended begins none, because the fault would have no connection to break.
 func TestOnTextNeedsAnOpenConnection(t *testing.T) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")

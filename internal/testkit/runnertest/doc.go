@@ -1,6 +1,6 @@
-// Package runnertest helps tests of turns: [Scripted] is a backend without processes whose
-// turns follow the test or the prompt, and [Suite] checks the promises that every backend
-// keeps, with a stand-in for its client.
+// Package runnertest helps to test turns. [Scripted] is a backend that starts no
+// processes; its turns do what the test or the prompt says. [Suite] checks the promises
+// that every backend keeps, and runs the backend with a stand-in for its client.
 //
 // A turn of Scripted is a list of [Step] values, which a test writes in Go. Without such a
 // list, lines of the prompt that begin with an @ and a known word are the steps: "@say

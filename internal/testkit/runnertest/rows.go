@@ -240,7 +240,8 @@ func (f Fixture) rowOurTools(t *testing.T) {
 	}
 }
 
-// checkSpent checks the account of a turn that cost usd and made calls of tools.
+// checkSpent checks what out.Spent says about a turn that cost usd US dollars and made
+// calls tool calls.
 func (f Fixture) checkSpent(t *testing.T, out runner.Outcome, usd float64, calls int) {
 	t.Helper()
 	if f.Lacks.Cost {

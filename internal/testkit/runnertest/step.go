@@ -186,7 +186,8 @@ func Hang() Step { return sleep(forever) }
 // Fail ends the turn as Failed.
 func Fail(text string) Step { return ends(runner.Failed, text, func(*runner.Outcome) {}) }
 
-// Refused ends the turn as one that cannot work, for example because of a wrong key.
+// Refused ends the turn as Refused, as a client does that cannot work, for example
+// because of a wrong key.
 func Refused(reason string) Step { return ends(runner.Refused, reason, func(*runner.Outcome) {}) }
 
 // Unknown ends the turn as Limited, for a cause that the client does not name.

@@ -245,7 +245,7 @@ func (c *client) ifNew(text string) string {
 	return text
 }
 
-// stamp returns the time that the newer version adds to lines of the assistant.
+// stamp returns the time that the newer version adds to the lines of type assistant.
 func (c *client) stamp() string { return c.ifNew(timestamp()) }
 
 // takeUp continues with the usage of the earlier processes of a resumed session. The older

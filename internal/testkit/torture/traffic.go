@@ -46,8 +46,9 @@ const (
 	everyProcess = 10
 )
 
-// send sends messages and returns when all senders have finished. It keeps the error of
-// each refused message, and each unexpected error of send itself.
+// send sends messages, keeps each of them with its error, and returns when all senders
+// have finished. If t expects no refusals, an error ends its sender, and send returns the
+// first such error.
 func (a *arena) send(ctx context.Context, t traffic) error {
 	numbers := t.messages
 	if t.enough != nil {

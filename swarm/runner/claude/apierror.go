@@ -124,8 +124,9 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	return follow.Verdict{}, false
 }
 
-// isAwayText recognizes an unavailable service by its text, for clients without a field for
-// it (2.1.197) and for answers that are not from the API.
+// isAwayText reports whether the text of an error means that the service is unavailable. It
+// is for clients whose output has no field for this (2.1.197), and for answers that do not
+// come from the API.
 func isAwayText(text string) bool {
 	for _, words := range []string{"unable to connect to api", "request timed out", "connection error", "overloaded", "malformed response"} {
 		if contains(text, words) {
