@@ -139,8 +139,8 @@ func TestVerbsAndFlagsExist(t *testing.T) {
 
 var keyed = regexp.MustCompile(`^([a-z_]+):( .*)?$`)
 
-// envelope has the keys of a message file and of a receipt, which look like those
-// of the configuration.
+// envelope contains the keys of a message file and of a receipt, which look like those of
+// the configuration.
 var envelope = []string{
 	"v", "id", "from", "to", "cc", "type", "priority", "subject", "thread", "reply_to", "trace", "key", "turn", "topic", "offer", "hops", "path",
 	"created", "expires", "attachments", "proof", "via", "proven", "outcome", "denied", "answer", "text",

@@ -71,8 +71,8 @@ func (u unclaimed) keep(open []topic.Publication) {
 	}
 }
 
-// due returns the step that is due now, for the first time or again, or false if none is
-// due.
+// due returns the step that is due now, which may be a repetition. It returns false if
+// none is due.
 func (w *wait) due(subscribers, fallback bool, patience time.Duration, now time.Time) (step, bool) {
 	switch {
 	case w.step != told && now.Sub(w.since) >= patience:

@@ -125,8 +125,8 @@ type Spec struct {
 	Zone    string
 	Tags    []string // words for what the agent is good at; others use them as addresses
 	Backend string   // key of Options.Backends; "" means the only one
-	// Client has the settings for the backend: command, folder, system prompt, model,
-	// permissions, time limits.
+	// Client contains the settings for the backend: command, folder, system prompt,
+	// model, permissions, time limits.
 	Client runner.Spec
 
 	WindowTokens int           // size of the window, in tokens of 4 bytes; 0 means 100,000

@@ -25,8 +25,8 @@ func configCommand() *cli.Command {
 			Usage: "say what is in force, or what is wrong",
 			Description: `Prints the whole configuration in force, every key with its value, as valid YAML
 for the file. A mistake is printed with file, line and column, and the exit
-status is 78. A note says which settings some agents cannot follow, and which
-option may be misspelt.` +
+status is 78. Notes name the settings that do not apply to some agents, and the
+options that may be misspelt.` +
 				examples("claude-swarm config check", "claude-swarm config check --json"),
 			Flags:  []cli.Flag{jsonFlag()},
 			Action: configCheck,

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Channels has the IRC settings of the configuration.
+// Channels contains the IRC settings of the configuration.
 type Channels struct {
 	Project string              // the default channel
 	Alerts  string              // the channel in which people see which agents wait for them; "" for none

@@ -12,8 +12,8 @@
 // with line, column and the nearest known name. Nothing is guessed and nothing is ignored:
 // an unknown key is an error, and so is a key of a part that is not built yet. It is also
 // an error if YAML would read a value as another type, such as the number 4 where a text
-// belongs, or if an agent has a key that its kind of client cannot follow. Such a key in
-// defaults does not apply to that agent, and [File.Notes] says so.
+// belongs, or if an agent has a key that its kind of client does not support. Such a key
+// in defaults does not apply to that agent, and [File.Notes] says so.
 //
 // Load reads only the file. [File.CheckFolders], which start and doctor call, checks that
 // the folders in it exist: a mailbox can be read and written on a machine that lacks the

@@ -14,7 +14,7 @@ import (
 //
 //	key      its name in the file
 //	also     another name of it
-//	is       names of rules for a text, see rules.go, and words about the reading of the
+//	is       names of rules for a text, see rules.go, and words about how to read the
 //	         value. A raw text is not trimmed and may have several lines; empty allows the
 //	         empty text; any also allows a number; once drops repeated values of a list;
 //	         added puts a list before that of defaults; removable drops a name whose value
@@ -28,7 +28,7 @@ import (
 //	short    the key of a struct that may be written without its name: day: 8 is day: {usd: 8}
 //	zero     the meaning of 0, if it may be less than the least
 //	split    how a text becomes a list, see words.go
-//	like     what to write if the file has a text in place of keys
+//	like     what to write if the file has a text instead of keys
 //	from     takes type and default from the kinds of clients, see kinds.go
 //	default  the value of a key that the file does not set, as YAML; a struct's default is
 //	         only for the reference, since its fields have defaults themselves
@@ -55,7 +55,7 @@ var kinds = map[reflect.Kind]string{
 	reflect.Slice: "list", reflect.Pointer: "list", reflect.Map: "keys with values", reflect.Struct: "keys with values",
 }
 
-// known has the fields of each struct type, so that the tags are read only once.
+// known contains the fields of each struct type, so that the tags are read only once.
 var known sync.Map
 
 // fieldsOf returns the keys of a struct and of the structs that it embeds, in order.

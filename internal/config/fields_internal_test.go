@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// flags has the words in the tag "is" that are not rules.
+// flags lists the words in the tag "is" that are not rules.
 var flags = []string{"", "raw", "empty", "any", "once", "added", "removable", "switch", "later", "absent"}
 
 // A misspelt tag would silently switch off a check.

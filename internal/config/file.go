@@ -59,7 +59,7 @@ type Log struct {
 	MaxAgeDays int `key:"max_age_days" default:"30" doc:"Rotated logs and the recorded streams of turns are removed after this many days."`
 }
 
-// Topics has the rules for unclaimed published work.
+// Topics contains the rules for unclaimed published work.
 type Topics struct {
 	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent that claims it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, else the lead is told."`
 	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) means that the lead is told about it."`
@@ -97,8 +97,8 @@ func (f *File) Home() string { return filepath.Join(f.Dir, discovery.HomeName) }
 // Source returns the content of the file as it was read.
 func (f *File) Source() []byte { return f.source }
 
-// Notes are what a person should know about this configuration: keys of defaults that some
-// agents cannot follow, and options that may be misspelt. They are in the order of the
+// Notes are what a person should know about this configuration: keys of defaults that do
+// not apply to some agents, and options that may be misspelt. They are in the order of the
 // file.
 func (f *File) Notes() []*Error { return f.from.notes }
 

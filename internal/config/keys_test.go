@@ -54,8 +54,9 @@ var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 	return va.IsValid() && vb.IsValid() && (va.Kind() == reflect.Slice || va.Kind() == reflect.Map) && va.Type() == vb.Type() && va.Len() == 0 && vb.Len() == 0
 }, cmp.Ignore())
 
-// goodValues has a value for each key, by its path or, for a key of an agent, by its name.
-// No value is the default of its key. Keys that depend on the kind of client are missing.
+// goodValues contains a value for each key, by its path or, for a key of an agent, by its
+// name. No value is the default of its key. Keys that depend on the kind of client are
+// missing.
 var goodValues = map[string]string{
 	"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_warm": "77", "max_waiting": "77", "lead": "a", "lead_name": "orange", "topics.claim_timeout": "77s", "topics.fallback": "a",
 	"policy.allowed_types": "[task, result]", "policy.max_body_bytes": "77", "policy.sender_per_min": "77", "policy.thread_per_min": "77",

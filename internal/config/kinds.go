@@ -48,8 +48,8 @@ func kindModes(all []*runner.Kind) (modes []string) {
 }
 
 // ofKind fills the keys that the file does not set from the agent's kind of client. It
-// refuses the agent's own keys that the client cannot follow. Such keys in defaults do not
-// apply to the agent, and a note says so.
+// refuses the agent's own keys that the client does not support. Such keys in defaults do
+// not apply to the agent, and a note says so.
 func (r *reader) ofKind(a, defaults *Agent) {
 	i := slices.IndexFunc(r.clients(), func(k *runner.Kind) bool { return k.Name == a.Backend })
 	if i < 0 {
@@ -127,8 +127,8 @@ func (r *reader) attachable(a *Agent) {
 	}
 }
 
-// lacking returns the keys that a client of a kind cannot follow, each with what to write
-// instead.
+// lacking returns the keys that a client of a kind does not support, each with what to
+// write instead.
 func lacking(k *runner.Kind) map[string]string {
 	all := make(map[string]string)
 	if !k.Asks {
@@ -158,10 +158,10 @@ func (r *reader) lacks(a *Agent, k *runner.Kind) {
 		}
 		path := "agents." + a.Name + "." + f.key
 		if at, own := r.at[path]; own {
-			r.report(at.value, "", wrong(instead, "%s: backend %s cannot follow it", what, k.Name))
+			r.report(at.value, "", wrong(instead, "%s: backend %s does not support it", what, k.Name))
 			continue
 		}
 		value.Set(without)
-		r.remark(r.find(path).value, "", wrong(instead, "%s: backend %s cannot follow it, so it does not apply to %s", what, k.Name, a.Name))
+		r.remark(r.find(path).value, "", wrong(instead, "%s: backend %s does not support it, so it does not apply to %s", what, k.Name, a.Name))
 	}
 }

@@ -108,17 +108,17 @@ func TestWhatAKindCannotDoIsSaid(t *testing.T) {
 		"agents: {a: {backend: sandy, attached: true}}":                                   "error 1:40: attached: a session of backend sandy cannot be attached\n  try: attached: false, or backend: claude or bare\n",
 		"defaults: {attached: true}\nagents: {a: {backend: sandy}, b: {attached: false}}": "error 1:22: attached: a session of backend sandy cannot be attached\n  try: attached: false, or backend: claude or bare\n",
 
-		"agents: {a: {backend: sandy, allowed_tools: Read, thinking: low}}": "error 1:45: allowed_tools: backend sandy cannot follow it\n  try: permissions\n" +
-			"error 1:61: thinking: backend sandy cannot follow it\n",
-		"agents: {a: {backend: sandy, session: continue}}":                                                              "error 1:39: session: continue: backend sandy cannot follow it\n  try: session: resume\n",
+		"agents: {a: {backend: sandy, allowed_tools: Read, thinking: low}}": "error 1:45: allowed_tools: backend sandy does not support it\n  try: permissions\n" +
+			"error 1:61: thinking: backend sandy does not support it\n",
+		"agents: {a: {backend: sandy, session: continue}}":                                                              "error 1:39: session: continue: backend sandy does not support it\n  try: session: resume\n",
 		"agents: {a: {backend: sandy, allowed_tools: null, thinking: null, background: false, compact_window: 200000}}": "",
-		"defaults: {thinking: low, background: true}\nagents: {a: , b: {backend: sandy}, c: {backend: sandy, thinking: null}}": "note 1:22: thinking: backend sandy cannot follow it, so it does not apply to b\n" +
-			"note 1:39: background: backend sandy cannot follow it, so it does not apply to b\n" +
-			"note 1:39: background: backend sandy cannot follow it, so it does not apply to c\n",
-		"agents: {a: {permissions: {allow: [fetch]}}}":             "error 1:27: permissions: backend claude cannot follow it\n  try: allowed_tools, disallowed_tools or permission_mode\n",
-		"defaults: {permissions: {allow: [fetch]}}\nagents: {a: }": "note 1:25: permissions: backend claude cannot follow it, so it does not apply to a\n  try: allowed_tools, disallowed_tools or permission_mode\n",
+		"defaults: {thinking: low, background: true}\nagents: {a: , b: {backend: sandy}, c: {backend: sandy, thinking: null}}": "note 1:22: thinking: backend sandy does not support it, so it does not apply to b\n" +
+			"note 1:39: background: backend sandy does not support it, so it does not apply to b\n" +
+			"note 1:39: background: backend sandy does not support it, so it does not apply to c\n",
+		"agents: {a: {permissions: {allow: [fetch]}}}":             "error 1:27: permissions: backend claude does not support it\n  try: allowed_tools, disallowed_tools or permission_mode\n",
+		"defaults: {permissions: {allow: [fetch]}}\nagents: {a: }": "note 1:25: permissions: backend claude does not support it, so it does not apply to a\n  try: allowed_tools, disallowed_tools or permission_mode\n",
 
-		"agents: {a: {backend_options: {x: 1}}}":                                             "error 1:31: backend_options: backend claude cannot follow it\n",
+		"agents: {a: {backend_options: {x: 1}}}":                                             "error 1:31: backend_options: backend claude does not support it\n",
 		"agents: {a: {backend: sandy, backend_options: {x: 1}}}":                             "",
 		"agents: {a: {backend: sandy, backend_options: {intial_mode: x}}}":                   "note 1:48: backend_options.intial_mode: backend sandy does not know it and passes it on to the client; did you mean initial_mode?\n",
 		"agents:\n  a:\n    backend: sandy\n    backend_options:\n      initial_mode: [x]\n": "error 5:21: backend_options.initial_mode: want text\n",
@@ -132,7 +132,7 @@ func TestWhatAKindCannotDoIsSaid(t *testing.T) {
 	}
 }
 
-// A client goes without a key of defaults that it cannot follow.
+// A key in defaults does not apply to a client that does not support it.
 func TestWhatDefaultsSayAndAClientCannotDo(t *testing.T) {
 	f, err := parse("swarm.yaml", []byte("defaults: {thinking: low, allowed_tools: Read, permissions: {allow: [fetch]}}\nagents: {a: , b: {backend: sandy}}"), fakeKinds())
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // TurnMemory is the memory to allow for a running client, in bytes. Claude Code 2.1.197
-// takes 300 MB; the rest is for its tools.
+// uses 300 MB; the rest is for its tools.
 const TurnMemory = 600_000_000
 
 // DefaultRunning returns how many turns run at once if max_running is auto: twice the

@@ -28,7 +28,7 @@ func (s *Supervisor) check(r *reader, path string, ok bool) {
 	}
 	if _, lacks := lacking(k)["thinking"]; lacks && s.Thinking != "" {
 		if _, written := r.at[path+".thinking"]; written {
-			r.fail(path+".thinking", "thinking: null", "backend %s cannot follow it", k.Name)
+			r.fail(path+".thinking", "thinking: null", "backend %s does not support it", k.Name)
 		}
 		s.Thinking = ""
 	}

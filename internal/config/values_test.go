@@ -18,8 +18,8 @@ import (
 // wrongValues are values of every kind; most of them are wrong for any given key.
 var wrongValues = []string{"~", "[7]", "{x: y}", "two words", "true", "0", "-1", "9999999999", `""`, `"a\nb"`}
 
-// deeperKeys has the keys below those of the reference. Each has a document, with %s for
-// the value, and good values.
+// deeperKeys contains the keys below those of the reference. Each has a document, with %s
+// for the value, and good values.
 var deeperKeys = []struct {
 	path, text string
 	good       []string

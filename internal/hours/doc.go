@@ -17,7 +17,7 @@
 //
 //	forward    a time that the clock leaves out is the moment of the jump, so 02:30-08:00
 //	           begins at 03:00, and a span that is completely in the jump is left out
-//	back       a span begins the first time that the clock shows its begin, and ends the last
+//	back       a span begins the first time that the clock shows its start, and ends the last
 //	           time that the clock shows its end, without an interruption between them
 //
 // Open and Change are computed from the time that the caller gives them and keep no state,

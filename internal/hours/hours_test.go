@@ -141,7 +141,7 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// jumpy has zones with jumps of all sizes, forward and back, at midnight and at other
+// jumpy lists zones with jumps of all sizes, forward and back, at midnight and at other
 // times.
 var jumpy = []string{
 	"Europe/Berlin", "Australia/Lord_Howe", "Africa/Cairo", "Atlantic/Azores", "America/St_Johns", "Pacific/Apia",

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// zones has the loaded zones, so that a name always yields the same pointer.
+// zones contains the loaded zones, so that a name always yields the same pointer.
 var zones sync.Map
 
 // Zone returns the zone with a name from the IANA database, such as Europe/Berlin; "" means

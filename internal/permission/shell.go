@@ -13,7 +13,8 @@ type line struct {
 	// the line has more than plain commands joined by && || ; | and newlines: the line may
 	// then start further programs or write to files in ways that the commands do not show.
 	commands []string
-	// plain has all commands of the line, including those inside others, without quotes.
+	// plain contains all commands of the line, including those inside others, without
+	// quotes.
 	plain []string
 	bad   bool // the shell cannot read it
 }

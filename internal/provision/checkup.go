@@ -61,8 +61,8 @@ type DoctorOptions struct {
 
 	// ClientTimeout is how long a client may take to print its version; 0 means 10 s.
 	ClientTimeout time.Duration
-	// SpecOf has the settings with which the daemon runs an agent's turns. Without Program
-	// and SpecOf, clients are not probed, and only their versions are read.
+	// SpecOf returns the settings with which the daemon runs an agent's turns. Without
+	// Program and SpecOf, clients are not probed, and only their versions are read.
 	SpecOf func(*config.File, config.Agent) swarm.Spec
 	// ProbeTimeout is how long a client may take to open a session; 0 means a minute.
 	ProbeTimeout time.Duration

@@ -32,7 +32,7 @@ type manifest struct {
 	V       int     `json:"v"`
 	Mail    string  `json:"mail,omitempty"` // the folder of the mailboxes
 	Entries []entry `json:"made"`
-	// Attached has the way in which the session of each agent was set up.
+	// Attached contains the way in which the session of each agent was set up.
 	Attached map[string]Way `json:"attached,omitempty"`
 
 	dir  string // the project's folder, absolute
@@ -103,7 +103,7 @@ const (
 	ByTools Way = "tools"
 )
 
-// Ways has all ways.
+// Ways lists all ways.
 var Ways = []Way{ByPlugin, BySettings, ByTools}
 
 func hashOf(data []byte) string {

@@ -182,7 +182,7 @@ func (p Proposal) others(but *runner.Kind) string {
 	return strings.Join(names, ", ")
 }
 
-// forKind replaces the keys of the template's agents that a kind cannot follow.
+// forKind replaces the keys of the template's agents that a kind does not support.
 func forKind(text string, k *runner.Kind) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

@@ -118,7 +118,7 @@ func (s attachedSession) server() map[string]any {
 	}
 }
 
-// hookEvents has the events for which the client runs claude-swarm hook. For a slash
+// hookEvents lists the events for which the client runs claude-swarm hook. For a slash
 // command, the hook for the expansion runs before the ! lines; see
 // [mail.Attached.Prompted].
 var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SessionEnd"}

@@ -12,7 +12,7 @@ type Options struct {
 	// [config.Template].
 	Config string
 
-	// Subscribe has the patterns of topics to which each agent subscribes.
+	// Subscribe contains the patterns of topics to which each agent subscribes.
 	Subscribe map[string][]string
 
 	// Skill makes the skill that explains the verbs to a session of Claude Code.

@@ -49,9 +49,9 @@ func (c *TurnCounts) Count(agent string, at time.Time, person bool) {
 	c.by[agent] = append(c.lately(agent, at), turnBegun{at, person})
 }
 
-// Word resets the count of turns without a person. The count of all turns continues,
-// since otherwise a program that gives such an order every minute would have no bound.
-// Word reports whether any turns were counted.
+// Word resets the count of turns without a person. The count of all turns continues.
+// Otherwise nothing would limit a program that gives such an order every minute. Word
+// reports whether any turns were counted.
 func (c *TurnCounts) Word(agent string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,9 +47,9 @@ type Kind struct {
 	// Linger is the default time for which the client stays after a turn, for the next
 	// message.
 	Linger time.Duration
-	// Lacks has the keys of an agent's configuration that the client cannot honour. Each
-	// maps to what a person should write instead, or to "". A key that includes a value,
-	// such as "session: continue", concerns only that value.
+	// Lacks contains the keys of an agent's configuration that the client does not
+	// support. Each maps to what a person should write instead, or to "". A key that
+	// includes a value, such as "session: continue", concerns only that value.
 	Lacks map[string]string
 	// Options are the keys below backend_options that the backend reads itself. It passes
 	// the others to the client. nil means that the kind takes no options.

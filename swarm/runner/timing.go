@@ -2,8 +2,8 @@ package runner
 
 import "time"
 
-// Timing has the times for which a backend waits. A zero means the time in the field's
-// comment; tests use shorter times.
+// Timing contains the times for which a backend waits. A zero means the time in the
+// field's comment; tests use shorter times.
 type Timing struct {
 	Interrupt    time.Duration // from SIGINT to SIGTERM; 10 s
 	Terminate    time.Duration // from SIGTERM to SIGKILL; 5 s

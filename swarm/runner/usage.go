@@ -7,7 +7,8 @@ type Usage struct {
 	// CPU is the processor time that the processes, and the children that they have waited
 	// for, have used so far.
 	CPU time.Duration
-	// RSS is the memory that they use, in bytes. Shared memory counts for each process.
+	// RSS is the memory that the processes use, in bytes. Shared memory counts for each
+	// process.
 	RSS int64
 }
 

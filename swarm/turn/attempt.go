@@ -13,9 +13,9 @@ import (
 
 // A Task is the work of one turn.
 type Task struct {
-	// Record has what the caller knows about the turn, such as the message and the notes
-	// in its prompt. Run fills in the fields about the client for each client that it
-	// starts.
+	// Record contains what the caller knows about the turn, such as the message and the
+	// notes in its prompt. Run fills in the fields about the client for each client that
+	// it starts.
 	Record journal.Record
 	Begun  int // how many times the message was claimed, including this claim
 

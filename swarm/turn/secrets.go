@@ -15,8 +15,8 @@ import (
 // changed. A Secrets belongs to the goroutine that runs the turn.
 type Secrets struct {
 	tokens *tokens.Source // the project's tokens
-	// clients has the secrets by which other clients can reach the client, each with the
-	// text that replaces it. Secrets learns them from the client's output.
+	// clients contains the secrets by which other clients can reach the client, each with
+	// the text that replaces it. Secrets learns them from the client's output.
 	clients map[string]string
 	own     *tokens.Redactor
 }

@@ -20,7 +20,7 @@ type Turn struct {
 	told  Told
 }
 
-// Told has the functions that a [Turn] calls.
+// Told contains the functions that a [Turn] calls.
 type Told struct {
 	Shown func(Whisper) // the client has read a whisper
 	Note  func(error)   // a whisper could not be written

@@ -206,7 +206,7 @@ type block struct {
 	Content *block `json:"content"`
 }
 
-// permissionAsked has the parameters of session/request_permission.
+// permissionAsked contains the parameters of session/request_permission.
 type permissionAsked struct {
 	Call struct {
 		toolFields

@@ -42,7 +42,8 @@ type server2 struct {
 	Headers []protocol.HttpHeader  `json:"headers,omitempty"`
 }
 
-// setOption has the parameters of session/set_config_option; the first version has no type.
+// setOption contains the parameters of session/set_config_option; the first version has no
+// type.
 type setOption struct {
 	Session string `json:"sessionId"`
 	Setting string `json:"configId"`

@@ -21,7 +21,7 @@ type steered struct {
 	taken []string
 }
 
-// steerRequest has the parameters of _session/steering, which the library lacks.
+// steerRequest contains the parameters of _session/steering, which the library lacks.
 type steerRequest struct {
 	Session string                  `json:"sessionId"`
 	Prompt  []protocol.ContentBlock `json:"prompt"`

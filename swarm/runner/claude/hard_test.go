@@ -357,8 +357,8 @@ func TestStopAFollowedClient(t *testing.T) {
 	}
 }
 
-// orphanClient starts the turn's client like a daemon that is killed right after sending
-// the prompt.
+// orphanClient starts the turn's client as a daemon does that is killed right after
+// sending the prompt.
 func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
 	t.Helper()
 	stdout, err := os.OpenFile(turn.Stdout, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

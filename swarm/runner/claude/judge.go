@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// evidence has all facts for a verdict.
+// evidence contains all facts for a verdict.
 type evidence struct {
 	turn     runner.Turn
 	cause    follow.Verdict // why we ended the client, if we did

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// secretVars has the variables that tell the child processes of a 2.1.330 client how to
+// secretVars lists the variables that tell the child processes of a 2.1.330 client how to
 // reach the client, each with the mark that replaces its value.
 var secretVars = map[string]string{
 	secretPrefix + "TOKEN":  "[messaging token]",

@@ -77,7 +77,7 @@ type Run struct {
 	over   over
 }
 
-// over has what is known at the end of a client.
+// over contains what is known at the end of a client.
 type over struct {
 	closing  time.Time // when to end a client that does not exit; zero: never
 	atOnce   bool      // at that time it gets SIGTERM

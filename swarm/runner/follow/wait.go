@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// woken has the signals that end a wait for more output.
+// woken contains the signals that end a wait for more output.
 type woken struct {
 	poll  poller
 	rung  bool          // new messages may have come since the last call of Messages
