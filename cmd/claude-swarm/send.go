@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -160,6 +162,26 @@ func send(c *cli.Context, wait optionalSpan) error {
 	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
 	return nil
 }
+
+// sendAsking sends a message. If the message is a question and the sender waits for the
+// answer, the running turn is recorded as asking, and the caller must call asks.End.
+// Otherwise asks is nil.
+func (p *post) sendAsking(m *dropbox.Message, wait optionalSpan) (sent []dropbox.Delivery, asks *client.Questioning, err error) {
+	if !wait.set || m.Type != dropbox.Question {
+		sent, err = p.Send(m)
+		return sent, nil, err
+	}
+	asks = p.Asks(m, cmp.Or(wait.span, openEnd))
+	if sent, err = p.SendNoted(m, asks.Note); err != nil {
+		asks.End()
+		return nil, nil, err
+	}
+	asks.Sent(sent[:len(m.To)])
+	return sent, asks, nil
+}
+
+// openEnd is the time that is recorded for a wait without a limit.
+const openEnd = 7 * 24 * time.Hour
 
 // interrupt ends the running turns of the receivers, who then get the urgent message. If
 // there is no daemon, no turn is running.

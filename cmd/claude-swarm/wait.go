@@ -88,26 +88,6 @@ type asking struct {
 	asks *client.Questioning // for a question; nil for other messages
 }
 
-// sendAsking sends a message. If the message is a question and the sender waits for the
-// answer, the running turn is recorded as asking, and the caller must call asks.End.
-// Otherwise asks is nil.
-func (p *post) sendAsking(m *dropbox.Message, wait optionalSpan) (sent []dropbox.Delivery, asks *client.Questioning, err error) {
-	if !wait.set || m.Type != dropbox.Question {
-		sent, err = p.Send(m)
-		return sent, nil, err
-	}
-	asks = p.Asks(m, cmp.Or(wait.span, openEnd))
-	if sent, err = p.SendNoted(m, asks.Note); err != nil {
-		asks.End()
-		return nil, nil, err
-	}
-	asks.Sent(sent[:len(m.To)])
-	return sent, asks, nil
-}
-
-// openEnd is the time that is recorded for a wait without a limit.
-const openEnd = 7 * 24 * time.Hour
-
 // mayAwait returns an error if a turn would wait for a message that can begin only after
 // that turn.
 func (p *post) mayAwait(to []string, as string) error {
