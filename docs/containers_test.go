@@ -186,7 +186,7 @@ func (p *person) sees(part string) string {
 	p.t.Helper()
 	for p.in.Scan() {
 		line := p.in.Text()
-		if strings.Contains(line, "no daemon runs") {
+		if strings.Contains(line, "no daemon is running") {
 			p.t.Fatalf("the bridge does not reach the daemon: %s", line)
 		}
 		if token, ok := strings.CutPrefix(line, "PING "); ok {

@@ -223,7 +223,7 @@ func (e *AmbiguousError) Error() string {
 	for _, f := range e.Found {
 		ids = append(ids, f.Entry.ID)
 	}
-	return fmt.Sprintf("%q stands for %d messages: %s", e.Part, len(ids), strings.Join(ids, ", "))
+	return fmt.Sprintf("%q matches %d messages: %s", e.Part, len(ids), strings.Join(ids, ", "))
 }
 
 // Unwrap makes an AmbiguousError an [ErrAmbiguous].

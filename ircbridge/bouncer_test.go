@@ -109,11 +109,11 @@ func TestBouncer(t *testing.T) {
 	// The bouncer is on this machine, but the server may be anywhere: a nick is not enough.
 	newPerson(t, server, "joe", "#project-x").say("#project-x", "coder: by a nick")
 	s.state("joe is denied", func(st bridge.State) bool {
-		return st.Denied == 1 && strings.Contains(strings.Join(st.Warnings, "\n"), "nick joe counts for nothing")
+		return st.Denied == 1 && strings.Contains(strings.Join(st.Warnings, "\n"), "nick joe never matches")
 	})
 	s.mail("coder", 2)
 	rep, err := ircbridge.Doctor(t.Context(), s.o)
-	if err != nil || !strings.Contains(strings.Join(rep.Problems, "\n"), "nick joe counts for nothing") {
+	if err != nil || !strings.Contains(strings.Join(rep.Problems, "\n"), "nick joe never matches") {
 		t.Errorf("doctor: %v, %q", err, rep.Problems)
 	}
 }

@@ -30,8 +30,8 @@ type Report struct {
 var whatFor = []struct{ name, without string }{
 	{"account-tag", "permits by account never match"},
 	{"echo-message", "what was sent is proven by a PING after it, without the server's id"},
-	{"message-tags", "lines have no id, so a line may be taken for two"},
-	{"server-time", "lines have our time"},
+	{"message-tags", "lines have no id, so one line may be taken for two"},
+	{"server-time", "lines get our time"},
 	{"draft/chathistory", "what is said while we are away is not known, and what may have been sent is sent again, marked"},
 	{"draft/multiline", fmt.Sprintf("long messages are cut after %d lines", maxShown)},
 }
@@ -81,10 +81,10 @@ func Doctor(ctx context.Context, o Options) (Report, error) {
 		rep.Problems = append(rep.Problems, bridge.IdlePermits(o.Allow)...)
 	}
 	if !o.Server.TLS && !bridge.Loopback(o.Server.Addr) {
-		problem("the connection is in the clear, and everybody on the way can read and write in it")
+		problem("the connection is unencrypted, so anybody along the way can read and change it")
 	}
 	if o.Style == StyleRelay && !st.Cap("draft/relaymsg") {
-		problem("the server has no draft/relaymsg: the names of the agents stand in brackets")
+		problem("the server has no draft/relaymsg: the names of the agents are shown in brackets")
 	}
 	if most := rep.Limits.Nick; most > 0 && len(o.Server.Nick) > most {
 		problem("the nick %s has %d bytes, and the server allows %d", o.Server.Nick, len(o.Server.Nick), most)

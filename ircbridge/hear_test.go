@@ -50,7 +50,7 @@ func TestTasksAndMentions(t *testing.T) {
 		ann.say("#project-x", "TASK: @codr fix it")
 		ann.like("ann: Whose task is that? Name one of: coder, tester")
 		ann.say("#project-x", "TASK: @coder")
-		ann.like("ann: What is the task? Write it behind the name, as in: TASK: @coder fix the build")
+		ann.like("ann: What is the task? Write it after the name, as in: TASK: @coder fix the build")
 		s.mail("tester", 1)
 
 		// The buffer contains all the lines.
@@ -213,11 +213,11 @@ func TestCommands(t *testing.T) {
 			{"swarm", "more", []string{"ann swarm: row 24"}},
 			{"swarm", "more", []string{"ann swarm: There is no more."}},
 			{"swarm", "read " + d.ID[:4], []string{"ann swarm: row 0", "ann swarm: row 8", "ann swarm: … (16 more lines: more)"}},
-			{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid. The beginning or the end of an id is enough, from 4 characters on."}},
-			{"swarm", "read same", []string{"ann swarm: same fits 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
+			{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid. At least 4 characters from the beginning or the end of an id are enough."}},
+			{"swarm", "read same", []string{"ann swarm: same matches 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
 			{"swarm", "help", []string{"ann swarm: More: swarm: help ORDER, swarm: help all"}},
 			{"#project-x", "swarm: help", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
-			{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - nobody begins a turn (needs the \"control\" right)"}},
+			{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - no agent begins a turn (needs the \"control\" right)"}},
 			{"swarm", "help all", []string{"ann swarm: swarm: join #CHANNEL - I join a channel (needs the \"control\" right)", "ann swarm: swarm: help [ORDER, or all] - this"}},
 			{"#project-x", "swarm: make some coffee", []string{`#project-x swarm: ann: There is no order "make". Try: swarm: help`}},
 			{"#project-x", "@coder resume", []string{"#project-x swarm: ann: done: resume coder"}},
@@ -280,7 +280,7 @@ func TestTornTextIsTold(t *testing.T) {
 		eve := newPerson(t, s.o.Server.Addr, "eve", "#project-x")
 		told := func() (n int) {
 			for _, l := range ann.lines() {
-				if strings.Contains(l, "got your first line only") {
+				if strings.Contains(l, "got only your first line") {
 					n++
 				}
 			}
@@ -292,7 +292,7 @@ func TestTornTextIsTold(t *testing.T) {
 		ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // ann sends the next line right after this one
 		ann.say("#project-x", "and its end")
 		eve.say("#project-x", "what a text")
-		ann.sees("#project-x swarm: ann: coder got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most 350 characters.")
+		ann.sees("#project-x swarm: ann: coder got only your first line: the next one names nobody. Put the name before each line, or say it in one of at most 350 characters.")
 		ann.say("#project-x", "and more")
 		ann.say("#project-x", "coder: once more")
 		ann.say("#project-x", "and more")

@@ -27,7 +27,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"no channel":        func(o *ircbridge.Options) { o.Channels.Project = "" },
 		"name of a channel": func(o *ircbridge.Options) { o.Join = []string{"#a b"} },
 		"not a style":       func(o *ircbridge.Options) { o.Style = "fancy" },
-		"one of them only":  func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{May: bridge.Rights()}} },
+		"only one of them":  func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{May: bridge.Rights()}} },
 		"allows nothing":    func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Account: "ann"}} },
 		"not a right": func(o *ircbridge.Options) {
 			o.Allow = []bridge.Permit{{Account: "ann", May: []bridge.Right{"all"}}}

@@ -111,7 +111,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			"no topic": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoTopic, Channel: "#closed"}.Extra(ircbridge.Name), Body: []byte("x")}, "#closed",
 				`Once the bridge is in there (claude-swarm irc join "#closed"), try again: claude-swarm dead retry ID`},
 			"no order": {dropbox.Message{Extra: bridge.Origin{Do: "quit", Channel: "#a"}.Extra(ircbridge.Name), Body: []byte("x")}, "cannot",
-				`To ask for what it can: claude-swarm irc join, part or topic`},
+				`It can join, part or set a topic: claude-swarm irc join, part or topic`},
 			"no room": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoJoin, Channel: "ann"}.Extra(ircbridge.Name), Body: []byte("x")}, "not a channel",
 				`Ask for a channel that can exist: claude-swarm irc channels lists those that it is in`},
 			"too late": {dropbox.Message{Expires: time.Now().Add(-time.Second), Body: []byte("x")}, "expired",

@@ -166,9 +166,9 @@ func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 	}
 	broken.Store(true)
 	f.answer(f.send("coder", "@say fine"))
-	f.until("the status complains", func() bool { return f.troubled("IRC misses what happens") })
+	f.until("the status complains", func() bool { return f.troubled("IRC does not show what happens") })
 	broken.Store(false)
-	f.until("the complaint goes", func() bool { return !f.troubled("IRC misses what happens") })
+	f.until("the complaint goes", func() bool { return !f.troubled("IRC does not show what happens") })
 
 	for i := range 1000 {
 		if _, err := f.store.Deliver("irc", &dropbox.Message{Type: dropbox.Note, Body: []byte(fmt.Sprint(i))}); err != nil {

@@ -22,7 +22,7 @@ func (g GoneAgent) Problem() Problem {
 		waits = fmt.Sprintf("%d messages wait", g.Waiting)
 	}
 	return Problem{
-		Why:  fmt.Sprintf("%s in %s, which is gone from claude-swarm.yaml", waits, g.Name),
+		Why:  fmt.Sprintf("%s in %s, which is no longer in claude-swarm.yaml", waits, g.Name),
 		Next: fmt.Sprintf("claude-swarm remove %s --to OTHER | --keep", g.Name),
 	}
 }

@@ -213,7 +213,7 @@ func (f *field) park(since, until time.Time) {
 	})
 }
 
-// state edits state.json with change while no daemon runs.
+// state edits state.json with change while no daemon is running.
 func (f *field) state(change func(map[string]any)) {
 	f.t.Helper()
 	path := filepath.Join(journal.HomeOf(f.dir).Dir(), "state.json")

@@ -93,7 +93,7 @@ const maxWhy = 200
 
 // WhyNoDaemon is the reason shown for an agent that does nothing, if there is no other
 // reason.
-const WhyNoDaemon = "no daemon runs"
+const WhyNoDaemon = "no daemon is running"
 
 // begunOffline adds the message whose turn had begun when the daemon ended. The agent's
 // client may still work on it; otherwise the message stays in cur/ until the next daemon

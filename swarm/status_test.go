@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// offline returns the status of an agent while no daemon runs.
+// offline returns the status of an agent while no daemon is running.
 func (f *field) offline(name string) swarm.AgentStatus {
 	f.t.Helper()
 	st, err := swarm.Offline(journal.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now())

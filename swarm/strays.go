@@ -81,7 +81,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 				meant, box = "did you mean "+strings.Join(near, " or ")+"?", filepath.Join(s.store.Dir(), near[0])
 			}
 			s.mail.TellLead("", key, "not taken in: "+screen.Short(name+"/"+named(files), 150), fmt.Sprintf(
-				"No agent has the mailbox %s; %s\nIt holds %s.\n\nTo drop it: mv %s %s/\nAgents: %s.\n",
+				"No agent has the mailbox %s; %s\nIt contains %s.\n\nTo drop it: mv %s %s/\nAgents: %s.\n",
 				path, meant, named(files), screen.ShellWord(filepath.Join(path, files[0])), box, strings.Join(agents, ", ")))
 		}
 	}

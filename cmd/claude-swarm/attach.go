@@ -66,7 +66,7 @@ func runAttach(c *cli.Context) error {
 	if own, err := p.inTurn(); err != nil {
 		return err
 	} else if own {
-		return fail(exitRefused, askLead, "only the lead may attach a session, not a turn: its agent would begin no other")
+		return fail(exitRefused, askLead, "only the lead may attach a session, and no agent in its turn")
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -96,14 +96,14 @@ func tellDaemon(c *cli.Context, p *project, agent string) error {
 	}
 	client, err := p.connect(c.Context)
 	if err != nil {
-		return hint(fmt.Errorf("%s is attached, but the daemon did not hear of it: %w", agent, err), "claude-swarm reload")
+		return hint(fmt.Errorf("%s is attached, but the daemon could not be told: %w", agent, err), "claude-swarm reload")
 	}
 	_, err = client.Reload(c.Context, agent)
 	if err = errors.Join(err, client.Close()); err != nil {
-		return hint(fmt.Errorf("%s is attached, but the daemon still goes by the old claude-swarm.yaml: %w", agent, err), "claude-swarm reload")
+		return hint(fmt.Errorf("%s is attached, but the daemon still uses the old claude-swarm.yaml: %w", agent, err), "claude-swarm reload")
 	}
 	if !c.Bool("json") {
-		fmt.Fprintf(c.App.Writer, "The daemon knows %s now.\n", agent)
+		fmt.Fprintf(c.App.Writer, "The daemon now knows %s.\n", agent)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func printAttach(c *cli.Context, r provision.AttachReport) error {
 		fmt.Fprintln(w, line)
 	}
 	if r.Why != "" {
-		fmt.Fprintf(w, "%s, so hooks do not run: mail comes by /inbox alone\n", r.Why)
+		fmt.Fprintf(w, "%s, so hooks do not run: fetch mail with /inbox\n", r.Why)
 	}
 	start := "claude"
 	if r.Plugin != "" {

@@ -65,7 +65,7 @@ func (s textSource) check(body []byte) error {
 	case client.NotUTF8:
 		return usagef(s.attachHint(), "the text is not UTF-8 (at byte %d); a message is text", at+1)
 	case client.TooLong:
-		return fail(exitRefused, s.attachHint(), "the text has %s; a message holds at most %s", byteCount(len(body)), byteCount(s.most))
+		return fail(exitRefused, s.attachHint(), "the text has %s; a message can have at most %s", byteCount(len(body)), byteCount(s.most))
 	}
 	return nil
 }

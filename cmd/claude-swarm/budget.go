@@ -21,7 +21,7 @@ func budgetCommand() *cli.Command {
 		Name: "budget", Category: groupAgents,
 		Usage: "show what is spent and what may be spent",
 		Description: `Lists each cap of the configuration (budget:) with what is spent, what is
-reserved for running turns, and the rest: swarm.day for all agents together,
+reserved for running turns, and what is left: swarm.day for all agents together,
 AGENT.day for one agent, task.ID for everything that follows from one message,
 turn.ID for a message whose turn has used up its cap. It also works without a
 daemon.` +
@@ -79,7 +79,7 @@ func budgetList(c *cli.Context) error {
 	}
 	t.write(c.App.Writer, nil)
 	if report.Billing == "subscription" {
-		fmt.Fprintln(c.App.Writer, "\nbilling: subscription: US dollars are shown, but bound nothing")
+		fmt.Fprintln(c.App.Writer, "\nbilling: subscription: US dollars are shown, but limit nothing")
 	} else if paid := paidBySubscription(report); paid != "" {
 		fmt.Fprintln(c.App.Writer, "\n"+screen.Whole(paid, textWidth(c.App.Writer)))
 	}

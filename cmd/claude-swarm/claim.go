@@ -16,7 +16,7 @@ func claimCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "claim",
 		Category:  groupTopics,
-		Usage:     "take published work; one alone gets it",
+		Usage:     "claim published work; only one agent gets it",
 		ArgsUsage: "ID",
 		Description: `Claims the published work ID, or the work that the message ID offers. The first
 claim gets it; later ones print who has it, and exit with status 1. An agent
@@ -49,7 +49,7 @@ func claim(c *cli.Context, p *post, id string) error {
 		}{1, g, before.Entry.ID, before.State})
 	}
 	if before.Entry.ID != "" {
-		_, err = fmt.Fprintf(c.App.Writer, "%s was given to %s before: %s %s   next: claude-swarm trace %s\n", g.ID, g.Agent, before.Entry.ID, becameOf[before.State], before.Entry.ID)
+		_, err = fmt.Fprintf(c.App.Writer, "%s was already given to %s: %s %s   next: claude-swarm trace %s\n", g.ID, g.Agent, before.Entry.ID, becameOf[before.State], before.Entry.ID)
 		return err
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "%s is claimed by %s\n", g.ID, g.Agent)

@@ -66,7 +66,7 @@ func takeWhispers(dir, agent string, show func(line string)) {
 	client.Close()           // ends the goroutine that calls show
 }
 
-// dial is like connect, but for a verb that needs the daemon. If no daemon runs, the
+// dial is like connect, but for a verb that needs the daemon. If no daemon is running, the
 // error is [control.ErrNoDaemon] with the next step. The caller closes the client.
 func dial(c *cli.Context, p *project) (*control.Client, error) {
 	client, err := p.connect(c.Context)
@@ -81,10 +81,10 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 		return nil, err
 	case held:
 		if note.PID == 0 {
-			return nil, hint(fmt.Errorf("%w at its socket, but something holds %s", control.ErrNoDaemon, p.home.LockFile()), "claude-swarm doctor")
+			return nil, hint(fmt.Errorf("%w: none listens on its socket, but something holds %s", control.ErrNoDaemon, p.home.LockFile()), "claude-swarm doctor")
 		}
-		return nil, hint(fmt.Errorf("%w at its socket, but pid %d holds the project", control.ErrNoDaemon, note.PID),
-			"wait, if it starts or stops just now; else kill %d", note.PID)
+		return nil, hint(fmt.Errorf("%w: none listens on its socket, but pid %d holds the project's lock", control.ErrNoDaemon, note.PID),
+			"wait if it is just starting or stopping; otherwise kill %d", note.PID)
 	}
 	if live, err := p.home.LiveClients(); err == nil && len(live) > 0 {
 		next := "claude-swarm start"

@@ -201,7 +201,7 @@ func (f *finder) flags(flags []cli.Flag) {
 			f.offer(dashes(name), usage)
 		}
 	}
-	f.offer("--help", "tell more about this verb")
+	f.offer("--help", "say more about this verb")
 }
 
 // value offers the values of a flag.
@@ -307,7 +307,7 @@ func (f *finder) agents(also ...string) {
 		}
 	}
 	for _, name := range also {
-		f.offer(name, map[string]string{dropbox.Lead: "the one who steers", dropbox.All: "every agent"}[name])
+		f.offer(name, map[string]string{dropbox.Lead: "the person who steers", dropbox.All: "every agent"}[name])
 	}
 }
 

@@ -58,7 +58,7 @@ func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 	}
 	for name, ask := range ways {
 		if err := ask(); !errors.Is(err, control.ErrNoDaemon) {
-			t.Errorf("%s: %v, want that no daemon runs", name, err)
+			t.Errorf("%s: %v, want that no daemon is running", name, err)
 		}
 	}
 

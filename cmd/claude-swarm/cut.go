@@ -28,7 +28,7 @@ func cutCompaction(state dropbox.State) string {
 	case dropbox.Waiting:
 		return "the compaction was ended, and is tried again before the next message"
 	}
-	return "the compaction was ended, and the context is as it was"
+	return "the compaction was ended, and the context is unchanged"
 }
 
-const noTurn = "no turn runs"
+const noTurn = "no turn is running"

@@ -75,7 +75,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	defer func() { last(release) }()
 	log := newDaemonLog(p, o.stderr)
 	if err := runner.BecomeReaper(); err != nil {
-		log.Warn("orphans of a turn can be found by their mark only", "err", err)
+		log.Warn("orphans of a turn can be found only by their mark", "err", err)
 	}
 	store, err := openOwnStore(p)
 	if err != nil {
@@ -85,7 +85,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	unlock, err := store.Lock()
 	if locked, ok := errors.AsType[*dropbox.LockedError](err); ok {
 		return fail(exitFailed, "stop the other daemon, or give this project a separate dead_drop_dir",
-			"another daemon already runs for %s: %s", p.file.DeadDropDir, locked.Holder)
+			"another daemon is already running for %s: %s", p.file.DeadDropDir, locked.Holder)
 	} else if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	}
 	g := gate{policy.NewGate(client.PolicyOf(p.file), nil)}
 	if err := g.Load(p.home.GateFile()); err != nil {
-		log.Warn("what was said lately is forgotten: rates begin again", "err", err)
+		log.Warn("recent messages are forgotten: rates start again from zero", "err", err)
 	}
 	announcer := newIRCAnnouncer(o.ircOf(p.file))
 	hooks, err := newHookService(p, store, announcer, log.With("part", "webhooks"))
@@ -193,7 +193,7 @@ func (d *daemon) keepPast(ctx context.Context, file string) {
 
 func (d *daemon) savePast(file string) {
 	if err := d.gate.Save(file); err != nil {
-		d.log.Warn("a restart will forget what was said lately", "err", err)
+		d.log.Warn("a restart will forget the recent messages", "err", err)
 	}
 }
 
@@ -250,9 +250,9 @@ func (d *daemon) answer(ctx context.Context, ready func()) {
 		}
 		l, err := d.socket.renew()
 		if err != nil {
-			d.log.Warn("control socket was taken away and cannot be made again", "err", err)
+			d.log.Warn("control socket was removed and cannot be recreated", "err", err)
 		} else if l != nil {
-			d.log.Warn("control socket was taken away and made again", "socket", l.Addr().String())
+			d.log.Warn("control socket was removed and recreated", "socket", l.Addr().String())
 			serve(l)
 		}
 	}
@@ -270,7 +270,7 @@ func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.W
 			switch {
 			case sig == syscall.SIGHUP:
 				if _, err := d.Reload(sig.String()); err != nil && stderr != nil {
-					fmt.Fprintf(stderr, "claude-swarm: the old configuration stays: %v\n", err)
+					fmt.Fprintf(stderr, "claude-swarm: the old configuration stays in force: %v\n", err)
 				}
 			case asked:
 				d.Shutdown(sig.String(), true)
@@ -278,7 +278,7 @@ func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.W
 				asked = true
 				d.Shutdown(sig.String(), false)
 				if stderr != nil {
-					fmt.Fprintln(stderr, "claude-swarm: stopping when the running turns have ended; once more to end them")
+					fmt.Fprintln(stderr, "claude-swarm: stopping when the running turns have ended; signal again to end them now")
 				}
 			}
 		}
@@ -360,7 +360,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 // a mistake.
 func (d *daemon) keepConfig() {
 	if err := d.file.KeepInForce(); err != nil {
-		d.log.Warn("mail will wait for a good configuration when there is a bad one", "err", err)
+		d.log.Warn("the configuration was not copied: if the file has a mistake, mail waits until it is corrected", "err", err)
 	}
 }
 

@@ -16,7 +16,7 @@ func deadCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "dead",
 		Category: groupMail,
-		Usage:    "look after dead letters: messages that were given up",
+		Usage:    "manage dead letters: messages that were given up",
 		Description: `A message that failed too often, was not a valid message, had expired or was
 taken back is in dead/ of its mailbox, with the reason. Nothing is removed
 automatically.` +

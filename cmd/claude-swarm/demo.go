@@ -323,7 +323,7 @@ func (b *lineBuffer) add(data []byte) []string {
 // hasCost says what a demo with a real client cost.
 func hasCost(usd float64, unknown bool) string {
 	if unknown && usd == 0 {
-		return "The client does not tell what it has cost."
+		return "The client does not report its cost."
 	}
 	return "It has cost " + screen.Cost(usd, unknown) + ", as the client estimates it."
 }

@@ -177,11 +177,11 @@ func machineStep(err error) string {
 	}
 	switch {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
-		return "df -h . && df -i .   (make room on the disk, then type the same again)"
+		return "df -h . && df -i .   (make room on the disk, then run the same command again)"
 	case is(syscall.EROFS, syscall.EIO):
-		return "mount; dmesg | tail   (they tell of the disk; when it is well, type the same again)"
+		return "mount; dmesg | tail   (they show the disk's errors; once it works, run the same command again)"
 	case is(syscall.EMFILE, syscall.ENFILE):
-		return "ulimit -n 4096   (then type the same again)"
+		return "ulimit -n 4096   (then run the same command again)"
 	}
 	return ""
 }

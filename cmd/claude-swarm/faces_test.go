@@ -288,7 +288,7 @@ func textFacts(t *testing.T, p *project, done string) facts {
 		f.read(t, st, `(\d+) drops`, "coder drops")
 	}
 	f.read(t, st, `(\S+) USD today, (\S+) USD in all`, "today", "total")
-	f.read(t, st, `HALTED: no turn is begun \((.*)\)`, "halted")
+	f.read(t, st, `HALTED: no new turn begins \((.*)\)`, "halted")
 	f.set("threads", len(regexp.MustCompile(`the conversation .* is halted`).FindAllString(st, -1)))
 	f.read(t, st, `(\d+) message refused today`, "refused")
 	f.read(t, st, `(\d+) questions for you, (\d+) unread messages`, "questions", "unread")
@@ -408,7 +408,7 @@ func ircFacts(t *testing.T, p *project, store *dropbox.Store) facts {
 	f := facts{}
 	f.read(t, text, `(?m)^coder (\w+).* \((\d+) \((\d+)!\) waiting\)`, "coder state", "coder waiting", "coder urgent")
 	f.read(t, text, `(?m)^reviewer (\w+).* \((\d+) waiting\)`, "reviewer state", "reviewer waiting")
-	f.read(t, text, `HALTED: no turn is begun \((.*)\)`, "halted")
+	f.read(t, text, `HALTED: no new turn begins \((.*)\)`, "halted")
 	f.read(t, text, `coder has (\d+) dead letters?`, "coder dead")
 	f.set("threads", len(regexp.MustCompile(`(?m)^the conversation .* is halted`).FindAllString(text, -1)))
 	f.read(t, text, `(\d+) message refused today`, "refused")

@@ -42,7 +42,7 @@ ones are refused, except notes and mail to the lead.` +
 			if err := store.Halt(by); err != nil {
 				return err
 			}
-			fmt.Fprintln(c.App.Writer, "halted: no turn is begun; running turns continue\n  next: claude-swarm unhalt")
+			fmt.Fprintln(c.App.Writer, "halted: no new turn begins; running turns continue\n  next: claude-swarm unhalt")
 			return nil
 		},
 	}
@@ -92,7 +92,7 @@ func alreadyHalted(c *cli.Context, what, why, next string) error {
 	if why = screen.OneLine(why); why == "" {
 		why = "by hand"
 	}
-	_, err := fmt.Fprintf(c.App.Writer, "%s halted already, %s; that stays the reason\n  next: %s\n", what, why, next)
+	_, err := fmt.Fprintf(c.App.Writer, "%s already halted, %s; the reason stays the same\n  next: %s\n", what, why, next)
 	return err
 }
 

@@ -34,9 +34,9 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 		fmt.Fprint(w, "\noptions:\n")
 		writeFlags(w, app.Flags)
 		fmt.Fprint(w, "\nEnding things: abort ends a turn and gives its message up; cancel takes back a\n"+
-			"message that waits; pause lets an agent begin no turn; stop ends agents or the\n"+
+			"message that waits; pause keeps an agent from new turns; stop ends agents or the\n"+
 			"daemon after their turns (--now: at once); halt keeps all agents from new turns.\n")
-		fmt.Fprint(w, "\nclaude-swarm help VERB tells more about one verb.\n"+
+		fmt.Fprint(w, "\nclaude-swarm help VERB says more about one verb.\n"+
 			"Exit status: 0 done, 1 failed, 2 wrong command line, 3 no such agent, message or\n"+
 			"project, 4 no daemon, 5 time-out, 6 refused by a rule, 78 bad configuration.\n")
 		return

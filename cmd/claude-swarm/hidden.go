@@ -15,7 +15,7 @@ import (
 func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name: "hook", Hidden: true, Usage: "called by the client of an agent",
-		Description: "What the clients of agents call on their own.",
+		Description: "Called by the clients of agents, not by people.",
 		Subcommands: append([]*cli.Command{{
 			Name: "compact", Usage: "give the window back after a compaction",
 			Description: "The SessionStart hook after a compaction: prints what the agent did just before.",

@@ -84,10 +84,10 @@ func (h *holdups) look(ctx context.Context) {
 	_, moved := discovery.Elsewhere(h.project.dir, os.Getenv)
 	switch {
 	case moved && (err == nil || errors.Is(err, control.ErrNoDaemon)):
-		h.say(noDaemon, "the project was moved under its daemon, which can do nothing there", "try: claude-swarm restart")
+		h.say(noDaemon, "the project was moved while its daemon was running, so the daemon cannot work", "try: claude-swarm restart")
 		return
 	case errors.Is(err, control.ErrNoDaemon):
-		h.say(noDaemon, "no daemon runs", "try: claude-swarm start")
+		h.say(noDaemon, "no daemon is running", "try: claude-swarm start")
 		return
 	case err != nil:
 		return // the daemon is starting or ending, and will wake us again

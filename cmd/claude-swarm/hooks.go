@@ -75,7 +75,7 @@ func sessionHooks() []*cli.Command {
 				_, err = fmt.Fprintln(c.App.Writer, text)
 			}
 			return err
-		}, &cli.BoolFlag{Name: "file-last", Usage: "what was fetched before is done"}),
+		}, &cli.BoolFlag{Name: "file-last", Usage: "file the messages that were fetched before as done"}),
 	}
 }
 
@@ -150,7 +150,7 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 		return err
 	}
 	if !h.agent.Attached {
-		return fail(exitFailed, "claude-swarm attach "+name, "%s is not attached: the daemon does its mail", name)
+		return fail(exitFailed, "claude-swarm attach "+name, "%s is not attached: the daemon handles its mail", name)
 	}
 	store, err := p.openStore()
 	if err != nil {

@@ -30,7 +30,7 @@ agent, and an agent cannot list other mailboxes. ! marks urgent messages.` +
 			examples("claude-swarm inbox --unread", "claude-swarm inbox --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "unread", Usage: "only those that are unread"},
-			&cli.StringSliceFlag{Name: "done", Usage: "file the message `ID`, and list nothing; further IDs may follow; all files all but the questions"},
+			&cli.StringSliceFlag{Name: "done", Usage: "file the message `ID`, and list nothing; more IDs may follow; all means every message except questions"},
 			jsonFlag(),
 		},
 		Action: withPost(inbox),
@@ -130,7 +130,7 @@ func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
 		ids = append(ids, m.ID)
 	}
 	if asked > 0 && err == nil {
-		fmt.Fprintf(c.App.ErrWriter, "%s not filed: answer with claude-swarm reply ID \"…\", or file by ID\n", screen.Count(asked, "question"))
+		fmt.Fprintf(c.App.ErrWriter, "%s not filed: answer with claude-swarm reply ID \"…\", or file it by its ID\n", screen.Count(asked, "question"))
 	}
 	return ids, err
 }

@@ -33,7 +33,7 @@ func loadInForce(c *cli.Context) (*project, error) {
 	if file == nil {
 		return nil, err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the old configuration is in force, since the new one is bad: %s\n  try: claude-swarm config check\n", firstLine(err.Error()))
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the old configuration is in force, because the new one has a mistake: %s\n  try: claude-swarm config check\n", firstLine(err.Error()))
 	return &project{dir: file.Dir, home: home, file: file}, nil
 }
 

@@ -60,7 +60,7 @@ confirms that if it cannot ask.` +
 			&cli.BoolFlag{Name: "skill", Usage: "add a skill that teaches sessions of Claude Code here the verbs"},
 			&cli.BoolFlag{Name: "non-interactive", Usage: "ask nothing"},
 			&cli.BoolFlag{Name: "nested", Usage: "make a project inside another one"},
-			&cli.BoolFlag{Name: "check", Usage: "change nothing; say what is there, drifted or missing"},
+			&cli.BoolFlag{Name: "check", Usage: "change nothing; report what is up to date, drifted or missing"},
 			&cli.BoolFlag{Name: "upgrade", Usage: "recreate what another version made"},
 			&cli.BoolFlag{Name: "reset", Usage: "recreate what was made, even if it was changed"},
 			&cli.BoolFlag{Name: "remove", Usage: "remove what was made"},
@@ -78,25 +78,25 @@ func runInit(c *cli.Context) error {
 		return usagef("claude-swarm init --agent "+shellWord(c.Args().First()), "init takes no arguments; --agent names an agent of a new claude-swarm.yaml")
 	}
 	if c.IsSet("config") {
-		return usagef("claude-swarm init", "init writes %s of this folder; --config does not go with it", config.Name)
+		return usagef("claude-swarm init", "init writes %s in this folder, and does not accept --config", config.Name)
 	}
 	which := ""
 	for _, name := range []string{"check", "upgrade", "reset", "remove"} {
 		if c.Bool(name) && which != "" {
-			return usagef("claude-swarm help init", "--%s and --%s do not go together", which, name)
+			return usagef("claude-swarm help init", "--%s and --%s cannot be used together", which, name)
 		} else if c.Bool(name) {
 			which = name
 		}
 	}
 	if which != "remove" && (c.IsSet("role") || c.Bool("purge")) {
-		return usagef("claude-swarm help init", "--role and --purge go with --remove")
+		return usagef("claude-swarm help init", "--role and --purge need --remove")
 	}
 	if c.Bool("yes") && !c.Bool("purge") {
-		return usagef("claude-swarm help init", "--yes goes with --remove --purge")
+		return usagef("claude-swarm help init", "--yes needs --remove --purge")
 	}
 	for _, name := range []string{"subscribe", "skill"} {
 		if (which == "check" || which == "remove") && c.IsSet(name) {
-			return usagef("claude-swarm help init", "--%s and --%s do not go together", name, which)
+			return usagef("claude-swarm help init", "--%s and --%s cannot be used together", name, which)
 		}
 	}
 	dir, err := os.Getwd()
@@ -227,13 +227,13 @@ func checkInit(c *cli.Context, dir string) error {
 
 func removeInit(c *cli.Context, dir string) error {
 	if lockHeld(journal.HomeOf(dir)) {
-		return fail(exitFailed, "claude-swarm stop && "+commandTyped(c), "the daemon of this project runs")
+		return fail(exitFailed, "claude-swarm stop && "+commandTyped(c), "the daemon of this project is running")
 	}
 	// After a daemon was killed, an agent's client may still be working on a message and
 	// using files.
 	if pids := provision.Working(dir); len(pids) > 0 {
 		return fail(exitFailed, "claude-swarm start && claude-swarm stop && "+commandTyped(c)+"   (stop waits for it; stop --now ends it)",
-			"a turn of this project still runs without a daemon: pid %s", strings.Trim(fmt.Sprint(pids), "[]"))
+			"a turn of this project is still running without a daemon: pid %s", strings.Trim(fmt.Sprint(pids), "[]"))
 	}
 	agent, err := agentNamed(c, "role")
 	if err != nil {
@@ -256,7 +256,7 @@ func removeInit(c *cli.Context, dir string) error {
 		return unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --remove %s")
 	}
 	if len(report.Items) == 0 && !c.Bool("json") {
-		_, err := fmt.Fprintln(c.App.Writer, "there is nothing that claude-swarm made")
+		_, err := fmt.Fprintln(c.App.Writer, "claude-swarm has made nothing here")
 		return err
 	}
 	return printItems(c, report)
@@ -317,7 +317,7 @@ func printInit(c *cli.Context, r provision.Report) error {
 		}
 	}
 	if quiet {
-		_, err := fmt.Fprintln(w, "everything is there already")
+		_, err := fmt.Fprintln(w, "everything already exists")
 		return err
 	}
 	_, err := fmt.Fprintf(w, "next: %s\n", next)

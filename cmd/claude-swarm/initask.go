@@ -63,7 +63,7 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 		return strings.TrimSpace(lines.Text()), nil
 	}
 	for {
-		text, err := answer("These? Enter agrees, q leaves; else NAME or NAME=FOLDER, separated by spaces:")
+		text, err := answer("Create these? Enter accepts, q quits; or type NAME[=FOLDER] NAME[=FOLDER] …:")
 		if err != nil || text == "" {
 			return p, err
 		}
@@ -147,9 +147,9 @@ func askPurge(c *cli.Context, dir, agent string) error {
 	}
 	what := strings.Join(mail, ", ")
 	if !talks(c) {
-		return fail(exitFailed, again, "this removes mail for good: %s", what)
+		return fail(exitFailed, again, "this removes mail permanently: %s", what)
 	}
-	fmt.Fprintf(c.App.Writer, "This removes mail for good: %s.\nType yes to continue: ", what)
+	fmt.Fprintf(c.App.Writer, "This removes mail permanently: %s.\nType yes to continue: ", what)
 	answer, err := bufio.NewReader(c.App.Reader).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

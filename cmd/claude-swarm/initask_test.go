@@ -15,8 +15,8 @@ func TestTalkOver(t *testing.T) {
 		"agreed":         {"\n", "coder fix ", "../fix  (work tree of fix)"},
 		"changed":        {"one two=sub\n", "one two ", "Found claude."},
 		"a bad name":     {"One\n\n", "coder fix ", "One: "},
-		"no answer":      {"", "", "These?"},
-		"no end of line": {"solo", "solo ", "These?"},
+		"no answer":      {"", "", "Create these?"},
+		"no end of line": {"solo", "solo ", "Create these?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said strings.Builder

@@ -119,7 +119,7 @@ type given struct {
 
 func ircSend(c *cli.Context, p *post) error {
 	if c.NArg() < 2 && !(c.NArg() == 1 && c.Args().First() == "-") || noWhere(c) {
-		return usagef(`claude-swarm irc send "#general" "text"`, "irc send: say where and what")
+		return usagef(`claude-swarm irc send "#general" "text"`, "irc send: give a channel and the text")
 	}
 	text, err := ircText(c, p)
 	if err != nil {
@@ -227,14 +227,14 @@ func ircRead(c *cli.Context, p *post) error {
 	}
 	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
 	if got.Left > 0 {
-		fmt.Fprintf(c.App.Writer, "(%s to come: %s)\n", screen.Count(got.Left, "line"), commandTyped(c))
+		fmt.Fprintf(c.App.Writer, "(%s: %s)\n", screen.Count(got.Left, "more line"), commandTyped(c))
 	}
 	return nil
 }
 
 func writeLines(w io.Writer, channel string, got bridge.Reading, called func(mailbox string) string, now time.Time) {
 	if got.Dropped > 0 {
-		fmt.Fprintf(w, "(%s went by unread)\n", screen.Count(got.Dropped, "message"))
+		fmt.Fprintf(w, "(%s dropped unread)\n", screen.Count(got.Dropped, "message"))
 	}
 	if len(got.Lines) == 0 {
 		fmt.Fprintf(w, "nothing new in %s\n", channel)
@@ -246,7 +246,7 @@ func writeLines(w io.Writer, channel string, got bridge.Reading, called func(mai
 
 func ircAsk(c *cli.Context, p *post) error {
 	if c.NArg() < 2 || noWhere(c) {
-		return usagef(`claude-swarm irc ask project-x "Shall I?"`, "irc ask: say where and what")
+		return usagef(`claude-swarm irc ask project-x "Shall I?"`, "irc ask: give a channel and the question")
 	}
 	patience := cmp.Or(spanOf(c, "timeout"), ircPatience)
 	how, err := p.unansweredOf(c, "claude-swarm irc ask "+shellWord(c.Args().First())+` "…"`)

@@ -113,7 +113,7 @@ func secret(key, variable, path string) (string, error) {
 		if s := strings.TrimRight(line, "\r\n"); s != "" && len(s) < 500 {
 			return s, nil
 		}
-		return "", fail(exitConfig, "write it on the first line of "+shellWord(path), "irc.%s_file: %s holds no password (%v)", key, path, err)
+		return "", fail(exitConfig, "write it on the first line of "+shellWord(path), "irc.%s_file: %s contains no password (%v)", key, path, err)
 	}
 	return "", nil
 }
@@ -287,7 +287,7 @@ func (s *ircService) serve(ctx context.Context, p *project) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.log.Error("bridge to IRC ended, and is begun again", "err", err)
+		s.log.Error("bridge to IRC ended, and is restarted", "err", err)
 		s.trouble.set("IRC: " + firstLine(fmt.Sprint(err)))
 		select {
 		case <-time.After(ircAgain):

@@ -39,7 +39,7 @@ func ircDoctor(c *cli.Context, p *post) error {
 	}
 	report, err := ircbridge.Doctor(c.Context, o)
 	if err != nil {
-		return hint(err, "see that the server runs, and irc: in claude-swarm.yaml")
+		return hint(err, "check that the server is running, and irc: in claude-swarm.yaml")
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, report)

@@ -18,7 +18,7 @@ import (
 
 func ircRunCommand() *cli.Command {
 	return &cli.Command{
-		Name: "run", Usage: "be the bridge to IRC, apart from the daemon",
+		Name: "run", Usage: "run the bridge to IRC separately from the daemon",
 		Description: `Runs the bridge in this terminal until Ctrl-C, if the configuration has irc:
 {apart: true}: the daemon then runs no bridge, and each can end without the
 other. SIGHUP reads the configuration again. Without apart, the daemon is the
@@ -62,11 +62,11 @@ func runApart(c *cli.Context, p *project) error {
 		file, err := config.Load(p.file.Path)
 		switch {
 		case err != nil:
-			log.Warn("the old configuration stays", "err", err)
+			log.Warn("the old configuration stays in force", "err", err)
 		case !file.IRC.On():
 			return noIRC()
 		case file.DeadDropDir != p.file.DeadDropDir:
-			log.Warn("the old configuration stays: a change of dead_drop_dir needs a restart")
+			log.Warn("the old configuration stays in force: a change of dead_drop_dir needs a restart")
 		default:
 			p.file = file
 		}

@@ -31,7 +31,7 @@ func ircLine(s swarm.IRCStatus, now time.Time) string {
 		}
 	}
 	if s.Waiting > 0 {
-		line += fmt.Sprintf(", %s to be said", screen.Count(s.Waiting, "message"))
+		line += fmt.Sprintf(", %s to be posted", screen.Count(s.Waiting, "message"))
 	}
 	if s.Questions > 0 {
 		line += fmt.Sprintf(", %s open", screen.Count(s.Questions, "question"))

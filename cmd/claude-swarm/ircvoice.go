@@ -144,7 +144,7 @@ func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 		return err
 	})
 	if errors.Is(err, control.ErrNoDaemon) {
-		return "no daemon runs, so your message waits", nil
+		return "no daemon is running, so your message waits", nil
 	} else if err != nil {
 		return "", err
 	}
@@ -198,12 +198,12 @@ func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by st
 	switch order {
 	case bridge.Halt:
 		if v.store.Halted() {
-			return fmt.Sprintf("everything is halted already, %s; that stays the reason. next: unhalt", cmp.Or(screen.OneLine(v.store.HaltReason()), "by hand")), nil
+			return fmt.Sprintf("everything is already halted, %s; the reason stays the same. next: unhalt", cmp.Or(screen.OneLine(v.store.HaltReason()), "by hand")), nil
 		}
 		if err := v.store.Halt("by " + by); err != nil {
 			return "", err
 		}
-		return "halted: no turn is begun; running turns continue. next: unhalt", nil
+		return "halted: no new turn begins; running turns continue. next: unhalt", nil
 	case bridge.Unhalt:
 		if !v.store.Halted() {
 			return "was not halted", nil
@@ -215,7 +215,7 @@ func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by st
 	}
 	said := map[bridge.Order]string{
 		bridge.Pause:  agent + " is paused: its running turn continues to its end, mail waits. next: resume " + agent,
-		bridge.Resume: agent + " takes up its mail again",
+		bridge.Resume: agent + " works on its mail again",
 	}
 	err := v.ask(ctx, func(ctx context.Context, c *control.Client) error {
 		switch order {

@@ -57,7 +57,7 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 		}
 		return said
 	}
-	if got, err := v.Held(t.Context(), "coder"); err != nil || got != "no daemon runs, so your message waits" {
+	if got, err := v.Held(t.Context(), "coder"); err != nil || got != "no daemon is running, so your message waits" {
 		t.Errorf("held up: %q, %v", got, err)
 	}
 	if got := status(); strings.Contains(got, "HALTED") {
@@ -66,17 +66,17 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	if got := halt("ann on IRC: the disk\nis full"); !strings.HasPrefix(got, "halted: ") {
 		t.Errorf("halt says %q", got)
 	}
-	if got, want := status(), "\nHALTED: no turn is begun (by ann on IRC: the disk is full); unhalt lets them continue\n"; !strings.Contains(got, want) {
+	if got, want := status(), "\nHALTED: no new turn begins (by ann on IRC: the disk is full); unhalt lets them continue\n"; !strings.Contains(got, want) {
 		t.Errorf("status says %q, want %q in it", got, want)
 	}
-	if got, want := halt("joe on IRC"), "everything is halted already, by ann on IRC: the disk is full; that stays the reason. next: unhalt"; got != want {
+	if got, want := halt("joe on IRC"), "everything is already halted, by ann on IRC: the disk is full; the reason stays the same. next: unhalt"; got != want {
 		t.Errorf("a second halt says %q, want %q", got, want)
 	}
 	overwrite(t, filepath.Join(store.Dir(), "HALT"), "")
-	if got, want := status(), "\nHALTED: no turn is begun; unhalt lets them continue\n"; !strings.Contains(got, want) {
+	if got, want := status(), "\nHALTED: no new turn begins; unhalt lets them continue\n"; !strings.Contains(got, want) {
 		t.Errorf("halted by hand: status says %q, want %q in it", got, want)
 	}
-	if got := halt("joe on IRC"); !strings.HasPrefix(got, "everything is halted already, by hand; ") {
+	if got := halt("joe on IRC"); !strings.HasPrefix(got, "everything is already halted, by hand; ") {
 		t.Errorf("a second halt says %q", got)
 	}
 }

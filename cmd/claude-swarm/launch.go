@@ -68,7 +68,7 @@ func refuseTracked(ctx context.Context, p *project) error {
 		where += " -C " + shellWord(p.dir)
 	}
 	return fail(exitFailed, fmt.Sprintf("%s rm -r --cached %s, then %s commit", where, discovery.HomeName, where),
-		"git tracks %s, with what no commit may hold: %s", discovery.HomeName, strings.Join(files[:min(len(files), 3)], ", "))
+		"git tracks %s, which contains what must never be committed: %s", discovery.HomeName, strings.Join(files[:min(len(files), 3)], ", "))
 }
 
 func spawn(ctx context.Context, p *project, flags, names []string) (readiness, error) {

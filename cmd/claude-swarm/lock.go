@@ -13,11 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A runningError says that another daemon already runs for the project.
+// A runningError says that another daemon is already running for the project.
 type runningError struct{ note discovery.Note }
 
 func (e *runningError) Error() string {
-	s := "a daemon runs here already"
+	s := "a daemon is already running here"
 	if e.note.PID != 0 {
 		s += fmt.Sprintf(": pid %d", e.note.PID)
 	}

@@ -131,7 +131,7 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	}
 	for _, a := range st.Agents {
 		if a.Running && !a.Streams {
-			fmt.Fprintf(c.App.ErrWriter, "this turn of %s began before you looked: its text comes in whole messages, that of the next as it is written\n", a.Name)
+			fmt.Fprintf(c.App.ErrWriter, "this turn of %s began before you followed it: its text comes in whole messages; the next turn's text comes as it is written\n", a.Name)
 		}
 	}
 }

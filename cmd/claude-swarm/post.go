@@ -110,7 +110,7 @@ func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	if p.Halted == "" {
 		return false
 	}
-	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the text halts the conversation %s, and goes as a %s\n  try: claude-swarm unhalt --thread %s   (to let it continue)\n",
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the text halts the conversation %s, and is sent as a %s\n  try: claude-swarm unhalt --thread %s   (to let it continue)\n",
 		p.Halted, m.Type, shellWord(p.Halted))
 	return !m.Type.WantsAnswer()
 }
@@ -196,7 +196,7 @@ func notFound(err error, id string) error {
 // how many characters of an id are enough.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
-		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d characters on", dropbox.MinIDPart)
+		where += fmt.Sprintf("; at least %d characters from the beginning or the end of an id are enough", dropbox.MinIDPart)
 	}
 	return fail(exitUnknown, next, "no %s %q%s", what, id, where)
 }

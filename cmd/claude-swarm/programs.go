@@ -84,7 +84,7 @@ func warnUnread(w io.Writer, file *config.File, names []string) {
 		}
 	}
 	for _, path := range paths {
-		fmt.Fprintf(w, "claude-swarm: not there: %s, which %s must read first (reread)\n  try: write it, or take it out of %s\n",
+		fmt.Fprintf(w, "claude-swarm: missing: %s, which %s must read first (reread)\n  try: write it, or remove it from %s\n",
 			path, screen.Cut(strings.Join(told[path], ", "), 200), file.Path)
 	}
 }
@@ -107,7 +107,7 @@ func whyMissing(program string, err error) string {
 	case errors.Is(err, exec.ErrNotFound):
 		return program + " is not on the PATH"
 	case errors.Is(err, fs.ErrNotExist):
-		return program + " is not there"
+		return program + " does not exist"
 	}
 	return err.Error()
 }

@@ -45,7 +45,7 @@ copies.` +
 
 func publish(c *cli.Context) error {
 	if c.NArg() == 0 {
-		return usagef(`claude-swarm publish task.created "what to do"`, "publish: say on which topic, and what")
+		return usagef(`claude-swarm publish task.created "what to do"`, "publish: give a topic and the text")
 	}
 	name := c.Args().First()
 	m := &dropbox.Message{Topic: name, Type: dropbox.Type(c.String("type")), Subject: screen.OneLine(c.String("subject")), Key: c.String("key")}

@@ -29,7 +29,7 @@ message. At least 4 characters from the beginning or the end of an id are
 enough.` +
 			examples("claude-swarm read k7f3q9m2xd", "claude-swarm read k7f3 --json"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "body", Usage: "print the text alone, every byte of it"},
+			&cli.BoolFlag{Name: "body", Usage: "print only the text, byte for byte"},
 			jsonFlag(),
 		},
 		Action: withPost(readEach),

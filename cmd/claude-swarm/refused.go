@@ -12,7 +12,7 @@ func refusedCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "refused",
 		Category: groupMail,
-		Usage:    "look after messages that a rule refused",
+		Usage:    "manage messages that a rule refused",
 		Description: `A message that a rule does not let pass is kept with the reason. Nothing is
 removed automatically. To look at one: claude-swarm read ID.` +
 			examples("claude-swarm refused list", "claude-swarm refused retry k7f3q9m2xd"),

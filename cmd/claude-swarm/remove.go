@@ -16,7 +16,7 @@ func removeCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "remove",
 		Category:  groupAgents,
-		Usage:     "finish with an agent that is gone from claude-swarm.yaml",
+		Usage:     "remove an agent that is no longer in claude-swarm.yaml",
 		ArgsUsage: "AGENT",
 		Description: `First remove the entry of the agent from claude-swarm.yaml. This verb then
 removes the agent from the running swarm. You decide what happens to the mail
@@ -28,7 +28,7 @@ to others.
 Its old mail, history and log stay, and can be read by its name.` +
 			examples("claude-swarm remove idle --to coder", "claude-swarm remove idle --keep"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "give what waits to `OTHER`"},
+			&cli.StringFlag{Name: "to", Usage: "give its waiting mail to `OTHER`"},
 			&cli.BoolFlag{Name: "keep", Usage: "leave the mail where it is"},
 			jsonFlag(),
 		},
@@ -42,7 +42,7 @@ func removeAgent(c *cli.Context) error {
 	}
 	name, to := c.Args().First(), c.String("to")
 	if (to != "") == c.Bool("keep") {
-		return usagef("claude-swarm remove "+shellWord(name)+" --keep", "remove: say what becomes of its mail: --to OTHER or --keep")
+		return usagef("claude-swarm remove "+shellWord(name)+" --keep", "remove: say what to do with its mail: --to OTHER or --keep")
 	}
 	proj, err := loadProject(c)
 	if err != nil {
@@ -58,7 +58,7 @@ func removeAgent(c *cli.Context) error {
 	}
 	if _, there := p.file.Agent(name); there {
 		return fail(exitFailed, "${EDITOR:-vi} "+shellWord(p.file.Path)+", then claude-swarm remove "+name+" again",
-			"%s is still in %s: take its entry out first", name, p.file.Path)
+			"%s is still in %s: remove its entry first", name, p.file.Path)
 	}
 	if !p.isGone(name) {
 		return unknownAgent(name, dropbox.Nearest(name, p.file.Names()), "claude-swarm remove %s")

@@ -40,7 +40,7 @@ prints the outcome of the answer; the daemon files the question.` +
 
 func reply(c *cli.Context, wait optionalSpan) error {
 	if c.NArg() == 0 {
-		return usagef("claude-swarm inbox", "reply: say to which message, and what")
+		return usagef("claude-swarm inbox", "reply: give the message and the text")
 	}
 	id := c.Args().First()
 	p, err := openPost(c)

@@ -219,13 +219,13 @@ func (p *post) askingOf(c *cli.Context, m *dropbox.Message, wait optionalSpan, a
 	case !wait.set:
 		return how, usagef(as+` "…" --wait=10m`, "--answerers and --on-timeout need --wait")
 	case u.onTimeout != "" && wait.span == 0:
-		return how, usagef(as+` "…" --wait=10m`, "--on-timeout needs a time: without one send waits for good")
+		return how, usagef(as+` "…" --wait=10m`, "--on-timeout needs a time: without one, send waits forever")
 	case u.answerers == "":
 		return how, nil
 	case c.IsSet("type") && m.Type != dropbox.Question:
 		return how, usagef(as+` "…" --wait --type question`, "--answerers is for a question, not for a %s", m.Type)
 	case u.answerers == client.ByFirst && m.Key != "":
-		return how, usagef(as+` "…" --wait --answerers first`, "a question to several has a key already: leave --key out")
+		return how, usagef(as+` "…" --wait --answerers first`, "a question to several agents already has a key: leave out --key")
 	}
 	m.Type = dropbox.Question
 	return how, nil
@@ -239,7 +239,7 @@ func (p *post) answerable(to string, m *dropbox.Message, how asking) error {
 	case how.answerers == client.ByHuman:
 		m.To = []string{dropbox.Lead} // even if an agent is the lead
 	case how.answerers == client.ByAny && len(m.To) > 1:
-		return usagef(`claude-swarm send `+shellWord(to)+` "…" --wait --answerers first`, "--answerers any asks one at a time; %q are %d", to, len(m.To))
+		return usagef(`claude-swarm send `+shellWord(to)+` "…" --wait --answerers first`, "--answerers any asks one agent; %q names %d", to, len(m.To))
 	case how.answerers == client.ByFirst:
 		m.Key = client.QuestionKey(client.ByFirst)
 	}

@@ -76,7 +76,7 @@ func parseWhen(s string, now time.Time) (time.Time, error) {
 		return now.Add(span).UTC(), nil
 	}
 	if !at.After(now) {
-		return time.Time{}, &config.SpanError{Text: s, Why: "is over already", Like: "a time to come or a span such as 2h", Try: "2h"}
+		return time.Time{}, &config.SpanError{Text: s, Why: "is already past", Like: "a future time, or a span such as 2h", Try: "2h"}
 	}
 	return at.UTC(), nil
 }

@@ -50,7 +50,7 @@ func start(c *cli.Context) error {
 	}
 	if c.Bool("foreground") {
 		if c.Bool("tmux") {
-			return usagef("claude-swarm start --tmux", "--foreground and --tmux exclude each other")
+			return usagef("claude-swarm start --tmux", "--foreground and --tmux cannot be used together")
 		}
 		return foreground(c, p, names)
 	}
@@ -95,7 +95,7 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 		if st, err := client.Status(c.Context); err != nil {
 			return err
 		} else if st.Daemon != nil && st.Daemon.Stopping {
-			return fail(exitFailed, "claude-swarm stop --now, then claude-swarm start", "%w: it ends when the running turns have", swarm.ErrStopping)
+			return fail(exitFailed, "claude-swarm stop --now, then claude-swarm start", "%w: it ends when the running turns have ended", swarm.ErrStopping)
 		}
 		return alreadyRuns(&runningError{discovery.ReadNote(p.home.LockFile())})
 	}

@@ -43,7 +43,7 @@ func TestWriteStatus(t *testing.T) {
 		Judge: journal.Cost{Today: 0.01, Total: 0.25},
 	}
 	const want = `tts: daemon pid 4711 for 2 h 05 min, version 1.0
-HALTED: no turn is begun   next: claude-swarm unhalt
+HALTED: no new turn begins   next: claude-swarm unhalt
 ! the configuration was not reloaded, the old one is in force:
   /home/ann/tts/claude-swarm.yaml:3:1: unknown key
   next: claude-swarm config check

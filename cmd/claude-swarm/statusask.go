@@ -35,7 +35,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
 		if _, moved := discovery.Elsewhere(p.dir, os.Getenv); err == nil && moved {
 			st.Trouble = append(st.Trouble, swarm.Problem{
-				Why: "the project was moved from " + st.Project + " under its daemon, which can do nothing there", Next: view.RestartDaemon,
+				Why: "the project was moved from " + st.Project + " while its daemon was running, so the daemon cannot work", Next: view.RestartDaemon,
 			})
 		}
 		return st, err

@@ -20,7 +20,7 @@ import (
 func headline(st swarm.Status, now time.Time) string {
 	name := filepath.Base(st.Project)
 	if st.Daemon == nil {
-		return name + ": no daemon runs   next: " + view.StartDaemon
+		return name + ": no daemon is running   next: " + view.StartDaemon
 	}
 	if st.Daemon.Stopping {
 		return fmt.Sprintf("%s: daemon pid %d stops when the running turns have ended   next: claude-swarm stop --now", name, st.Daemon.PID)
@@ -30,7 +30,7 @@ func headline(st swarm.Status, now time.Time) string {
 
 // haltedWords says that the whole swarm is halted, and why.
 func haltedWords(n view.Need) string {
-	text := "HALTED: no turn is begun"
+	text := "HALTED: no new turn begins"
 	if n.Why != "" {
 		text += " (" + screen.OneLine(n.Why) + ")"
 	}

@@ -20,7 +20,7 @@ import (
 func pauseCommand() *cli.Command {
 	return &cli.Command{
 		Name: "pause", Category: groupAgents, ArgsUsage: "AGENT…",
-		Usage: "let agents begin no further turn",
+		Usage: "keep agents from beginning turns",
 		Description: `A running turn continues to its end; mail waits. A pause survives a restart of
 the daemon, and ends with resume or after --for. AGENT is one name, several, or
 all.` +
@@ -45,7 +45,7 @@ all.` +
 				// If the agent is also stopped, the pause has no effect yet, and start
 				// would not end it.
 				if st, err := client.Status(c.Context, agent); err == nil && len(st.Agents) == 1 && st.Agents[0].State == swarm.Stopped {
-					text += fmt.Sprintf("  it is stopped as well; to have it work: claude-swarm start %s and claude-swarm resume %s\n", agent, agent)
+					text += fmt.Sprintf("  it is stopped as well; to let it work: claude-swarm start %s and claude-swarm resume %s\n", agent, agent)
 				}
 				return text, nil
 			})
@@ -114,7 +114,7 @@ func abort(c *cli.Context) error {
 	err := eachAgent(c, inTurnOnly, func(client *control.Client, by, agent string) (string, error) {
 		cut, err := client.Abort(c.Context, agent, by, "")
 		if errors.Is(err, swarm.ErrNoTurn) {
-			return "", fail(exitFailed, "claude-swarm status "+agent, "%s runs no turn", agent)
+			return "", fail(exitFailed, "claude-swarm status "+agent, "%s is not running a turn", agent)
 		} else if err != nil {
 			return "", err
 		}

@@ -23,7 +23,7 @@ import (
 func stopCommand() *cli.Command {
 	return &cli.Command{
 		Name: "stop", Category: groupDaemon, ArgsUsage: "[AGENT…]",
-		Usage: "stop the daemon, or agents of it",
+		Usage: "stop the daemon, or some of its agents",
 		Description: `Stops the daemon: the daemon begins no further turn, and ends when the running
 turns have ended. With names, stop stops only these agents, until they are
 started again; the daemon keeps running. It waits for the end, and says what it
@@ -44,8 +44,8 @@ func restartCommand() *cli.Command {
 		Name: "restart", Category: groupDaemon,
 		Usage: "stop the daemon and start it again",
 		Description: `Stops the daemon as stop does and starts a new one, for example to run another
-version, or for settings that reload cannot change. If no daemon runs, it only
-starts one.` +
+version, or for settings that reload cannot change. If no daemon is running, it
+only starts one.` +
 			examples("claude-swarm restart", "claude-swarm restart --now"),
 		Flags: append(stopFlags(), noIRCFlag()),
 		Action: func(c *cli.Context) error {
@@ -91,7 +91,7 @@ func stop(c *cli.Context) error {
 		if own, err := p.inTurn(); err != nil {
 			return err
 		} else if own && slices.Contains(names, by) {
-			return fail(exitRefused, "claude-swarm pause "+by, "%s cannot be stopped by its own turn, whose end stop waits for", by)
+			return fail(exitRefused, "claude-swarm pause "+by, "%s cannot be stopped by its own turn: stop waits for that turn to end", by)
 		}
 		ctx, cancel := patience(c)
 		defer cancel()
@@ -121,7 +121,7 @@ func stop(c *cli.Context) error {
 			switch {
 			case c.Bool("json"):
 			case later:
-				fmt.Fprintf(c.App.Writer, "%s stops when its turn has ended: that waits for the end of this one\n", name)
+				fmt.Fprintf(c.App.Writer, "%s stops when its turn has ended, and that turn is waiting for this one to end\n", name)
 			case errs[i] == nil:
 				fmt.Fprintf(c.App.Writer, "%s stopped\n", name)
 				view.Agents[i].write(c.App.Writer)
@@ -161,7 +161,7 @@ func stopDaemon(c *cli.Context, p *project) error {
 		if own, err := p.inTurn(); err != nil {
 			return err
 		} else if own {
-			return fail(exitRefused, askLead, "a turn of %s cannot %s the daemon, which waits for that turn's end", by, c.Command.Name)
+			return fail(exitRefused, askLead, "a turn of %s cannot %s the daemon, which would wait for that turn to end", by, c.Command.Name)
 		}
 		var running []swarm.AgentStatus
 		if c.Bool("now") {

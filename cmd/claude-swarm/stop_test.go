@@ -11,7 +11,7 @@ import (
 func TestAwaited(t *testing.T) {
 	now := time.Now()
 	st := swarm.Status{Agents: []swarm.AgentStatus{{Name: "coder"}}}
-	if got, want := awaited(st, now, time.Minute), "the end: no turn runs"; got != want {
+	if got, want := awaited(st, now, time.Minute), "the end: no turn is running"; got != want {
 		t.Errorf("waiting for %q, want %q", got, want)
 	}
 	if got := awaited(st, now, time.Second); got != "" {

@@ -52,7 +52,7 @@ func agentFlag() cli.Flag {
 func changeSubscriptions(c *cli.Context, change func(*client.Client, string, ...string) ([]string, error)) error {
 	patterns := c.Args().Slice()
 	if len(patterns) == 0 && c.Command.Name == "subscribe" {
-		return usagef("claude-swarm subscribe task.created --agent coder", "subscribe: say to which topics")
+		return usagef("claude-swarm subscribe task.created --agent coder", "subscribe: name the topics")
 	}
 	for _, p := range patterns {
 		if err := topic.CheckPattern(p); err != nil {

@@ -18,7 +18,7 @@ import (
 func questionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "answerers", Usage: "`WHO` may answer: human, any or first"},
-		&cli.StringFlag{Name: "on-timeout", Usage: "without an answer in time `DO` this: continue, the default: exit status 5; deny: print No.; pause or abort the agent in whose turn this runs"},
+		&cli.StringFlag{Name: "on-timeout", Usage: "what to `DO` without an answer in time: continue (the default; exit status 5), deny (print No.), pause or abort (the agent whose turn this is)"},
 	}
 }
 
@@ -43,7 +43,7 @@ func (p *post) unansweredOf(c *cli.Context, as string) (u unanswered, err error)
 	case u.onTimeout != "" && !slices.Contains(does, u.onTimeout):
 		return u, badWord("on-timeout", u.onTimeout, does)
 	case (u.onTimeout == client.AtPause || u.onTimeout == client.AtAbort) && p.Me.Turn == "":
-		return u, usagef(as+" --on-timeout deny", "--on-timeout %s is for an agent in its turn, and no turn runs here", u.onTimeout)
+		return u, usagef(as+" --on-timeout deny", "--on-timeout %s is for an agent in its turn, and this is not a turn", u.onTimeout)
 	}
 	return u, nil
 }
@@ -63,7 +63,7 @@ func (u *unanswered) end(c *cli.Context, late error) error {
 	me := u.post.Me.Name
 	switch u.onTimeout {
 	case client.AtDeny:
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: nobody answered %s within %s: take that for a no\n", id, waited)
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: nobody answered %s within %s: take that as a no\n", id, waited)
 		if c.Bool("json") {
 			return printJSON(c.App.Writer, struct {
 				V       int    `json:"v"`

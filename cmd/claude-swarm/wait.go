@@ -68,7 +68,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 		how.asked(how.text, limit, w.Pending, func(d dropbox.Delivery) string { return d.To })
 		return how.end(c, fail(exitTimeout, "claude-swarm trace "+w.Pending[0].ID, "no answer to %s within %s; it will come to the mailbox of %s", w.missing(), limit, p.Me.Name))
 	case errors.Is(err, context.Canceled) && printed(c.App.Writer) == nil:
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: waits no longer; the answer to %s will come to the mailbox of %s\n", w.missing(), p.Me.Name)
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: stopped waiting; the answer to %s will come to the mailbox of %s\n", w.missing(), p.Me.Name)
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func (s *hookService) listener() mail.Listener {
 // once until the receiver accepts an event again.
 func (s *hookService) lost(hook, why string) {
 	s.tell(fmt.Sprintf("webhook:%s:%d", hook, time.Now().Unix()), "webhook "+hook+" does not work",
-		fmt.Sprintf("The webhook %s has not taken an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nWhen it works (claude-swarm webhooks test %s), give them back: claude-swarm dead retry ID…\n",
+		fmt.Sprintf("The webhook %s has not accepted an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nOnce it works (claude-swarm webhooks test %s), retry them: claude-swarm dead retry ID…\n",
 			hook, why, dropbox.Hooks, hook))
 }
 
@@ -91,7 +91,7 @@ func (s *hookService) begin(ctx context.Context, f *config.File) error {
 			if ctx.Err() != nil {
 				return
 			}
-			s.log.Error("webhooks ended, and start again", "err", err)
+			s.log.Error("webhooks ended, and are restarted", "err", err)
 			s.trouble.set("webhooks: " + firstLine(fmt.Sprint(err)))
 			select {
 			case <-time.After(hooksAgain):
@@ -139,7 +139,7 @@ func (s *hookService) problems(now time.Time) (list []swarm.Problem) {
 	}
 	for _, f := range s.Failures() {
 		list = append(list, swarm.Problem{
-			Why:  fmt.Sprintf("webhook %s fails since %s: %s", f.Hook, screen.Clock(f.Since, now), f.Why),
+			Why:  fmt.Sprintf("webhook %s has been failing since %s: %s", f.Hook, screen.Clock(f.Since, now), f.Why),
 			Next: "claude-swarm webhooks test " + f.Hook,
 		})
 	}

@@ -77,7 +77,7 @@ func webhooksList(c *cli.Context, p *post) error {
 	for _, w := range list {
 		t.add(w.Name, w.Kind, number(w.Waiting), number(w.Dead), lastTry(w, now), strings.Join(w.Events, " "))
 		if w.FailingSince != nil {
-			t.last().below = append(t.last().below, tableLine{fmt.Sprintf("fails since %s: %s", screen.Clock(*w.FailingSince, now), screen.OneLine(w.Last.Why)), true})
+			t.last().below = append(t.last().below, tableLine{fmt.Sprintf("has been failing since %s: %s", screen.Clock(*w.FailingSince, now), screen.OneLine(w.Last.Why)), true})
 		}
 		if text := triesAgain(w, now); text != "" {
 			t.last().below = append(t.last().below, tableLine{text, true})
@@ -97,7 +97,7 @@ func triesAgain(w view.Webhook, now time.Time) string {
 	case w.NextTry == nil:
 		return ""
 	case w.NextTry.After(now):
-		return fmt.Sprintf("tries again at %s; when one is taken, the others follow", screen.Ahead(*w.NextTry, now))
+		return fmt.Sprintf("tries again at %s; when one is accepted, the others follow", screen.Ahead(*w.NextTry, now))
 	}
 	return "tries again now, if a daemon runs"
 }
@@ -153,7 +153,7 @@ func webhooksTest(c *cli.Context, p *post) error {
 			return err
 		}
 	} else if a.Taken() {
-		if _, err := fmt.Fprintf(c.App.Writer, "%s took it: %d %s, in %s\n", name, a.Status, http.StatusText(a.Status), screen.Span(a.Took)); err != nil {
+		if _, err := fmt.Fprintf(c.App.Writer, "%s accepted it: %d %s, in %s\n", name, a.Status, http.StatusText(a.Status), screen.Span(a.Took)); err != nil {
 			return err
 		}
 		return sayWaiting(c, p, name)
@@ -189,7 +189,7 @@ func whatHelps(a webhook.Answer) string {
 	case a.Status >= 300 && a.Status < 500:
 		return "check the address of the webhook in claude-swarm.yaml"
 	}
-	return "see that the receiver runs and can be reached from this machine"
+	return "check that the receiver is running and can be reached from this machine"
 }
 
 // onlyAbout returns the errors of a configuration that are about one webhook.

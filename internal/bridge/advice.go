@@ -20,9 +20,9 @@ func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) str
 	case strings.HasPrefix(reason, hungUpOn), remedy == OtherWords:
 		return fmt.Sprintf("As it stands it can never be posted. Write it in other words, or shorter: claude-swarm %s send %q TEXT", name, target)
 	case strings.HasSuffix(reason, staysIn):
-		return fmt.Sprintf("To be rid of it, take it out of %s: in claude-swarm.yaml, then claude-swarm reload. Agents need not leave it: what is said there wakes only who is named", name)
+		return fmt.Sprintf("To get rid of it, remove it from %s: in claude-swarm.yaml, then claude-swarm reload. Agents need not leave it: what is said there wakes only those who are named", name)
 	case n.Do != "" && n.Do != DoJoin && n.Do != DoPart && n.Do != DoTopic:
-		return fmt.Sprintf("To ask for what it can: claude-swarm %s join, part or topic", name)
+		return fmt.Sprintf("It can join, part or set a topic: claude-swarm %s join, part or topic", name)
 	}
 	switch remedy {
 	case AnyRemedy, BeingThere, BeingAllowedToTalk:

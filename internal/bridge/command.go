@@ -37,7 +37,7 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 		if whom = strings.TrimSpace(whom); whom == "" {
 			r.rep.tell(t, "Whose task is that? Name one of: "+strings.Join(agents, ", "))
 		} else {
-			r.rep.tell(t, fmt.Sprintf("What is the task? Write it behind the name, as in: TASK: @%s fix the build", whom))
+			r.rep.tell(t, fmt.Sprintf("What is the task? Write it after the name, as in: TASK: @%s fix the build", whom))
 		}
 		return
 	}
@@ -163,7 +163,7 @@ func (r *orders) reply(t Text, id, text string) {
 		for _, q := range meant {
 			ids = append(ids, q.ID+" of "+q.From)
 		}
-		r.rep.tell(t, id+" fits several questions. Say one of "+strings.Join(ids, ", "))
+		r.rep.tell(t, id+" matches several questions. Say one of "+strings.Join(ids, ", "))
 		return
 	}
 	where := "@mention in " + t.Target

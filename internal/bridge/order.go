@@ -32,7 +32,7 @@ var orderLines = []orderLine{
 	{string(Pause), "AGENT", "it begins no turn; @AGENT pause does the same", Control},
 	{string(Resume), "AGENT", "it continues; @AGENT resume does the same", Control},
 	{string(Abort), "AGENT", "ends its turn; @AGENT abort does the same", Control},
-	{string(Halt), "[WHY]", "nobody begins a turn", Control},
+	{string(Halt), "[WHY]", "no agent begins a turn", Control},
 	{string(Unhalt), "", "all go on", Control},
 	{join, "#CHANNEL", "I join a channel", Control},
 	{part, "#CHANNEL", "I leave a channel", Control},

@@ -40,7 +40,7 @@ func (p Permit) Check(addr string) error {
 	}
 	switch {
 	case set != 1:
-		return errors.New("a permit names an account, a mask or a nick, and one of them only")
+		return errors.New("a permit names an account, a mask or a nick, and only one of them")
 	case len(p.May) == 0:
 		return fmt.Errorf("the permit of %s allows nothing", p.who())
 	case p.Account != "" && strings.ContainsAny(p.Account, "*? "):
@@ -96,7 +96,7 @@ type caseMapping interface {
 func IdlePermits(permits []Permit) (why []string) {
 	for _, p := range permits {
 		if p.Check("") != nil {
-			why = append(why, fmt.Sprintf("the permit of %s counts for nothing: the server is a bouncer, and who is behind it is not known by that", p.who()))
+			why = append(why, fmt.Sprintf("the permit of %s never matches: the server is a bouncer, and this does not show who is behind it", p.who()))
 		}
 	}
 	return why

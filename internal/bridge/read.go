@@ -53,7 +53,7 @@ func (r *orders) candidates(err error) []string {
 	if !ok {
 		return []string{err.Error()}
 	}
-	lines := []string{fmt.Sprintf("%s fits %d messages:", several.Part, len(several.Found))}
+	lines := []string{fmt.Sprintf("%s matches %d messages:", several.Part, len(several.Found))}
 	for _, f := range several.Found {
 		line := f.Entry.ID + " to " + r.called(f.Mailbox)
 		if m, err := r.mail.store.Load(f); err == nil {

@@ -56,7 +56,7 @@ func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settle
 // Reasons that the bridge itself gives begin with these words. The words show whether a
 // retry helps, even after a crash, when only the reason remains.
 const (
-	tooLate   = "it expired before it could be said"
+	tooLate   = "it expired before it could be posted"
 	hungUpOn  = "the server hung up" // because of the text
 	notJoined = "cannot join: "
 )

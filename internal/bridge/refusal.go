@@ -87,7 +87,7 @@ func (r *notices) tellMissed(a *absence, round int) {
 			if a.lines > 1 {
 				more = fmt.Sprintf(", and %d more", a.lines-1)
 			}
-			r.rep.tell(a.first, fmt.Sprintf("I was away when you said that: %s (%s UTC)%s. Say it again if it still holds.",
+			r.rep.tell(a.first, fmt.Sprintf("I was away when you said that: %s (%s UTC)%s. Say it again if it still applies.",
 				clip(r.link.Plain(a.first.Body), 100), a.first.Time.UTC().Format("15:04"), more))
 		}
 	})
@@ -199,7 +199,7 @@ func (r *notices) tellCrowds(now time.Time) {
 			if o.lines > 1 {
 				what = fmt.Sprintf("%d more lines of yours", o.lines)
 			}
-			r.rep.tell(o.last, fmt.Sprintf("%s woke nobody, the last %q. Say again what still holds.%s", what, clip(r.link.Plain(o.last.Body), 100), r.wayOut(o.last, o.agent)))
+			r.rep.tell(o.last, fmt.Sprintf("%s woke nobody, the last %q. Say again what still applies.%s", what, clip(r.link.Plain(o.last.Body), 100), r.wayOut(o.last, o.agent)))
 		}
 		c.told = now
 		clear(c.over)

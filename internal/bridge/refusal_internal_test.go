@@ -97,8 +97,8 @@ func TestWhatIsTooMuchIsCounted(t *testing.T) {
 	r.listener.notices.tellCrowds(now.Add(tellAgain + time.Second))
 	want := []string{
 		first,
-		"ann: 3 more lines of yours woke nobody, the last \"coder: stop\". Say again what still holds. At any time: swarm: abort coder",
-		"joe: One more line of yours woke nobody, the last \"coder: what now?\". Say again what still holds.",
+		"ann: 3 more lines of yours woke nobody, the last \"coder: stop\". Say again what still applies. At any time: swarm: abort coder",
+		"joe: One more line of yours woke nobody, the last \"coder: what now?\". Say again what still applies.",
 	}
 	if got := slices.Sorted(slices.Values(r.told(t, "#project-x"))); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

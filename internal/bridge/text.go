@@ -72,4 +72,4 @@ func topicLine(c Names, mask func(string) string, text string) string {
 func sameChannel(c Names, a, b string) bool { return c.Same(a, b) || strings.EqualFold(a, b) }
 
 // idParts tells a person which parts of an id are enough.
-var idParts = fmt.Sprintf(" The beginning or the end of an id is enough, from %d characters on.", dropbox.MinIDPart)
+var idParts = fmt.Sprintf(" At least %d characters from the beginning or the end of an id are enough.", dropbox.MinIDPart)

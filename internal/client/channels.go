@@ -65,7 +65,7 @@ func checkTarget(name string) error {
 type TargetError struct{ Name string }
 
 func (e *TargetError) Error() string {
-	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no spaces, commas and colons, a nick none of ! @ $ * ? %% either, and 64 bytes at most", e.Name)
+	return fmt.Sprintf("%q can be neither a channel nor a nick: neither may contain spaces, commas or colons, or be longer than 64 bytes, and a nick may not contain ! @ $ * ? %%", e.Name)
 }
 
 // A StaysError says that the bridge does not leave a configured channel, since the bridge

@@ -84,7 +84,7 @@ func (c Chat) InChannel(channel string) (bridge.Channel, error) {
 func whyNotIn(st bridge.State, i int) string {
 	switch {
 	case !st.Running:
-		return "no bridge runs"
+		return "no bridge is running"
 	case !st.Connected:
 		return "it is not connected: " + st.Why
 	case i >= 0:

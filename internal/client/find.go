@@ -29,7 +29,7 @@ type AmbiguousError struct {
 
 // Error returns a text with a line for each of the messages.
 func (e *AmbiguousError) Error() string {
-	text := fmt.Sprintf("%q fits %d %s:", e.Part, len(e.Candidates), e.What)
+	text := fmt.Sprintf("%q matches %d %s:", e.Part, len(e.Candidates), e.What)
 	for _, c := range e.Candidates {
 		text += "\n  " + c.String()
 	}

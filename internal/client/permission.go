@@ -14,7 +14,7 @@ type PrivateError struct {
 }
 
 func (e *PrivateError) Error() string {
-	return e.What + " is not for " + e.Who + ": an agent sees its own mail"
+	return e.What + " is not for " + e.Who + ": an agent sees only its own mail"
 }
 
 // MaySee checks that the caller may look into a mailbox: an agent may see its own mailbox,
@@ -42,7 +42,7 @@ type TakeBackError struct {
 }
 
 func (e *TakeBackError) Error() string {
-	return e.ID + " is not for " + e.Who + " to take back: an agent takes back what it sent itself"
+	return e.ID + " is not for " + e.Who + " to take back: an agent may take back only what it sent itself"
 }
 
 // MayTakeBack checks that the caller may take a message back: an agent may take back what

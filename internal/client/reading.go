@@ -57,7 +57,7 @@ func (e *FileError) Error() string {
 	if e.Daemons {
 		return e.Path + " belongs to the daemon; no agent may send it"
 	}
-	return fmt.Sprintf("%s is outside of what your tools may read: %s", e.Path, strings.Join(e.Within, ", "))
+	return fmt.Sprintf("%s is outside what your tools may read: %s", e.Path, strings.Join(e.Within, ", "))
 }
 
 // agentFolders are an agent's name, the daemon's folder, and the folder of the mailboxes.

@@ -186,7 +186,7 @@ func TestMayRead(t *testing.T) {
 		found, m := dropbox.Found{Mailbox: tc.mailbox}, &dropbox.Message{From: tc.from}
 		if err := d.MayReadMessage(found, m); (err == nil) != tc.ok {
 			t.Errorf("a message from %s in the mailbox of %s: %v", tc.from, tc.mailbox, err)
-		} else if err != nil && !strings.Contains(err.Error(), "an agent sees its own mail") {
+		} else if err != nil && !strings.Contains(err.Error(), "an agent sees only its own mail") {
 			t.Errorf("the refusal says %v", err)
 		}
 		if err := lead.MayReadMessage(found, m); err != nil {

@@ -118,7 +118,7 @@ func (s *MCPServer) check(r *reader, path string, ok bool) {
 	}
 	for _, key := range not {
 		if at, ok := r.at[path+"."+key]; ok {
-			r.report(at.key, path, wrong("", "%s has no place in a server of type %s", key, s.Type))
+			r.report(at.key, path, wrong("", "%s does not belong in a server of type %s", key, s.Type))
 		}
 	}
 }

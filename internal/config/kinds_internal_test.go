@@ -285,7 +285,7 @@ func TestTagsAreRead(t *testing.T) {
 		"agents: {a: {tags: [Frontend]}}":          `1:21: tags: tag "Frontend"`,
 		"agents: {a: {tags: [all]}}":               `1:21: tags: tag "all"`,
 		"agents: {a: {tags: ['@x']}}":              `1:21: tags: tag "@x"`,
-		"agents: {a: {tags: [b]}, b: {tags: [b]}}": `1:20: tags: b is an agent, and its own address`,
+		"agents: {a: {tags: [b]}, b: {tags: [b]}}": `1:20: tags: b is the name of an agent, which is an address already`,
 	} {
 		if _, err := Parse("swarm.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "swarm.yaml:"+want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -16,7 +16,7 @@ func (r *reader) folders(f *File) {
 	why, dd := "", f.DeadDropDir
 	switch {
 	case within(f.Dir, dd), within(f.ProjectDir, dd):
-		why = "holds the project; the mailboxes need a separate folder"
+		why = "contains the project; the mailboxes need a separate folder"
 	case within(dd, f.Home()):
 		why = "is the daemon's own folder; the mailboxes need another"
 	}

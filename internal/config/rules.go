@@ -43,7 +43,7 @@ var rules = map[string]rule{
 	"name":     matches(`^[A-Za-z_][A-Za-z0-9_]*$`, "is not the name of a variable", ""),
 	"free":     fits("is set by claude-swarm itself", "", func(s string) bool { return !strings.HasPrefix(s, "CLAUDE_SWARM_") }),
 	"drop":     matches(`^[A-Za-z_][A-Za-z0-9_]*\*?$`, "is neither a NAME nor a PREFIX_*", ""),
-	"ours":     fits("is claude-swarm's own server", "another name; mcp: false takes ours away", func(s string) bool { return s != ToolServer }),
+	"ours":     fits("is claude-swarm's own server", "another name; mcp: false removes ours", func(s string) bool { return s != ToolServer }),
 	// The name of a server becomes part of the names of its tools.
 	"server": matches(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`, "cannot name a server; want up to 32 letters, digits, - and _", ""),
 	"header": matches(`^[A-Za-z0-9-]+$`, "cannot be the name of a header", ""),
@@ -59,7 +59,7 @@ var rules = map[string]rule{
 	"shown":   shownIn,
 	"work":    fits("lacks "+taskMark, "", func(s string) bool { return strings.Contains(s, taskMark) }),
 	"mask":    matches(`!.*@`, "is not a mask", `mask: "*!*@host.example"`),
-	"certain": matches(`^[^!]*![^@]*@.*[^*?.]`, "matches everybody: the host has to say who it is", `mask: "*!*@host.example"`),
+	"certain": matches(`^[^!]*![^@]*@.*[^*?.]`, "matches everybody: the host must identify the person", `mask: "*!*@host.example"`),
 	"pattern": pattern,
 	"call":    call,
 	"zone":    zone,

@@ -177,7 +177,7 @@ func secretIn(path string, generic bool) (string, *Error) {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = errors.New("the first line is empty")
 		}
-		return "", wrong("write it on the first line", "%s holds no secret: %v", path, err)
+		return "", wrong("write it on the first line", "%s contains no secret: %v", path, err)
 	}
 	return line, nil
 }

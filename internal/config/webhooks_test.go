@@ -55,7 +55,7 @@ func TestSecretsOfWebhooks(t *testing.T) {
 		"url: 'https://x.example/', secret_file: missing":                    "missing does not exist (try: umask 077; echo \"whsec_",
 		"url: 'https://x.example/', kind: ntfy, secret_file: missing":        "missing does not exist (try: umask 077; printf",
 		"url: 'https://x.example/', secret_file: open":                       "open (try: chmod 600 ",
-		"url: 'https://x.example/', secret_file: empty":                      "holds no secret: the first line is empty",
+		"url: 'https://x.example/', secret_file: empty":                      "contains no secret: the first line is empty",
 		"url: 'https://x.example/', secret_file: .":                          "is not a regular file",
 		"private: true, url_env: INSIDE, secret_file: good, events: [limit]": "",
 	} {

@@ -21,7 +21,7 @@ func (r *reader) named(f *File) {
 		for _, tag := range a.Tags {
 			if f.hasAgent(tag) {
 				path := "agents." + a.Name + ".tags"
-				r.once(r.find(path).value, path, wrong("another word", "%s is an agent, and its own address", tag))
+				r.once(r.find(path).value, path, wrong("another word", "%s is the name of an agent, which is an address already", tag))
 			}
 		}
 	}
@@ -32,9 +32,9 @@ func (r *reader) named(f *File) {
 	case e != nil:
 		r.report(r.find("lead_name").value, "", e)
 	case f.hasAgent(f.LeadName):
-		r.fail("lead_name", "lead: "+f.LeadName, "%s is an agent; an agent that leads is named by lead", f.LeadName)
+		r.fail("lead_name", "lead: "+f.LeadName, "%s is an agent; the key lead makes an agent the lead", f.LeadName)
 	case f.Lead != "":
-		r.fail("lead_name", "take out lead or lead_name", "the lead is %s, an agent, and goes by that name", f.Lead)
+		r.fail("lead_name", "remove lead or lead_name", "the lead is %s, an agent, which already has a name", f.Lead)
 	}
 }
 
@@ -145,7 +145,7 @@ func (r *reader) irc(f *File) {
 	case (i.CertFile == "") != (i.KeyFile == ""):
 		r.fail("irc", "", "cert_file and key_file belong together")
 	case i.NickPrefix != "" && i.Style != "nicks":
-		r.fail("irc.nick_prefix", "style: nicks", "the agents have nicks with style: nicks only")
+		r.fail("irc.nick_prefix", "style: nicks", "agents have nicks only with style: nicks")
 	case i.CertFile != "" && !i.TLS:
 		r.fail("irc", "tls: true", "cert_file is useless without TLS")
 	}

@@ -224,7 +224,7 @@ func (c *conn) call(ctx context.Context, req request) (r reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.s.log.Error("control request panicked", "type", req.Type, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			r = answer(req.ID, nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("%s: the daemon stumbled: %v", req.Type, p),
+			r = answer(req.ID, nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("%s: the daemon has a fault: %v", req.Type, p),
 				Hint: "see .claude-swarm/daemon.log"})
 		}
 	}()
@@ -240,7 +240,7 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	}
 	req.By = by
 	if inTurn && req.Type == reqShutdown {
-		return nil, &Error{Code: CodePerson, Message: "a turn of " + by + " cannot stop the daemon, which waits for that turn's end",
+		return nil, &Error{Code: CodePerson, Message: "a turn of " + by + " cannot stop the daemon, which would wait for that turn to end",
 			Hint: `claude-swarm send lead "how things stand" --type status`}
 	}
 	switch req.Type {

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNoDaemon is returned by [Dial] when no daemon answers.
-var ErrNoDaemon = errors.New("no daemon runs here")
+var ErrNoDaemon = errors.New("no daemon is running here")
 
 // ErrGone is returned when the daemon ends, or closes the connection, while a
 // call waits for its answer.

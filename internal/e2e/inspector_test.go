@@ -70,7 +70,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 	first := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at it"))
 	second := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at that"))
 
-	// The files look like those of a bridge in a channel, but no bridge runs.
+	// The files look like those of a bridge in a channel, but no bridge is running.
 	p.write(".claude-swarm/irc/state.json", `{"v":1,"connected":true,"channels":[{"name":"#project-x","joined":true,"topic":"Release","members":[{"nick":"ann","modes":"@"}]}]}`)
 
 	listed, _ := p.inspect("--method", "tools/list")
@@ -127,7 +127,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		good("clear_context", "Your handoff is written", "handoff=Go on"),
 		bad("clear_context", "handoff: want text, got a list", `handoff=["x"]`),
 		good("set_directory", "claude-swarm.yaml", "path=."),
-		bad("set_directory", "outside of your folders", "path=/etc"),
+		bad("set_directory", "outside your folders", "path=/etc"),
 		good("irc_send", "Left for #project-x", "channel=#project-x", "message=The build is green"),
 		good("irc_read", "", "channel=#project-x"),
 		good("irc_ask", "", "channel=#project-x", "question=Tabs?", "timeout=1"),

@@ -166,7 +166,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	ann.types("#project-x", "swarm: status dinesh")
 	ann.sees("#project-x", "dinesh paused for ")
 	ann.types("#project-x", "swarm: halt")
-	ann.sees("#project-x", "halted: no turn is begun")
+	ann.sees("#project-x", "halted: no new turn begins")
 	if !p.status().Halted {
 		t.Error("the swarm is not halted")
 	}

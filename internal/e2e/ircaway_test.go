@@ -218,8 +218,8 @@ func TestTheBridgeApart(t *testing.T) {
 		t.Errorf("a second bridge: %v, %s", err, stderr)
 	}
 	p.swarm("stop")
-	p.swarm("irc", "send", "project-x", "no daemon runs")
-	ears.hears("[lead] no daemon runs")
+	p.swarm("irc", "send", "project-x", "no daemon is running")
+	ears.hears("[lead] no daemon is running")
 	stopBridge()
 
 	p.start()

@@ -217,8 +217,8 @@ func TestToolsWithoutADaemon(t *testing.T) {
 		n := 0
 		for _, q := range p.requests() {
 			if q.Reply == "send" || q.Reply == "rest" {
-				if !strings.Contains(q.LastUser, "No daemon runs") {
-					t.Fatalf("%s followed %s, want that no daemon runs", q.Reply, q.LastUser)
+				if !strings.Contains(q.LastUser, "No daemon is running") {
+					t.Fatalf("%s followed %s, want that no daemon is running", q.Reply, q.LastUser)
 				}
 				n++
 			}

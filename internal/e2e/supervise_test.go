@@ -67,7 +67,7 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 
 	p.send("coder", "something else")
 	ann.types("#project-x", "@coder resume")
-	ann.sees("#project-x", "coder takes up its mail again")
+	ann.sees("#project-x", "coder works on its mail again")
 	p.until("it goes on", func() bool { return p.done("coder") == 2 })
 	if n := strings.Count(p.read(".claude-swarm/events.jsonl"), `"word":"agent_spiraling"`); n != 1 {
 		t.Errorf("%d escalations on the list of events, want 1", n)

@@ -29,7 +29,7 @@ func (f folders) within(path string) (string, error) {
 	path = f.absolute(path)
 	real, err := filepath.EvalSymlinks(path)
 	if os.IsNotExist(err) {
-		return "", fmt.Errorf("%s is not there", path)
+		return "", fmt.Errorf("%s does not exist", path)
 	} else if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func (f folders) within(path string) (string, error) {
 			return real, nil
 		}
 	}
-	return "", fmt.Errorf("%s is outside of your folders: %s", path, strings.Join(f.own, ", "))
+	return "", fmt.Errorf("%s is outside your folders: %s", path, strings.Join(f.own, ", "))
 }
 
 // absolute resolves a path from the working folder of the caller.
@@ -87,7 +87,7 @@ func (f folders) enter(_ context.Context, in directoryArguments) (*directory, er
 	if err != nil {
 		return nil, err
 	}
-	d := &directory{Path: path, Entries: []string{}, Note: fmt.Sprintf("Work there from now on: begin shell commands with cd %s, and name files by their whole path. Your conversation goes on.", path)}
+	d := &directory{Path: path, Entries: []string{}, Note: fmt.Sprintf("Work there from now on: begin shell commands with cd %s, and name files by their full path. Your conversation continues.", path)}
 	for _, e := range entries {
 		name := e.Name()
 		if e.IsDir() {

@@ -25,6 +25,6 @@ func TestPartsOfIDs(t *testing.T) {
 	if out, text := p.call("read", `{"id":"mine"}`); out["id"] != "mineaaaaaa" {
 		t.Errorf("read of the only one that coder may read: %v\n%s", out, text)
 	}
-	p.mistaken("read", arguments{"id": "same"}, "read: \"same\" fits 2 messages:\n  sameaaaaaa  lead → coder  note  first of two\n  samebbbbbb  lead → coder  note  second")
-	p.mistaken("read", arguments{"id": "zzzz"}, "the beginning or the end of an id is enough, from 4 characters on")
+	p.mistaken("read", arguments{"id": "same"}, "read: \"same\" matches 2 messages:\n  sameaaaaaa  lead → coder  note  first of two\n  samebbbbbb  lead → coder  note  second")
+	p.mistaken("read", arguments{"id": "zzzz"}, "at least 4 characters from the beginning or the end of an id are enough")
 }

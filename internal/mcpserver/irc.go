@@ -80,7 +80,7 @@ func (c chat) ircNote(channel string) (string, error) {
 	var notes []string
 	switch {
 	case !st.Running:
-		notes = append(notes, "No bridge runs: it waits to be posted.")
+		notes = append(notes, "No bridge is running: it waits to be posted.")
 	case !st.Connected:
 		notes = append(notes, "IRC is away ("+cmp.Or(st.Why, "not connected")+"): it waits to be posted.")
 	}
@@ -157,7 +157,7 @@ func (c chat) whySilent(lines []bridge.Line) string {
 	case err != nil:
 		return ""
 	case !st.Running:
-		return "No bridge runs, so nothing new arrives."
+		return "No bridge is running, so nothing new arrives."
 	case !st.Connected:
 		return "IRC is away (" + cmp.Or(st.Why, "not connected") + "), so nothing new arrives."
 	}
@@ -167,7 +167,7 @@ func (c chat) whySilent(lines []bridge.Line) string {
 func (t *channelLines) readable() string {
 	var b text
 	if t.Dropped > 0 {
-		b.line("(%s went by unread)", screen.Several(t.Dropped, "message", "messages"))
+		b.line("(%s dropped unread)", screen.Several(t.Dropped, "message", "messages"))
 	}
 	if len(t.Lines) == 0 {
 		b.line("Nothing new in %s.", t.Channel)

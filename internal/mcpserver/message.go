@@ -30,7 +30,7 @@ type message struct {
 func readMessage(data []byte) (message, error) {
 	var m message
 	if data[0] != '{' {
-		return m, errors.New("a message is a JSON object")
+		return m, errors.New("a message must be a JSON object")
 	}
 	var parts map[string]json.RawMessage // a struct would accept "ID" for "id"
 	if err := json.Unmarshal(data, &parts); err != nil {
@@ -38,12 +38,12 @@ func readMessage(data []byte) (message, error) {
 	}
 	if id := parts["id"]; id != nil {
 		if m.key = keyOf(id); m.key == "" {
-			return m, errors.New("an id is a string or a whole number")
+			return m, errors.New("an id must be a string or a whole number")
 		}
 		m.id = id
 	}
 	if string(parts["jsonrpc"]) != `"2.0"` {
-		return m, errors.New(`a message has "jsonrpc": "2.0"`)
+		return m, errors.New(`a message must have "jsonrpc": "2.0"`)
 	}
 	method, isRequest := parts["method"]
 	wrong, isError := parts["error"]
@@ -51,15 +51,15 @@ func readMessage(data []byte) (message, error) {
 	switch {
 	case isRequest:
 		if err := json.Unmarshal(method, &m.method); err != nil || m.method == "" {
-			return m, errors.New("a method is a text")
+			return m, errors.New("a method must be a string")
 		}
 	case isError && wrong[0] != '{':
-		return m, errors.New("an error is a JSON object")
+		return m, errors.New("an error must be a JSON object")
 	case !isError && !isResult:
-		return m, errors.New("a message has a method, a result or an error")
+		return m, errors.New("a message must have a method, a result or an error")
 	}
 	if m.params = parts["params"]; m.params != nil && m.params[0] != '{' {
-		return m, errors.New("the params are a JSON object")
+		return m, errors.New("the params must be a JSON object")
 	}
 	return m, nil
 }

@@ -80,7 +80,7 @@ func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context
 	case err != nil:
 		return nil, err
 	case d == nil:
-		return nil, errors.New("no daemon runs, and only a daemon can do that")
+		return nil, errors.New("no daemon is running, and only a daemon can do that")
 	}
 	defer d.Close()
 	if err := do(d, ctx, o.Me.Name, o.Me.Name); err != nil {

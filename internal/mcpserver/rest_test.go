@@ -52,7 +52,7 @@ func TestBoard(t *testing.T) {
 func TestContextTools(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	for _, tool := range []string{"compact_context", "clear_context"} {
-		if got := p.fails(tool, `{}`); !strings.Contains(got, "no daemon runs") {
+		if got := p.fails(tool, `{}`); !strings.Contains(got, "no daemon is running") {
 			t.Errorf("%s without a daemon: %q", tool, got)
 		}
 	}
@@ -106,8 +106,8 @@ func TestSetDirectory(t *testing.T) {
 		t.Errorf("instructions from outside: %v", out)
 	}
 	for path, want := range map[string]string{
-		outside: "outside of your folders", "link": "outside of your folders", "../": "outside of your folders",
-		"/": "outside of your folders", "nothing": "is not there", "sub/CLAUDE.md": "not a directory",
+		outside: "outside your folders", "link": "outside your folders", "../": "outside your folders",
+		"/": "outside your folders", "nothing": "does not exist", "sub/CLAUDE.md": "not a directory",
 	} {
 		if got := p.fails("set_directory", `{"path":"`+path+`"}`); !strings.Contains(got, want) {
 			t.Errorf("set_directory %s: %q, want %q", path, got, want)

@@ -157,7 +157,7 @@ func (w mail) attach(path string) (dropbox.Attachment, error) {
 	}
 	a, err := w.Attach(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("attach: %s is not there", path)
+		err = fmt.Errorf("attach: %s does not exist", path)
 	}
 	return a, err
 }

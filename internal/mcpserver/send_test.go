@@ -17,11 +17,11 @@ func TestSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, text := p.call("send", `{"to":"coder","text":"Do it","subject":" two\n words ","priority":"urgent","cc":["reviewer"],"attach":["notes.txt"],"key":"once"}`)
-	if !strings.HasPrefix(text, "Sent: ") || !strings.Contains(text, "No daemon runs") {
+	if !strings.HasPrefix(text, "Sent: ") || !strings.Contains(text, "No daemon is running") {
 		t.Errorf("text %q", text)
 	}
-	if note, _ := out["note"].(string); !strings.Contains(note, "No daemon runs") {
-		t.Errorf("note %q, want that no daemon runs", note)
+	if note, _ := out["note"].(string); !strings.Contains(note, "No daemon is running") {
+		t.Errorf("note %q, want that no daemon is running", note)
 	}
 	got := p.waiting("coder")
 	if len(got) != 1 {

@@ -47,7 +47,7 @@ type offered struct {
 // instructions is the text about all tools that a client outside of a turn passes to its
 // model.
 const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
-in each turn, and your last words go back to its sender by themselves. Use send to give
+in each turn, and your last words go back to its sender automatically. Use send to give
 another agent a task or to tell something, ask when you need an answer before you can go
 on, list_agents to see who is there, and the board for what everybody should know.`
 
@@ -79,7 +79,7 @@ func advised(err error) error {
 		return fmt.Errorf("%w; list_agents names all", err)
 	}
 	if errors.Is(err, dropbox.ErrNotFound) {
-		return fmt.Errorf("%w; the beginning or the end of an id is enough, from %d characters on; inbox lists your mail, history what you have done, topics what is published", err, dropbox.MinIDPart)
+		return fmt.Errorf("%w; at least %d characters from the beginning or the end of an id are enough; inbox lists your mail, history what you have done, topics what is published", err, dropbox.MinIDPart)
 	}
 	return err
 }

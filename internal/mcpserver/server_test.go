@@ -293,8 +293,8 @@ func TestWrongArguments(t *testing.T) {
 		{"send", `{"to":"coder","text":"` + strings.Repeat("x", 8193) + `"}`, "send: the text has 8193 bytes, 8192 at most; write it to a file and name that in attach"},
 		{"send", `{"to":"coder","text":"x","thread":"zzzzzzzzzz"}`, "no such message"},
 		{"send", `{"to":"coder","text":"x","reply_to":"zzzzzzzzzz"}`, "no such message"},
-		{"send", `{"to":"coder","text":"x","attach":["/etc/passwd"]}`, "send: attach: /etc/passwd is outside of your folders: " + p.dir},
-		{"send", `{"to":"coder","text":"x","attach":["nothing.txt"]}`, "nothing.txt is not there"},
+		{"send", `{"to":"coder","text":"x","attach":["/etc/passwd"]}`, "send: attach: /etc/passwd is outside your folders: " + p.dir},
+		{"send", `{"to":"coder","text":"x","attach":["nothing.txt"]}`, "nothing.txt does not exist"},
 		{"send", `{"to":"coder","text":"x","attach":["."]}`, "not a regular file"},
 		{"send", `{"to":"coder","text":"x","attach":[".claude-swarm/turns"]}`, "is the daemon's own"},
 	} {

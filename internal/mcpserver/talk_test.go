@@ -157,7 +157,7 @@ func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
 			t.Errorf("ask = %v, want that it is not waited for: %s", out, want)
 		}
 	}
-	ask("No daemon runs")
+	ask("No daemon is running")
 	p.daemon = idle()
 	p.daemon.status.Agents[1].State, p.daemon.status.Agents[1].Why = swarm.Stopped, "its key is wrong"
 	ask("reviewer is stopped (its key is wrong)")
@@ -228,7 +228,7 @@ func TestInboxReadReply(t *testing.T) {
 	}
 	// Without a daemon the result is the same, with a note.
 	p.daemon = nil
-	if out, _ := p.call("inbox", `{}`); !strings.Contains(out["note"].(string), "No daemon runs") {
+	if out, _ := p.call("inbox", `{}`); !strings.Contains(out["note"].(string), "No daemon is running") {
 		t.Errorf("inbox without a daemon = %v", out)
 	}
 }
@@ -297,7 +297,7 @@ func TestListAgentsAndHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _ := p.call("list_agents", `{}`)
-	if list := out["agents"].([]any); len(list) != 2 || !strings.Contains(out["note"].(string), "No daemon runs") {
+	if list := out["agents"].([]any); len(list) != 2 || !strings.Contains(out["note"].(string), "No daemon is running") {
 		t.Errorf("list_agents without a daemon = %v", out)
 	}
 	out, text := p.call("list_agents", `{"agent":"reviewer"}`)

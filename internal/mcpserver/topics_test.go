@@ -41,7 +41,7 @@ func TestPublishedWorkByTools(t *testing.T) {
 			if len(id) != 10 || len(offered) != 1 || offered[0].(map[string]any)["to"] != "reviewer" || !strings.Contains(text, "as "+id) || !strings.Contains(text, "For: reviewer.") {
 				t.Fatalf("publish = %v, %q", out, text)
 			}
-			if note, _ := out["note"].(string); strings.Contains(note, "No daemon runs") != (d == nil) {
+			if note, _ := out["note"].(string); strings.Contains(note, "No daemon is running") != (d == nil) {
 				t.Errorf("note %q", note)
 			}
 			if out, text := p.call("publish", `{"topic":"task.created","text":"Port it.","key":"once"}`); out["id"] != id || out["duplicate"] != true || !strings.Contains(text, "a duplicate of "+id) {
@@ -134,7 +134,7 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 		{"publish", `{"topic":"task.created","text":" "}`, "publish: the text is empty"},
 		{"publish", `{"topic":"task.created","text":"x","type":"result"}`, `type: "result" is not one of task, question, handoff, status, note`},
 		{"publish", `{"topic":"task.created","text":"x","thread":"zzzzzzzzzz"}`, "no such message"},
-		{"publish", `{"topic":"task.created","text":"x","attach":["/etc/passwd"]}`, "outside of what your tools may read"},
+		{"publish", `{"topic":"task.created","text":"x","attach":["/etc/passwd"]}`, "outside what your tools may read"},
 		{"publish", `{"topic":"task.created","text":"x","to":"coder"}`, `there is no argument "to"`},
 		{"subscribe", `{}`, "subscribe: the argument patterns is missing: topics such as"},
 		{"subscribe", `{"patterns":[]}`, "name at least one pattern"},

@@ -34,7 +34,7 @@ func (p Policy) acl(q Question) Verdict {
 			continue
 		}
 		if i > 0 {
-			v.Reason = fmt.Sprintf("nothing proves who wrote it, and %s was at work: %s", shownName(who), v.Reason)
+			v.Reason = fmt.Sprintf("nothing proves who wrote it, and %s was working: %s", shownName(who), v.Reason)
 			v.Next = "if a person wrote it: claude-swarm send; else let the lead pass it on"
 		}
 		return v

@@ -151,7 +151,7 @@ func (p Policy) senderRate(past *Past, q Question) Verdict {
 		return passes
 	}
 	return refuse(RuleSenderRate, fmt.Sprintf("%s sends more than %d messages a minute (policy.sender_per_min)", shownName(q.speaker()), p.PerSender),
-		"put many messages into one, and wait a minute")
+		"combine your messages, and wait a minute")
 }
 
 func (p Policy) threadRate(past *Past, q Question) Verdict {

@@ -85,14 +85,14 @@ func (g *Gate) Load(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
-		return fmt.Errorf("read what was said lately: %w", err)
+		return fmt.Errorf("read the recent messages: %w", err)
 	}
 	var s saved
 	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("read what was said lately: %s: %w", path, err)
+		return fmt.Errorf("read the recent messages: %s: %w", path, err)
 	}
 	if s.V != savedVersion {
-		return fmt.Errorf("read what was said lately: %s: version %d is not known", path, s.V)
+		return fmt.Errorf("read the recent messages: %s: version %d is not known", path, s.V)
 	}
 	past := Past{senders: map[string]*sender{}, threads: map[string]*thread{}}
 	for name, one := range s.Senders {
@@ -132,7 +132,7 @@ func (g *Gate) Save(path string) error {
 		g.mu.Lock()
 		g.dirty = true
 		g.mu.Unlock()
-		return fmt.Errorf("write what was said lately: %w", err)
+		return fmt.Errorf("write the recent messages: %w", err)
 	}
 	return nil
 }

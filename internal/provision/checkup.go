@@ -102,7 +102,7 @@ func (e *checkup) next(name string) string {
 	case "configuration":
 		return "claude-swarm config check"
 	case "reread":
-		return "write it, or take it out of reread: in " + e.Config
+		return "write it, or remove it from reread: in " + e.Config
 	case "mailboxes":
 		return "ls -ld " + shellWord(e.file.DeadDropDir) + ", then claude-swarm init"
 	case "daemon's folder":

@@ -40,7 +40,7 @@ func (e *checkup) mailboxes() {
 		e.fixMode(dir, 0o700)
 	}
 	if store.Halted() {
-		e.warn("halt", "claude-swarm unhalt", "no turn is begun: %s", firstLine("HALT is there "+store.HaltReason()))
+		e.warn("halt", "claude-swarm unhalt", "no new turn begins: %s", firstLine("HALT exists "+store.HaltReason()))
 	}
 	boxes, err := store.Mailboxes()
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *checkup) noAccess(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
 		return false
 	}
-	e.wrong("mailboxes", "chmod u+rwx "+shellWord(path)+", or sudo chown $USER "+shellWord(path), "we may not read or write in %s", path)
+	e.wrong("mailboxes", "chmod u+rwx "+shellWord(path)+", or sudo chown $USER "+shellWord(path), "this user may not read or write in %s", path)
 	e.fixMode(path, 0o700)
 	return true
 }
@@ -144,7 +144,7 @@ func (e *checkup) fileSystem() {
 		e.warn(name, local, "%s is on %s: mail there ends with the machine or its container", parent, disk.Kind)
 	}
 	if !disk.Usable() {
-		e.wrong(name, local, "%s has neither hard links nor a rename that replaces nothing: answers cannot be delivered", parent)
+		e.wrong(name, local, "%s has neither hard links nor a rename that refuses to replace a file: answers cannot be delivered", parent)
 	}
 	if !disk.Locks {
 		e.wrong(name, local, "locks do not hold in %s: two daemons could work on the same mailboxes", parent)
@@ -159,7 +159,7 @@ func describeDisk(disk dropbox.FileSystem) string {
 		words = append(words, "no hard links")
 	}
 	if !disk.NoReplace {
-		words = append(words, "no rename that replaces nothing")
+		words = append(words, "no rename that refuses to replace a file")
 	}
 	if disk.FoldsCase {
 		words = append(words, "upper and lower case are not distinguished")

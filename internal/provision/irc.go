@@ -23,7 +23,7 @@ func (e *checkup) irc() {
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			e.wrong(name, "write the password into it, readable by you alone", "%v", err)
+			e.wrong(name, "write the password into it, readable only by you", "%v", err)
 			return
 		case info.Mode().Perm()&0o077 != 0:
 			e.wrong(name, "chmod go-rwx "+shellWord(path), "%s can be read by others (mode %04o)", path, info.Mode().Perm())
@@ -34,7 +34,7 @@ func (e *checkup) irc() {
 		// A running daemon may have the variable, but a daemon that is started from here
 		// would lack it.
 		if e.Getenv(variable) == "" {
-			e.warn(name, "export "+variable+"=… before start", "%s, which holds a password, is not set here", variable)
+			e.warn(name, "export "+variable+"=… before start", "%s, which contains a password, is not set here", variable)
 		}
 	}
 	if len(i.Allow) == 0 {
@@ -45,7 +45,7 @@ func (e *checkup) irc() {
 	case err != nil:
 		e.wrong(name, "", "%v", err)
 	case !st.Running && i.Apart:
-		e.warn(name, "claude-swarm irc run", "no bridge runs, and it is to run apart from the daemon")
+		e.warn(name, "claude-swarm irc run", "no bridge is running, and irc.apart keeps the daemon from running one")
 	case !st.Running:
 		e.good(name, "%s; the daemon connects when it runs (claude-swarm irc doctor tries it)", i.Server)
 	case !st.Connected:

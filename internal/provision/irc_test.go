@@ -21,8 +21,8 @@ func TestIRC(t *testing.T) {
 		"nobody":        {"{server: localhost}", []string{"warn irc.allow is empty", "ok localhost"}},
 		"no password":   {"{server: localhost, sasl: plain, password_file: none, allow: [{nick: ann, may: [talk]}]}", []string{"wrong "}},
 		"open password": {"{server: localhost, sasl: plain, password_file: secret, allow: [{nick: ann, may: [talk]}]}", []string{"wrong ", "ok localhost"}},
-		"no variable":   {"{server: localhost, sasl: plain, password_env: IRC_PASSWORD, allow: [{nick: ann, may: [talk]}]}", []string{"warn IRC_PASSWORD, which holds a password, is not set here", "ok localhost"}},
-		"apart":         {"{server: localhost, apart: true, allow: [{nick: ann, may: [talk]}]}", []string{"warn no bridge runs"}},
+		"no variable":   {"{server: localhost, sasl: plain, password_env: IRC_PASSWORD, allow: [{nick: ann, may: [talk]}]}", []string{"warn IRC_PASSWORD, which contains a password, is not set here", "ok localhost"}},
+		"apart":         {"{server: localhost, apart: true, allow: [{nick: ann, may: [talk]}]}", []string{"warn no bridge is running"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -36,7 +36,7 @@ func (e *checkup) daemon(ctx context.Context) {
 		e.wrong(name, try, "%v", err)
 		return
 	case e.LockedBy > 0:
-		e.wrong(name, fmt.Sprintf("kill %d", e.LockedBy), "pid %d holds the project and does not answer", e.LockedBy)
+		e.wrong(name, fmt.Sprintf("kill %d", e.LockedBy), "pid %d holds the project's lock and does not answer", e.LockedBy)
 		return
 	case e.LockedBy < 0:
 		e.wrong(name, "fuser "+shellWord(e.home.LockFile()), "something holds %s and does not answer", e.home.LockFile())
@@ -51,10 +51,10 @@ func (e *checkup) daemon(ctx context.Context) {
 		}
 	}
 	if stale != "" {
-		e.warn(name, "claude-swarm start", "none runs; %s was left by a crash, and the next start removes it", stale)
+		e.warn(name, "claude-swarm start", "none is running; %s was left by a crash, and the next start removes it", stale)
 		return
 	}
-	e.good(name, "none runs")
+	e.good(name, "none is running")
 }
 
 func (e *checkup) ask(ctx context.Context, client *control.Client) {

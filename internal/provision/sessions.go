@@ -97,8 +97,8 @@ func (e *checkup) hooks() {
 		why := hooksBlocked(a, e.Getenv("HOME"))
 		if why != "" && !told[why] {
 			told[why] = true
-			e.warn(name, "take it out, or do without: attached sessions fetch mail by /inbox, and after a compaction the window comes back a turn later",
-				"%s, so none of our hooks runs", why)
+			e.warn(name, "remove it, or do without hooks: attached sessions fetch mail with /inbox, and after a compaction the window comes back a turn later",
+				"%s, so none of our hooks run", why)
 		}
 	}
 	if len(told) == 0 {
@@ -162,7 +162,7 @@ func (e *checkup) bindings() {
 		case exists(filepath.Join(e.home.Dir(), "attached", a.Name+".json")):
 			e.warn(name, "claude-swarm attach "+a.Name, "the session of %s has died; its mail, including what it was working on, waits for the next one", a.Name)
 		default:
-			e.good(name, "%s: no session runs; its mail waits", a.Name)
+			e.good(name, "%s: no session is running; its mail waits", a.Name)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestLoginHooksAndFolders(t *testing.T) {
 	expect(f, "hooks", provision.Good, "nothing", 1)
 	expect(f, "folders", provision.Good, "one, two share", 1)
 	expect(f, "set-up", provision.Good, "everything", 1)
-	expect(f, "attached", provision.Good, "no session runs", 1)
+	expect(f, "attached", provision.Good, "no session is running", 1)
 	expect(examineIn(t, dir, map[string]string{"ANTHROPIC_API_KEY": "x"}), "login", provision.Good, "agents one, two: by ANTHROPIC_API_KEY", 1)
 
 	put(t, dir, "home/.claude/.credentials.json", "{}", 0o600)

@@ -35,7 +35,7 @@ func (e *checkup) webhooks(ctx context.Context) {
 		case err != nil:
 			e.wrong(name, "change its url in claude-swarm.yaml, then "+test, "%s: %v", h.Name, err)
 		case stand.Failed > 0:
-			e.warn(name, test, "%s fails since %s: %s", h.Name, stand.Since.Local().Format(time.DateTime), firstLine(stand.Why))
+			e.warn(name, test, "%s has been failing since %s: %s", h.Name, stand.Since.Local().Format(time.DateTime), firstLine(stand.Why))
 		case tried:
 			e.good(name, "%s posts to %s; its receiver accepted an event at %s", h.Name, h.Host(), stand.Taken.Local().Format(time.DateTime))
 		default:

@@ -36,7 +36,7 @@ func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 			s.NextTry = &st.NextTry
 		}
 	case f.IRC.Apart:
-		s.Why, s.Next = "no bridge runs", "claude-swarm irc run"
+		s.Why, s.Next = "no bridge is running", "claude-swarm irc run"
 	case hasDaemon(home):
 		s.Why, s.Next = "the daemon runs without its bridge", RestartDaemon
 	default:

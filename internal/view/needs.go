@@ -15,7 +15,7 @@ type NeedKind string
 
 // The kinds, in the order in which they are listed.
 const (
-	NeedDaemon   NeedKind = "daemon"   // no daemon runs
+	NeedDaemon   NeedKind = "daemon"   // no daemon is running
 	NeedHalted   NeedKind = "halted"   // no agent begins a turn
 	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem
 	NeedLimit    NeedKind = "limit"    // an account is at its limit; the limit ends without help

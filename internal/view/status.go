@@ -19,7 +19,7 @@ type Status struct {
 }
 
 // StatusOf adds the needs of a person to the daemon's answer, or to the status from the
-// files if no daemon runs.
+// files if no daemon is running.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
 // Cost returns what all agents and the supervisor have cost together, in US dollars.
@@ -111,7 +111,7 @@ func (s *Status) List() []Agent {
 	return list
 }
 
-// lacksDaemon reports whether an agent does nothing only because no daemon runs.
+// lacksDaemon reports whether an agent does nothing only because no daemon is running.
 func lacksDaemon(st swarm.Status, a swarm.AgentStatus) bool {
 	return st.Daemon == nil && a.State == swarm.Stopped && a.Next == StartDaemon
 }

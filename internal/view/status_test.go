@@ -48,9 +48,9 @@ func TestNeeds(t *testing.T) {
 				{Name: "coder", State: swarm.Stopped, Why: swarm.WhyNoDaemon, Next: view.StartDaemon},
 				{Name: "tester", State: swarm.Stopped, Why: "3 failures in 300 s", Next: "claude-swarm start tester"},
 			},
-			IRC: &swarm.IRCStatus{Why: "no daemon runs", Next: view.StartDaemon},
+			IRC: &swarm.IRCStatus{Why: "no daemon is running", Next: view.StartDaemon},
 		}, []view.Need{
-			{Kind: view.NeedDaemon, Agents: []string{}, Why: "no daemon runs", Next: "claude-swarm start"},
+			{Kind: view.NeedDaemon, Agents: []string{}, Why: "no daemon is running", Next: "claude-swarm start"},
 			{Kind: view.NeedStopped, Agents: []string{"tester"}, Why: "3 failures in 300 s", Next: "claude-swarm start tester"},
 		}},
 		"all at once": {busy, []view.Need{

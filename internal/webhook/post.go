@@ -93,7 +93,7 @@ func (p *Poster) Post(ctx context.Context, id string, body []byte) Answer {
 	return a
 }
 
-var errSlow = errors.New("the time of the try is over")
+var errSlow = errors.New("the time for this try is over")
 
 func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time) Answer {
 	r, err := p.hook.request(ctx, id, body, now)
@@ -151,7 +151,7 @@ func redirect(answer *http.Response) string {
 func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 	proxy, err := p.proxy(r)
 	if err != nil {
-		return nil, errors.New("the proxy of the environment cannot be used")
+		return nil, errors.New("the proxy from the environment cannot be used")
 	}
 	dialer := &net.Dialer{Timeout: p.timeout, KeepAlive: -1}
 	t := &http.Transport{
@@ -183,7 +183,7 @@ func (p *Poster) CheckAddress(ctx context.Context) error {
 	}
 	proxy, err := p.proxy(r)
 	if err != nil {
-		return errors.New("the proxy of the environment cannot be used")
+		return errors.New("the proxy from the environment cannot be used")
 	} else if proxy != nil {
 		return p.hook.mayPassProxy(r.URL)
 	}

@@ -159,7 +159,7 @@ func TestProxy(t *testing.T) {
 		t.Errorf("the proxy got %d requests, want 1", n)
 	}
 	broken := func(*http.Request) (*url.URL, error) { return nil, errors.New("nonsense with a password") }
-	const want = "the proxy of the environment cannot be used"
+	const want = "the proxy from the environment cannot be used"
 	if a := post(t, webhook.Hook{URL: "http://inside.example/x", Private: true}, webhook.PosterOptions{Proxy: broken}); a.Why != want {
 		t.Errorf("Why = %q, want %q", a.Why, want)
 	}

@@ -350,10 +350,10 @@ func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
 	case lost:
 		log.Error("event was given up", keyWhy, a.Why)
 		return r.step("given up", c.Entry, func() error {
-			return r.box.GiveUp(c.Entry, fmt.Sprintf("the webhook %s did not take it in %d tries; last: %s", h.Name, c.Failed+1, a.Why))
+			return r.box.GiveUp(c.Entry, fmt.Sprintf("the webhook %s did not accept it in %d tries; last: %s", h.Name, c.Failed+1, a.Why))
 		})
 	}
-	log.Warn("event was not taken", keyWhy, a.Why)
+	log.Warn("event was not accepted", keyWhy, a.Why)
 	return r.step("put back", c.Entry, func() error { return r.putBack(c.Entry, true) })
 }
 

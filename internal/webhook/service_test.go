@@ -251,7 +251,7 @@ func TestGivenUpAfterTheLastTry(t *testing.T) {
 	if err != nil || len(letters) != 2 {
 		t.Fatal(letters, err)
 	}
-	if want := "the webhook ops did not take it in 4 tries; last: it answered 500 Internal Server Error: not today"; strings.TrimSpace(letters[0].Reason) != want {
+	if want := "the webhook ops did not accept it in 4 tries; last: it answered 500 Internal Server Error: not today"; strings.TrimSpace(letters[0].Reason) != want {
 		t.Errorf("reason %q, want %q", letters[0].Reason, want)
 	}
 	if n := len(rc.got()); n != 8 {

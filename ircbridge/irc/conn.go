@@ -100,7 +100,7 @@ func (c *Conn) connect(ctx context.Context) (net.Conn, error) {
 	c.below = nc
 	if c.cfg.Clear {
 		if c.cfg.SASL != nil && !isLoopback(nc.RemoteAddr()) {
-			return nil, errors.Join(fmt.Errorf("%w: SASL would go in the clear", ErrConfig), nc.Close())
+			return nil, errors.Join(fmt.Errorf("%w: SASL would be sent unencrypted", ErrConfig), nc.Close())
 		}
 		return nc, nil
 	}

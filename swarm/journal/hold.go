@@ -138,7 +138,7 @@ func OpenHolds(home Home) (*Holds, error) {
 	err := ReadJSON(s.path, &s.file)
 	if e, ok := errors.AsType[*DamagedError](err); ok {
 		e.Lost = "it is not known who was paused or stopped"
-		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, and pause or stop again who was", screen.ShellWord(s.path), screen.ShellWord(e.Aside()))
+		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, then pause or stop those agents again", screen.ShellWord(s.path), screen.ShellWord(e.Aside()))
 		return nil, e
 	} else if err != nil {
 		return nil, fmt.Errorf("what was paused and stopped: %w", err)

@@ -31,7 +31,7 @@ import (
 // between have ended.
 //
 // Each client has a pid file from before its prompt until it ends, even if its daemon was
-// killed. If there is no pid file and no daemon runs, the caller cannot be in a turn, and
+// killed. If there is no pid file and no daemon is running, the caller cannot be in a turn, and
 // tracing does not look at the processes above. That keeps send fast.
 
 // A TraceError says that a caller belongs to a turn, or claims to, but that the turn
@@ -126,7 +126,7 @@ func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record
 	}
 	rec, err := h.lastTurn()
 	if err == nil && rec == nil {
-		err = &TraceError{"this was started in a turn of the swarm, and that turn is not known any more"}
+		err = &TraceError{"this was started in a turn of the swarm, and that turn is no longer known"}
 	}
 	return rec, err
 }
@@ -192,7 +192,7 @@ func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	case rec == nil:
 		return nil, &TraceError{fmt.Sprintf("turn %s: there is no such turn here", mark)}
 	case agent != "" && rec.Agent != agent:
-		return nil, &TraceError{fmt.Sprintf("turn %s is of %s, not of %s", mark, rec.Agent, screen.Short(agent, maxTurnID))}
+		return nil, &TraceError{fmt.Sprintf("turn %s belongs to %s, not to %s", mark, rec.Agent, screen.Short(agent, maxTurnID))}
 	case rec.Mark() != mark, rec.End != "", !h.hasClient(rec):
 		return nil, &TraceError{fmt.Sprintf("turn %s has ended", mark)}
 	}
@@ -241,7 +241,7 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 // ended, it can no longer be traced, and the error is a [*TraceError].
 func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	if _, err := runner.Identify(pid); err != nil {
-		return "", false, &TraceError{"whoever asked has ended, and nothing tells who that was"}
+		return "", false, &TraceError{"the program that asked has ended, and nothing shows which one it was"}
 	}
 	rec, err := h.trace(pid, "")
 	if err != nil {

@@ -74,7 +74,7 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 	defer c.mu.Unlock()
 	all := c.lately(agent, now)
 	if len(all) >= absolutely*perHour {
-		return fmt.Sprintf("%d turns within an hour, ten times policy.turns_per_hour; it can go on after %s, or with a higher number", len(all), screen.Ahead(all[0].at.Add(countedFor), time.Now()))
+		return fmt.Sprintf("%d turns within an hour, ten times policy.turns_per_hour; it can continue after %s, or with a higher number", len(all), screen.Ahead(all[0].at.Add(countedFor), time.Now()))
 	}
 	alone := len(all)
 	for i, t := range slices.Backward(all) {
@@ -84,7 +84,7 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 		}
 	}
 	if alone >= perHour && !person {
-		return fmt.Sprintf("%d turns within an hour without a word of a person (policy.turns_per_hour)", alone)
+		return fmt.Sprintf("%d turns within an hour without a word from a person (policy.turns_per_hour)", alone)
 	}
 	return ""
 }

@@ -51,7 +51,7 @@ func TestTheSecondBoundHoldsForAll(t *testing.T) {
 		counts.Count("a", now, true)
 		now = now.Add(time.Second)
 	}
-	const want = "1200 turns within an hour, ten times policy.turns_per_hour; it can go on after "
+	const want = "1200 turns within an hour, ten times policy.turns_per_hour; it can continue after "
 	if why := counts.Over("a", 120, true, now); !strings.HasPrefix(why, want) {
 		t.Errorf("over = %q, want %q…", why, want)
 	}

@@ -13,7 +13,7 @@ import (
 
 // AnnounceListener returns the listener that passes the events to the announcer.
 func (s *Service) AnnounceListener() Listener {
-	return Listener{Name: "irc", Behind: "IRC misses what happens", Hear: s.announceEvents}
+	return Listener{Name: "irc", Behind: "IRC does not show what happens", Hear: s.announceEvents}
 }
 
 // announceEvents delivers the copies of events. Repeating it is harmless: the store knows a
@@ -29,7 +29,7 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 			err := s.deliverCopy(mo.Kind, m)
 			switch {
 			case errors.Is(err, errNoBridge): // copies that wait for the bridge must not delay other events
-				s.Trouble.Until("mirror", "IRC misses what happens: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
+				s.Trouble.Until("mirror", "IRC does not show what happens: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
 			case undeliverable(err):
 				s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
 			case err != nil:
@@ -63,7 +63,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 	return mo, true
 }
 
-var errNoBridge = errors.New("does the bridge run?")
+var errNoBridge = errors.New("is the bridge running?")
 
 func (s *Service) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
 	if passing(kind) && !s.Announcer.room(s.Store) {

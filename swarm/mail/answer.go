@@ -54,8 +54,8 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 	if ans.Refused != "" && in.Gate != nil {
 		return "", in.haltThread(m, GateVerdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
 	} else if ans.Refused != "" {
-		in.TellLead(in.Name, "refused:"+m.ID, "an answer was not sent on", fmt.Sprintf(
-			"%s was to answer %s, but that was %s. The trace says how it came to that:\n  claude-swarm trace %s\n", in.Name, ans.To, ans.Refused, m.ID))
+		in.TellLead(in.Name, "refused:"+m.ID, "an answer was not delivered", fmt.Sprintf(
+			"%s was to answer %s, but that was %s. The trace shows how that happened:\n  claude-swarm trace %s\n", in.Name, ans.To, ans.Refused, m.ID))
 		return "", nil
 	}
 	result := answerTo(m, r)

@@ -109,9 +109,9 @@ func afterNoAnswer(q journal.Asked) string {
 	case "pause":
 		return fmt.Sprintf("It is paused until somebody answers: claude-swarm reply %s \"…\"", q.ID)
 	case "deny":
-		return "It takes that for a no"
+		return "It takes that as a no"
 	case "abort":
 		return "It ends its turn, and gives the message up"
 	}
-	return "It goes on without one"
+	return "It continues without one"
 }

@@ -228,7 +228,7 @@ func (q *Questions) answers() error {
 func (q *Questions) answered(box *dropbox.Mailbox, e dropbox.Entry, m *dropbox.Message) error {
 	if !q.mayAnswer(m) {
 		q.mail.Log.Warn("an answer was refused: nothing proves that the person sent it", keyMessage, m.ID, "from", m.From)
-		return box.Refuse(e, "only a person answers the daemon, and nothing proves that one sent this")
+		return box.Refuse(e, "only a person may answer the daemon, and nothing proves that one sent this")
 	}
 	said, err := q.handleMessage(m)
 	if err != nil {
@@ -252,7 +252,7 @@ func (q *Questions) mayAnswer(m *dropbox.Message) bool {
 func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	n, known := q.book.Asking(m.ReplyTo)
 	if !known {
-		return "This answers no question of the daemon. Its questions: claude-swarm inbox", nil
+		return "This does not answer a question from the daemon. Its questions: claude-swarm inbox", nil
 	}
 	a := answerOf(m)
 	switch {
@@ -274,7 +274,7 @@ func (q *Questions) handle(n journal.Question) (said string, err error) {
 	h := q.handler(n.Kind)
 	if h == nil {
 		h = func(journal.Question, journal.QuestionAnswer) (string, error) {
-			return "", fmt.Errorf("another version of the daemon asked this (%s)", n.Kind)
+			return "", fmt.Errorf("another version of the daemon asked this question (%s)", n.Kind)
 		}
 	}
 	happened, err := h(n, *n.Answer)
@@ -283,7 +283,7 @@ func (q *Questions) handle(n journal.Question) (said string, err error) {
 		_, err := q.book.Change(n.Key, func(n *journal.Question) { n.Answer = nil })
 		return said, err
 	}
-	q.mail.Log.Info("a question of the daemon was answered", "key", n.Key, "word", n.Answer.Word, "by", n.Answer.By, "outcome", happened)
+	q.mail.Log.Info("a question from the daemon was answered", "key", n.Key, "word", n.Answer.Word, "by", n.Answer.By, "outcome", happened)
 	_, err = q.book.Change(n.Key, func(n *journal.Question) { // the handler may have settled the question
 		n.Settled, n.Outcome = time.Now().UTC(), happened
 	})
@@ -293,7 +293,7 @@ func (q *Questions) handle(n journal.Question) (said string, err error) {
 // settledText is the reply to an answer that comes too late.
 func settledText(n journal.Question) string {
 	if n.Answer == nil {
-		return "Nobody needs to answer that any more: " + n.Outcome
+		return "Nobody needs to answer that now: " + n.Outcome
 	}
 	return fmt.Sprintf("%s has answered that already, with %s: %s", n.Answer.By, n.Answer.Word, n.Outcome)
 }

@@ -236,7 +236,7 @@ func TestAnAnswerThatComesTooLate(t *testing.T) {
 	f.answer("aaaaaaaaaa", dropbox.Lead, "more", false)
 	want := []string{
 		"ann on IRC has answered that already, with stop: the cap of the day is $30 now",
-		"This answers no question of the daemon. Its questions: claude-swarm inbox",
+		"This does not answer a question from the daemon. Its questions: claude-swarm inbox",
 	}
 	if got := f.told(dropbox.Lead); !slices.Equal(got, want) || len(f.handled) != 1 {
 		t.Errorf("told %q, want %q; handled %d answers, want 1", got, want, len(f.handled))
@@ -257,7 +257,7 @@ func TestAQuestionIsSettledWithoutAnAnswer(t *testing.T) {
 		t.Errorf("%d questions are filed, want 1", n)
 	}
 	f.answer(q.ID, dropbox.Lead, "more", false)
-	if got := f.told(dropbox.Lead); len(got) != 1 || got[0] != "Nobody needs to answer that any more: the day is over" || len(f.handled) > 0 {
+	if got := f.told(dropbox.Lead); len(got) != 1 || got[0] != "Nobody needs to answer that now: the day is over" || len(f.handled) > 0 {
 		t.Errorf("told %q, handled %d", got, len(f.handled))
 	}
 }

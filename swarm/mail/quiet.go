@@ -256,7 +256,7 @@ func morning(all []journal.Kept, first time.Time) (subject, body string) {
 		subject = fmt.Sprintf("while it was quiet: %s, and %d more", screen.Short(all[0].Subject, 150), n)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Since %s, the newest first:\n", screen.Ahead(first, time.Now()))
+	fmt.Fprintf(&b, "Since %s, newest first:\n", screen.Ahead(first, time.Now()))
 	for i, k := range all {
 		line := fmt.Sprintf("\n* %s %s\n", screen.Ahead(k.At, time.Now()), k.Subject)
 		detail := ""

@@ -85,7 +85,7 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 			note.Type = dropbox.Result // a sender that waits for the answer must get a result
 		}
 	} else {
-		body += "What else is refused in this conversation is not told one by one.\n"
+		body += "Further refusals in this conversation are not reported one by one.\n"
 	}
 	note.Body = []byte(body)
 	_, err := in.deliver(dropbox.Swarm, m.From, note)

@@ -259,7 +259,7 @@ func (m *mixed) killDaemon() {
 	m.t.Helper()
 	d := m.status().Daemon
 	if d == nil {
-		m.t.Fatal("no daemon runs")
+		m.t.Fatal("no daemon is running")
 	}
 	if err := syscall.Kill(d.PID, syscall.SIGKILL); err != nil {
 		m.t.Fatal(err)

@@ -30,7 +30,7 @@ func (f figures) String() string {
 func (a *arena) figures(ctx context.Context) (figures, error) {
 	st, err := a.status(ctx, a.agents[0]) // the whole list may be too long for one answer
 	if err == nil && st.Daemon == nil {
-		err = errors.New("no daemon runs")
+		err = errors.New("no daemon is running")
 	}
 	if err != nil {
 		return figures{}, err

@@ -108,7 +108,7 @@ func (k *killer) killAtStart(ctx context.Context) error {
 // ensureDaemon starts the daemon unless it is running.
 func (k *killer) ensureDaemon(ctx context.Context) error {
 	err := k.a.start(ctx)
-	if err != nil && strings.Contains(err.Error(), "runs here already") {
+	if err != nil && strings.Contains(err.Error(), "is already running here") {
 		return nil
 	}
 	return err

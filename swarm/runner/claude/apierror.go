@@ -66,7 +66,7 @@ func (e evidence) errorResult() follow.Verdict {
 	}
 	switch e.own.Subtype {
 	case "error_max_turns":
-		return follow.Verdict{End: runner.Failed, Reason: "it reached the most turns that its command allows", Hint: "raise --max-turns in command:, or give it less to do at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "it reached the maximum number of turns that its command allows", Hint: "raise --max-turns in command:, or give it less to do at once"}
 	case capSubtype:
 		return e.capVerdict()
 	}

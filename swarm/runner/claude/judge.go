@@ -67,7 +67,7 @@ func (e evidence) noResult() follow.Verdict {
 		return follow.Verdict{End: runner.Refused, Reason: said,
 			Hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: where the machine is one"}
 	case badCommand(e.stderr, e.exit):
-		return follow.Verdict{End: runner.Refused, Reason: follow.WithDetail("the client does not take its command line", follow.FirstLine(e.stderr)),
+		return follow.Verdict{End: runner.Refused, Reason: follow.WithDetail("the client does not accept its command line", follow.FirstLine(e.stderr)),
 			Hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}
 	}
 	return follow.Verdict{End: runner.NoFirstEvent, Reason: follow.WithDetail(ended+" before it said anything", said), Crashed: true,

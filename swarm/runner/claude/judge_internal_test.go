@@ -42,7 +42,7 @@ func TestJudge(t *testing.T) {
 		"server error":                {evidence{own: bad(500, "API Error: 500 Internal server error"), problem: "server_error"}, runner.Limited, "500", "status.claude.com"},
 		"the model speaks of limits":  {evidence{own: &streamjson.Result{Subtype: "error_during_execution", IsError: true}, words: "usage limit reached|1795237200"}, runner.Failed, "usage limit", "logs coder"},
 		"too long":                    {evidence{own: bad(400, "Prompt is too long")}, runner.Failed, "too long", "compact_window"},
-		"most turns":                  {evidence{own: &streamjson.Result{Subtype: "error_max_turns", IsError: true}}, runner.Failed, "most turns", "--max-turns"},
+		"most turns":                  {evidence{own: &streamjson.Result{Subtype: "error_max_turns", IsError: true}}, runner.Failed, "maximum number of turns", "--max-turns"},
 		"most money":                  {evidence{own: &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true}}, runner.Failed, "spent", "--max-budget-usd"},
 		"cap":                         {evidence{turn: capped, own: &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true, StopReason: "tool_use"}}, runner.CapReached, "0.50 USD", "claude-swarm budget"},
 		"cap, with its answer":        {evidence{turn: capped, own: &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true, StopReason: "end_turn"}}, runner.Done, "", ""},

@@ -143,7 +143,7 @@ func (r *Run) record() (runner.Outcome, bool) {
 	if r.turn.Started != nil {
 		if err := r.turn.Started(r.process.Process()); err != nil {
 			r.Finish()
-			return r.Never(Verdict{End: runner.Failed, Reason: "the turn could not be recorded: " + err.Error(), Hint: "look at the disk"}), false
+			return r.Never(Verdict{End: runner.Failed, Reason: "the turn could not be recorded: " + err.Error(), Hint: "check the disk"}), false
 		}
 	}
 	return runner.Outcome{}, true
@@ -215,7 +215,7 @@ func (r *Run) Exit() runner.Exit { return r.over.exit }
 // of the account. broken is the error that ended the reading, if any.
 func (r *Run) Outcome(v Verdict, broken error) runner.Outcome {
 	if broken != nil && !errors.Is(broken, io.EOF) && !v.End.OK() {
-		v = Verdict{End: runner.Failed, Reason: "the client's output could not be read: " + broken.Error(), Hint: "look at the disk"}
+		v = Verdict{End: runner.Failed, Reason: "the client's output could not be read: " + broken.Error(), Hint: "check the disk"}
 	}
 	if r.flooded() && !v.End.OK() {
 		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // the beginning is enough, and the next attempt may print too much as well

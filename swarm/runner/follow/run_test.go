@@ -124,7 +124,7 @@ func TestAClientThatCannotBeStarted(t *testing.T) {
 		"no program":    {nil, []string{"no-such-program-at-all"}, runner.Refused, "make install"},
 		"no folder":     {func(t *runner.Turn) { t.Spec.Dir += "/none" }, []string{"sh"}, runner.Refused, "change cwd: of agent coder"},
 		"no output":     {func(t *runner.Turn) { t.Stdout += "/none/out" }, []string{"sh"}, runner.NoResources, follow.HintDisk},
-		"no record":     {func(t *runner.Turn) { t.Started = func(runner.Process) error { return os.ErrInvalid } }, []string{"sh"}, runner.Failed, "look at the disk"},
+		"no record":     {func(t *runner.Turn) { t.Started = func(runner.Process) error { return os.ErrInvalid } }, []string{"sh"}, runner.Failed, "check the disk"},
 		"no permission": {nil, []string{"/dev/null"}, runner.Refused, "check command: of agent coder"},
 	} {
 		t.Run(name, func(t *testing.T) {

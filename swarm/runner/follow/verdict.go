@@ -18,7 +18,7 @@ type Verdict struct {
 
 // These hints are shared by several verdicts.
 const (
-	HintDisk     = "look at the disk and at the rights of the folder"
+	HintDisk     = "check the disk and the permissions of the folder"
 	HintGoesBack = "nothing has to be done: the message goes back to its mailbox"
 
 	hintAnother = "nothing has to be done: another client is started"
