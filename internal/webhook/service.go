@@ -134,7 +134,8 @@ func (s *Service) Failures() (list []Failure) {
 	return list
 }
 
-// Drain waits until no working webhook has a message to post, or until ctx is done.
+// Drain waits until each working webhook has tried to post all its messages, or until ctx
+// is done.
 func (s *Service) Drain(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

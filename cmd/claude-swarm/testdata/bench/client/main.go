@@ -1,6 +1,7 @@
-// Client is the smallest client that the daemon accepts: it tells when it was started, or
-// with BENCH_STAMP=replay when it has repeated a prompt, and has done whatever it was asked
-// for. The daemon does not count the time that the real one needs until its first line.
+// Client is the smallest client that the daemon accepts. It reports the time at which it
+// was started, or with BENCH_STAMP=replay the time at which it has repeated a prompt. It
+// says at once that the prompt is done. So the benchmark does not measure the time that the
+// real client needs until its first line.
 package main
 
 import (
@@ -12,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stamp tells the time through a named pipe, so that the benchmark need not look for it.
+// stamp writes the time to a named pipe, so that the benchmark need not poll for it.
 func stamp() {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
@@ -28,7 +29,7 @@ func stamp() {
 
 func main() {
 	if os.Args[len(os.Args)-1] == "--help" {
-		return // a question before the first turn that resumes a session
+		return // the daemon asks for the help before the first turn that resumes a session
 	}
 	replay := os.Getenv("BENCH_STAMP") == "replay"
 	if !replay {
