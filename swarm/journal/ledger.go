@@ -30,7 +30,7 @@ type LedgerLine struct {
 	Trace   string    `json:"trace,omitempty"` // the id of the first message of its task
 	From    string    `json:"from"`
 	Subject string    `json:"subject,omitempty"`
-	Via     string    `json:"via,omitempty"` // "attach": a person's own session did the turn
+	Via     string    `json:"via,omitempty"` // "attach": the turn ran in a person's own session
 	Outcome string    `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
@@ -54,7 +54,7 @@ type LedgerLine struct {
 func ClientName(backend, version string) string { return strings.TrimSpace(backend + " " + version) }
 
 // IsCostUnknown reports whether the cost of the turn is unknown: its client did not report
-// it, or a person's own session did the turn.
+// it, or the turn ran in a person's own session.
 func (l LedgerLine) IsCostUnknown() bool { return l.CostUnknown || l.Via == ViaAttach }
 
 // MaxLastText bounds the last words of a turn in the ledger and the status, in runes.
