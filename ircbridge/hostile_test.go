@@ -240,7 +240,8 @@ func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	}
 }
 
-// touchy returns a proxy that hangs up on lines with a certain word.
+// touchy returns the address of a proxy. When a line contains word, the proxy sends last
+// to the client and hangs up.
 func touchy(t *testing.T, server, word, last string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

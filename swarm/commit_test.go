@@ -405,8 +405,8 @@ func TestWaitsAreSpread(t *testing.T) {
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// Each step is one rename, so a line that is added at the same time ends up in one of
-	// the two files.
+	// A line that is added at the same time either is in the file that heal restores or
+	// fails, because one rename replaces the file with the link.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

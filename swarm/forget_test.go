@@ -48,8 +48,8 @@ func (s *seen) last() string {
 	return s.prompts[len(s.prompts)-1]
 }
 
-// A cleared agent begins a fresh session with its next message. The prompt contains no
-// window, but it contains the note that the agent left for its successor.
+// A cleared agent begins a fresh session with its next message. The prompt does not
+// contain the window, but it names the handoff that the agent left.
 func TestClear(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
@@ -81,7 +81,7 @@ func TestClear(t *testing.T) {
 	if !strings.Contains(prompt, "Read these first: "+handoff) {
 		t.Errorf("the handoff is not named:\n%s", prompt)
 	}
-	// The prompt names the note only once.
+	// Only the first prompt names the handoff.
 	f.receipt("coder", f.send("coder", "@say and again"))
 	if got := f.status("coder").Session; got != fresh {
 		t.Errorf("the session is %q, want to go on with %q", got, fresh)
@@ -121,8 +121,8 @@ func TestClearOutlivesTheDaemon(t *testing.T) {
 	}
 }
 
-// A compaction is a separate turn: the session stays, the cost is in the ledger, and the
-// next prompt contains the window.
+// A compaction is a separate turn: the session stays, the ledger has a line for the turn,
+// and the next prompt contains the window.
 func TestCompact(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()

@@ -21,7 +21,7 @@ const (
 	Working  State = "working"  // a turn runs
 	Asking   State = "asking"   // a turn is running, and waits for the answer to its question
 	Backoff  State = "backoff"  // waits after a failure
-	Limited  State = "limited"  // parked until the usage limit of its account resets
+	Limited  State = "limited"  // waits until the usage limit of its account resets
 	Off      State = "off"      // outside its hours; mail waits
 	Parked   State = "parked"   // a budget is used up; mail waits for a person, or for the next day
 	Paused   State = "paused"   // by a person or an agent; mail waits

@@ -33,8 +33,8 @@
 // stand-in for the agents' client; script_test.go lists the commands that the scripts may
 // use.
 //
-// No verb uses the list of verbs directly. Completion gets the list from its [cli.App], and
-// [arrange] finds a mistyped verb.
+// No verb uses the list of verbs directly. Completion reads the verbs from the [cli.App] in
+// its context, and [arrange] reports a mistyped verb.
 package main
 
 import (

@@ -172,7 +172,7 @@ func endTmux(dir string) {
 // scriptPatience is how long a script waits for something that it expects.
 const scriptPatience = 20 * time.Second
 
-// poll calls f until f returns true.
+// poll calls f until f returns true, and reports whether it did so within scriptPatience.
 func poll(f func() bool) bool {
 	for deadline := time.Now().Add(scriptPatience); !f(); time.Sleep(30 * time.Millisecond) {
 		if time.Now().After(deadline) {

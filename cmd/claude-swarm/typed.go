@@ -35,8 +35,8 @@ func retyped(typed []string, at int, word string) string {
 	return commandText(typed)
 }
 
-// commandText returns a command line that a person can paste. It leaves out a text that is
-// too long for a line.
+// commandText returns a command line that a person can paste. It replaces a text that is
+// too long for a line, or has several lines, with "…".
 func commandText(args []string) string {
 	words := []string{"claude-swarm"}
 	for _, arg := range args {

@@ -62,8 +62,8 @@ func (s *hookService) listener() mail.Listener {
 	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
 }
 
-// lost tells the lead that a webhook has given up on an event. The service calls it only
-// once until the receiver accepts an event again.
+// lost tells the lead that a webhook has given up on an event. The service calls it once,
+// and calls it again only after the receiver has accepted another event.
 func (s *hookService) lost(hook, why string) {
 	s.tell(fmt.Sprintf("webhook:%s:%d", hook, time.Now().Unix()), "webhook "+hook+" does not work",
 		fmt.Sprintf("The webhook %s has not accepted an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nOnce it works (claude-swarm webhooks test %s), retry them: claude-swarm dead retry ID…\n",

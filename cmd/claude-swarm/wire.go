@@ -38,7 +38,7 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Li
 
 // recorder makes a listener from an audit. The audit records finished work. The files may
 // be written a moment after the event that ends the work, so the listener records them
-// once more the next time it is called.
+// once more when it is next called without events.
 func recorder(audit *git.Audit) mail.Listener {
 	again := true
 	return mail.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {

@@ -19,7 +19,7 @@ import (
 // gives advice.
 const Silence = 10 * time.Minute
 
-// A check says when a reader last read the channels.
+// A check says when a reader last read the channels, and when it last got advice.
 type check struct {
 	Since time.Time `json:"since"`         // when the reader last read or, if it never has, when CheckIn was first called
 	Told  time.Time `json:"told,omitzero"` // when the reader last got advice

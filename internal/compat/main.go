@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// insideVar is set if this program is running in a network namespace.
+// insideVar is set if this program is running in a separate network namespace.
 const insideVar = "COMPAT_INSIDE"
 
 // page is the path of the file for the answers, relative to the checkout.

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// fakeDaemon behaves as a daemon with two agents, coder and reviewer. It records its
+// fakeDaemon behaves like a daemon with two agents, coder and reviewer. It records its
 // requests.
 type fakeDaemon struct {
 	turn chan struct{} // closed: coder's running turn has ended

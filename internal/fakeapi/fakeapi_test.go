@@ -500,7 +500,8 @@ func TestListenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The answer to every request is a message or an API error, as JSON in both cases.
+// The answer to every request that does not ask for a stream is a message or an API
+// error, as JSON in both cases.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(says("hello", false)))
 	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","content":[{}]}]}]}`))

@@ -29,7 +29,7 @@ type stamp struct {
 	rested bool
 }
 
-// rest is longer than one tick of any file system's clock.
+// rest is at least one tick of any file system's clock.
 const rest = 2 * time.Second
 
 func newMemory() memory {

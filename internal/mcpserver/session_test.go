@@ -154,7 +154,7 @@ func TestACallRunsBesideOthers(t *testing.T) {
 	}
 }
 
-// A call that the client has cancelled is not answered, and its id is free.
+// A call that the client has cancelled is not answered, and its id can be used again.
 func TestACallIsTakenBack(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)
@@ -166,6 +166,10 @@ func TestACallIsTakenBack(t *testing.T) {
 	s.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	if got := s.hear(); got != `{"jsonrpc":"2.0","id":2,"result":{}}` {
 		t.Errorf("after the call was taken back: %s", got)
+	}
+	s.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	if got := s.hear(); got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+		t.Errorf("a request with the id of the call that was taken back: %s", got)
 	}
 	close(let)
 	s.in.Close()

@@ -16,7 +16,7 @@ type topics struct{ *client.Client }
 
 func topicsOf(c *call) topics { return topics{c.Client} }
 
-// topicList is the result of topics.
+// topicList is the result of the tool topics.
 type topicList struct {
 	Subscriptions []subscription    `json:"subscriptions"`
 	Open          []client.OpenWork `json:"open" jsonschema:"published work that is not done"`

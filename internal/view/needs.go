@@ -18,7 +18,7 @@ const (
 	NeedDaemon   NeedKind = "daemon"   // no daemon is running
 	NeedHalted   NeedKind = "halted"   // no agent begins a turn
 	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem
-	NeedLimit    NeedKind = "limit"    // an account is at its limit; the limit ends without help
+	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends without a person
 	NeedBudget   NeedKind = "budget"   // an agent waits because a budget is used up
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
 	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for an answer from a person

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// wanted are the channels that a client should be in. It is safe for concurrent use.
+// A wanted contains the channels that a client should be in. It is safe for concurrent
+// use.
 type wanted struct {
 	changed chan struct{} // wakes the translator
 

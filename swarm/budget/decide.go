@@ -66,8 +66,8 @@ func (b *Book) Warned(w Warning) error {
 	return b.change(w.Scope, func(of *said) { of.Warned = true })
 }
 
-// A NoCapError says that the cap of a scope cannot be raised by an amount, because the
-// scope has no cap in that unit.
+// A NoCapError says that a scope has no cap in the unit in which the cap should be
+// raised.
 type NoCapError struct {
 	Scope Scope
 	Unit  Unit

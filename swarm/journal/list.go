@@ -21,7 +21,7 @@ const (
 	newFile = "events.jsonl"
 	oldFile = "events.old.jsonl"
 
-	// maxSize is the size, in bytes, at which a new file is begun. Both files together
+	// maxSize is the size, in bytes, at which a new file is begun. Together the two files
 	// have room for about ten thousand turns.
 	maxSize = 4 << 20
 	// someLines is the size, in bytes, of the part at the end of a file that nearly always

@@ -99,7 +99,8 @@ func (h hider) Text(text string) string { return h.secrets.Redactor().Text(text)
 // Close closes the agent's log.
 func (s *Attached) Close() { s.mail.AgentLog.Close() }
 
-// A StopEvent is what the client passes to its Stop hook.
+// A StopEvent is what the client passes to its Stop hook, with the hook's pid and the
+// agent's settings.
 type StopEvent struct {
 	PID     int    // of the hook
 	Session string // id of the client's session

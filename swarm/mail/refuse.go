@@ -96,7 +96,8 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	return err
 }
 
-// offerTaken files an offer without a turn if another agent has claimed the work.
+// offerTaken files an offer without a turn if another agent has claimed the work, and
+// gives it up if the work was never published. It reports whether it did either.
 func (in *Inbox) offerTaken(c *dropbox.Claim) (bool, error) {
 	id := c.Message.Offer
 	if id == "" {

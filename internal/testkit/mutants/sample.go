@@ -9,7 +9,7 @@ import (
 // enough is about the number of mutants in a run without options.
 const enough = 170
 
-// sample chooses the mutants of a run: one in n of each rule in each file, and at least
+// sample chooses the mutants of a run: of each rule in each file one in n, but at least
 // one. The hashes of their names decide which ones, so a change to the code changes the
 // choice only where the code has changed. If n is 0, sample uses the smallest n that
 // chooses at most [enough].

@@ -138,7 +138,8 @@ func (b *broken) turn(uuid string, n int, result bool) {
 }
 
 // cutIn logs that an attempt at a job was cut off before the job's good turn. The attempt
-// ran in the client of an earlier turn, which has its result.
+// ran in the client of an earlier turn. The client's stream contains the result of that
+// turn, but none of the attempt.
 func (b *broken) cutIn(client string, n int) {
 	stream := filepath.Join(b.a.own().Turns(), "turn-"+client+".jsonl")
 	data, err := os.ReadFile(stream)

@@ -31,7 +31,7 @@ type backend struct {
 	maxOutput int64
 
 	mu sync.Mutex
-	// silent counts, for each agent, its most recent consecutive turns that ended because
+	// silent counts, for each agent, the turns since its last good one that ended because
 	// the model did not answer.
 	silent map[string]int
 	// made contains, for each session of the last hour, the latest time at which it can
@@ -187,8 +187,8 @@ func (b *backend) noteSession(e *exchange) {
 	}
 }
 
-// silentTurns counts an agent's most recent consecutive turns in which the model did not
-// answer.
+// silentTurns returns how many of an agent's turns since its last good one ended because
+// the model did not answer.
 func (b *backend) silentTurns(agent string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -208,8 +208,7 @@ func (b *backend) noteEnd(e *exchange, v follow.Verdict) {
 }
 
 // silenceOf returns how long a client may be silent; 0 means that there is no limit. The
-// time doubles with each consecutive turn of the agent that ended because of silence, so
-// that a slow model has time to answer.
+// time doubles with each of these turns, so that a slow model has time to answer.
 func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
 	d := c.Silence
 	if d == 0 {

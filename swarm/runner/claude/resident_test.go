@@ -133,8 +133,8 @@ func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 	}
 }
 
-// speaker returns a client in shell: it repeats each prompt and prints the output of lines,
-// where $n is the number of the turn.
+// speaker returns a client that is a shell script. For each prompt it repeats the prompt
+// and runs lines, in which $n is the number of the turn.
 func speaker(t *testing.T, turn runner.Turn, lines string) []string {
 	return script(t, fmt.Sprintf(`n=0
 event() { echo '{"type":"'$1'","subtype":"'$2'","session_id":"%[1]s",'$3'"uuid":"x"}'; }
