@@ -207,8 +207,9 @@ func (b *backend) noteEnd(e *exchange, v follow.Verdict) {
 	}
 }
 
-// silenceOf returns how long a client may be silent; 0 means that there is no limit. The
-// time doubles with each of these turns, so that a slow model has time to answer.
+// silenceOf returns how long a client may be silent; 0 means that there is no limit.
+// before is how many turns have ended because of silence, see silentTurns: each of them
+// doubles the time, so that a slow model has time to answer.
 func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
 	d := c.Silence
 	if d == 0 {
