@@ -7,7 +7,7 @@ import (
 
 // reserved lists names that no agent may have, because a store or its users need them.
 // lead, swarm and [Hooks] are mailboxes. The names that [Bridges] returns are reserved,
-// too. Every agent may write to lead and the bridges.
+// too. Every agent may write to lead.
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
@@ -15,8 +15,8 @@ var reserved = []string{
 	Hooks,
 }
 
-// Hooks is the mailbox of the webhooks: its messages are posted to programs that follow
-// what happens. Only the daemon delivers to it, and it sends no messages.
+// Hooks is the mailbox of the webhooks: its messages are events, which are posted to other
+// programs. Only the daemon delivers to it, and it sends no messages.
 const Hooks = "hooks"
 
 // Lead is the mailbox of the person or agent that leads the others. Swarm is the sender
@@ -42,7 +42,7 @@ func IsBridge(name string) bool { return slices.Contains(bridges, name) }
 // alsoLead lists other names for Lead.
 var alsoLead = []string{"human", "operator", "supervisor"}
 
-// maxAgentName is the longest name of an agent, in bytes.
+// maxAgentName is the maximum length of an agent's name, in bytes.
 const maxAgentName = 32
 
 // CheckAgent checks the name of an agent: [a-z0-9][a-z0-9_-]{0,31} and not reserved. The

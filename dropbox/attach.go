@@ -15,9 +15,10 @@ import (
 
 // Attach puts a file into the store, durably, as attach/<sha256>/NAME, and returns its
 // description for a message. The same content under the same name is stored only once.
-// NAME is name without its folders, and with "_" in place of characters that are special
-// in a terminal or a shell. If the file is larger than MaxAttachment, the error is a
-// [*TooLargeError], and the store keeps no file.
+// NAME is name without its folders and without dots and hyphens at its beginning, cut to
+// 100 bytes. It has "_" in place of control characters, and of ASCII characters other than
+// letters, digits, spaces and "._-+". If the file is larger than MaxAttachment, the error
+// is a [*TooLargeError], and the store keeps no file.
 func (s *Store) Attach(name string, r io.Reader) (Attachment, error) {
 	a, err := s.attach(name, r)
 	if err != nil {
@@ -78,8 +79,8 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 }
 
 // OpenAttachment opens an attachment for reading; the caller closes it. OpenAttachment
-// checks the size but not the content. The error is [ErrInvalid] when a message names a
-// path that is not an attachment of this store.
+// checks the size but not the content. The error is [ErrInvalid] when [Store.Attach]
+// cannot have returned a, or when the file has another size.
 func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 	if err := a.check(); err != nil {
 		return nil, fmt.Errorf("open attachment: %w", err)

@@ -31,8 +31,8 @@ func backlog(t testing.TB, s *dropbox.Store, agent string, n int) []string {
 	return names
 }
 
-// A hundred thousand messages in one mailbox are listed and claimed in the order of work,
-// in bounded memory, and FULL is set and cleared in between.
+// A hundred thousand messages in one mailbox are listed in the order of work, in bounded
+// memory. The mailbox is then full, and has room again after claims.
 func TestHundredThousandWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -53,7 +53,7 @@ func TestHundredThousandWait(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	each := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / n
-	t.Logf("%d bytes for each message that waits, names and all", each)
+	t.Logf("%d bytes for each waiting message, with its name", each)
 	if each > 400 {
 		t.Errorf("a list of %d messages keeps %d bytes for each, want 400 at most", n, each)
 	}

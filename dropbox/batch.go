@@ -134,7 +134,7 @@ type batch struct {
 // boxFolders are the folders of a mailbox that a batch holds open.
 type boxFolders struct {
 	name        string
-	fresh, keys *os.File // keys is nil until a message with a key is linked there
+	fresh, keys *os.File // keys is nil until the first message with a key is linked there
 	tmp         nameAt
 
 	linked, moved []*outgoing // messages with a new key file; messages that are in new/

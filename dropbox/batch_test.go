@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// drafts returns n messages for one mailbox.
+// drafts makes drafts of messages to one mailbox.
 func drafts(to string, messages ...*dropbox.Message) []dropbox.Draft {
 	var list []dropbox.Draft
 	for _, m := range messages {
@@ -112,7 +112,7 @@ func TestDeliverBatchWithFaults(t *testing.T) {
 	}
 }
 
-// Two batches with the same keys at the same time deliver each key once.
+// Four batches with the same keys at the same time deliver one message per key.
 func TestBatchesAtOnce(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	var batch []dropbox.Draft
@@ -122,7 +122,7 @@ func TestBatchesAtOnce(t *testing.T) {
 	const writers = 4
 	all := make(chan []dropbox.Outcome, writers)
 	for range writers {
-		go func() { all <- s.DeliverBatch(batch) }() // received below
+		go func() { all <- s.DeliverBatch(batch) }() // its result is received below
 	}
 	ids, fresh := map[int]string{}, 0
 	for range writers {
@@ -146,8 +146,8 @@ func TestBatchesAtOnce(t *testing.T) {
 	}
 }
 
-// SettleBatch settles each message like Commit and Finish, even if an earlier try was cut
-// off at any step.
+// SettleBatch settles each message like Commit and Finish, even if an earlier attempt has
+// already committed or filed some of them.
 func TestSettleBatch(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -198,8 +198,8 @@ func texts(n int) (list []*dropbox.Message) {
 	return list
 }
 
-// A folder that is removed during the delivery of a batch is recreated, and the messages
-// for it arrive as well.
+// A folder that is removed during the delivery of a batch is recreated, and all messages of
+// the batch arrive.
 func TestDeliverBatchIntoAMailboxThatLosesAFolder(t *testing.T) {
 	for _, at := range []dropbox.Op{dropbox.OpCreate, dropbox.OpLink, dropbox.OpMove} {
 		for _, folder := range []string{"tmp", "new", "keys"} {

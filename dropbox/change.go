@@ -46,7 +46,7 @@ func (d *disk) clearWay(folder, to string) error {
 }
 
 // write makes a new file that contains data. The bytes are durable, but the name is not.
-// After an error the file does not exist.
+// After an error it removes the file.
 func (d *disk) write(name string, data []byte) error {
 	sp, err := d.nameAt(name)
 	if err != nil {
@@ -72,7 +72,7 @@ func (d *disk) writeAt(sp nameAt, name string, data []byte) error {
 }
 
 // fillAt makes a new file that contains data. The bytes are not durable yet. The caller
-// closes it. After an error the file does not exist.
+// closes the file. After an error fillAt closes and removes it.
 func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 	if err := d.ask(OpCreate, name, ""); err != nil {
 		return nil, err
@@ -229,8 +229,8 @@ func (d *disk) sameFile(a, b string) (bool, error) {
 	return one.Ino == other.Ino && one.Dev == other.Dev, nil
 }
 
-// isFolder returns an error unless the name is a folder. It refuses a symlink to a
-// folder, because a rename would follow it.
+// isFolder returns an error unless the name is a folder. A symlink to a folder does not
+// count as one.
 func (d *disk) isFolder(name string) error {
 	f, err := d.folder(name)
 	if err != nil {

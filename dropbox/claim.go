@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Claim is a message that was claimed for a turn. It stays in cur/ until it is settled:
-// by Commit and Finish, by PutBack, or by GiveUp.
+// A Claim is a message that was claimed for a turn. It stays in cur/ until it is settled,
+// for example by Commit and Finish, by PutBack or by GiveUp.
 type Claim struct {
 	Entry            // its name and counts in cur/
 	Message *Message // nil when Bad is set
@@ -60,7 +60,8 @@ func (b *Mailbox) SyncClaims() error {
 	return b.wrap("make the claim durable", b.disk.syncDir(b.dir(curFolder)))
 }
 
-// claim does the rename. It returns ErrGone when another caller took the message.
+// claim reads the message and renames its file. It returns ErrGone when another caller took
+// the message.
 func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	if b.store.Halted() {
 		return nil, ErrHalted

@@ -12,10 +12,10 @@ import (
 // maxScratch is the age at which a file in tmp/ counts as left behind by a crash.
 const maxScratch = time.Hour
 
-// Clean removes files that crashes left behind: files in tmp/ that are at least an hour
-// old, and keys older than 7 days. A message that did not reach new/ was never accepted,
-// so Clean removes it with its key. Repeating Clean is harmless. It returns the number of
-// files that it removed.
+// Clean removes the files in tmp/ that are at least an hour old, which crashes left behind,
+// and keys older than 7 days. A message that did not reach new/ was never accepted, so Clean
+// removes it with its key. Repeating Clean is harmless. It returns the number of files that
+// it removed.
 func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
 	n, err := cleaner{b}.tmp(now)
 	if err == nil {

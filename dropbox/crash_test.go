@@ -175,7 +175,8 @@ func putAllBack(b *dropbox.Mailbox) error {
 }
 
 // Each life is killed with SIGKILL before each of its steps. A second process runs it again
-// and is killed too, and a third completes it. No message is lost or duplicated.
+// and is killed before its third step, and then the test itself completes it. No message is
+// lost or duplicated.
 func TestKilledBetweenTheSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -252,8 +253,8 @@ func runKilled(t *testing.T, verb, dir string, n int) bool {
 	return true
 }
 
-// Eight processes write and one reads: every message arrives once, and the messages of each
-// writer arrive in order.
+// Eight writers deliver, each through a separate Store, while one reader works: every message
+// arrives once, and the messages of each writer arrive in order.
 func TestManyWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -263,7 +264,7 @@ func TestManyWriters(t *testing.T) {
 	b := mailbox(t, s, "coder")
 	errs := make(chan error, writers)
 	for w := range writers {
-		go func() { // received from below
+		go func() { // its result is received below
 			own, err := dropbox.Open(s.Dir(), dropbox.Options{})
 			if err != nil {
 				errs <- err
@@ -343,7 +344,7 @@ func TestFullDisk(t *testing.T) {
 			return
 		}
 		if err == nil || !strings.Contains(err.Error(), "no space left") {
-			t.Errorf("step %d failed, and nobody was told: %v", n, err)
+			t.Errorf("step %d failed, and no call returned its error: %v", n, err)
 		}
 	}
 }

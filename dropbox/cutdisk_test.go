@@ -256,7 +256,7 @@ func (d *cutDisk) kindImages() []image {
 	return all
 }
 
-// strictImages returns all images, or a random selection if there are too many.
+// strictImages returns all lawful images, or a random selection if there are too many.
 func (d *cutDisk) strictImages(most int, rng *rand.Rand) []image {
 	slots, files := d.open()
 	total := 1

@@ -57,7 +57,7 @@ func nameOf(body []byte) (name string, ok bool) {
 	return name, ok && string(body) == string(bodyOf(name))
 }
 
-// An actor is one program. No other program runs between two of its steps.
+// An actor is one program. Only one program runs at a time, until its next step.
 type actor struct {
 	rec    *recording
 	store  *dropbox.Store
@@ -184,7 +184,7 @@ func without(op dropbox.Op, p program) program {
 	}
 }
 
-// killed ends a program before one of its steps.
+// killed kills a program before one of its first 20 steps.
 func killed(p program) program {
 	return func(a *actor) error {
 		a.life = 1 + a.rng.IntN(20)
@@ -360,7 +360,7 @@ func worksTogether(n int) program {
 	}
 }
 
-// works claims n messages, and ends each turn in a different way.
+// works claims up to n messages, and ends each turn in a random way.
 func works(n int) program {
 	return func(a *actor) error {
 		b, err := a.store.Mailbox("coder")
@@ -427,7 +427,7 @@ func done(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
 	return b.Finish(c.Entry)
 }
 
-// meddles cancels waiting messages, retries and purges dead ones, and releases refused
+// meddles cancels waiting messages, retries and purges dead ones, and readmits refused
 // ones.
 func meddles(n int) program {
 	return func(a *actor) error {
@@ -531,7 +531,7 @@ func reads(a *actor) error {
 				return err
 			}
 		}
-		if i != 1 { // File claims an unread message first
+		if i != 1 { // File first moves an unread message to cur/
 			a.fact(fact{name: name, call: true, to: dropbox.Claimed})
 			if err := a.moves(name, dropbox.Done, func() error { return b.File(entries[0]) }); err != nil {
 				return err
@@ -558,7 +558,7 @@ func tidies(a *actor) error {
 	return nil
 }
 
-// takesIn takes in the dropped files of the mailbox, and cleans up.
+// takesIn takes in the dropped files of the mailbox.
 func takesIn(a *actor) error {
 	b, err := a.store.Mailbox("coder")
 	if err != nil {

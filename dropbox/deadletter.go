@@ -221,8 +221,8 @@ func isLetter(name string) bool {
 }
 
 // Retry moves a dead letter back, and resets its counts to 0. A message waits again, at
-// its old place in the order; a drop goes back to where it was dropped. The error is
-// [ErrGone] when the dead letter is no longer in dead/.
+// its old place in the order; a file that was set aside goes to the mailbox's own folder,
+// as a drop. The error is [ErrGone] when the dead letter is no longer in dead/.
 func (dead DeadLetters) Retry(d DeadLetter) error {
 	return dead.box.wrap("retry "+d.Name, dead.retry(d))
 }
@@ -256,7 +256,8 @@ func (dead DeadLetters) retry(d DeadLetter) error {
 	return dead.box.disk.syncLeft(dead.box.dir(deadFolder))
 }
 
-// retryDrop moves a drop back to where it was dropped, unless that name is taken.
+// retryDrop moves a file that was set aside to the mailbox's own folder, unless its name is
+// taken there.
 func (dead DeadLetters) retryDrop(d DeadLetter) error {
 	err := dead.box.disk.move(dead.box.at(deadFolder, d.Name), dead.box.name+"/"+d.Original)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -29,7 +29,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 	dead := onlyDead(t, b)
 	if dead.ID != d.ID || dead.Reason != "failed 3 times:\nno disk" || dead.Name != c.Base()+".md" || dead.Begun != 0 {
-		t.Errorf("Dead() = %+v", dead)
+		t.Errorf("List() = %+v", dead)
 	}
 	if reason, err := b.Reason(dead.Entry); err != nil || reason != dead.Reason {
 		t.Errorf("Reason = %q, %v", reason, err)
@@ -106,8 +106,8 @@ func TestSetAsideNames(t *testing.T) {
 	}
 }
 
-// If BeginGiveUp is repeated after a crash, it writes the same time into the reason.
-// After a retry of the message it writes a new time.
+// If BeginGiveUp is repeated after a crash, it returns the same time. After a retry of the
+// message it returns a later time.
 func TestBeginGiveUp(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -140,6 +140,6 @@ func TestBeginGiveUp(t *testing.T) {
 		}
 	}
 	if !times[1].After(times[0]) {
-		t.Errorf("given up at %v, want a later one after the retry", times)
+		t.Errorf("given up at %v, want a later time after the retry", times)
 	}
 }

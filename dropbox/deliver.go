@@ -22,9 +22,9 @@ import (
 // result or a message from swarm never gets ErrFull, because answers and alerts are
 // always accepted.
 //
-// After an error nothing is delivered and no file is left, with two exceptions. After
-// [ErrNotDurable] the message exists, and only a Key makes a retry harmless. A failed
-// delivery with a Key may be half done, and a retry finishes it.
+// After an error nothing is delivered, with two exceptions. After [ErrNotDurable], which
+// only a message without a Key can get, the message exists, and a retry may deliver it a
+// second time. A failed delivery with a Key may be half done, and a retry finishes it.
 func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
 	return s.DeliverSigned(to, m, nil)
 }
@@ -120,8 +120,8 @@ func (s *Store) compose(to string, m *Message, sign func(*Message) string) *outg
 	return &outgoing{Delivery: Delivery{ID: out.ID, To: to, Name: out.entry().Name, Thread: out.Thread}, key: out.Key, data: data}
 }
 
-// checkRoom returns [ErrFull] while the file FULL exists. List makes and removes that
-// file.
+// checkRoom returns [ErrFull] while the file FULL exists, except for results, messages from
+// swarm, and messages whose key is known.
 func (s *Store) checkRoom(to string, m *Message) error {
 	if m.Type == Result || m.From == Swarm {
 		return nil

@@ -42,9 +42,9 @@ func (st Step) String() string {
 	return string(st.Op) + " " + st.Name + " " + st.To
 }
 
-// A disk makes all of a store's changes, and opens the files that the store reads. Names
-// are relative to top. It never follows a symlink: a path that leads through one is an
-// error (ELOOP or ENOTDIR).
+// A disk makes all of a store's changes, except those of the lock file, and opens the files
+// that the store reads. Names are relative to top. It never follows a symlink: a path that
+// leads through one is an error (ELOOP or ENOTDIR).
 //
 // It makes the system calls itself: one opens the folder that contains the name, and the
 // next works relative to that folder. [os.Root] would open every folder on the path
@@ -145,7 +145,7 @@ func nameIn(folder *os.File, name string) nameAt {
 	return nameAt{dirfd: int(folder.Fd()), base: path.Base(name)}
 }
 
-// sibling returns another name in the same folder. The caller must not close it.
+// sibling returns another name in the same folder. The caller need not close it.
 func (sp nameAt) sibling(base string) nameAt { return nameAt{dirfd: sp.dirfd, base: base} }
 
 func (sp nameAt) close() {
@@ -232,7 +232,7 @@ func (d *disk) names(folder string) ([]string, error) {
 
 // openStepwise opens name below a folder. It opens one folder after the other, and
 // follows no symlink. Names have no empty part and no "..": they consist of constants,
-// checked agents' names and names from a listing.
+// checked names, hashes and names from a listing.
 func openStepwise(dirfd int, name string, flags int, perm uint32) (int, error) {
 	at := dirfd
 	for {

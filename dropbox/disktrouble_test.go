@@ -195,7 +195,7 @@ var diskFaults = map[string]func(st dropbox.Step, n, at int) bool{
 	"dead": func(st dropbox.Step, n, at int) bool { return n >= at },
 }
 
-// Every change on disk fails once in every way, and the caller gets the error. No scratch
+// The disk fails at every change in every way, and the caller gets the error. No scratch
 // file remains that could have been removed. No message is incomplete, lost or
 // duplicated. Repeating the call on a healthy disk succeeds.
 func TestDiskTrouble(t *testing.T) {
@@ -251,9 +251,10 @@ func failingDisk(fails func(st dropbox.Step, n, at int) bool, at int, errno erro
 // that.
 type faultyDisk func(dir string) (s *dropbox.Store, repair func() error, err error)
 
-// runWithFault does the action on the faulty disk, and again on the repaired one. hurt
-// reports whether the action failed the first time; it must then fail with errno. left
-// allows scratch files to remain, because the disk refused their removal too.
+// runWithFault does the action on the faulty disk and, if it failed there, again on the
+// repaired one. hurt reports whether the action failed the first time; it must then fail
+// with errno. left allows scratch files to remain, because the disk refused their removal
+// too.
 func (d action) runWithFault(dir string, errno error, left bool, open faultyDisk) (hurt bool, err error) {
 	if err := dropbox.Create(dir); err != nil {
 		return false, err

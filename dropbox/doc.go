@@ -49,7 +49,7 @@
 //	attach/<sha256>/NAME                 attachments
 //	refused/coder/                       refused messages, each with its reason: see [Mailbox.Refuse]
 //	halted/THREAD                        conversations that are halted: see [Threads.Halt]
-//	topics/                              what was published and who subscribes: see the package topic
+//	topics/                              publications and subscriptions: see the package topic
 //	board/                               files that the store's users keep there
 //
 // Folders have mode 0700 and files 0600. No symlink is ever followed.
@@ -61,8 +61,7 @@
 //	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("Fix the build.\n")})
 //
 // Deliveries need no lock and no daemon. A caller with many messages passes them to
-// [Store.DeliverBatch] together: then the whole batch waits for the disk only as long as
-// a single message would.
+// [Store.DeliverBatch]: then the messages wait for the disk together, not one after another.
 //
 // # Working through a mailbox
 //
@@ -71,7 +70,7 @@
 //
 //	box, err := store.Mailbox("coder")
 //	entries, err := box.List()
-//	claim, err := box.Claim(entries[0])    // ErrGone: somebody else has it
+//	claim, err := box.Claim(entries[0])    // ErrGone: another caller has it
 //	...                                    // the turn
 //	err = box.Commit(claim.Entry, receipt) // from here on it is done
 //	err = box.Finish(claim.Entry)
@@ -80,7 +79,8 @@
 //
 // After a crash, call [Mailbox.Recover] before the first claim. Then finish the messages
 // in cur/ that have a receipt ([Mailbox.Receipts], then Finish), give up those that have
-// a reason ([Mailbox.Reasons], then GiveUp), and put back the other messages that
+// a reason in dead/ ([Mailbox.Reasons], then GiveUp), refuse those that have a reason in
+// refused/ ([Refusals.Unfinished], then Refuse), and put back the other messages that
 // [Mailbox.Claimed] returns. If [Mailbox.HasReceipt] is true for a claimed message, a
 // turn has already handled it: move it to done/ with File.
 //
@@ -127,6 +127,6 @@
 //	a message       proof  parse  encode  message  delivery
 //	names           name  agent  errors
 //
-// The type disk makes all changes on disk. A test makes each change fail once; see
-// [Options].
+// The type disk makes all changes on disk, except those of the lock file. A test makes
+// each change fail once; see [Options].
 package dropbox

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The receipt of a message is found even if the clock changed after the delivery. It is
-// in the folder of only one day.
+// The receipt of a message is found even if the clock was set back after the delivery. A
+// receipt in a folder of done/ that is not a day does not count.
 func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

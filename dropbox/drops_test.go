@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// DropCount counts the drops that will be taken in, up to a limit.
+// Count counts the files that List lists, up to MaxDrops.
 func TestDropCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -27,18 +27,18 @@ func TestDropCount(t *testing.T) {
 	}
 	strays, err := box.Drops().List()
 	if n, countErr := box.Drops().Count(); n != 2 || n != len(strays) || err != nil || countErr != nil {
-		t.Errorf("DropCount() = %d, %v, and %d are listed, %v; want 2", n, countErr, len(strays), err)
+		t.Errorf("Count() = %d, %v, and %d are listed, %v; want 2", n, countErr, len(strays), err)
 	}
 	for i := range dropbox.MaxDrops {
 		lay(strconv.Itoa(i))
 	}
 	if n, err := box.Drops().Count(); n != dropbox.MaxDrops || err != nil {
-		t.Errorf("DropCount() of more = %d, %v, want %d", n, err, dropbox.MaxDrops)
+		t.Errorf("Count() of more = %d, %v, want %d", n, err, dropbox.MaxDrops)
 	}
 	if err := os.RemoveAll(filepath.Join(s.Dir(), "coder")); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := box.Drops().Count(); n != 0 || err != nil {
-		t.Errorf("DropCount() of no folder = %d, %v", n, err)
+		t.Errorf("Count() of a missing folder = %d, %v", n, err)
 	}
 }

@@ -152,8 +152,9 @@ func appendScalar(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// mustEscape reports whether r is a character below U+10000 that YAML does not allow, or
-// treats as a line break. (See section 5.1 of YAML 1.2 and, for line breaks, YAML 1.1.)
+// mustEscape reports whether r is a control character, or a character below U+10000 that
+// YAML does not allow, treats as a line break, or reads as a byte order mark. (See section
+// 5.1 of YAML 1.2 and, for line breaks, YAML 1.1.)
 func mustEscape(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }

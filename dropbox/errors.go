@@ -11,7 +11,8 @@ import (
 var (
 	// ErrNoStore says that the folder is not a store: it has no file "version".
 	ErrNoStore = errors.New("no mailboxes here")
-	// ErrVersion says that the store was made by a newer program.
+	// ErrVersion says that the file "version" is damaged, or that a newer program made the
+	// store.
 	ErrVersion = errors.New("mailboxes of an unknown version")
 	// ErrLocked says that another process claims from this store. See [LockedError].
 	ErrLocked = errors.New("locked by another process")
@@ -23,18 +24,21 @@ var (
 	ErrNoMailbox = errors.New("no such mailbox")
 	// ErrFull says that too many messages are already waiting in the mailbox.
 	ErrFull = errors.New("mailbox is full")
-	// ErrTooLarge says that a body or an attachment is over its limit. See [TooLargeError].
+	// ErrTooLarge says that a body, an attachment, front matter or a file is over its limit.
+	// See [TooLargeError].
 	ErrTooLarge = errors.New("too large")
 	// ErrInvalid says that bytes or fields do not form a valid message. See
 	// [InvalidError].
 	ErrInvalid = errors.New("not a valid message")
 	// ErrHops says that programs passed a message on too many times, probably in a loop.
 	ErrHops = errors.New("passed on too often")
-	// ErrGone says that the message has moved: another caller took it.
+	// ErrGone says that a message or a dropped file is no longer in its place, usually
+	// because another caller moved it.
 	ErrGone = errors.New("no longer there")
-	// ErrChanged says that a file changed while it was read: it is not complete yet.
+	// ErrChanged says that a dropped file changed since it was listed, so it may be incomplete.
 	ErrChanged = errors.New("still changing")
-	// ErrNotFound says that no message has an id with that beginning or end.
+	// ErrNotFound says that no message has that id, or an id with that beginning or end. It
+	// also says that a message has no receipt.
 	ErrNotFound = errors.New("no such message")
 	// ErrAmbiguous says that a part of an id matches several messages. See
 	// [AmbiguousError].
@@ -46,7 +50,7 @@ var (
 	// the message could not be removed either: a power cut may still lose it.
 	ErrNotDurable = errors.New("delivered, but the disk did not confirm it")
 	// ErrFileSystem says that the disk has neither hard links nor a rename that never
-	// replaces a file. A store needs one of them.
+	// replaces a file. Deliveries with a key need one of them.
 	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")
 )
 

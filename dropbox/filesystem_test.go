@@ -13,14 +13,14 @@ func TestProbeFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	f, err := dropbox.ProbeFileSystem(dir)
 	if err != nil || !f.Usable() || !f.Locks {
-		t.Errorf("ProbeFileSystem = %+v, %v, want one that will do", f, err)
+		t.Errorf("ProbeFileSystem = %+v, %v, want a usable one with locks", f, err)
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) > 0 {
 		t.Errorf("it left %v, %v", left, err)
 	}
 	if _, err := dropbox.ProbeFileSystem(filepath.Join(dir, "none")); err == nil {
-		t.Error("a folder that is not there has a file system")
+		t.Error("a missing folder has a file system")
 	}
 }
 

@@ -30,10 +30,11 @@ type Found struct {
 	Path    string // relative to the store, with slashes
 }
 
-// All yields every message of every mailbox; it reads only names and opens no file.
-// Mailboxes come in the order of their names. Within a mailbox, waiting and claimed
-// messages come first, then finished messages by day, then dead letters and refused
-// messages, each in the order of names. After an error, All yields nothing more.
+// All yields every message of every mailbox, and every file that was set aside; it reads
+// only names and opens no file. Mailboxes come in the order of their names, and the topics
+// last. Within a mailbox, waiting and claimed messages come first, then finished messages
+// by day, then dead letters and refused messages, each in the order of names. After an
+// error, All yields nothing more.
 func (s *Store) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		mailboxes, err := s.Mailboxes()

@@ -53,7 +53,7 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Load(f); !errors.Is(err, dropbox.ErrGone) {
-		t.Errorf("Load of what moved on = %v, want ErrGone", err)
+		t.Errorf("Load of a message that moved = %v, want ErrGone", err)
 	}
 	drop(t, s, "alice", "odd.md", "\x00")
 	st := onlyStray(t, mailbox(t, s, "alice"))
@@ -70,8 +70,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Filed, dead and refused messages are finished. Mailboxes that the caller did not choose
-// are not read.
+// Unfinished visits no filed, dead or refused messages, and does not read mailboxes that the
+// caller did not choose.
 func TestUnfinished(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "alice", "bob", "carol")
 	for _, agent := range []string{"alice", "bob"} {

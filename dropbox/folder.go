@@ -58,11 +58,11 @@ func (f Folder) ModTime(name string) (time.Time, error) {
 	return modTime(&st), err
 }
 
-// Add makes a new file, durable and complete, or makes no file. If several callers add the
-// same name, one succeeds and the others get [fs.ErrExist].
+// Add makes a new file, durably. After an error the file is missing or complete. If several
+// callers add the same name, one succeeds and the others get [fs.ErrExist].
 func (f Folder) Add(name string, data []byte) error { return f.write(name, data, f.box.disk.move) }
 
-// Replace is Add, but replaces an existing file with that name.
+// Replace is like Add, but replaces an existing file with that name.
 func (f Folder) Replace(name string, data []byte) error {
 	return f.write(name, data, f.box.disk.replace)
 }

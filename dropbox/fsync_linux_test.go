@@ -20,9 +20,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Options.Step reports what a store makes durable; this test checks it against the
-// kernel. A separate process reports each of its fsync calls to this test before the
-// kernel carries out the call.
+// Options.Step reports each sync of a store; this test compares the reports with the calls
+// that the kernel gets. It runs itself in a separate process, where the kernel reports each
+// fsync call to the test before it carries out the call.
 func TestEverySyncReachesTheKernel(t *testing.T) {
 	const inside = "DROPBOX_COUNTS_SYNCS"
 	if os.Getenv(inside) == "" {
@@ -56,7 +56,7 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 		asked = append(asked, rel(path))
 	})
 	if err != nil {
-		t.Skipf("the kernel does not say what it is asked to sync: %v", err)
+		t.Skipf("the kernel does not report sync calls: %v", err)
 	}
 	for name, d := range actions {
 		watched := func(dir string) (*dropbox.Store, func() error, error) {
@@ -77,7 +77,7 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 				slices.Sort(asked)
 				slices.Sort(said)
 				if diff := cmp.Diff(said, asked); diff != "" {
-					t.Errorf("%s: synced (-as the store says +as the kernel was asked):\n%s", name, diff)
+					t.Errorf("%s: synced (-reported by the store +seen by the kernel):\n%s", name, diff)
 				}
 				if len(said) == 0 {
 					t.Errorf("%s: nothing is synced", name)

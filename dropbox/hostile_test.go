@@ -48,8 +48,8 @@ var hostile = map[string]func(path, secret, outside string) error{
 	},
 }
 
-// socketAt listens on a path and leaves the socket there. The path may be too long for a
-// socket, so it is made through a short name of the folder.
+// socketAt makes a socket at a path. The path may be too long for the address of a socket, so
+// socketAt makes the socket at a short path and moves it.
 func socketAt(path, _, _ string) error {
 	short, err := os.MkdirTemp("", "s")
 	if err != nil {
@@ -65,7 +65,7 @@ func socketAt(path, _, _ string) error {
 	if err := os.Rename(filepath.Join(short, "s"), path); err == nil {
 		return nil
 	}
-	return syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0) // on another disk
+	return syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0) // the path is on another disk
 }
 
 // makeOld makes a file old enough for the cleaning, unless it is another name of the secret
@@ -99,8 +99,8 @@ func keyName(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// With any such file at any path in a mailbox, no file outside is touched, no call hangs or
-// panics, ordinary mail is handled, and a file among the messages is set aside with a
+// With any hostile file at any path in a mailbox, no file outside is touched, no call hangs
+// or panics, ordinary mail is handled, and a file among the messages is set aside with a
 // reason.
 func TestHostileThings(t *testing.T) {
 	if testing.Short() {
@@ -147,14 +147,14 @@ func guarded(t *testing.T, what string, day func(s *dropbox.Store, secret, outsi
 	s := reopen(t, dir, dropbox.Options{}, "coder")
 	before := snapshot(t, outside)
 	done := make(chan error, 1)
-	go func() { done <- day(s, secret, outside) }() // received from below
+	go func() { done <- day(s, secret, outside) }() // its result is received below
 	select {
 	case err := <-done:
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	case <-time.After(time.Minute):
-		t.Fatalf("%s: it waits for ever", what)
+		t.Fatalf("%s: it does not return", what)
 	}
 	if diff := cmp.Diff(before, snapshot(t, outside)); diff != "" {
 		t.Errorf("%s: outside changed:\n%s", what, diff)
@@ -162,7 +162,8 @@ func guarded(t *testing.T, what string, day func(s *dropbox.Store, secret, outsi
 	os.RemoveAll(scratch)
 }
 
-// snapshot describes the contents of a folder: names, kinds, modes, change times, bytes.
+// snapshot describes the contents of a folder: names, kinds, modes, modification times and
+// bytes.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -188,8 +189,8 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// ordinaryDay is a start, mail with and without a key, a turn for each message, and a
-// clean-up, in a mailbox with one strange file.
+// ordinaryDay simulates a day in a mailbox with one strange file: a start, mail with and
+// without a key, a turn for each message, and a clean-up.
 func ordinaryDay(s *dropbox.Store, strange string) error {
 	if err := s.MakeMailbox("coder"); err != nil {
 		return err
@@ -387,12 +388,11 @@ func TestHostileWriter(t *testing.T) {
 	tally(t, "a message changed while it is read", rounds)
 }
 
-// An attachment that was replaced by another file is written again, and no call waits for
-// it.
+// An attachment that was replaced with another file is written again, and no call hangs.
 func TestHostileAttachments(t *testing.T) {
 	for kind, build := range hostile {
 		if strings.HasSuffix(kind, "folder") && !strings.HasPrefix(kind, "symlink") {
-			continue // a file cannot replace a folder that has contents
+			continue // a rename cannot replace a folder with a file
 		}
 		guarded(t, "an attachment is a "+kind, func(s *dropbox.Store, secret, outside string) error {
 			a, err := s.Attach("a.txt", strings.NewReader("secret")) // as long as the secret
@@ -437,8 +437,9 @@ func TestHostileAttachments(t *testing.T) {
 	}
 }
 
-// FuzzNew: a file in new/ with any name and content becomes a message, or a dead letter
-// with a reason and all its bytes, or stays in place because a program is still writing it.
+// FuzzNew checks that a file in new/ with any name and content becomes a message, or a dead
+// letter with a reason and all its bytes, or stays in place because its name is that of an
+// incomplete file.
 func FuzzNew(f *testing.F) {
 	f.Add(hostileName+".md", []byte("---\nid: aaaaaaaaaa\n---\nbody"))
 	f.Add(hostileName+"~1.0.md", []byte("---\n---\n"))

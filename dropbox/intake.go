@@ -30,19 +30,19 @@ type Defaults struct {
 // its content.
 //
 // Front matter is optional; without it the whole file is the body of a task. TakeIn
-// ignores the fields that a store sets itself: v, id, created, turn and proof. Every
-// mailbox that cc names gets a copy. A body over MaxBody becomes an attachment, and the
-// message contains only its beginning.
+// ignores the field to, and the fields that a store sets itself: v, id, created, turn and
+// proof. Every mailbox that cc names gets a copy, unless it is full. A body over MaxBody
+// becomes an attachment, and the message contains only its beginning.
 //
 // The error is [ErrChanged] when the file differs from st, or changes while it is read.
 // Then it stays in place, and the caller can try again later. The error is [ErrGone] when
 // the file is missing. After [ErrFull] or a disk error the file also stays in place.
 //
 // A file that can never be a message is set aside in dead/; the reason is written there
-// first. The causes are broken front matter, text that is not UTF-8, a NUL byte, an empty
-// file, more than MaxAttachment bytes, and a name that is a symlink or a folder. The
-// error is then an [*InvalidError] with that reason. Its From is the sender, if the file
-// names one, so that the caller can notify the sender.
+// first. The causes are, for example, broken front matter, text that is not UTF-8, a NUL
+// byte, an empty file, more than MaxAttachment bytes, too many hops, and a name that is a
+// symlink or a folder. The error is then an [*InvalidError] with that reason. Its From is
+// the sender, if known, so that the caller can notify the sender.
 func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := drops.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {

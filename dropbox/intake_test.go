@@ -28,7 +28,7 @@ func onlyStray(t testing.TB, b *dropbox.Mailbox) dropbox.Stray {
 	t.Helper()
 	strays, err := b.Drops().List()
 	if err != nil || len(strays) != 1 {
-		t.Fatalf("Strays() = %+v, %v, want one", strays, err)
+		t.Fatalf("List() of the drops = %+v, %v, want one", strays, err)
 	}
 	return strays[0]
 }
@@ -37,14 +37,14 @@ func onlyDead(t testing.TB, b *dropbox.Mailbox) dropbox.DeadLetter {
 	t.Helper()
 	dead, err := b.DeadLetters().List()
 	if err != nil || len(dead) != 1 {
-		t.Fatalf("Dead() = %+v, %v, want one", dead, err)
+		t.Fatalf("List() of the dead letters = %+v, %v, want one", dead, err)
 	}
 	want := 1
 	if dead[0].Reason == "cancelled while it waited" {
 		want = 0 // a cancelled message does not count
 	}
 	if n, err := b.DeadLetters().Count(); err != nil || n != want {
-		t.Fatalf("DeadCount() = %d, %v, want %d", n, err, want)
+		t.Fatalf("Count() of the dead letters = %d, %v, want %d", n, err, want)
 	}
 	return dead[0]
 }
@@ -78,11 +78,11 @@ func TestTakeInFrontMatter(t *testing.T) {
 	e := list(t, b)[0]
 	m := claim(t, b, e).Message
 	if m.ID == "zzzzzzzzzz" || m.Created.Year() < 2020 || m.Turn != "" || m.Proof != "" {
-		t.Errorf("believed what only a store may say: %+v", m)
+		t.Errorf("kept fields that only a store may set: %+v", m)
 	}
 	if m.From != "reviewer" || m.Type != dropbox.Question || e.Priority != dropbox.Urgent || m.Hops != 1 ||
 		m.Extra != "colour: green\n" || string(m.Body) != "Why?\n" || !slices.Equal(m.To, []string{"coder"}) {
-		t.Errorf("did not keep what the file says: %+v", m)
+		t.Errorf("did not keep the fields of the file: %+v", m)
 	}
 	other := mailbox(t, s, "tester")
 	copied := claim(t, other, list(t, other)[0]).Message
@@ -113,7 +113,7 @@ func TestTakeInLongBody(t *testing.T) {
 	}
 }
 
-// A file that can never become a message is set aside with a reason, and does no harm.
+// A file that can never become a message is set aside with a reason, and can be put back.
 func TestTakeInRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		content string
@@ -145,7 +145,7 @@ func TestTakeInRefuses(t *testing.T) {
 			if data, err := os.ReadFile(filepath.Join(s.Dir(), "coder/dead", dead.Name)); err != nil || string(data) != test.content {
 				t.Errorf("kept %q, %v", data, err)
 			}
-			// A person corrects the file in dead/ and retries it.
+			// A person may correct the file in dead/, and then retries it.
 			if err := b.DeadLetters().Retry(dead); err != nil {
 				t.Fatal(err)
 			}
@@ -240,16 +240,16 @@ func TestTakeInWhileItGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := b.Drops().TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrGone) {
-		t.Errorf("TakeIn of a file that went = %v, want ErrGone", err)
+		t.Errorf("TakeIn of a removed file = %v, want ErrGone", err)
 	}
 	if err := os.Symlink("/etc/passwd", path); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Drops().TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrChanged) {
-		t.Errorf("TakeIn of what became a symlink = %v, want ErrChanged", err)
+		t.Errorf("TakeIn of a file that became a symlink = %v, want ErrChanged", err)
 	}
 	if dead, err := b.DeadLetters().List(); err != nil || len(dead) > 0 || len(list(t, b)) > 0 {
-		t.Errorf("something was taken: %v, %v", dead, err)
+		t.Errorf("something was taken in or set aside: %v, %v", dead, err)
 	}
 }
 
@@ -290,8 +290,8 @@ func TestMoveToWork(t *testing.T) {
 	}
 }
 
-// FuzzTakeIn: every dropped file becomes one message or one dead letter, which has all its
-// bytes.
+// FuzzTakeIn checks that every dropped file becomes one message, or one dead letter with the
+// same bytes.
 func FuzzTakeIn(f *testing.F) {
 	f.Add([]byte("hello"))
 	f.Add([]byte("---\nfrom: a\nkey: k\n---\nbody"))
@@ -353,14 +353,14 @@ func TestNothingIsSetAsideWithoutItsReason(t *testing.T) {
 	}
 	full = true
 	if err := s.Room(); !dropbox.IsNoRoom(err) {
-		t.Errorf("Room = %v, want that the disk is full", err)
+		t.Errorf("Room = %v, want the error of a full disk", err)
 	}
 	drop(t, s, "coder", "empty.md", "")
 	if _, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{}); !dropbox.IsNoRoom(err) {
-		t.Errorf("TakeIn on a full disk = %v, want that it is full", err)
+		t.Errorf("TakeIn on a full disk = %v, want the error of a full disk", err)
 	}
 	if dead, err := b.DeadLetters().List(); err != nil || len(dead) > 0 {
-		t.Errorf("on a full disk dead letters are %v, %v, want none", dead, err)
+		t.Errorf("on a full disk the dead letters are %v, %v, want none", dead, err)
 	}
 	full = false
 	if _, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {

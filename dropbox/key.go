@@ -184,9 +184,9 @@ func (k keys) sync(to string) error {
 	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))
 }
 
-// forget removes an old key file. A lock on keys/ lets only one caller at a time check
-// the file and remove it. Otherwise a slow caller could remove a newer key file with the
-// same name, and the next caller would deliver the message again.
+// forget removes an old key file, and then returns [errForgotten]. A lock on keys/ lets only
+// one caller at a time check the file and remove it. Otherwise a slow caller could remove a
+// newer key file with the same name, and the next caller would deliver the message again.
 func (k keys) forget(to, link string, ino uint64) error {
 	folder, err := k.store.disk.folder(to + "/" + keysFolder)
 	if err != nil {

@@ -65,7 +65,7 @@ func TestKeyIsRememberedInEveryState(t *testing.T) {
 	again("dead")
 	dead, err := b.DeadLetters().List()
 	if err != nil || len(dead) != 1 {
-		t.Fatalf("Dead() = %v, %v", dead, err)
+		t.Fatalf("List() of the dead letters = %v, %v", dead, err)
 	}
 	if err := b.DeadLetters().Retry(dead[0]); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestKeyOfAPurgedMessage(t *testing.T) {
 	}
 	dead, err := b.DeadLetters().List()
 	if err != nil || len(dead) != 1 {
-		t.Fatalf("Dead() = %v, %v", dead, err)
+		t.Fatalf("List() of the dead letters = %v, %v", dead, err)
 	}
 	if err := b.DeadLetters().Purge(dead[0]); err != nil {
 		t.Fatal(err)
@@ -139,12 +139,12 @@ func TestKeyIsForgottenAfterAWeek(t *testing.T) {
 		}
 	}
 	if n != 1 {
-		t.Errorf("%d of 20 were told that theirs is the first", n)
+		t.Errorf("%d of 20 deliveries were reported as new, want 1", n)
 	}
 }
 
-// cutAt makes a store whose next delivery stops before the n-th step, as after a kill: the
-// clean-up fails too.
+// cutAt opens a store that fails at the n-th step and at every later step, as after a kill:
+// the clean-up fails too.
 func cutAt(t *testing.T, dir string, n int) (s *dropbox.Store, reached func() bool) {
 	steps := 0
 	s = reopen(t, dir, dropbox.Options{Step: func(dropbox.Step) error {
@@ -199,7 +199,7 @@ func TestKeyWithoutMessage(t *testing.T) {
 	}
 }
 
-// The folder tmp/ is emptied between the link of the key and the move.
+// A message is delivered even if tmp/ is emptied between the link of the key and the move.
 func TestKeyWithoutScratch(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	rude := reopen(t, s.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
@@ -235,7 +235,7 @@ func TestKeyInAFullMailbox(t *testing.T) {
 	}
 }
 
-// refuse makes the disk refuse an operation.
+// refuse returns a function for Options.Step that refuses these operations.
 func refuse(err error, ops ...dropbox.Op) func(dropbox.Step) error {
 	return func(st dropbox.Step) error {
 		if slices.Contains(ops, st.Op) {
@@ -279,19 +279,19 @@ func TestFileSystemsThatCannot(t *testing.T) {
 	}
 	s := newStore(t, dropbox.Options{Step: refuse(syscall.EPERM, dropbox.OpLink, dropbox.OpMove)}, "coder")
 	if _, err := s.Deliver("coder", keyed("k")); !errors.Is(err, dropbox.ErrFileSystem) {
-		t.Errorf("a key on a disk that can do nothing: %v, want ErrFileSystem", err)
+		t.Errorf("a key on a disk with neither links nor such a rename: %v, want ErrFileSystem", err)
 	}
 	deliver(t, s, "coder", text("without a key it works"))
 }
 
-// Twenty goroutines and twenty processes with one key: one message.
+// Twenty goroutines or twenty processes that deliver with one key deliver one message.
 func TestOneKeyManyCallers(t *testing.T) {
 	t.Run("goroutines", func(t *testing.T) {
 		s := newStore(t, dropbox.Options{}, "coder")
 		b := mailbox(t, s, "coder")
 		stop := make(chan struct{})
 		var claims sync.WaitGroup
-		claims.Go(func() { // a daemon claims every message at once
+		claims.Go(func() { // a daemon claims every message as soon as it waits
 			for {
 				for _, e := range list(t, b) {
 					if c, err := b.Claim(e); err == nil && b.Commit(c.Entry, nil) == nil {
@@ -360,7 +360,7 @@ func TestOneKeyManyCallers(t *testing.T) {
 	})
 }
 
-// helper runs this test binary as another program: see TestMain.
+// helper returns a command that runs this test binary as another program; see TestMain.
 func helper(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), "DROPBOX_HELPER=1")

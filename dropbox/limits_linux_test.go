@@ -76,7 +76,7 @@ func fewForABatch(dir string, _ []string) error {
 		}
 	}
 	unix.Close(next)
-	const few = 5 // one more file than a single delivery holds open
+	const few = 5 // enough for a single delivery, but not for the whole batch
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(next) + few, Max: uint64(next) + few}); err != nil {
 		return err
 	}
@@ -243,14 +243,15 @@ func scramble(dir string) (injected int, err error) {
 	return injected, err
 }
 
-// A disk that is really full (of bytes or of names) or mounted read-only. It is a small
-// tmpfs in a separate mount namespace.
+// The actions run on a disk that is really full (of bytes or of names) or mounted read-only:
+// a small tmpfs in a separate mount namespace.
 func TestSmallDisk(t *testing.T) {
 	cmd := helper("smalldisk", t.TempDir())
 	runHelper(t, inNamespace(t, cmd))
 }
 
-// inNamespace runs a command that may mount file systems, which no other process sees.
+// inNamespace prepares a command for a separate mount namespace, in which it may mount file
+// systems that no other process sees. It skips the test if the system has no user namespaces.
 func inNamespace(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -312,7 +313,7 @@ func opened(hurt func() (repair func() error, err error)) faultyDisk {
 	}
 }
 
-// fillBytes fills the disk except for n pages.
+// fillBytes fills the disk except for that number of pages.
 func fillBytes(dir string, pages int) faultyDisk {
 	return opened(func() (func() error, error) {
 		path := filepath.Join(dir, "filler")
@@ -334,7 +335,7 @@ func fillBytes(dir string, pages int) faultyDisk {
 	})
 }
 
-// fillNames fills the disk except for n files.
+// fillNames fills the disk until it accepts only that number of new files.
 func fillNames(dir string, left int) faultyDisk {
 	return opened(func() (func() error, error) {
 		folder := filepath.Join(dir, "fillers")
@@ -362,7 +363,7 @@ func readOnly(dir string) faultyDisk {
 	})
 }
 
-// On every available disk the store recognizes the kind, and all actions succeed.
+// On tmpfs and on overlay, ProbeFileSystem recognizes the kind, and all actions succeed.
 func TestKindsOfDisk(t *testing.T) {
 	cmd := inNamespace(t, helper("kinds", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {

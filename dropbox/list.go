@@ -11,14 +11,15 @@ package dropbox
 //
 // On a local Linux disk a listing shows the folder at one moment: if it contains a
 // message, it also contains every message that was delivered earlier and has not left the
-// folder. On macOS, on a network disk, and above about 110,000 messages, a listing may
-// lack a message and contain a later one; the next listing has both.
+// folder. On macOS, on a network disk, above about 130,000 messages, and while messages
+// arrive without a pause, a listing may lack a message and contain a later one; the next
+// listing has both.
 func (b *Mailbox) List() ([]Entry, error) {
 	entries, _, err := b.ListAside()
 	return entries, err
 }
 
-// ListAside is List that also returns the files that this call set aside.
+// ListAside is like List, but also returns the files that this call set aside.
 func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	entries, odd, err := b.list(newFolder)
 	if err != nil {

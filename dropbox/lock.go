@@ -56,7 +56,7 @@ func (s *Store) Halt(why string) error {
 }
 
 // HaltReason returns the text that Halt or a person wrote into HALT, or "" if HALT does
-// not exist.
+// not exist or cannot be read.
 func (s *Store) HaltReason() string {
 	data, err := s.disk.readFile(haltFile, 4096)
 	if err != nil {

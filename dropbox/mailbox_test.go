@@ -41,9 +41,9 @@ func TestFull(t *testing.T) {
 	deliver(t, s, "coder", text("4"))
 }
 
-// A full mailbox has room as soon as a message leaves it in any way, without a listing.
-// If answers arrived above the limit, there is room as soon as the count is below the
-// limit.
+// A full mailbox has room as soon as a claim, Cancel, MarkRead or File takes a message out of
+// it, without a listing. If answers arrived above the limit, there is room as soon as the
+// count is below the limit.
 func TestRoomAgain(t *testing.T) {
 	for way, take := range map[string]func(b *dropbox.Mailbox, e dropbox.Entry) error{
 		"claim":  func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Claim(e)) },
@@ -63,7 +63,7 @@ func TestRoomAgain(t *testing.T) {
 				if err != nil || full != (n < 3) {
 					t.Errorf("%d of 4 taken, 2 may wait: full %v (%v)", n, full, err)
 				}
-				// Claims by another process are not counted here.
+				// Each call uses another Mailbox: the Store counts the messages that leave.
 				if err := take(mailbox(t, s, "coder"), e); err != nil {
 					t.Fatal(err)
 				}
@@ -149,8 +149,8 @@ func TestDeletedFolders(t *testing.T) {
 	deliver(t, s, "coder", text("2"))
 }
 
-// A file in new/ whose name is not that of a message is set aside. A folder with a
-// message's name is noticed at the claim. No symlink is followed.
+// A file in new/ whose name is not that of a message is set aside. A file or folder with a
+// message's name that is not a message is found bad at the claim. No symlink is followed.
 func TestStrangeThingsInNew(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -197,11 +197,11 @@ func TestStrangeThingsInNew(t *testing.T) {
 	dead, err := b.DeadLetters().List()
 	for _, d := range aside {
 		if !slices.Contains(dead, d) {
-			t.Errorf("ListAside tells of %+v, which Dead does not have", d)
+			t.Errorf("ListAside returns %+v, which is not among the dead letters", d)
 		}
 	}
 	if err != nil || len(dead) != 9 {
-		t.Fatalf("Dead() = %d, %v, want 9", len(dead), err)
+		t.Fatalf("%d dead letters, %v, want 9", len(dead), err)
 	}
 	var original []string
 	for _, d := range dead {
@@ -221,7 +221,7 @@ func TestStrangeThingsInNew(t *testing.T) {
 	}
 }
 
-// No call follows a folder that became a symlink.
+// Neither Deliver nor Take follows a folder that became a symlink.
 func TestSymlinkedFolders(t *testing.T) {
 	for _, folder := range []string{"", "new", "tmp", "cur", "keys"} {
 		s := newStore(t, dropbox.Options{}, "coder")
@@ -277,14 +277,14 @@ func TestNotesAndTheLead(t *testing.T) {
 		t.Errorf("Find = %+v, %v, want it done", f, err)
 	}
 	if err := b.MarkRead(e); !errors.Is(err, dropbox.ErrGone) {
-		t.Errorf("MarkRead of what is filed = %v, want ErrGone", err)
+		t.Errorf("MarkRead of a filed message = %v, want ErrGone", err)
 	}
 	deliver(t, s, dropbox.Lead, text("more"))
 	if err := b.File(list(t, b)[0]); err != nil { // straight from new/
 		t.Error(err)
 	}
 	if _, err := b.Read(e); !errors.Is(err, dropbox.ErrGone) {
-		t.Errorf("Read of what is filed = %v, want ErrGone", err)
+		t.Errorf("Read of a filed message = %v, want ErrGone", err)
 	}
 }
 
@@ -381,10 +381,10 @@ func TestReleaseIsNotCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := b.Release(c.Entry); !errors.Is(err, dropbox.ErrGone) {
-		t.Errorf("Release of what is not claimed = %v, want ErrGone", err)
+		t.Errorf("Release of an unclaimed message = %v, want ErrGone", err)
 	}
 	if _, err := b.PutBack(c.Entry, false); !errors.Is(err, dropbox.ErrGone) {
-		t.Errorf("PutBack of what is not claimed = %v, want ErrGone", err)
+		t.Errorf("PutBack of an unclaimed message = %v, want ErrGone", err)
 	}
 }
 
@@ -399,7 +399,7 @@ func TestClaimOnAFailingDisk(t *testing.T) {
 		t.Errorf("Claim = %v, want EIO", err)
 	}
 	if now := list(t, b); len(now) != 1 || now[0] != e {
-		t.Errorf("after it %+v waits, want %+v", now, e)
+		t.Errorf("after the failed Claim %+v waits, want %+v", now, e)
 	}
 }
 
@@ -452,7 +452,7 @@ func TestFinished(t *testing.T) {
 		t.Fatalf("Filed = %v (%v), want three messages", filed, err)
 	}
 	if m, err := s.Load(filed[2]); err != nil || string(m.Body) != "no turn" {
-		t.Errorf("Load of what was filed = %+v (%v)", m, err)
+		t.Errorf("Load of a filed message = %+v (%v)", m, err)
 	}
 	if got, err := b.Filed(now.Add(time.Hour)); err != nil || len(got) != 0 {
 		t.Errorf("Filed of another day = %v (%v), want nothing", got, err)

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// MakeMailbox makes the mailbox of an agent, of lead or of a bridge, or its missing
-// folders. If a file, such as a symlink, is in the place of a folder, it is renamed within
+// MakeMailbox makes a mailbox, or its missing folders; [CheckMailbox] lists the possible
+// names. If a file, such as a symlink, is in the place of a folder, it is renamed within
 // the mailbox and becomes a [Stray]. Repeating it is harmless and cheap.
 func (s *Store) MakeMailbox(name string) error {
 	if err := CheckMailbox(name); err != nil {
@@ -78,8 +78,8 @@ func (s *Store) unknown(name string) error {
 	return &UnknownError{Name: name, Near: Nearest(name, known)}
 }
 
-// Known returns nil when a mailbox with that name exists or existed. The error is an
-// [*UnknownError] or a [*NameError].
+// Known returns nil when a mailbox with that name exists, even if some of its folders are
+// missing. Otherwise the error is an [*UnknownError] or a [*NameError].
 func (s *Store) Known(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return s.misnamed(name, err)
@@ -87,8 +87,7 @@ func (s *Store) Known(name string) error {
 	return s.known(name)
 }
 
-// known returns nil for the name of a mailbox that exists or existed. Otherwise the error
-// is an [*UnknownError], or an error of the disk.
+// known is Known for a valid name. Its error may also be an error of the disk.
 func (s *Store) known(name string) error {
 	is, err := s.isMailbox(name)
 	if err == nil && !is {
@@ -100,8 +99,8 @@ func (s *Store) known(name string) error {
 	return err
 }
 
-// hasSome reports whether one of the mailbox's folders exists, which means that it was once
-// a mailbox.
+// hasSome reports whether at least one of the mailbox's folders exists: then the folder of
+// that name is a mailbox, or was one.
 func (s *Store) hasSome(name string) (bool, error) {
 	for _, folder := range mailboxFolders {
 		there, err := s.disk.exists(name + "/" + folder)

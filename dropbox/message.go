@@ -59,7 +59,7 @@ type Message struct {
 	Type     Type
 	Priority Priority
 	Subject  string
-	Thread   string // id of the message that began the conversation
+	Thread   string // id of the conversation; usually the id of its first message
 	ReplyTo  string // id of the message that this one answers
 	Trace    string // id of the message that first caused this one
 	Key      string // chosen by the sender; delivered once per recipient within 7 days

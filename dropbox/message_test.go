@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// full returns a message with every field set.
+// full returns a message with every field set, except Topic and Offer.
 func full() *dropbox.Message {
 	sum := strings.Repeat("0f", 32)
 	return &dropbox.Message{
@@ -210,7 +210,7 @@ func TestProof(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	const token = "secret"
 	sign := func(m *dropbox.Message) string { return dropbox.Proof(token, m, "coder") }
-	sent := full() // every field, as after a write and a read
+	sent := full() // almost every field is set, so that a lost or changed one is noticed
 	sent.ID, sent.Proof, sent.From, sent.Body, sent.Hops = "", "", "tester", []byte("hi"), 1
 	if _, err := s.DeliverSigned("coder", sent, sign); err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func TestProof(t *testing.T) {
 }
 
 // The proofs in messages of older versions are still valid, and so are those of programs
-// that follow the older documentation. Their proof covers fewer fields.
+// that follow the older documentation. These proofs cover fewer fields.
 func TestOldProof(t *testing.T) {
 	const token = "secret"
 	m := &dropbox.Message{ID: "proofproof", From: "lead", Type: dropbox.Task, Subject: "one", Body: []byte("hi")}
@@ -281,12 +281,12 @@ func TestOldProof(t *testing.T) {
 	}
 	m.Body, m.Proof = []byte("hi"), "v2-"+m.Proof
 	if dropbox.Proven(token, m, "coder") {
-		t.Error("the older proof passes for the newer one")
+		t.Error("the older proof is accepted as a newer one")
 	}
 }
 
-// FuzzParse: a message that was read can be written, and reading it again gives the same
-// message.
+// FuzzParse checks that a message that was read can be written, and that reading it again
+// gives the same message.
 func FuzzParse(f *testing.F) {
 	data, err := full().Encode()
 	if err != nil {
@@ -312,7 +312,7 @@ func FuzzParse(f *testing.F) {
 		m, err := dropbox.Parse(data)
 		if err != nil {
 			if !errors.Is(err, dropbox.ErrInvalid) && !errors.Is(err, dropbox.ErrTooLarge) {
-				t.Fatalf("Parse(%q) = %v, want an error that can be told apart", data, err)
+				t.Fatalf("Parse(%q) = %v, want ErrInvalid or ErrTooLarge", data, err)
 			}
 			return
 		}
@@ -323,7 +323,7 @@ func FuzzParse(f *testing.F) {
 		if errors.Is(err, dropbox.ErrTooLarge) {
 			return // quotes made it longer than before
 		} else if err != nil {
-			t.Fatalf("Encode of what Parse read from %q: %v", data, err)
+			t.Fatalf("Encode of the message that Parse read from %q: %v", data, err)
 		}
 		back, err := dropbox.Parse(again)
 		if err != nil {

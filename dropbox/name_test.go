@@ -134,9 +134,9 @@ func TestNearest(t *testing.T) {
 		}
 	}
 	if got, want := dropbox.Nearest("stat", []string{"start", "status"}), []string{"status", "start"}; !slices.Equal(got, want) {
-		t.Errorf("Nearest(stat) = %v, want %v: it begins so", got, want)
+		t.Errorf("Nearest(stat) = %v, want %v: status begins with stat", got, want)
 	}
 	if got := dropbox.Nearest("a1", []string{"a2", "a3", "a4", "a5"}); len(got) != 3 {
-		t.Errorf("Nearest gives %d names, want 3", len(got))
+		t.Errorf("Nearest returns %d names, want 3", len(got))
 	}
 }

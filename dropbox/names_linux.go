@@ -10,8 +10,8 @@ import (
 
 // Sizes of the buffer for the names in a folder, in bytes.
 const (
-	firstNames = 32 << 10 // the names of about 450 messages
-	mostNames  = 8 << 20  // the names of about 110,000 messages
+	firstNames = 32 << 10 // the names of about 500 messages
+	mostNames  = 8 << 20  // the names of about 130,000 messages
 	mostName   = 19 + 256 // the longest entry; see getdents64(2)
 )
 

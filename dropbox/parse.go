@@ -101,7 +101,8 @@ func parseFront(front []byte) (*Message, error) {
 // nil.
 func yamlMapping(text []byte) (_ *yaml.Node, err error) {
 	defer func() {
-		// yaml.v3 3.0.1 panics on some broken input instead of returning an error.
+		// Some versions of yaml.v3, such as 3.0.1, panic on broken input instead of
+		// returning an error.
 		if p := recover(); p != nil {
 			err = invalid("front matter: %v", p)
 		}
@@ -268,8 +269,8 @@ func yamlInt(n *yaml.Node) (int, error) {
 	return int(i), nil
 }
 
-// yamlTime parses RFC 3339, with a T or a space before the time of day. The year must be
-// one that RFC 3339 can write.
+// yamlTime parses RFC 3339, with a T or a space before the time of day. The year in UTC
+// must be from 1 to 9999.
 func yamlTime(n *yaml.Node) (time.Time, error) {
 	s, err := yamlString(n)
 	if err != nil || s == "" {

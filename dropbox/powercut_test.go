@@ -88,7 +88,7 @@ func TestPowerCut(t *testing.T) {
 }
 
 // tally reports the number of injected faults; none of them lost or duplicated a message,
-// or the test would have failed. `go test -json` has the number as attributes.
+// or the test would have failed. `go test -json` has the numbers as attributes.
 func tally(t *testing.T, fault string, injected int) {
 	t.Helper()
 	lost := 0
@@ -279,8 +279,7 @@ type place struct {
 	begun, failed int
 }
 
-// whereIs finds all messages of the mailbox by their names, and checks that each is
-// complete.
+// whereIs finds all messages of the store by their names, and checks that each is complete.
 func whereIs(s *dropbox.Store) (map[string][]place, error) {
 	there := make(map[string][]place)
 	for f, err := range s.All() {
@@ -318,7 +317,7 @@ func whereIs(s *dropbox.Store) (map[string][]place, error) {
 	return there, nil
 }
 
-// compare compares the mailbox with the promises.
+// compare compares the store with the promises.
 func compare(s *dropbox.Store, hopes map[string]*hope) error {
 	there, err := whereIs(s)
 	if err != nil {

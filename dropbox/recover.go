@@ -23,7 +23,7 @@ type recovery struct{ box *Mailbox }
 // places says in which folders the files of one message are.
 type places struct {
 	e              Entry
-	fresh, claimed []Entry // in the order of their counts
+	fresh, claimed []Entry // in the order of their names
 	dead, given    bool    // the message is in dead/; dead/ has its reason
 	refused, told  bool    // the message is in refused/; refused/ has its reason
 	receipt        bool    // cur/ has its receipt
@@ -93,10 +93,10 @@ func (r recovery) run() error {
 	return nil
 }
 
-// separate keeps one name of a message. A receipt or a reason is durable before the
-// message moves, so it shows where the message went. Without them the newest name in cur/
-// or new/ is kept: a dead letter without a reason was being cancelled or retried, and a
-// refused message without a reason was being readmitted.
+// separate keeps one name of a message. A name in done/ always stays. A reason is durable
+// before its message moves, so it shows that the message went to dead/ or refused/. In all
+// other cases the newest name in cur/ or new/ is kept: a dead letter without a reason was
+// being cancelled or retried, and a refused message without a reason was being readmitted.
 func (r recovery) separate(w *places) error {
 	if len(w.claimed)+len(w.fresh) == 0 && (w.given && !w.refused || w.told && !w.dead) {
 		return nil // an ordinary dead letter or refused message
@@ -137,8 +137,8 @@ func (r recovery) separate(w *places) error {
 }
 
 // dropDuplicate removes other if it and keep are two names of one file. It renames other
-// first and looks again: if there was only one file, which moved between the two looks,
-// dropDuplicate renames it back.
+// first and looks again: if keep no longer exists, other was the file's only name, and
+// dropDuplicate renames the file back.
 func (r recovery) dropDuplicate(other, keep string) error {
 	one, err := r.box.disk.stat(other)
 	if err != nil {

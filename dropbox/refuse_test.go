@@ -37,7 +37,7 @@ func TestRefuse(t *testing.T) {
 	}
 	for since, want := range map[time.Time]int{time.Now().Add(-time.Hour): 1, time.Now().Add(time.Hour): 0} {
 		if kept, fresh, err := b.Refusals().Count(since); kept != 1 || fresh != want || err != nil {
-			t.Errorf("Refused(%v) = %d, %d, %v, want 1, %d", since, kept, fresh, err, want)
+			t.Errorf("Count(%v) = %d, %d, %v, want 1, %d", since, kept, fresh, err, want)
 		}
 	}
 	f, err := s.Find(d.ID)
@@ -82,11 +82,11 @@ func TestReadmit(t *testing.T) {
 		}
 	}
 	if kept, fresh, err := b.Refusals().Count(time.Time{}); kept+fresh != 0 || err != nil {
-		t.Errorf("Refused = %d, %d, %v, want none", kept, fresh, err)
+		t.Errorf("Count = %d, %d, %v, want none", kept, fresh, err)
 	}
 	claim(t, b, e)
 	if cut, err := b.Refusals().Unfinished(); err != nil || len(cut) != 0 {
-		t.Errorf("Refusing = %+v, %v: it was let through", cut, err)
+		t.Errorf("Unfinished = %+v, %v: it was let through", cut, err)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestRefuseWhatIsGone(t *testing.T) {
 }
 
 // A refusal may be cut off at any step. After the next start the message is refused once,
-// with the first reason, or waits again.
+// with the first reason, or is still claimed.
 func TestRefuseCutAnywhere(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := filepath.Join(t.TempDir(), ".dead-drop")
@@ -176,7 +176,7 @@ func TestRefuseCutAnywhere(t *testing.T) {
 func TestHaltThread(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	if h, err := s.Threads().Halted("k7f3q9m2xd"); h != nil || err != nil {
-		t.Errorf("ThreadHalted of a store without any = %+v, %v", h, err)
+		t.Errorf("Halted of a store without halted threads = %+v, %v", h, err)
 	}
 	odd := "a thread/../named by a stranger"
 	for _, thread := range []string{"k7f3q9m2xd", odd} {
@@ -187,7 +187,7 @@ func TestHaltThread(t *testing.T) {
 		}
 		h, err := s.Threads().Halted(thread)
 		if err != nil || h == nil || h.Thread != thread || h.Why != "ring: a → b → a\nby itself" || time.Since(h.Since).Abs() > time.Hour {
-			t.Errorf("ThreadHalted(%q) = %+v, %v", thread, h, err)
+			t.Errorf("Halted(%q) = %+v, %v", thread, h, err)
 		}
 	}
 	// An empty file, such as `touch` makes, is enough.
@@ -195,7 +195,7 @@ func TestHaltThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h, err := s.Threads().Halted("byhand"); err != nil || h == nil || h.Why != "" {
-		t.Errorf("ThreadHalted(byhand) = %+v, %v", h, err)
+		t.Errorf("Halted(byhand) = %+v, %v", h, err)
 	}
 	all, err := s.Threads().List()
 	if err != nil {
@@ -207,7 +207,7 @@ func TestHaltThread(t *testing.T) {
 	}
 	slices.Sort(names)
 	if want := []string{odd, "byhand", "k7f3q9m2xd"}; !slices.Equal(names, want) {
-		t.Errorf("HaltedThreads = %q, want %q", names, want)
+		t.Errorf("the halted threads are %q, want %q", names, want)
 	}
 	for range 2 {
 		if err := s.Threads().Unhalt(odd); err != nil {
@@ -215,11 +215,11 @@ func TestHaltThread(t *testing.T) {
 		}
 	}
 	if h, err := s.Threads().Halted(odd); h != nil || err != nil {
-		t.Errorf("after UnhaltThread = %+v, %v", h, err)
+		t.Errorf("Halted after Unhalt = %+v, %v", h, err)
 	}
 	for _, bad := range []string{"", "a\nb"} {
 		if err := s.Threads().Halt(bad, "why"); !errors.Is(err, dropbox.ErrInvalid) {
-			t.Errorf("HaltThread(%q) = %v, want ErrInvalid", bad, err)
+			t.Errorf("Halt(%q) = %v, want ErrInvalid", bad, err)
 		}
 	}
 	if strangers, err := s.Strangers(); err != nil || len(strangers) != 0 {
@@ -230,8 +230,8 @@ func TestHaltThread(t *testing.T) {
 	}
 }
 
-// A store whose limit of hops is higher, or that has no limit, delivers messages with
-// more hops.
+// A store delivers messages with as many hops as its limit allows: the default, another
+// number, or any number.
 func TestMaxHops(t *testing.T) {
 	for most, last := range map[int]int{0: dropbox.MaxHops, 3: 3, -1: 1000} {
 		s := newStore(t, dropbox.Options{MaxHops: most}, "coder")

@@ -16,8 +16,8 @@ const minRetain = 7
 // filed more than the given number of days ago. Then it removes the oldest messages until
 // done/ has at most mb megabytes in all mailboxes together. A limit of 0 means no limit.
 // Retain always keeps messages that were filed within the last 7 days. It also keeps
-// messages without a receipt, because a person may still need them. It returns the number
-// of messages that it removed.
+// messages without a receipt, because a person may still need them, and does not count
+// their size. It returns the number of messages that it removed.
 func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).done(days, mb); err != nil {
 		return removed, fmt.Errorf("retain: %w", err)
@@ -57,7 +57,7 @@ func (r retention) done(days int, mb int64) (removed int, err error) {
 	for _, f := range files {
 		tooMuch := mb > 0 && total > mb<<20
 		if f.day >= keep || !tooMuch && f.day >= old {
-			break // sorted by day: all later entries are younger
+			break // sorted by day: no later entry is older
 		}
 		for _, name := range f.names {
 			if err := ignoreMissing(r.store.disk.remove(f.folder + "/" + name)); err != nil {
@@ -151,7 +151,7 @@ func (r retention) refused(days int, mb int64) (removed int, err error) {
 	old := r.store.opts.Now().AddDate(0, 0, -days)
 	for _, f := range files {
 		if (mb <= 0 || total <= mb<<20) && (days <= 0 || !f.at.Before(old)) {
-			break // sorted by time: all later entries are younger
+			break // sorted by time: no later entry is older
 		}
 		for _, path := range f.paths {
 			if err := ignoreMissing(r.store.disk.remove(path)); err != nil {

@@ -29,7 +29,7 @@ func TestClean(t *testing.T) {
 		t.Errorf("left in tmp: %v", left)
 	}
 	if _, err := os.Stat(guard(s, "coder", "cut")); err == nil {
-		t.Error("the guard of what was never accepted stays")
+		t.Error("the key file of a message that was never accepted stays")
 	}
 	if d := deliver(t, s, "coder", keyed("kept")); d.ID != kept.ID {
 		t.Error("Clean forgot a key within the week")
@@ -73,7 +73,7 @@ func TestRetain(t *testing.T) {
 	}{
 		{0, 0, 0, 21},
 		{15, 0, 5, 16},
-		{0, 3, 0, 16}, // 15 of 0.2 MB are less
+		{0, 3, 0, 16}, // 15 messages of 0.2 MB are less
 		{0, 2, 5, 11},
 		{1, 0, 3, 8}, // never below 7 days
 		{0, 1, 0, 8},
@@ -93,7 +93,7 @@ func TestRetainRefused(t *testing.T) {
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
 	b := mailbox(t, s, "coder")
 	refused := filepath.Join(s.Dir(), "refused", "coder")
-	for i := range 20 { // a message a day of 0.2 MB
+	for i := range 20 { // one message of 0.2 MB each day
 		deliver(t, s, "coder", &dropbox.Message{From: "tester", Body: make([]byte, 1)})
 		c := claim(t, b, list(t, b)[0])
 		if err := b.Refuse(c.Entry, "why"); err != nil {
@@ -124,9 +124,9 @@ func TestRetainRefused(t *testing.T) {
 		{0, 0, 0, 20},
 		{30, 9, 0, 20},
 		{15, 0, 5, 15},
-		{0, 3, 0, 15},  // 15 of 0.2 MB are less
-		{30, 2, 5, 10}, // 2 MB are 10
-		{0, 1, 5, 5},   // even the youngest
+		{0, 3, 0, 15},  // 15 messages of 0.2 MB are less
+		{30, 2, 5, 10}, // 10 messages fit into 2 MB
+		{0, 1, 5, 5},   // even messages of the last 7 days
 	} {
 		n, err := s.RetainRefused(test.days, test.mb)
 		kept, _, err2 := b.Refusals().Count(time.Time{})
@@ -135,7 +135,7 @@ func TestRetainRefused(t *testing.T) {
 		}
 	}
 
-	// A released message keeps its permission only while it waits.
+	// The mark of a readmitted message is kept only while the message waits or is claimed.
 	list1, err := b.Refusals().List()
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestRetainRefused(t *testing.T) {
 		t.Errorf("after a year %d were removed, %v; want 4", n, err)
 	}
 	if passes, err := b.Refusals().Passes(e); !passes || err != nil {
-		t.Errorf("what waits may not pass any more: %v", err)
+		t.Errorf("the waiting message may no longer pass: %v", err)
 	}
 	if err := b.GiveUp(list(t, b)[0], "no"); err != nil {
 		t.Fatal(err)
@@ -158,6 +158,6 @@ func TestRetainRefused(t *testing.T) {
 		t.Error(err)
 	}
 	if left := tree(t, refused); len(left) != 1 {
-		t.Errorf("left: %v, want the file of somebody else", left)
+		t.Errorf("left: %v, want only the foreign file", left)
 	}
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An oldFile is a message that finished on some day, in the model of retention.
+// An oldFile is a message that was filed on some day, in the model of retention.
 type oldFile struct {
 	day  string
 	size int64
-	// whole means that the message has its receipt, so that it may be removed; a receipt
-	// without its message may be removed too.
+	// whole means that there is a receipt, with or without its message: only then may the
+	// files be removed.
 	whole bool
 }
 
-// In any store, retention removes only messages that are finished, have a receipt and are
-// seven days old. It removes the oldest first, and exactly as many as it must. After an
-// interruption at any step it continues.
+// In any store, retention removes only finished messages that have a receipt and are more
+// than seven days old. It removes the oldest first, and no fewer than the limits demand. A
+// second run completes a run that was interrupted at a random step.
 func TestRetainModel(t *testing.T) {
 	rounds := 60
 	if long {
@@ -60,15 +60,15 @@ func TestRetainModel(t *testing.T) {
 			t.Errorf("round %d, Retain(%d, %d): %v", round, days, mb, err)
 		}
 		if n, err := s.Retain(days, mb); n != 0 || err != nil {
-			t.Errorf("round %d: once more it removes %d, %v", round, n, err)
+			t.Errorf("round %d: a second call removes %d, %v", round, n, err)
 		}
 		os.RemoveAll(filepath.Dir(dir))
 	}
 	tally(t, "retention", rounds)
 }
 
-// scatter puts messages into every state, and finished ones into days around the limits. It
-// returns the finished ones by their paths without suffix.
+// scatter puts messages into new/, cur/ and dead/, and finished messages into days around the
+// limits. It returns the finished messages by their paths without suffix.
 func scatter(t *testing.T, s *dropbox.Store, now time.Time, rng *rand.Rand) map[string]oldFile {
 	t.Helper()
 	for _, agent := range []string{"coder", "tester"} {

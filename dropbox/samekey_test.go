@@ -80,8 +80,8 @@ func (c *crowd) stop() {
 	}
 }
 
-// send makes all processes send with one key. The first toKill of them are killed at a random
-// moment and replaced. It returns what the others printed.
+// send makes all processes send with one key. It kills the first toKill of them at a random
+// moment, and replaces them. It returns the ids that the processes printed.
 func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 	c.t.Helper()
 	for i := range c.members {
@@ -115,7 +115,7 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 		case id != "":
 			told = append(told, id)
 		case i >= toKill:
-			c.t.Fatalf("%s: one that was not killed says nothing", key)
+			c.t.Fatalf("%s: a process that was not killed printed nothing", key)
 		}
 		if i < toKill {
 			c.start(i)
@@ -124,9 +124,10 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 	return told
 }
 
-// Twenty processes send with the same key at the same moment, a hundred times, and some
-// or all of them are killed while they do. Afterwards there is exactly one message. All
-// surviving senders learn its id. The message exists even if no sender survived.
+// Twenty processes send with the same key at the same moment, in many rounds. In two of
+// three rounds, some or all of them are killed meanwhile, and a later sender uses the same
+// key. Afterwards there is exactly one message per key, and every sender that was not killed
+// has learned its id.
 func TestOneKeyTwentyProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -148,7 +149,7 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 			}
 			b := mailbox(t, s, "coder")
 			rng := rand.New(rand.NewPCG(1, uint64(len(cannot))))
-			ids := make(map[string]string) // of the message of each key
+			ids := make(map[string]string) // the id of the message of each key
 			killed := 0
 			for round := range rounds {
 				key := fmt.Sprint("round ", round)
@@ -164,7 +165,7 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 					}
 				}
 				ids[key] = told[0]
-				// A daemon works at the same time.
+				// After every second round, a daemon works through the mailbox.
 				if round%2 == 0 {
 					if err := work(b); err != nil {
 						t.Fatal(err)
@@ -180,7 +181,7 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 			}
 			for key, id := range ids {
 				if count[id] != 1 {
-					t.Errorf("%s: its message is there %d times", key, count[id])
+					t.Errorf("%s: its message exists %d times", key, count[id])
 				}
 				delete(count, id)
 			}
@@ -192,8 +193,8 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 	}
 }
 
-// keyStore returns a store in memory, if the system has a folder in memory. The test is
-// about the order of the processes, and a disk would only slow them down.
+// keyStore returns a store in memory, if the system has a folder in memory. The test checks
+// what happens when the processes interfere, and a disk would only slow them down.
 func keyStore(t *testing.T) *dropbox.Store {
 	t.Helper()
 	dir := fastFolder(t) + "/.dead-drop"

@@ -72,7 +72,8 @@ func signFor(sign func(*Message, string) string, to string) func(*Message) strin
 	return func(m *Message) string { return sign(m, to) }
 }
 
-// expand replaces "all" with the names of the agents, and removes duplicates.
+// expand checks the names, replaces "all" with the names of the agents except the sender,
+// and removes duplicates.
 func (s *Store) expand(names []string, from string) ([]string, error) {
 	var list []string
 	add := func(name string) {
@@ -103,9 +104,9 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 	return list, nil
 }
 
-// copies delivers the message as a note to the names in cc that have a mailbox. It leaves
-// out first, which is the recipient of the message itself. The key makes a repetition
-// harmless.
+// copies delivers the message as a note to the names in cc that have a mailbox with room.
+// It leaves out first, which is the recipient of the message itself. The key makes a
+// repetition harmless.
 func (s *Store) copies(first string, m *Message, thread string) error {
 	names, err := s.expand(slices.DeleteFunc(slices.Clone(m.CC), func(name string) bool {
 		return name != All && (name == Hooks || CheckMailbox(name) != nil)

@@ -42,17 +42,17 @@ func TestSend(t *testing.T) {
 		t.Errorf("a refused Send delivered %d", n)
 	}
 	if _, err := s.Send(&dropbox.Message{Body: []byte("x")}, nil); !errors.Is(err, dropbox.ErrInvalid) {
-		t.Errorf("Send to nobody = %v, want ErrInvalid", err)
+		t.Errorf("Send without a recipient = %v, want ErrInvalid", err)
 	}
 }
 
-// Only a delivery by name reaches the mailbox of the webhooks: nobody sends there, and "all"
-// leaves it out.
+// Deliver reaches the mailbox of the webhooks, but Send refuses its name, and "all" leaves
+// it out.
 func TestNobodySendsToTheHooks(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "alice", "bob", dropbox.Hooks)
 	sent, err := s.Send(&dropbox.Message{From: "alice", To: []string{"all"}, Body: []byte("hi")}, nil)
 	if err != nil || len(sent) != 1 || sent[0].To != "bob" {
-		t.Errorf("Send to all = %v, %v, want bob alone", sent, err)
+		t.Errorf("Send to all = %v, %v, want only bob", sent, err)
 	}
 	for _, m := range []*dropbox.Message{{To: []string{dropbox.Hooks}}, {To: []string{"bob"}, CC: []string{dropbox.Hooks}}} {
 		if sent, err := s.Send(m, nil); !errors.Is(err, dropbox.ErrName) {
@@ -67,7 +67,7 @@ func TestNobodySendsToTheHooks(t *testing.T) {
 	}
 }
 
-// A Send that was cut off can be repeated, and its thread stays the same.
+// A Send that was interrupted can be repeated, and its thread stays the same.
 func TestSendCutOffBetweenRecipients(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "alice", "bob")
 	m := &dropbox.Message{To: []string{"alice", "bob"}, Key: "k", Body: []byte("x")}

@@ -53,8 +53,8 @@ func (b *Mailbox) markRead(e Entry) error {
 	return b.disk.syncLeft(b.dir(newFolder))
 }
 
-// File puts a message of the lead, read or not, into done/<UTC day>/. There was no turn, so
-// there is no receipt. Repeating it is harmless.
+// File puts a waiting or claimed message into done/<UTC day>/ without a turn, for example
+// the mail of the lead, read or not. It writes no receipt. Repeating it is harmless.
 func (b *Mailbox) File(e Entry) error {
 	// Move it through cur/, as a turn does, because the recovery after a power cut looks
 	// there.
@@ -110,9 +110,9 @@ func (b *Mailbox) file(e Entry) error {
 	return b.disk.syncDir(folder)
 }
 
-// HasReceipt reports whether a turn has finished this message before. Then it must not
-// run again, even if a git checkout or a restored backup put it back into new/.
-// HasReceipt looks up single names, and never searches all of done/.
+// HasReceipt reports whether a turn has finished this message before. Then no turn may run
+// for it again, even if a git checkout or a restored backup put it back into new/.
+// HasReceipt looks up at most one name per day, and never lists the folder of a day.
 func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 	there, err := b.disk.exists(b.at(curFolder, e.receiptName()))
 	if err == nil && !there {
@@ -198,8 +198,8 @@ func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
 // [ErrNotFound] if the message has no receipt.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
-	// The daemon writes this file. It contains an answer, so allow the longest answer
-	// that a client can print.
+	// The daemon writes this file. It contains an answer, so allow more than the longest
+	// answer that an agent program can print.
 	const limit = 256 << 20
 	data, err := b.disk.readFile(b.at(curFolder, e.receiptName()), limit)
 	if errors.Is(err, fs.ErrNotExist) {

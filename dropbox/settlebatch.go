@@ -11,7 +11,7 @@ type Settlement struct {
 // SettleBatch is Commit and Finish for several messages of the mailbox. It returns one
 // error per message; a message with an error may be settled again. A message that is
 // settled alone waits for the disk five times, and the first one of a day six times; here
-// all messages wait together. All receipts are durable before the first message moves.
+// all messages wait together. Each message moves only after its receipt is durable.
 func (b *Mailbox) SettleBatch(list []Settlement) []error {
 	errs := make([]error, len(list))
 	for at := 0; at < len(list); at += maxBatch {
@@ -84,7 +84,8 @@ func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 	return going
 }
 
-// commit puts the receipts into cur/, durably, and reports which of them are in place.
+// commit puts the receipts into cur/, durably, and reports which of them it put there. It
+// leaves out a message that already has a receipt.
 func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there []bool) {
 	there = make([]bool, len(list))
 	files, names := make([]*os.File, len(list)), make([]string, len(list))

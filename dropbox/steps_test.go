@@ -11,8 +11,8 @@ import (
 )
 
 // A store takes exactly these steps on disk. Content is durable before it gets its name,
-// each change of state is one rename, and the rename is durable before the call returns.
-// An added or missing step would change the guarantees.
+// and each change of state is one rename. The rename is durable before the call returns,
+// except for Take. An added or missing step would change the guarantees.
 func TestStepsOnDisk(t *testing.T) {
 	var steps []string
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

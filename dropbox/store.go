@@ -23,10 +23,10 @@ type Options struct {
 	// Now returns the time; nil means time.Now.
 	Now func() time.Time
 
-	// Step, if set, is called before every change that the store makes on disk, in the
-	// goroutine that makes it. An error refuses that change, and the store continues as if
-	// the disk had refused it. A program can use it to record changes, keep a store
-	// read-only, or simulate a full disk.
+	// Step, if set, is called before every change that the store makes on disk, except to the
+	// lock file, in the goroutine of the store's caller. An error refuses that change, and the
+	// store continues as if the disk had refused it. A program can use Step to record changes,
+	// keep a store read-only, or simulate a full disk.
 	Step func(Step) error
 }
 
@@ -36,7 +36,7 @@ type Store struct {
 	dir     string
 	disk    *disk
 	opts    Options
-	last    atomic.Int64 // time of the newest delivery of this Store, in microseconds
+	last    atomic.Int64 // the newest time that stamp returned, in microseconds
 	days    sync.Map     // the newest folders in done/ and refused/ that are known to be durable
 	tooMany sync.Map     // per mailbox: see [fullMark.excess]
 }
@@ -77,7 +77,7 @@ const haltedDir = "halted"
 
 // Create makes the folder dir and the first content of a store: version, .gitignore,
 // board/, attach/, refused/ and the mailbox of the lead. Existing files stay unchanged, so
-// repeating it is harmless. The error is [ErrVersion] if dir is a store of a newer
+// repeating it is harmless. The error is [ErrVersion] if dir is a store of an unknown
 // version.
 func Create(dir string) error {
 	if err := create(dir); err != nil {
@@ -186,8 +186,8 @@ func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
 // stamp returns the time for a new file name: the current time in microseconds, but
-// always later than any earlier stamp. So the messages of one process sort in the order
-// in which they were sent.
+// always later than any earlier stamp. So the messages of one Store that have the same
+// priority sort in the order in which they were sent.
 func (s *Store) stamp() time.Time {
 	now := s.opts.Now().UnixMicro()
 	for {

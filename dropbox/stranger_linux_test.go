@@ -21,8 +21,8 @@ func init() {
 
 const nobody = 65534
 
-// Another user's files that we may not read are set aside with that reason. Only an
-// unreadable key is an error for the sender that uses it.
+// Files of another user that cannot be read are set aside or given up with that reason. An
+// unreadable key file, however, is an error for the sender that uses the key.
 func TestFilesOfAnotherUser(t *testing.T) {
 	scratch := fastFolder(t)
 	dir := filepath.Join(scratch, ".dead-drop")
@@ -45,7 +45,7 @@ func TestFilesOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.Getuid() == 0 {
-		// The folders belong to the other user; the files stay ours.
+		// Give the folders to the other user; the files in the mailbox still belong to root.
 		err := filepath.WalkDir(scratch, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && (e.IsDir() || !strings.Contains(path, "/coder/")) {
 				err = os.Chown(path, nobody, nobody)
@@ -115,7 +115,7 @@ func stranger(dir string, _ []string) error {
 	}
 	for _, d := range dead {
 		if d.Reason != "gone" && !strings.Contains(d.Reason, "cannot be read") && !strings.Contains(d.Reason, "permission") {
-			// The reason file of the message that was given up before is ours, and
+			// For another user, the reason file of the message that was given up before is
 			// unreadable as well.
 			return fmt.Errorf("%s has the reason %q", d.Name, d.Reason)
 		}

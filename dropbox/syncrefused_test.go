@@ -52,7 +52,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 				}
 				refused++
 				if missing != nil && !hurt {
-					t.Errorf("success was reported, and not done is: %v", missing)
+					t.Errorf("success was reported, but this was not done: %v", missing)
 				}
 			}
 			if refused == 0 {
@@ -112,7 +112,7 @@ func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 			}
 			filed = true
 		case st.Op == dropbox.OpReplace && strings.HasSuffix(st.To, ".receipt.yaml") && !filed:
-			t.Errorf("the messages are not durable in done/ yet, and: %v", st)
+			t.Errorf("before the messages are durable in done/: %v", st)
 		}
 		return nil
 	}}, "coder")
@@ -158,11 +158,11 @@ func TestRecoverTwoNamesInNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := list(t, b); len(got) != 1 || got[0].Begun != 1 {
-		t.Errorf("there waits %v, want %s", got, begun.FileName())
+		t.Errorf("%v waits, want %s", got, begun.FileName())
 	}
 }
 
-// Recover reports a mailbox that it cannot list.
+// Recover returns an error if it cannot list one of the mailbox's folders.
 func TestRecoverNeedsTheFolders(t *testing.T) {
 	for _, folder := range []string{"coder/new", "coder/cur", "coder/dead", "refused/coder"} {
 		s := newStore(t, dropbox.Options{}, "coder")
@@ -199,7 +199,7 @@ func TestADuplicateThatIsTheMessageItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := list(t, b); len(got) != 1 || got[0].ID != e.ID {
-		t.Errorf("there waits %v, want %s", got, e.ID)
+		t.Errorf("%v waits, want %s", got, e.ID)
 	}
 	if left := scaffolding(s.Dir()); len(left) > 0 {
 		t.Errorf("left behind %q", left)
@@ -233,7 +233,7 @@ func TestADuplicateThatTheDiskDoesNotRemove(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := list(t, b); len(got) != 0 {
-			t.Errorf("there waits %v, want nothing: it was claimed", got)
+			t.Errorf("%v waits, want nothing: the message was claimed", got)
 		}
 	}
 }

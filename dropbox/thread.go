@@ -25,7 +25,7 @@ type HaltedThread struct {
 }
 
 // haltFileOf returns the path of the file that halts a thread: halted/<thread>. If the
-// thread cannot be a file name, its SHA-256 is the file name.
+// thread does not have the form of an id or of a part of one, its SHA-256 is the file name.
 func haltFileOf(thread string) string {
 	if idPartShape(thread) {
 		return haltedDir + "/" + thread

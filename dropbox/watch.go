@@ -15,7 +15,7 @@ import (
 // A Change says where to look. It may come late, twice, or never, so rely only on the
 // contents of the folder.
 type Change struct {
-	Mailbox string // the mailbox; empty for All, Lost and Halt
+	Mailbox string // the mailbox; empty for All and Halt, and for Lost if it is not known
 	Name    string // the file that appeared in new/, if the event had its name
 	Stray   bool   // a file changed in the mailbox's own folder, or there is room again: see [Drops.List]
 	Halt    bool   // HALT was made or removed
@@ -23,7 +23,7 @@ type Change struct {
 	Lost    bool   // a watch is gone, or an error occurred: call [Watcher.Rewatch] soon
 }
 
-// A Watcher reports changes in a store. One watcher serves all mailboxes: the kernel
+// A Watcher reports changes in a store. One watcher serves all mailboxes: by default Linux
 // allows a user 128 watchers, and one is enough for thousands of folders.
 type Watcher struct {
 	store  *Store
@@ -31,7 +31,7 @@ type Watcher struct {
 	runs   sync.WaitGroup
 
 	mu      sync.Mutex
-	fs      *fsnotify.Watcher // nil until the system gives us one
+	fs      *fsnotify.Watcher // nil until the system allows one
 	watched map[string]bool   // mailboxes that were added; true: all their watches are set
 	err     error             // the newest reason for a missing watch
 }

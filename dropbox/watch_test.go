@@ -46,7 +46,7 @@ func (r *rings) await(t *testing.T, want dropbox.Change) {
 		select {
 		case <-r.more:
 		case <-deadline:
-			t.Fatalf("no ring %+v among %d others", want, heard)
+			t.Fatalf("no change %+v among %d others", want, heard)
 		}
 	}
 }
@@ -110,12 +110,12 @@ func TestWatch(t *testing.T) {
 	r.mu.Lock()
 	for _, ring := range r.heard {
 		if ring.Mailbox == "late" {
-			t.Errorf("heard %+v of a mailbox that was removed", ring)
+			t.Errorf("%+v was reported for a mailbox that is no longer watched", ring)
 		}
 	}
 	r.mu.Unlock()
 	if err := w.Add("nobody"); err == nil {
-		t.Error("Add of a mailbox that is not there succeeds")
+		t.Error("Add of a missing mailbox succeeds")
 	}
 }
 
@@ -143,7 +143,7 @@ func TestWatchOneMailbox(t *testing.T) {
 		}
 	}
 	if n := others.Load(); n > 0 {
-		t.Errorf("%d rings of a mailbox that is not watched", n)
+		t.Errorf("%d changes of a mailbox that is not watched", n)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestRewatch(t *testing.T) {
 	rewatch()
 	hear()
 
-	// A folder that cannot be watched is reported, and retried.
+	// Rewatch reports a folder that it cannot watch, and tries again in the next call.
 	if err := os.RemoveAll(coder); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestRewatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if missing, err := w.Rewatch(); missing != 1 || err == nil {
-		t.Errorf("Rewatch with a symlink in the way = %d, %v, want 1 and why", missing, err)
+		t.Errorf("Rewatch with a symlink in the way = %d, %v, want 1 and an error", missing, err)
 	}
 	if err := os.Remove(coder); err != nil {
 		t.Fatal(err)

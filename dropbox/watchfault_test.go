@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A listener handles changes like a daemon: it keeps the name of a message, and looks at
-// the folder after any other change.
+// A listener handles changes like a daemon: it keeps the names of messages, and looks at the
+// folder after a change with All or Lost.
 type listener struct {
 	s     *dropbox.Store
 	w     *dropbox.Watcher
@@ -266,7 +266,8 @@ func TestWatchFlood(t *testing.T) {
 	tally(t, "watcher, renames while it is held", 100_000)
 }
 
-// Add, Remove, Rewatch, Missing and Close neither wait for each other nor for a flood.
+// Add, Remove, Rewatch, Missing and Close do not block each other, and all return during a
+// flood of events.
 func TestWatchUnderFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -305,7 +306,7 @@ func TestWatchUnderFlood(t *testing.T) {
 		}
 	}
 	closed := make(chan error, 1)
-	go func() { closed <- l.w.Close() }() // received below
+	go func() { closed <- l.w.Close() }() // its result is received below
 	select {
 	case err := <-closed:
 		if err != nil {
@@ -316,9 +317,9 @@ func TestWatchUnderFlood(t *testing.T) {
 	}
 	close(stop)
 	all.Wait()
-	for range 2 { // both calls are harmless
+	for range 2 { // a repetition is harmless
 		if _, err := l.w.Rewatch(); err == nil {
-			t.Error("Rewatch of a closed watcher finds nothing wrong")
+			t.Error("Rewatch of a closed watcher returns no error")
 		}
 		if err := l.w.Close(); err != nil {
 			t.Error(err)

@@ -18,9 +18,8 @@ func init() {
 	programs["watchmount"] = watchMount
 }
 
-// If the system allows no more watchers or watches, the error names the limit. Looks at
-// the folders still find every message. Once the limit is raised, changes are reported
-// again.
+// If the system allows no more watchers or watches, the error is ErrWatches. Looks at the
+// folders still find every message. Once the limit is raised, changes are reported again.
 func TestWatchLimits(t *testing.T) {
 	cmd := inNamespace(t, helper("fewwatches", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {

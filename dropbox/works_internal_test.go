@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An unreadable message is given up only if the disk otherwise works.
+// The method works returns false if the disk refuses any of its changes. Clean later removes
+// the files that it left behind.
 func TestADiskThatWorks(t *testing.T) {
 	dir := t.TempDir()
 	if err := Create(dir); err != nil {

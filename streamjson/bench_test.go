@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// mix returns a stream of at least 8 MB: all Claude Code transcripts one after the other,
-// repeated as often as needed. More than half of its bytes are two lines with a large
-// file.
+// mix returns a stream of at least 8 MB: all transcripts of Claude Code 2.1.197, except skip,
+// one after the other, repeated as often as needed. In big_output.jsonl, two lines with a
+// large file make up more than half of all bytes.
 func mix(tb testing.TB, skip ...string) []byte {
 	tb.Helper()
 	paths, err := filepath.Glob("../testdata/transcripts/*.jsonl")
@@ -230,7 +230,8 @@ func BenchmarkLongLine(b *testing.B) {
 	}
 }
 
-// longLine returns a result line of at least size bytes, whose text repeats unit.
+// longLine returns a line of at least size bytes with a tool's result, whose text repeats
+// unit.
 func longLine(size int, unit string) []byte {
 	line := append(make([]byte, 0, size+len(unit)+200), `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"`...)
 	for len(line) < size {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A text that is too long keeps this many bytes at each end. The remaining bytes of
+// A text that is too long keeps at most this many bytes at each end. The remaining bytes of
 // [MaxResult] are room for the note in the middle.
 const (
 	keepHead = MaxResult/2 - 32

@@ -85,8 +85,8 @@ func (d *Decoder) Offset() int64 { return d.lines.offset() }
 // Stats returns the counts so far.
 func (d *Decoder) Stats() Stats { return d.stats }
 
-// Decode decodes one line, with or without its newline. Raw and Input are parts
-// of line. A line that is not a JSON object is an event of kind bad.
+// Decode decodes one line, with or without its newline. Raw and Input are parts of line. A
+// line that is not a JSON object is an event of kind bad.
 func Decode(line []byte) Event {
 	var p parser
 	p.decode(bytes.TrimSuffix(line, []byte("\n")))

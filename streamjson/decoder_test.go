@@ -84,7 +84,7 @@ func TestOffsetIsWhereTheNextEventBegins(t *testing.T) {
 			}
 			rest, _ := kinds(t, strings.NewReader(stream[whole.Offset():]), maxLine)
 			if len(rest) != 6-n {
-				t.Errorf("at most %d bytes a line: %d events after the %d. of 6, want %d", maxLine, len(rest), n, 6-n)
+				t.Errorf("at most %d bytes a line: %d events after event %d of 6, want %d", maxLine, len(rest), n, 6-n)
 			}
 		}
 	}

@@ -6,7 +6,7 @@
 // need not know which program it was. Backends for other programs produce the same [Event].
 //
 //	reader -> line -> members of the object -> Event
-//	            \--no JSON object, or longer than the cap -> Event of kind bad
+//	            \--no JSON object, or longer than the limit -> Event of kind bad
 //
 // No content ends a stream early. A line that is not JSON, too long, of an unknown type, or
 // cut off at the end of the stream becomes an event too and is counted in [Stats], and the
@@ -23,7 +23,7 @@
 // # What may be kept
 //
 // A caller may keep the strings of an event. Everything else (Raw, Input, the slices and
-// the targets of the pointers) is reused by the next call of [Decoder.Next];
+// the targets of the pointers) may be reused by the next call of [Decoder.Next];
 // [Event.Clone] makes a copy to keep. Short strings share memory with their neighbours:
 // before you keep a string for hours, clone it with [strings.Clone]. Otherwise it keeps
 // up to 4 KiB in memory.

@@ -46,8 +46,8 @@ const ModelSynthetic = "<synthetic>"
 // or of the output of one hook, including the note about the cut.
 const MaxResult = 16 << 10
 
-// An Event is one line of the stream. Fields that a line does not have are
-// zero. It marshals to JSON and back without loss, except for Raw.
+// An Event is one line of the stream. Fields that a line does not have are zero. It marshals
+// to JSON and back without loss, except for Raw.
 //
 // An event that a [Decoder] returns is valid until the next call of Next; see "What may
 // be kept" in the package comment.
@@ -145,8 +145,8 @@ type Result struct {
 	Subtype   string        `json:"subtype,omitempty"`
 	IsError   bool          `json:"is_error,omitempty"`
 	APIStatus int           `json:"api_status,omitempty"` // HTTP status of the API error, or 0
-	APIType   string        `json:"api_type,omitempty"`   // as [APIError]; since 2.1.330
-	APICode   string        `json:"api_code,omitempty"`   // as [APIError]; since 2.1.330
+	APIType   string        `json:"api_type,omitempty"`   // as in [APIError]; since 2.1.330
+	APICode   string        `json:"api_code,omitempty"`   // as in [APIError]; since 2.1.330
 	Text      string        `json:"text,omitempty"`       // the last text of the agent, never cut
 	Errors    []string      `json:"errors,omitempty"`
 	Turns     int           `json:"turns,omitempty"`
@@ -236,8 +236,8 @@ type Task struct {
 	// Foreground says that the tool call waits for the started task. False means that it
 	// does not wait, or that this is unknown (2.1.197).
 	Foreground bool `json:"foreground,omitempty"`
-	// Background lists the tasks of phase background, by ID and type, or is nil if none
-	// is left.
+	// Background lists all background tasks, each with its ID and Type only. It is nil if none
+	// is left, and in the other phases.
 	Background []Task `json:"background,omitempty"`
 }
 
@@ -257,7 +257,7 @@ type Control struct {
 }
 
 // ContextTokens returns the size of the main conversation as this event shows it, in
-// tokens. Only texts of the model itself in the main conversation show it: sub-agents
+// tokens. Only replies of the model itself in the main conversation show it: sub-agents
 // have a separate context, and texts of the client have no usage.
 func (e *Event) ContextTokens() (int, bool) {
 	if e.Kind != KindAssistant || e.Parent != "" || e.Synthetic || e.Usage == nil {

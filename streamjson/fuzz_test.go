@@ -45,7 +45,7 @@ func roundTrip(t *testing.T, ev *streamjson.Event) {
 	}
 }
 
-// FuzzDecoder reads any bytes as a stream, at once and in small pieces. Every call makes
+// FuzzDecoder reads any bytes as a stream, at once and byte by byte. Every call makes
 // progress, the events cover exactly the input, the result does not depend on how the
 // bytes arrive, and an event survives both a JSON round trip and a copy.
 func FuzzDecoder(f *testing.F) {
@@ -97,7 +97,7 @@ func FuzzDecoder(f *testing.F) {
 			}
 			at := d.Offset()
 			if at != slow.Offset() || at < 1 || at > int64(len(data)) || at < int64(len(data)) && data[at-1] != '\n' {
-				t.Fatalf("Offset = %d, byte by byte %d, behind %q", at, slow.Offset(), ev.Raw)
+				t.Fatalf("Offset = %d, byte by byte %d, after %q", at, slow.Offset(), ev.Raw)
 			}
 			if end := bytes.TrimRight(data[:at], "\n"); ev.Lost == 0 && !bytes.HasSuffix(end, ev.Raw) {
 				t.Fatalf("Offset = %d, which is not the end of %q", at, ev.Raw)

@@ -15,7 +15,7 @@ const arenaSize = 4 << 10
 
 // A parser decodes lines one after the other into the same event. Short strings share
 // memory with their neighbours, so that a line with ten of them usually needs no
-// allocation. Memory that was handed out is never overwritten.
+// allocation. The memory of a returned string is never overwritten.
 type parser struct {
 	ev      Event
 	blocks  []Block
@@ -77,8 +77,8 @@ func (p *parser) str(raw []byte) string {
 	return p.arena.String()[from:]
 }
 
-// bounded reads a string and keeps at most MaxResult bytes; see [bound]. It decodes only
-// what it keeps. A text that is not UTF-8 becomes at most three times as long.
+// bounded reads a string and keeps at most MaxResult bytes; see [bound]. It stores only the
+// decoded bytes that it keeps. A text that is not UTF-8 becomes at most three times as long.
 func (p *parser) bounded(raw []byte) (kept string, lost int64) {
 	if len(raw) <= MaxResult/3 || !isString(raw) {
 		return p.str(raw), 0

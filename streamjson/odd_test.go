@@ -56,7 +56,7 @@ func deep(n int) string {
 	return strings.Repeat(`[{"a":`, n) + "1" + strings.Repeat(`}]`, n)
 }
 
-// TestOddLines pins the events of lines that are damaged, doubled, escaped, or of
+// TestOddLines pins the events of lines that are damaged, or have repeated keys, escapes or
 // unexpected types. UPDATE=1 writes the file.
 func TestOddLines(t *testing.T) {
 	const path = "testdata/odd-lines.txt"

@@ -63,8 +63,8 @@ func BenchmarkAppend(b *testing.B) {
 	})
 }
 
-// BenchmarkRender makes the block that goes into a prompt, from a full window.
-// The goal is 100 µs for 400 KB.
+// BenchmarkRender makes the block that goes into a prompt, from a full window. The goal is
+// 100 µs for 400 KB.
 func BenchmarkRender(b *testing.B) {
 	w := window.New(window.Options{MaxBytes: ringBytes})
 	for _, text := range results() {

@@ -88,7 +88,7 @@ func (b *Buffer) Clone() *Buffer {
 	return &c
 }
 
-// AddText adds what the agent wrote, without long base64 and without surrounding newlines.
+// AddText adds text of the agent, without long base64 and without surrounding newlines.
 // It ignores blank text.
 func (b *Buffer) AddText(text string) {
 	text = trimNewlines(text)

@@ -8,8 +8,8 @@ import (
 
 const maxCall = 2 << 10 // maximum bytes of a call's argument
 
-// argument returns the part of a call that is shown: its subject, or its input if it has
-// none.
+// argument returns the part of a call that is shown: its subject, or its input if it has no
+// subject.
 func argument(about string, input []byte) string {
 	if about != "" {
 		return strings.TrimRight(about, "\r\n")

@@ -17,7 +17,7 @@
 // A position is the number of bytes rendered before it since the window began, including
 // evicted bytes. Rendering depends only on the entry and on [Options].MaxResult, and
 // eviction changes no position. So a position refers to the same bytes in two processes
-// that begin with the same file and add the same entries.
+// that begin with the same file, have the same MaxResult, and add the same entries.
 //
 // A window is bounded in bytes. It evicts whole entries, oldest first. If one entry alone
 // is longer than the window, only the entry's end is kept.

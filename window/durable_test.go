@@ -42,7 +42,7 @@ func TestLoadSaysWhatTheDiskSays(t *testing.T) {
 		t.Errorf("Load of a folder = %v, %v, want %v", b, err, syscall.EISDIR)
 	}
 	if _, err := os.Stat(dir); err != nil {
-		t.Errorf("what cannot be read was moved away: %v", err)
+		t.Errorf("the unreadable folder was moved away: %v", err)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestABrokenFileThatStays(t *testing.T) {
 	}
 	b, err := window.Load(path, window.Options{})
 	if err == nil || errors.Is(err, window.ErrBroken) || b != nil {
-		t.Errorf("Load = %v, %v, want no window and why it is not put aside", b, err)
+		t.Errorf("Load = %v, %v, want no window and the error of the rename", b, err)
 	}
 	if data, err := os.ReadFile(path); err != nil || string(data) != "rubbish\n" {
 		t.Errorf("the file has %q (%v)", data, err)

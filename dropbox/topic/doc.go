@@ -1,5 +1,5 @@
-// Package topic publishes work and news in a store of mailboxes: a publication goes to
-// all agents that subscribe to its topic, and one of them claims it.
+// Package topic publishes work and news in a store of mailboxes. All agents that subscribe
+// to a topic get its publications, and one agent claims each publication that is work.
 //
 //	topics/
 //	    new/                     publications that are not closed yet
@@ -18,7 +18,7 @@
 //	             ^                |
 //	             +----Release-----+
 //
-// A status or a note goes to each subscriber unchanged. A message of any other type is
+// A status or a note is only delivered to each subscriber. A message of any other type is
 // work: it is kept until an agent has claimed and closed it, and each subscriber gets an
 // offer, which is a separate message. A grant is one file, made by a rename that never
 // replaces an existing file, so only one agent can claim a publication. If a crash

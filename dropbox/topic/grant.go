@@ -11,7 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ErrTaken says that another agent has claimed a publication. See [TakenError].
+// ErrTaken says that another agent has claimed a publication, or that it is closed. See
+// [TakenError].
 var ErrTaken = errors.New("claimed by another agent")
 
 // A Grant says who has claimed a publication. It is one small file, made by a rename that
@@ -24,7 +25,8 @@ type Grant struct {
 	At    time.Time `json:"at"`
 }
 
-// A TakenError says that another agent has claimed a publication, or has closed it.
+// A TakenError says that another agent has claimed a publication, or that the publication
+// is closed.
 type TakenError struct {
 	Grant
 	Closed bool
@@ -259,13 +261,13 @@ func (t Topics) Open() ([]Publication, error) {
 	return all, nil
 }
 
-// grantLife is how long the grant of a closed publication is kept, which is as long as a
-// message's key is kept.
+// grantLife is how long after a claim its grant is kept if the publication is closed. A
+// message's key is kept as long.
 const grantLife = 7 * 24 * time.Hour
 
 // Clean removes files that crashes left in the folder of the topics, as
-// [dropbox.Mailbox.Clean] does. It also removes the grants of closed publications after a
-// week. Repeating it is harmless. It returns the number of removed files.
+// [dropbox.Mailbox.Clean] does. It also removes the grants of closed publications that are
+// older than a week. Repeating it is harmless. It returns the number of removed files.
 func (t Topics) Clean(now time.Time) (removed int, err error) {
 	if removed, err = t.box.Clean(now); err != nil {
 		return removed, err

@@ -13,14 +13,14 @@ import (
 // Published says where a publication went.
 type Published struct {
 	dropbox.Delivery                    // of the publication itself; agents claim it by this ID
-	Offered          []dropbox.Delivery // the offers, one for each subscriber
+	Offered          []dropbox.Delivery // the offers, or copies of a status or note, one for each subscriber
 }
 
-// Publish puts a message on m.Topic. A message that begins no turn (a status or a note) is
-// only delivered, unchanged, to each subscriber. A message of any other type is work: it is
-// kept in the mailbox of the topics until an agent has claimed and closed it. Each
-// subscriber gets an offer, a separate message whose Offer field is the id of the
-// publication. The sender gets no offer.
+// Publish publishes a message on m.Topic. A message that begins no turn (a status or a note)
+// is only delivered to each subscriber. A message of any other type is work: it is kept in
+// the mailbox of the topics until an agent has claimed and closed it. Each subscriber gets
+// an offer, a separate message whose Offer field is the id of the publication. The sender
+// gets neither.
 //
 // If the error is nil, the publication is durable. If an offer cannot be delivered, for
 // example to a full mailbox, Publish returns an error but keeps the publication:
@@ -82,7 +82,7 @@ func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) 
 	return Published{Delivery: d, Offered: offered}, err
 }
 
-// tellSubscribers delivers a message to the subscribers of its topic.
+// tellSubscribers delivers a message to the subscribers of its topic, except the sender.
 func (t Topics) tellSubscribers(m *dropbox.Message, sign func(*dropbox.Message, string) string) (Published, error) {
 	names, err := t.Subscribers(m.Topic)
 	if err != nil {
@@ -105,7 +105,8 @@ func (t Topics) tellSubscribers(m *dropbox.Message, sign func(*dropbox.Message, 
 	return p, errors.Join(errs...)
 }
 
-// offer delivers the offer of a publication to each subscriber, once per priority.
+// offer delivers the offer of a publication to each subscriber except the sender, once per
+// priority.
 func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, sign func(*dropbox.Message, string) string) ([]dropbox.Delivery, error) {
 	names, err := t.Subscribers(m.Topic)
 	if err != nil {
@@ -127,8 +128,8 @@ func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, 
 }
 
 // OfferAgain offers an unclaimed publication to all current subscribers, with this
-// priority. A subscriber that has already had an offer with that priority gets no second
-// one. The offers have the same From and other fields as the publication. sign signs in
+// priority. A subscriber that got an offer with that priority in the last 7 days gets no
+// second one. The offers have the same From and other fields as the publication. sign signs in
 // the name of the publication's sender; it may be nil.
 func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m *dropbox.Message, to string) string) ([]dropbox.Delivery, error) {
 	offered, err := t.offer(p.ID, p.Message, priority, sign)
@@ -139,7 +140,8 @@ func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m
 }
 
 // Assign delivers a publication to an agent that has claimed it without an offer, or to
-// which somebody has given it. Repeated calls deliver the publication only once.
+// which somebody has given it. Calls that are repeated within 7 days deliver the publication
+// only once.
 func (t Topics) Assign(p Publication, agent string, sign func(m *dropbox.Message, to string) string) error {
 	out := *p.Message
 	out.To, out.Offer, out.Key = nil, p.ID, assignKey(p.ID)

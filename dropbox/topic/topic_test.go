@@ -57,7 +57,7 @@ func TestTopicNames(t *testing.T) {
 	}
 	for _, wild := range []string{"*", ">", "task.*", "task.>", "*.>"} {
 		if topic.Check(wild) == nil || topic.CheckPattern(wild) != nil {
-			t.Errorf("%q: want a pattern and no topic", wild)
+			t.Errorf("%q: want a pattern, not a topic", wild)
 		}
 	}
 	for _, bad := range []string{">.task", "ta*", "task.>>"} {
@@ -93,13 +93,13 @@ func TestSubscriptionsAreKept(t *testing.T) {
 		t.Errorf("Unsubscribe all = %v, %v", got, err)
 	}
 	if _, err := topic.Of(s).Subscribe("codr", "a"); !errors.Is(err, dropbox.ErrNoMailbox) {
-		t.Errorf("Subscribe of nobody = %v", err)
+		t.Errorf("Subscribe of an unknown agent = %v", err)
 	}
 	if _, err := topic.Of(s).Subscribe("../x", "a"); !errors.Is(err, dropbox.ErrName) {
-		t.Errorf("Subscribe outside = %v", err)
+		t.Errorf("Subscribe of a name outside the store = %v", err)
 	}
 	if _, err := topic.Of(s).Subscribe("coder", "Task"); !errors.Is(err, dropbox.ErrInvalid) {
-		t.Errorf("Subscribe to no pattern = %v", err)
+		t.Errorf("Subscribe to an invalid pattern = %v", err)
 	}
 }
 
@@ -152,14 +152,14 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 		t.Fatalf("claim = %+v, %v", g, err)
 	}
 	if again, err := topic.Of(s).Claim(p.ID, "coder", "turn-2"); err != nil || again.Turn != "turn-1" {
-		t.Errorf("claimed again by the same: %+v, %v", again, err)
+		t.Errorf("claimed again by the same agent: %+v, %v", again, err)
 	}
 	_, err = topic.Of(s).Claim(p.ID, "other", "")
 	if taken, ok := errors.AsType[*topic.TakenError](err); !ok || taken.Agent != "coder" || taken.Closed || !errors.Is(err, topic.ErrTaken) {
-		t.Errorf("claimed by a second: %v", err)
+		t.Errorf("claimed by a second agent: %v", err)
 	}
 	if err := topic.Of(s).Close(p.ID, "other", []byte("r")); !errors.Is(err, topic.ErrTaken) {
-		t.Errorf("closed by a second: %v", err)
+		t.Errorf("closed by a second agent: %v", err)
 	}
 	if err := topic.Of(s).Release(p.ID, "other"); err != nil {
 		t.Error(err)
@@ -232,7 +232,7 @@ func TestPublishingAgain(t *testing.T) {
 	}
 	publish(t, s, "task.created", key, func(m *dropbox.Message) { m.Priority, m.Body = dropbox.Urgent, []byte("Something else.\n") })
 	if n := len(list(t, mailbox(t, s, "coder"))); n != 1 {
-		t.Errorf("published again with other words it is offered %d times", n)
+		t.Errorf("published again with another text, the work is offered %d times", n)
 	}
 	subscribe(t, s, "late", ">")
 	open, err := topic.Of(s).Open()
@@ -286,8 +286,8 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 	}
 }
 
-// Twenty processes claim the same publications: each publication has one
-// winner. With DROPBOX_LONG=1 there are 1000 publications instead of 50.
+// Twenty processes claim the same publications: each publication has one winner. With
+// DROPBOX_LONG=1 there are 1000 publications instead of 50.
 func TestTwentyProcessesClaim(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -347,7 +347,7 @@ func TestTwentyProcessesClaim(t *testing.T) {
 		}
 	}
 	if len(winners) < 2 {
-		t.Errorf("only %d processes won anything: they did not meet", len(winners))
+		t.Errorf("only %d processes won anything: they did not compete", len(winners))
 	}
 }
 

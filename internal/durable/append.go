@@ -10,8 +10,8 @@ import (
 
 // Append adds a line to the file at path, and creates the file if it is missing. line
 // must not contain a newline. If the file ends with a partial line, left by a crash or a
-// full disk, that part becomes a separate line. Of the options, only Perm and Volatile
-// apply.
+// full disk, that part becomes a separate line. Of the options, only Perm, reduced by the
+// umask, and Volatile apply.
 //
 // An error may leave the whole line or a part of it in the file. Concurrent callers for one
 // file need a lock.

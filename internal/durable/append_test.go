@@ -86,7 +86,7 @@ func TestAppendIsRefused(t *testing.T) {
 		t.Errorf("Append on a disk that syncs nothing = %v", err)
 	}
 	if err := (durable.Files{}).Append(filepath.Join(dir, "no", "lines"), durable.Options{}, nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Append in no folder = %v", err)
+		t.Errorf("Append in a missing folder = %v", err)
 	}
 	if err := (durable.Files{}).Append(dir, durable.Options{}, nil); err == nil {
 		t.Error("a line was added to a folder")

@@ -15,9 +15,9 @@
 // syncs the folder. A crash may leave a part of the line at the end. A reader must accept
 // only lines with a newline; the next append ends the torn line.
 //
-// [Options].Volatile omits the syncs, for a file that may be missing or old after a power
-// cut. Every reader still sees a complete file.
+// [Options].Volatile omits the syncs, for a file that may be missing, old or incomplete after
+// a power cut. Until then, every reader of a replaced file still sees a complete file.
 //
-// [Files].Step is called before every change on disk, so that a test can record the order
-// of changes, or refuse one.
+// [Files].Step is called before each of these changes on disk, so that a test can record the
+// order of changes, or refuse one.
 package durable

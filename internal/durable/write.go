@@ -13,8 +13,8 @@ import (
 // Files writes files. The zero value is ready to use, and safe for concurrent use. Two
 // concurrent writes of the same file leave the content of one of them.
 type Files struct {
-	// Step, if set, is called before each change on disk, in order. If it returns an
-	// error, the change is not made and the writer returns that error.
+	// Step, if set, is called before each change on disk that an [Op] names, in order. If it
+	// returns an error, the change is not made and the writer returns that error.
 	Step func(Step) error
 	// Sync makes a file or a folder durable; nil means [os.File.Sync].
 	Sync func(*os.File) error
@@ -43,9 +43,9 @@ type Step struct {
 // Options say how a file is written. The zero value replaces the file, durably, and only
 // its owner may read it.
 type Options struct {
-	Perm     fs.FileMode // 0 means 0600; the umask does not apply
+	Perm     fs.FileMode // 0 means 0600; the umask does not apply, except to an append
 	Time     time.Time   // modification time of the file; zero means now
-	Temp     string      // name of the temporary file; "" means a unique one
+	Temp     string      // name of the temporary file; "" means a unique one, which concurrent writes need
 	Keep     bool        // an existing file is not replaced, and the error is fs.ErrExist
 	Volatile bool        // a power cut may undo the write
 }
@@ -179,7 +179,7 @@ func (w *writer) give(keep bool) error {
 	err := w.step(Link, w.path, func() error { return w.dir.Link(w.temp, w.name) })
 	if _, failed := errors.AsType[*os.LinkError](err); failed && !errors.Is(err, fs.ErrExist) {
 		// Some file systems have no hard links. Between the check and the rename, another
-		// program could create the file; such a file system has no call that does both.
+		// program could create the file; package os has no call that does both.
 		if _, there := w.dir.Lstat(w.name); errors.Is(there, fs.ErrNotExist) {
 			return w.step(Rename, w.path, w.rename)
 		}

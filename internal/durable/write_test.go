@@ -74,7 +74,7 @@ func TestWhatIsSynced(t *testing.T) {
 		t.Errorf("synced, -want +got\n%s", diff)
 	}
 	if err := f.SyncDir(filepath.Join(dir, "no")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("SyncDir of no folder = %v", err)
+		t.Errorf("SyncDir of a missing folder = %v", err)
 	}
 }
 

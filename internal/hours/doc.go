@@ -10,8 +10,8 @@
 //	always
 //
 // Spans without days belong to the days before them, or to every day if there are none.
-// Days without a span share the next span. A span whose end is not after its beginning ends
-// on the next day. 24:00 is the end of a day.
+// Days without a span share the next span. A span whose end is before its beginning ends on
+// the next day. 24:00 is the end of a day.
 //
 // The hours are local time. On days when the local clock jumps:
 //

@@ -238,7 +238,7 @@ func TestParseErrors(t *testing.T) {
 		}
 		if e.Try != "" {
 			if _, err := hours.Parse(e.Try); err != nil {
-				t.Errorf("Parse(%q): the cure %q: %v", text, e.Try, err)
+				t.Errorf("Parse(%q): the proposal %q: %v", text, e.Try, err)
 			}
 		}
 	}
@@ -248,7 +248,7 @@ func TestParseErrors(t *testing.T) {
 		if _, err := hours.ParseDaily(text); err == nil {
 			t.Errorf("ParseDaily(%q) has no error", text)
 		} else if e, ok := errors.AsType[*hours.Error](err); !ok || e.Try != try {
-			t.Errorf("ParseDaily(%q): %+v, want the cure %q", text, err, try)
+			t.Errorf("ParseDaily(%q): %+v, want the proposal %q", text, err, try)
 		}
 	}
 	for _, text := range []string{"22:00-07:00", "08:00-12:00, 13:00-20:00"} {
@@ -299,7 +299,7 @@ func TestTheKnownZones(t *testing.T) {
 		_, err := hours.Zone("Europe/Belrin")
 		e, ok := errors.AsType[*hours.Error](err)
 		if !ok || e.Try != "" {
-			t.Fatalf("Zone(Europe/Belrin) = %+v, want an Error with the known zones alone", err)
+			t.Fatalf("Zone(Europe/Belrin) = %+v, want an Error with only the known zones", err)
 		}
 		return e.Known
 	}
@@ -317,8 +317,9 @@ func TestTheKnownZones(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that accepted hours change as their text says. It also checks that the
-// correction that an error proposes is accepted, or leads to a correction that is accepted.
+// FuzzParse checks that accepted hours are open on one side of each change and closed on the
+// other. It also checks that each refusal is an Error with a problem, even if the text is a
+// correction that an Error proposed.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"mon-fri 08:00-20:00", "22:00-07:00", "always", "mon, wed 9:00-12:00, 13:00-24:00", "fri-mon 00:00-00:30", "8-20", "25:00-26:00", "mon"} {
 		f.Add(text, int64(1774742400))

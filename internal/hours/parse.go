@@ -22,7 +22,7 @@ func (w Week) always() bool { return len(w.spans) == 0 }
 // An Error says what is wrong with the text of hours or the name of a zone.
 type Error struct {
 	Problem string // one line
-	Try     string // what to write instead, without the key; "" if the text does not show what was meant
+	Try     string // what to write instead, without the key; "" if there is no proposal
 	Word    string // an unknown word; Known has the known words
 	Known   []string
 

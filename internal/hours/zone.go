@@ -51,7 +51,7 @@ func (e *NoDatabaseError) Hint() string {
 	return "install the package tzdata (apt-get install tzdata, apk add tzdata, dnf install tzdata), or set ZONEINFO to a copy of it"
 }
 
-// folders lists where machines keep their time zone database.
+// folders lists the folders in which machines keep their time zone database.
 var folders = []string{"/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo"}
 
 // names lists the zones of this machine. It reads a folder of several hundred files.

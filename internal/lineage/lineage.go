@@ -1,5 +1,5 @@
 // Package lineage finds the ancestors of a process, and the environment with which each was
-// started. A caller can change its own environment, but not its ancestors.
+// started. A caller can change its own environment, but not the environments of its ancestors.
 //
 //	client of a turn (CLAUDE_SWARM_TURN=…) -> sh -> env -i -> caller
 //	         ^                                                 |

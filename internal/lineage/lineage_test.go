@@ -12,12 +12,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/lineage"
 )
 
-// Above finds every ancestor in a long chain, and Variable reads their environments.
+// Above finds every ancestor in a long chain, and Variable reads the environment of one.
 func TestAbove(t *testing.T) {
 	script := "echo $$; read x"
 	for range 12 {
 		script = "sh -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'; true"
-		if len(script) > 60_000 { // each level doubles the quotes
+		if len(script) > 60_000 { // each level multiplies the quotes
 			break
 		}
 	}

@@ -1,8 +1,9 @@
-// Package tokens reads the secrets with which senders prove their names. They are in a
-// file in the daemon's folder that only its owner can read, with a line for each name.
+// Package tokens reads the secrets with which senders prove their names, and replaces them
+// in texts. They are in a file in the daemon's folder that only its owner can read, with a
+// line for each name.
 //
-// The daemon's package creates the secrets. This package only reads them, and imports
-// very little, so that `send` can sign a message without linking the daemon.
+// Package journal creates the secrets. This package does not write the file, and imports
+// only the standard library.
 package tokens
 
 import (
