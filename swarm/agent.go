@@ -27,7 +27,7 @@ type agent struct {
 	control control
 	permits permitter
 
-	// Only the agent's goroutine may use the fields from here on.
+	// Only the agent's goroutine may use the fields from here on, except log.
 
 	log *slog.Logger
 	// unsettled says that cur/ may contain messages to take up. This is so at the start,
@@ -38,8 +38,8 @@ type agent struct {
 	purse     purse
 }
 
-// These are the reasons for ending a turn early. The turn's context is cancelled with one
-// of them as its cause.
+// These are the causes with which an order cancels the context of a turn, to end the turn
+// early.
 var (
 	errAborted     = errors.New("aborted")
 	errInterrupted = errors.New("interrupted")
@@ -102,7 +102,7 @@ func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.D
 	return 0
 }
 
-// halt opens the breaker: the agent stops until a person starts it.
+// halt opens the breaker: the agent stops until it is started again.
 func (a *agent) halt(why, hint string) {
 	now := time.Now().UTC()
 	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {

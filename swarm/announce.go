@@ -30,8 +30,8 @@ const (
 	// announceSlack is how late an older message may still appear after newer ones. The
 	// event keys ensure that no message is shown twice.
 	announceSlack = time.Minute
-	// oldMail is the age above which mail is no longer shown when the daemon or the bridge
-	// starts again.
+	// oldMail is the age above which mail and the questions of turns are no longer shown
+	// when the daemon starts again.
 	oldMail = 24 * time.Hour
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// told waits until the lead has a message that contains all the words.
+// told waits until the lead has a message whose body contains words.
 func (f *field) told(words string) *dropbox.Message {
 	f.t.Helper()
 	var got *dropbox.Message
@@ -29,8 +29,8 @@ func (f *field) told(words string) *dropbox.Message {
 	return got
 }
 
-// The answer to a message, or its bounce, does not block the next message, whatever the
-// answer or bounce contains.
+// A message with an odd body, sender or path is answered or bounced, and no part of it is
+// left to block the next message.
 func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -60,7 +60,7 @@ func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	}
 }
 
-// The reason for a failure may be long; the sender gets the first part of it.
+// The reason why a message is not valid may be long; the lead is told the first part of it.
 func TestALongReasonIsToldToo(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -290,7 +290,7 @@ func TestAReceiptKnowsThatASessionHadBegunTheMessage(t *testing.T) {
 	}
 }
 
-// Without a Stop hook, the next /inbox files the messages that the previous /inbox fetched.
+// Without a Stop hook, the next /inbox files the message that the previous /inbox fetched.
 func TestFetchingWithoutAStopHook(t *testing.T) {
 	p := newAttached(t)
 	first := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("first\n")})
@@ -433,8 +433,8 @@ func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
 }
 
 // A message that the gate refuses reaches no session, neither as work nor as a note, and
-// its sender gets the refusal. The same is true of an offer that another agent has claimed,
-// an expired message, and a message that is already done.
+// its sender gets the refusal. An offer that somebody else has claimed and an expired
+// message do not reach the session either.
 func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -477,8 +477,8 @@ func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	}
 }
 
-// A session gets no mail while its agent is paused, stopped or halted, and the hook's reply
-// says why.
+// A session gets no mail while its agent is paused or stopped, or while everything is
+// halted, and the hook's reply says why.
 func TestAnAttachedSessionIsHeld(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})

@@ -294,9 +294,9 @@ func TestAWarningComesOnce(t *testing.T) {
 	}
 }
 
-// TestAThousandTurnsOfASwarm lets six agents run turns of random cost, with restarts and
-// with turns whose end is lost. No scope exceeds its cap by more than one request per
-// running turn, the budget agrees with the ledger, and no turn begins at the cap.
+// TestAThousandTurnsOfASwarm lets six agents run turns of random cost, with restarts that
+// cut off running turns. The swarm exceeds its cap by at most one request per running turn,
+// the budget agrees with the ledger, and no turn begins at the cap.
 func TestAThousandTurnsOfASwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -319,7 +319,7 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 	for n := range 1000 {
 		f.send(names[n%len(names)], fmt.Sprint("task ", n))
 	}
-	for _, after := range []int{40, 90, 150} { // numbers of turns after which the daemon is killed
+	for _, after := range []int{40, 90, 150} { // numbers of turns after which the daemon is ended
 		f.start()
 		f.until("some are done", func() bool { turns, _ := f.ledger(); return len(turns) > after })
 		f.halt()

@@ -44,8 +44,8 @@ func cutScript(runner.Turn) []runnertest.Step {
 	return []runnertest.Step{runnertest.Say("did it"), runnertest.Cost(cutPrice)}
 }
 
-// budgetVictimMain is a daemon with a cap and scripted clients. If it survives, it ends
-// with SIGTERM, and prints how many changes it made.
+// budgetVictimMain is a daemon with a cap and scripted clients. If it survives, it ends when
+// the file "enough" exists in its project, and prints how many changes it made.
 func budgetVictimMain() int {
 	last, err := strconv.ParseInt(os.Getenv(victimStep), 10, 64)
 	if err != nil {
@@ -116,8 +116,8 @@ func (f *cutField) person() {
 	}
 }
 
-// settled reports whether both messages have been answered and the person has been told the
-// outcome of each reply.
+// settled answers the open questions, and reports whether both messages have been answered
+// and the person has been told the outcome of each reply.
 func (f *cutField) settled() bool {
 	f.person()
 	told := map[string]bool{}

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// mixedField returns a field of two agents: coder, whose client is of the kind scripted, and tester,
-// whose client is of the kind claude.
+// mixedField returns a field of two agents: coder, whose client is of the kind scripted, and
+// tester, whose client is of the kind claude.
 func mixedField(t *testing.T) (f *field, other *runnertest.Scripted) {
 	t.Helper()
 	f = newField(t, "coder", "tester")

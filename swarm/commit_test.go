@@ -25,9 +25,9 @@ import (
 )
 
 // The test checks the order of the changes of one turn whose prompt contains a note. The
-// claim is durable before the client gets the prompt. The receipt is durable before any
-// event says that the turn is done. Before the message is filed, the ledger has its line
-// and the sender has the answer.
+// claim is durable before the client gets the prompt. The receipt is durable before the
+// ledger has the turn's line. Before the message is filed, the ledger has its line and the
+// sender has the answer.
 func TestTheOrderOfAGoodTurn(t *testing.T) {
 	f := newField(t, "coder")
 	var mu sync.Mutex
@@ -199,8 +199,8 @@ func TestEachChangeIsRefusedOnce(t *testing.T) {
 	}
 }
 
-// A turn is filed only after the ledger has its line, because nothing checks a turn once it
-// is filed.
+// A turn is filed only after the ledger has its line. While the ledger cannot be written,
+// the agent waits and tries again.
 func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 	for name, last := range map[string][]runnertest.Step{"done": nil, "failed": {runnertest.Fail("no luck")}} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 				t.Errorf("the agent is %s, %s; want it to wait for the ledger", st.State, st.Why)
 			}
 			if got := f.files("coder", "cur"); len(got) == 0 {
-				t.Error("the message is filed, and the ledger knows nothing of it")
+				t.Error("the message is filed, but the ledger has no line about it")
 			}
 			heal()
 			f.answer(id)
@@ -401,7 +401,8 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 }
 
-// refuse replaces a file with a folder, so that appends to it fail, until heal is called.
+// refuse replaces a file with a symlink to a folder until heal is called, so that appends
+// to it fail.
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"

@@ -170,7 +170,7 @@ type waits struct {
 // A turnWait is a turn of one agent that waits for a turn of another agent to end.
 type turnWait struct {
 	who, whom string
-	turn      <-chan struct{} // closed when who's turn has ended and none of that turn's processes is waiting
+	turn      <-chan struct{} // closed when who's turn has ended, and with it the wait
 }
 
 // begin records that a turn of one agent (who) waits for the turn of another (whom),

@@ -20,12 +20,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// errCut is the error of each disk operation after a cut: no later change by the dead
-// daemon reaches the disk.
+// errCut is the error of each change to the mailboxes after a cut: no later change by the
+// dead daemon reaches them.
 var errCut = errors.New("the daemon is dead")
 
-// cutStore opens a store that refuses every change once the function at has returned true.
-// The disk is then in the state that a killed daemon leaves.
+// cutStore runs a daemon on a store that refuses every change once the function at has
+// returned true, and then ends the daemon. The mailboxes are then in the state that a killed
+// daemon leaves.
 func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.t.Helper()
 	dead := make(chan struct{})
@@ -61,10 +62,10 @@ func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.store = whole
 }
 
-// cutEverywhere runs a task once for each change that the task makes to the mailboxes, and
-// lets the disk refuse that change and all later ones. The client says something and then
-// takes the given last steps. Then a daemon starts again and cutEverywhere calls check.
-// The function over reports whether the task has ended.
+// cutEverywhere runs a task once for each change that is made to the mailboxes after the
+// client has said something, and lets the disk refuse that change and all later ones. The
+// client then takes the given last steps. Then a daemon starts again and cutEverywhere calls
+// check. The function over reports whether the task has ended.
 func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) bool, check func(f *field, id string)) {
 	t.Helper()
 	task := func(ended *bool) (*field, string) {

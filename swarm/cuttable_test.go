@@ -205,7 +205,7 @@ func (f *field) neverAccepted() {
 	}
 }
 
-// agesBy sets the times of all files in a folder of the mailboxes back by d.
+// agesBy makes all files in a folder of the mailboxes look as old as d.
 func (f *field) agesBy(d time.Duration, folder string) {
 	f.t.Helper()
 	for _, name := range f.files(folder) {

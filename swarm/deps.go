@@ -39,8 +39,8 @@ type deps struct {
 	advise     func(Spec) string // nil means no advice
 }
 
-// canWork reports whether the agent that leads can begin turns: it is not stopped, paused or
-// outside its hours, and its account is not at its limit.
+// canWork reports whether the agent that leads (lead) can begin turns: it is not stopped,
+// paused or outside its hours, and its account is not at its limit.
 func (d *deps) canWork(lead string) bool {
 	spec, ok := d.plan().spec(lead)
 	if !ok {

@@ -14,7 +14,7 @@
 //	 |                |   its hours begin, urgent mail from a person
 //	 |                +---------------------- off
 //	 |   resume                                  |
-//	 +---------- paused  <--- by hand            |
+//	 +---------- paused  <--- by hand or a rule  |
 //	 |   start                                   |
 //	 +---------- stopped <--- by hand, or the breaker after failures
 //
@@ -31,7 +31,8 @@
 // and acknowledged when the turn ends well. After a crash at any point, the next daemon
 // finds out from the files how far the message got, and continues from there (see
 // takeup.go). A turn is committed once its receipt is durable beside the message in cur/.
-// If the daemon crashes before that, the next daemon puts the message back. If the daemon
+// If the daemon crashes before that, the next daemon follows the client to the end of the
+// turn, or puts the message back if the client has ended without a result. If the daemon
 // crashes after that, the next daemon only files the message.
 //
 // # Files

@@ -58,6 +58,6 @@ func TestFeedDropsTheOldestForASlowReader(t *testing.T) {
 		t.Errorf("%d events, the first %+v, then %+v", len(got), got[0], got[1])
 	}
 	if f.wanted(FeedPartial, "coder") || !f.wanted(FeedLine, "coder") {
-		t.Error("a plain subscription asks for lines only")
+		t.Error("a plain subscription does not ask for lines only")
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// seen is a backend that runs real clients and keeps their prompts.
+// seen is a backend that runs client processes and keeps their prompts.
 type seen struct {
 	runner.Resident
 	mu      sync.Mutex
@@ -126,7 +126,7 @@ func TestClearOutlivesTheDaemon(t *testing.T) {
 func TestCompact(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
-	if err := f.daemon.Compact("coder", "lead"); err != nil { // an empty window is not a failure
+	if err := f.daemon.Compact("coder", "lead"); err != nil { // it is not an error that there is nothing to compact
 		t.Fatal(err)
 	}
 	f.receipt("coder", f.send("coder", "@say I remember BLUE"))

@@ -20,7 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ruled is the real gate with the daemon's settings.
+// ruled makes the real gate a [mail.Gate], as the daemon does.
 type ruled struct{ *policy.Gate }
 
 func (g ruled) Ask(q mail.GateQuestion) mail.GateVerdict {
@@ -459,7 +459,8 @@ func TestARetryPassesTheGate(t *testing.T) {
 	f.until("the second is refused", func() bool { return len(f.refused("coder")) == 1 })
 }
 
-// The status of a project without a daemon shows the halted and refused conversations.
+// The status of a project without a daemon shows the halted conversations, and how many
+// messages were refused.
 func TestGateStatusOffline(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	if err := f.store.Threads().Halt("tttttttttt", "ring: by itself"); err != nil {

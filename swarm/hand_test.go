@@ -155,7 +155,7 @@ func TestWhatIsDroppedDuringATurnInheritsIt(t *testing.T) {
 			t.Errorf("thread %s hops %d from %s, want %s 1 lead", m.Thread, m.Hops, m.From, id)
 		}
 		// The file may be from a person, so the answer goes to the lead, and the agent gets
-		// no turn.
+		// no further turn.
 		f.until("the lead has both answers", func() bool { return len(f.mail(dropbox.Lead)) == 2 })
 		f.untilState("coder", swarm.Idle)
 		if n := len(f.backend.Runs()); n != 2 {
@@ -251,8 +251,8 @@ func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f.answer(f.send("coder", "once more"))
 }
 
-// If a turn ends by writing a file into a mailbox with the shell, agents must not wake each
-// other endlessly, whether the file is finished within the turn or after it.
+// If each turn writes a file into a mailbox with the shell, agents must not wake themselves
+// or each other endlessly.
 func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -358,7 +358,7 @@ func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 	f.until("the first try", func() bool { return strings.Contains(f.log.String(), failed) })
 	first := time.Now()
 	f.until("three more", func() bool { return strings.Count(f.log.String(), failed) >= 4 })
-	// The pause is 50 ms; the waits are two, four and eight times that.
+	// The debounce is 50 ms; the waits are two, four and eight times that.
 	if took := time.Since(first); took < 600*time.Millisecond {
 		t.Errorf("four tries within %v", took)
 	}

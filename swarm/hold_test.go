@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Once the daemon has replied that an agent is stopped, paused or halted, no turn begins,
-// not even one whose claim was already under way.
+// Once an agent is stopped or paused, or the daemon was told to end, no turn begins, not
+// even one whose claim was already under way.
 func TestNoTurnBeginsAfterTheAgentWasHeld(t *testing.T) {
 	for name, hold := range map[string]func(*field) error{
 		"stopped":    func(f *field) error { _, err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); return err },

@@ -14,8 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// clockAt returns a zone in which it is now a given time of day, to within a few
-// milliseconds.
+// clockAt returns a zone in which it is now a given time of day, to within a second.
 func clockAt(t *testing.T, shown string) *time.Location {
 	t.Helper()
 	want, err := time.Parse(time.TimeOnly, shown)
@@ -42,7 +41,7 @@ func (f *field) worksIn(n int, shown string) {
 	f.plan.Agents[n].Hours = hours.Hours{Week: week, Zone: clockAt(f.t, shown)}
 }
 
-// ran lists the given words that the prompts contain, in the order of the turns.
+// ran lists the given words that the messages contain, in the order of their turns.
 func (f *field) ran(words ...string) (all []string) {
 	for _, prompt := range f.bodies() {
 		for _, word := range words {

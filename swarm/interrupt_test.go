@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Urgent mail comes first. The message that was interrupted for it begins again, and no
-// failure is counted.
+// Urgent mail comes first. The message that was interrupted for it begins again before
+// later mail.
 func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

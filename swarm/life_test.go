@@ -435,7 +435,7 @@ func TestWhatIsNotWorkedOn(t *testing.T) {
 
 func TestReload(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
-	f.sweep = time.Hour // the periodic check finds nothing
+	f.sweep = time.Hour // no periodic check runs in this test
 	f.start()
 	f.answer(f.send("coder", "work"))
 	p := swarm.Plan{Debounce: f.plan.Debounce, Agents: slices.Clone(f.plan.Agents[:1])}

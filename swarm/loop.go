@@ -14,8 +14,8 @@ import (
 
 // run first takes up the messages that an earlier daemon left, and calls ready. Then it
 // serves the agent until stop is done, and lets the running turn end. When kill is done,
-// run ends that turn. A panic is a bug in the daemon. It stops only this agent, until a
-// person starts the agent again.
+// run ends that turn. A panic is a bug in the daemon. It stops only this agent, until the
+// agent is started again.
 func (a *agent) run(stop, kill context.Context, ready func()) {
 	defer a.inbox.AgentLog.Close()
 	ready = sync.OnceFunc(ready)
@@ -25,8 +25,8 @@ func (a *agent) run(stop, kill context.Context, ready func()) {
 	}
 }
 
-// untilStarted waits until a person starts an agent that stopped. It is a separate function
-// because its variables would double the stack of every agent that waits.
+// untilStarted waits until a stopped agent is started. It is a separate function because its
+// variables would double the stack of every agent that waits.
 func (a *agent) untilStarted(stop context.Context) {
 	for stop.Err() == nil && a.stopped() {
 		a.wakeup.wait(stop, forever)

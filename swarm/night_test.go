@@ -45,7 +45,8 @@ type night struct {
 
 // TestTheNight checks that after a night all work is done or given up with a reason, that
 // the person has exactly one message for each decision, and that spending stayed within the
-// caps. The variable NIGHT_TASKS sets the number of tasks; the default is 100.
+// caps. The variable NIGHT_TASKS sets the number of tasks, if it is above 50; the default
+// is 100.
 func TestTheNight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 30 seconds")

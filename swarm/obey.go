@@ -27,7 +27,7 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 	blocked, isBlocked := errors.AsType[*blockedError](err)
 	switch {
 	case errors.Is(err, errStopping):
-		return 0 // the next daemon carries it out
+		return 0 // the order stays for a later step, or for the next daemon
 	case isBlocked && blocked.Waits:
 		shown := queuedFor(blocked.Block)
 		a.turns.ClientWaits()

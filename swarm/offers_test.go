@@ -77,7 +77,7 @@ func (f *field) closed(id string) string {
 }
 
 // The agent that claims published work does it: the publisher gets one answer, the
-// listeners get the event, and agents that declined send nothing.
+// subscribers of task.completed get a message, and agents that declined send nothing.
 func TestPublishedWorkIsDoneOnce(t *testing.T) {
 	f := newField(t, "coder", "other", "watcher")
 	f.subscribe("coder", "task.created")
@@ -157,8 +157,8 @@ func TestUnclaimedWorkFallsBack(t *testing.T) {
 	}
 }
 
-// If there is no fallback, or the fallback fails too, the lead gets one alert about
-// unclaimed work.
+// If published work has no subscriber and no fallback, the lead gets one alert about it,
+// even across a restart.
 func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 100 * time.Millisecond}

@@ -88,7 +88,7 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	return st, err
 }
 
-// maxWhy bounds, in characters, the reason for a halt that the status shows.
+// maxWhy bounds, in columns, the reason for a halt that the status shows.
 const maxWhy = 200
 
 // WhyNoDaemon is the reason shown for an agent that does nothing, if there is no other

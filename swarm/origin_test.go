@@ -73,8 +73,8 @@ func TestHonestDropsOnABusySwarm(t *testing.T) {
 }
 
 // A message that a turn delivers without a proof, directly into a folder that its tools
-// named, inherits the hops of that turn. The age of the message's file, and the hops that
-// the file states, do not matter.
+// named, inherits the hops of that turn. The age of the message's file, and the sender and
+// path that the file states, do not matter.
 func TestADeliveryIntoANamedFolderInheritsTheTurn(t *testing.T) {
 	f := newGated(t, policy.Default(), "a", "b")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {

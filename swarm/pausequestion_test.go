@@ -72,7 +72,7 @@ func TestAPauseForAnAnswer(t *testing.T) {
 	}
 }
 
-// When an agent aborts its turn because it got no answer, the reason recorded with the dead
+// When an agent aborts its turn because it got no answer, the bounce to the sender of the
 // message says so.
 func TestAnAbortSaysWhy(t *testing.T) {
 	f := newField(t, "coder")

@@ -222,9 +222,9 @@ func (t *turnPermits) question(q mail.Question, shown string, again bool) string
 }
 
 // describeCall returns a text that shows a tool call: its kind, and in a code block its
-// command, paths, tool, input and the client's further requests. If the call has none of
-// these, the block shows the call's title. The text hides nothing: characters that would
-// control a terminal are written as their codes.
+// command, paths, tool and the client's further requests. If the call has none of these,
+// the block shows the call's title. The input follows the name of a tool, and a title. The
+// text hides nothing: characters that would control a terminal are written as their codes.
 func describeCall(r runner.PermissionRequest) string {
 	var code []string
 	if r.Command != "" {

@@ -20,7 +20,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// permitting is a backend whose turns ask Permit themselves, and report what it decided.
+// permitting is a backend of scripted clients whose scripts call Permit. The outcome of a
+// turn lists the decisions.
 type permitting struct{ *runnertest.Scripted }
 
 func (b permitting) Run(ctx context.Context, t runner.Turn) runner.Outcome {
@@ -110,7 +111,7 @@ func (f *field) reply(q *dropbox.Message, text string, set ...func(*dropbox.Mess
 	}}, set...)...)
 }
 
-// decided returns the events about permissions.
+// decided returns the texts of the events about permissions since its last call.
 func (f *field) decided() (all []string) {
 	f.t.Helper()
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
@@ -442,8 +443,7 @@ func (f *field) toldOf(id string) *dropbox.Message {
 	return got
 }
 
-// The sender of the second reply is told who replied first. A reply that arrives after the
-// turn reaches nobody.
+// The sender of a second reply is told who replied first, and that reply begins no turn.
 func TestALateReplyIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.start()

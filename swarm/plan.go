@@ -59,8 +59,8 @@ type Options struct {
 	Environ []string
 	// Restart replaces the documented times. Its zero fields keep those times.
 	Restart RestartPolicy
-	// Sweep is the time between two checks of the folders that need no event; 0 means 30
-	// s.
+	// Sweep is the time between two checks of the folders that need no event; 0 means
+	// 30 s.
 	Sweep time.Duration
 	// Files writes the daemon's own files. Only tests set it, to cut a write short.
 	Files durable.Files
@@ -83,7 +83,7 @@ type Plan struct {
 	// means no bound.
 	TurnsPerHour int
 	Zone         *time.Location // decides when a day begins; nil means the zone of the machine
-	Quiet        *hours.Hours   // hours in which the person is told nothing; nil means none
+	Quiet        *hours.Hours   // hours in which the person is told only what cannot wait; nil means none
 	Budget       budget.Rules
 }
 
@@ -142,7 +142,7 @@ type Spec struct {
 	Permissions  permission.Rules  // what the client may do, if it asks (runner.Kind.Asks)
 	Hours        hours.Hours       // hours in which the agent begins turns; the zero value means always
 	Heartbeat    Heartbeat
-	Attached     bool // a person's own session handles its mail (Attached); the daemon runs no turns for it
+	Attached     bool // a person's own session handles its mail (mail.Attached); the daemon runs no turns for it
 }
 
 func (s Spec) maxFailures() int {

@@ -33,8 +33,8 @@ func TestARecordThatWasCutOff(t *testing.T) {
 	}
 }
 
-// Without a durable record the client gets no prompt. The turn begins when the disk has
-// room for a record, and no failure is counted.
+// Without a durable record the client gets no prompt. The turn begins when the record can
+// be written, and no failure is counted.
 func TestNothingIsSentWithoutARecord(t *testing.T) {
 	f := newField(t, "coder")
 	var inTheWay string

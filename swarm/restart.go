@@ -22,7 +22,7 @@ type RestartPolicy struct {
 
 // A Decision is the reaction to a failure: wait, or stop.
 type Decision struct {
-	Open   bool          // the breaker opens: no more turns until a person starts the agent
+	Open   bool          // the breaker opens: no more turns until the agent is started
 	After  time.Duration // if Open is false: the wait, before jitter
 	Reason string
 }

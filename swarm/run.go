@@ -106,7 +106,7 @@ func (s *Swarm) launch(m *member, ready func()) {
 func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	s.endOrphans()
 	all := make(chan struct{})
-	go func() { taken.Wait(); close(all) }() // ends when the agents have, and Run waits for them
+	go func() { taken.Wait(); close(all) }() // ends when every agent has called ready; Run waits for the agents
 	t := time.NewTimer(2 * time.Second)
 	defer t.Stop()
 	select {
@@ -175,8 +175,9 @@ func (s *Swarm) wakeAccount(account string) {
 }
 
 // Ready returns a channel that is closed when the watches are set and every agent has taken
-// up the messages that an earlier daemon left, or follows a client that outlived that
-// daemon. The channel is closed after two seconds even if an agent needs longer.
+// up the messages that an earlier daemon left. The channel is closed after two seconds even
+// if an agent needs longer, for example because it follows a client that outlived that
+// daemon.
 func (s *Swarm) Ready() <-chan struct{} { return s.ready }
 
 // endOrphans ends the processes of turns that no agent will take up, for example after a

@@ -55,8 +55,8 @@ func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.Claim.ID, Text: string(out.End), Cost: out.CostUSD, CostUnknown: out.CostUnknown})
 }
 
-// aborted gives up the message of a turn that a person ended: the agent continues with the
-// next message, and the aborted message can be retried from dead/.
+// aborted gives up the message of a turn that an order to abort ended: the agent continues
+// with the next message, and the aborted message can be retried from dead/.
 func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
 	out.Reason = mail.Aborted + a.control.endedBy()
@@ -70,7 +70,7 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.GiveUp(j.Claim, out.Reason)
 }
 
-// interrupted puts back the message of a turn that a person ended for more urgent mail. The
+// interrupted puts back the message of a turn that an order ended for more urgent mail. The
 // message gets another turn after that mail.
 func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	out.Reason = "interrupted by " + a.control.endedBy()

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// A State is the state of an agent; the package comment draws the states.
+// A State is the state of an agent; the package comment draws most of the states.
 type State string
 
 const (
@@ -24,7 +24,7 @@ const (
 	Limited  State = "limited"  // waits until the usage limit of its account resets
 	Off      State = "off"      // outside its hours; mail waits
 	Parked   State = "parked"   // a budget is used up; mail waits for a person, or for the next day
-	Paused   State = "paused"   // by a person or an agent; mail waits
+	Paused   State = "paused"   // by a person, an agent or the daemon; mail waits
 	Stopped  State = "stopped"  // by a person, an agent or the breaker; mail waits
 	Away     State = "attached" // a person's own session handles its mail, without the daemon
 )
@@ -37,19 +37,19 @@ type Status struct {
 	Daemon  *DaemonStatus  `json:"daemon"` // nil if no daemon is running
 	Halted  bool           `json:"halted"`
 	Reason  string         `json:"halted_why"`        // the text of HALT
-	Trouble []Problem      `json:"trouble,omitempty"` // what is wrong with the daemon itself
+	Trouble []Problem      `json:"trouble,omitempty"` // what is wrong with the daemon, its files or its mailboxes
 	Agents  []AgentStatus  `json:"agents"`
 	Mixed   bool           `json:"mixed"` // the agents of the swarm have clients of different kinds
 	Lead    LeadStatus     `json:"lead"`
 	Gate    GateStatus     `json:"gate"`
 	IRC     *IRCStatus     `json:"irc"`    // nil if IRC is not configured
 	Budget  *budget.Report `json:"budget"` // nil if there is no cap
-	// Judge is what the supervisor's model has cost. It is missing if the caller asks for
+	// Judge is what the supervisor's model has cost. It is zero if the caller asks for
 	// particular agents.
 	Judge journal.Cost `json:"supervisor_usd"`
 }
 
-// A Problem is one thing that is wrong with the daemon itself.
+// A Problem is one thing that is wrong with the daemon, its files or its mailboxes.
 type Problem struct {
 	Why  string `json:"why"`
 	Next string `json:"next"` // what to type; "" if nothing helps, or Why says it
@@ -124,7 +124,7 @@ type AgentStatus struct {
 	// first.
 	Channels []string   `json:"channels"`
 	State    State      `json:"state"`
-	Since    *time.Time `json:"since"` // of the state, or of the running turn; nil without a daemon
+	Since    *time.Time `json:"since"` // of the state, or of the running turn; nil if it is not known
 	Why      string     `json:"why"`   // why it is in this state
 	Next     string     `json:"next"`  // what happens next, or what to type
 	// Question is what an asking agent waits for; null for any other agent.
@@ -159,7 +159,7 @@ type AgentStatus struct {
 	Running        bool     `json:"running"`      // a turn runs
 	UrgentWaits    bool     `json:"urgent_waits"` // a turn is running whose client reads no mail during a turn
 	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent is writing it
-	Paused         bool     `json:"paused"`       // by a person or an agent
+	Paused         bool     `json:"paused"`       // by a person, an agent or the daemon
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
 	TurnCount      int      `json:"turn_count"`   // turns begun: all turns in the ledger, and the running one
 	LastActivation *float64 `json:"last_activation"`

@@ -33,8 +33,8 @@ func (f *field) offline(name string) swarm.AgentStatus {
 	return swarm.AgentStatus{}
 }
 
-// The counts of turns and of failed turns continue across restarts. The status shows them
-// with and without a daemon.
+// The count of an agent's turns continues across restarts. The status shows it with and
+// without a daemon.
 func TestTurnsAreCountedOverRestarts(t *testing.T) {
 	f := newField(t, "coder", "other")
 	f.start()

@@ -211,9 +211,9 @@ func (s *Swarm) Resume(agent, by string) error {
 	return err
 }
 
-// A person can clear or compact the memory of an agent's client, and so can the agent
-// itself, though not within a turn: the turn is part of the memory. The order is kept in
-// state.json, and carried out before the next message:
+// A person or the agent itself can order to clear or to compact the memory of the agent's
+// client. The order is not carried out within a turn, because the turn is part of the
+// memory. It is kept in state.json, and carried out before the next message:
 //
 //	clear     the next message begins a fresh session, without the window, and
 //	          with the handoff if there is one

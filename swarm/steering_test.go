@@ -123,8 +123,8 @@ func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 	}
 }
 
-// A daemon dies while its client works. The next daemon files the messages that the client
-// received and finished; the unfinished ones wait.
+// A daemon dies while its client works. If the client took in an urgent message, the next
+// daemon files that message with the turn. Otherwise the message gets a separate turn.
 func TestSteeredMessagesLiveThroughACrash(t *testing.T) {
 	const uuid = "00000000-0000-5000-8000-00000000000a"
 	for name, tookIn := range map[string]bool{"taken in": true, "not taken in": false} {

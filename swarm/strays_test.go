@@ -90,7 +90,7 @@ func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	f.retry("coder", id)
 	f.until("it is taken in", func() bool { return slices.Contains(f.bodies(), "do it") })
 
-	// For the lead's mailbox this alert is the only report.
+	// No agent lists the lead's mailbox, so only the periodic check finds such a file there.
 	if err := os.WriteFile(filepath.Join(f.store.Dir(), "lead/new/note.md"), []byte("look\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

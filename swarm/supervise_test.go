@@ -506,7 +506,8 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 	}
 }
 
-// The only agent of a swarm leaves enough of the day for the model that judges its turn.
+// The only agent of a swarm leaves enough of the day's budget for the model that judges its
+// turn.
 func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Swarm: budget.Of(8, 0, time.Hour)}

@@ -30,8 +30,8 @@ type field struct {
 	dir       string
 	store     *dropbox.Store
 	backend   *runnertest.Scripted
-	clients   runner.Backend // of real processes; see newClientField
-	home      string         // of the real processes
+	clients   runner.Backend // the backend claude; may be nil
+	home      string         // the HOME of client processes; see newClientField
 	listeners []mail.Listener
 	plan      swarm.Plan
 	restart   swarm.RestartPolicy
@@ -93,8 +93,8 @@ func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 	return f
 }
 
-// foreseen is a backend that calls the functions in its fields before and short before it
-// runs a turn.
+// foreseen is a backend that calls the functions in its fields, if they are set, and then
+// runs the turn.
 type foreseen struct {
 	runner.Backend
 	before func(runner.Turn)
@@ -164,7 +164,7 @@ func (f *field) reopen(o dropbox.Options) {
 	f.store = store
 }
 
-// halt kills the daemon, if one is running.
+// halt ends the daemon and its running turns, if a daemon is running.
 func (f *field) halt() {
 	f.t.Helper()
 	if f.daemon == nil {
@@ -197,7 +197,7 @@ func (f *field) send(to, body string, set ...func(*dropbox.Message)) string {
 // patience limits the wait for an event that takes milliseconds on an idle machine.
 const patience = 3 * time.Minute
 
-// until waits for a condition, and checks it after every event.
+// until waits for a condition, and checks it after every event and every 5 ms.
 func (f *field) until(what string, ok func() bool) {
 	f.t.Helper()
 	var events *swarm.Subscription
@@ -227,8 +227,7 @@ func (f *field) until(what string, ok func() bool) {
 	}
 }
 
-// alertsDelivered waits until the daemon has delivered its alerts, or for a fixed time if
-// it cannot deliver.
+// alertsDelivered waits until the daemon has delivered its alerts, but at most a second.
 func (f *field) alertsDelivered() {
 	events, waits := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil), errors.New("an alert waits")
 	for deadline := time.Now().Add(time.Second); f.daemon != nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -304,7 +303,8 @@ func (f *field) untilState(name string, want swarm.State) swarm.AgentStatus {
 	return got
 }
 
-// files lists the files in a folder of a mailbox, without sub-folders.
+// files lists the files in a folder of the mailboxes and in its sub-folders, by their paths
+// in that folder.
 func (f *field) files(parts ...string) []string {
 	f.t.Helper()
 	var out []string
@@ -363,7 +363,7 @@ func (f *field) bodies() []string {
 	return out
 }
 
-// syncLog keeps the daemon's log for a test that fails.
+// syncLog keeps the daemon's log in memory.
 type syncLog struct {
 	mu sync.Mutex
 	b  strings.Builder

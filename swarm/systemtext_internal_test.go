@@ -49,7 +49,7 @@ func TestSystemTextGolden(t *testing.T) {
 	golden(t, "prompt/system-tags.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
 	named := systemText(all[0], Plan{Agents: all, Names: mail.Names{LeadName: "opus-orange"}}, "/home/dev/project/.dead-drop/coder")
 	if want := "opus-orange is the person who steers; ask opus-orange when"; !strings.Contains(named, want) || strings.Contains(named, "\nlead is") {
-		t.Errorf("a lead with a name is not told of by that name alone:\n%s", named)
+		t.Errorf("the text does not call a lead with a name by that name alone:\n%s", named)
 	}
 	for _, tools := range []bool{true, false} {
 		s := all[0]

@@ -23,9 +23,8 @@ import (
 //	record, no result            put it back; the prompt will say so
 //	no record                    put it back
 //
-// First takeUp ends a client that waited for a message, which would end anyway without a
-// daemon. takeUp also ends the processes that dead clients left behind, which it finds by
-// their marks.
+// takeUp also ends a client that waited for a message, which would end anyway without a
+// daemon, and the processes that dead clients left behind, which it finds by their marks.
 func (a *agent) takeUp(kill context.Context) error {
 	if err := a.inbox.FinishLeft(); err != nil {
 		return err

@@ -48,7 +48,7 @@ func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
 	}
 	waiting, err := a.inbox.Box.List()
 	if err != nil || len(waiting) != 1 {
-		t.Fatalf("there waits %v, %v", waiting, err)
+		t.Fatalf("List = %v, %v, want one message", waiting, err)
 	}
 	c, err := a.inbox.Box.Claim(waiting[0])
 	if err != nil {
@@ -84,8 +84,8 @@ func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	}
 }
 
-// A start reports the turns whose records it cannot read, because their processes may still
-// run.
+// A start reports that it cannot list the records of turns, because processes of those
+// turns may still run.
 func TestTurnsThatCannotBeLookedAt(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := os.MkdirAll(home.Dir(), 0o700); err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A message that disappears while the daemon takes it over is forgotten; the others are
+// A message that disappears while the daemon takes it up is forgotten; the others are
 // worked on.
 func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
 	f := newField(t, "coder")
@@ -113,8 +113,8 @@ func TestAnOrphanBesideARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Without a window, or without room for the record, no client starts and no failure is
-// counted.
+// If the window cannot be read, or the record cannot be written, no client starts and no
+// failure is counted.
 func TestNoClientIsStartedWithoutItsFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil, heal func(journal.Home) error

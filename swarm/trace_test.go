@@ -167,8 +167,8 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	}
 }
 
-// An environment that names a turn that is not running is refused, and cannot make the
-// daemon read a file elsewhere.
+// An environment that names a turn that is not running is refused, and cannot make WhoAmI
+// read a file elsewhere.
 func TestAnEnvironmentOfNoTurn(t *testing.T) {
 	home := traced(t)
 	if _, err := home.Tokens(dropbox.Lead, "a", "b"); err != nil {

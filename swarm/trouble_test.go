@@ -29,7 +29,7 @@ func (f *field) troubled(part string) bool {
 }
 
 // The status reports a problem with the daemon's files until the files can be written
-// again. Deleted files are recreated.
+// again. A deleted folder is recreated.
 func TestAComplaintAboutFilesGoes(t *testing.T) {
 	f := newField(t, "coder")
 	f.sweep = time.Hour

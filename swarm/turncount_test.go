@@ -88,7 +88,7 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 		t.Errorf("%d turns, %d before the restart", n, first)
 	}
 
-	// The count that a person's order resets stays reset for the next daemon.
+	// A person's order also resets the count of the turns that the earlier daemon ran.
 	if err := f.daemon.Resume(paused.Name, dropbox.Lead); err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +139,8 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 	}
 }
 
-// Only a person may resume an agent that a person holds. An agent may end a hold that an
-// agent or the daemon ordered.
+// Only a person may end a hold that a person ordered. An agent may end a pause that an
+// agent ordered.
 func TestAnAgentUndoesNoOrderOfAPerson(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.start()

@@ -40,7 +40,8 @@ func (f *field) work(to, body string) string {
 	return id
 }
 
-// processes lists the clients of the turns so far, in order, without repetitions.
+// processes lists the clients of the turns so far, in order. Turns in a row of one client
+// count once.
 func (f *field) processes() []runner.Process {
 	var all []runner.Process
 	for _, r := range f.backend.Runs() {
@@ -345,7 +346,7 @@ func TestAClientThatWaitsInLine(t *testing.T) {
 	f.answer(next)
 }
 
-// After a panic of the turn or of the agent, no client stays.
+// After a panic in a turn, no client stays.
 func TestAPanicLeavesNoClientWaiting(t *testing.T) {
 	f := newWarmField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -363,7 +364,7 @@ func TestAPanicLeavesNoClientWaiting(t *testing.T) {
 	}
 }
 
-// If the disk is full when a turn ends, the client is closed, but the work is kept.
+// If the disk is full when a turn ends, the work is kept and is not repeated.
 func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 	f := newWarmField(t, "coder")
 	var full atomic.Bool

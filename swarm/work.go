@@ -128,7 +128,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	return a.settleEnd(ctx, j, out)
 }
 
-// settleEnd settles a turn, even one that a person has ended.
+// settleEnd settles a turn, even one that an order has ended.
 func (a *agent) settleEnd(ctx context.Context, j *mail.Job, out runner.Outcome) error {
 	if out.End == runner.Stopped {
 		switch cause := context.Cause(ctx); {

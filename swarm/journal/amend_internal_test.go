@@ -38,7 +38,8 @@ func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	}
 }
 
-// Amend adds a line for each turn that ended without one, and adds each line only once.
+// Amend adds a line for each recent turn that ended without one, and adds each line only
+// once.
 func TestAmend(t *testing.T) {
 	dir := t.TempDir()
 	if err := dropbox.Create(dir); err != nil {

@@ -93,8 +93,8 @@ func (w *Waiting) Noted() bool { return w.noted }
 // or Late counts.
 func (w *Waiting) End(why string) { w.end(Asked{Over: true, At: time.Now().UTC(), Why: why}) }
 
-// Late records that nobody answered in time, and does, which says what the asker then
-// does. The question stays open for a later answer.
+// Late records that nobody answered in time, and what the asker then does (the parameter
+// does). The question stays open for a later answer.
 func (w *Waiting) Late(does string) { w.end(Asked{Over: true, At: time.Now().UTC(), Late: does}) }
 
 func (w *Waiting) end(a Asked) {
@@ -196,7 +196,7 @@ func (s Asks) Told(question, what string) error { return s.writeLine(Asked{ID: q
 
 // An AskedState is a question with its outcome.
 type AskedState struct {
-	Asked                    // with Over, Why and Late from its last line
+	Asked                    // with Over, At, Why and Late from the line that ended it
 	ToldAsked, ToldLate bool // which events about it are on the list of events
 }
 

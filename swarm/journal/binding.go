@@ -23,7 +23,7 @@ type Binding struct {
 	V       int            `json:"v"`
 	Agent   string         `json:"agent"`
 	Process runner.Process `json:"process"`
-	Session string         `json:"session"` // for people to read; never used as an address
+	Session string         `json:"session"` // id of the client's session; never used as an address
 	Since   time.Time      `json:"since"`
 
 	// The mail that the session works on, if any.
@@ -57,7 +57,7 @@ func (b *Binding) AwaitsTasks(done bool) bool {
 	return b.Awaits
 }
 
-// Forget clears the fields about the message: the session works on none.
+// Forget records that the session works on no message.
 func (b *Binding) Forget() {
 	b.Message, b.Turn, b.Notes, b.Before, b.Awaits = "", "", nil, nil, false
 }
@@ -127,8 +127,8 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 	return nil, nil
 }
 
-// LockBinding prevents two hooks of one agent from running at once. The caller calls the
-// returned function to unlock.
+// LockBinding waits until no other program holds the lock on an agent's binding, and then
+// holds it. The caller calls the returned function to unlock.
 func (h Home) LockBinding(agent string) (func() error, error) {
 	if err := discovery.MakeHome(h.dir); err != nil {
 		return nil, err

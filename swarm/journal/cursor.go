@@ -110,8 +110,8 @@ type Reader struct {
 func (e *Events) From(seq int64) *Reader { return &Reader{e, cursor{Seq: seq}} }
 
 // Next returns at most 100 of the next events, oldest first, or none if no event was
-// added since. If the list was deleted in the meantime, Next continues with the first
-// event of the new one.
+// added since. If the list was deleted in the meantime and the new one is still shorter,
+// Next continues with the first event of the new one.
 func (r *Reader) Next() ([]Event, error) {
 	events, next, err := r.list.after(&r.at)
 	if errors.Is(err, fs.ErrNotExist) { // not even the folder exists

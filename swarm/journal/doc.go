@@ -14,16 +14,17 @@
 //	logs/AGENT.log       the [AgentLog], for people
 //
 // Each file is either replaced as a whole or extended line by line. A power cut leaves
-// the old or the new version. [WhoAmI] and [Home.CallerOf] find out to which agent's turn
-// a caller belongs, from these files and from the caller's ancestor processes. The
-// package starts no process and has no queue. It knows only the pid and the start time of
-// a client. A [Receipt] is kept with the mail, but its format is defined here, since
-// ledger lines are made from it.
+// the old or the new version of a file that must survive it. The ledger may lose its last
+// lines, and [Ledger.Amend] adds them again. [WhoAmI] and [Home.CallerOf] find out to which
+// agent's turn a caller belongs, from these files, the caller's ancestor processes and its
+// environment. The package starts no process and has no queue. It knows only the pid, the
+// start time and the mark of a client. A [Receipt] is kept with the mail, but its format is
+// defined here, since ledger lines are made from it.
 //
 // # The list of events
 //
 // The list feeds the listeners that report events: alerts to the lead, turns and mail to
-// people on IRC, finished turns to an audit trail.
+// people on IRC, notices to webhooks, finished turns to an audit trail.
 //
 //	events.jsonl          one line for each event, in the order in which they were added
 //	events.old.jsonl      the lines before those; still older lines are deleted

@@ -36,8 +36,9 @@ type Overtime struct {
 	Until time.Time `json:"until"` // when the agent's working hours begin
 }
 
-// Holds reports whether the agent may still work outside its hours. The overtime ends if
-// the clock was set back, since it must not last longer than the person intended.
+// Holds reports whether the agent may still work outside its hours. The overtime also ends
+// if the clock was set back to a time before it began, since it must not last longer than
+// the person intended. Steps of up to [ClockStep] are ignored.
 func (o *Overtime) Holds(now time.Time) bool {
 	return o != nil && now.Before(o.Until) && o.Since.Sub(now) <= ClockStep
 }
@@ -50,7 +51,7 @@ type Doubt struct {
 }
 
 // MaxFailureMemory is the maximum number of failures that are remembered for an agent. It
-// is more than any rule of [RestartPolicy.Decide] needs.
+// is more than the default rules of RestartPolicy.Decide in package swarm need.
 const MaxFailureMemory = 20
 
 type Pause struct {

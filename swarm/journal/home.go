@@ -18,19 +18,19 @@ import (
 // Nothing there is mail, and nothing there belongs in git.
 type Home struct {
 	dir   string
-	files durable.Files // writes every file in it
+	files durable.Files // writes the durable files in it
 }
 
 // HomeOf returns the home of a project. It creates no files.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
 
-// With returns the same home, in which files writes every file.
+// With returns the same home, in which files writes the durable files.
 func (h Home) With(files durable.Files) Home {
 	h.files = files
 	return h
 }
 
-// Files returns the writer of every file in the home.
+// Files returns the writer of the durable files in the home.
 func (h Home) Files() durable.Files { return h.files }
 
 // Make creates the folders, readable only by their owner, and makes git ignore them.

@@ -14,8 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Identity says who uses the command line: the lead, or an agent inside one of its
-// turns.
+// An Identity says who uses the command line: the lead or an agent.
 type Identity struct {
 	Name  string
 	Token string
@@ -90,9 +89,10 @@ func (id Identity) Sign(m *dropbox.Message, to string) string {
 }
 
 // Envelope sets the fields that a message sent from inside a turn inherits from the
-// message that the turn works on: its thread and trace, one more hop, and the path.
-// Outside a turn, it only names the sender. The caller must have set the type and the
-// recipients, because an answer goes back along the path.
+// message that the turn works on: its thread if m has none, its trace, one more hop, and
+// the path. It also names the sender and the turn. Outside a turn, it only names the
+// sender. The caller must have set the type and the recipients, because an answer goes
+// back along the path.
 func (id Identity) Envelope(m *dropbox.Message) error {
 	m.From = id.Name
 	if id.Turn == "" {

@@ -291,11 +291,11 @@ func TestTheListKeepsAPartOfAMessage(t *testing.T) {
 		t.Errorf("%d bytes of the body were kept, and %d of the rest", len(kept.Body), len(kept.Extra))
 	}
 	if journal.Keep(nil).Mail() != nil {
-		t.Error("no message became one")
+		t.Error("Mail of no message is not nil")
 	}
 }
 
-// The longest event fits in a line, and the line contains no token.
+// A listener hears even the longest event, and the list contains no token.
 func TestTheLongestEvent(t *testing.T) {
 	dir := t.TempDir()
 	hide := func(line []byte) []byte { return []byte(strings.ReplaceAll(string(line), "secret", "******")) }
@@ -309,7 +309,7 @@ func TestTheLongestEvent(t *testing.T) {
 		t.Errorf("heard %v", got)
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, "events.jsonl")); err != nil || strings.Contains(string(data), "secret") {
-		t.Errorf("the list has a secret, or none: %v", err)
+		t.Errorf("the list contains the secret, or cannot be read: %v", err)
 	}
 }
 

@@ -57,7 +57,7 @@ func ClientName(backend, version string) string { return strings.TrimSpace(backe
 // it, or the turn ran in a person's own session.
 func (l LedgerLine) IsCostUnknown() bool { return l.CostUnknown || l.Via == ViaAttach }
 
-// MaxLastText bounds the last words of a turn in the ledger and the status, in runes.
+// MaxLastText bounds the last words of a turn in the ledger and the status, in columns.
 const MaxLastText = 200
 
 // ReadLedger calls yield for every line of a ledger, oldest first, until yield returns
@@ -104,8 +104,8 @@ type Ledger struct {
 	// interrupted the filing of a turn, the turn is filed again, and it must not count
 	// twice.
 	known, older map[string]bool
-	// recent contains the messages that were done in the last few days, and the turns
-	// that failed in that time, for [Ledger.Amend].
+	// recent contains the messages that were done in the last amendDays days, and the
+	// turns that failed in that time, for [Ledger.Amend].
 	recent map[string]bool
 }
 

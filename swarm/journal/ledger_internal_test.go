@@ -26,13 +26,13 @@ func TestALineThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := l.Add(LedgerLine{Turn: "a-1", CostUSD: math.NaN()}); err == nil {
-		t.Error("a cost that is no number was written")
+		t.Error("a cost that is not a number was written")
 	}
 	if err := l.Add(LedgerLine{Turn: "a-1", CostUSD: 1}); err != nil {
 		t.Error(err)
 	}
 	if err := AppendLedger(home, LedgerLine{Turn: "b-1", CostUSD: math.NaN()}); err == nil {
-		t.Error("a cost that is no number was appended")
+		t.Error("a cost that is not a number was appended")
 	}
 	if data, err := os.ReadFile(path); err != nil || strings.Count(string(data), "\n") != 1 {
 		t.Errorf("the ledger is %q, %v, want one line", data, err)
@@ -42,10 +42,10 @@ func TestALineThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := AppendLedger(other, LedgerLine{Turn: "b-1"}); !errors.Is(err, syscall.EISDIR) {
-		t.Errorf("appendLedger to a folder = %v, want %v", err, syscall.EISDIR)
+		t.Errorf("AppendLedger to a folder = %v, want %v", err, syscall.EISDIR)
 	}
 	if _, err := OpenLedger(other, nil); !errors.Is(err, syscall.EISDIR) {
-		t.Errorf("openLedger of a folder = %v, want %v", err, syscall.EISDIR)
+		t.Errorf("OpenLedger of a folder = %v, want %v", err, syscall.EISDIR)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestTheLinesOfALedger(t *testing.T) {
 			t.Errorf("the last line is %+v, of %d", last, l.Turns("coder"))
 		}
 		if last, ok := l.Last("tester"); ok || l.Turns("tester") != 0 || l.Cost("tester", now) != (Cost{}) {
-			t.Errorf("the last line of nobody is %+v", last)
+			t.Errorf("the last line of an unknown agent is %+v", last)
 		}
 		if c := l.Cost("coder", now); c.Total != 8 || c.Today != 4 || c.TodayUnknown != 2 || c.TotalUnknown != 2 {
 			t.Errorf("the cost is %+v", c)
@@ -200,8 +200,8 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// A single rename replaces the file, so a line that is added in the meantime is in
-	// one of the two files.
+	// A line that is added at the same time either is in the file that heal restores or
+	// fails, because one rename replaces the file with the link.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

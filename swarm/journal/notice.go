@@ -70,7 +70,8 @@ type Notice struct {
 	// code 1.
 	Why  string `json:"why,omitempty"`
 	Next string `json:"next,omitempty"` // what a person may type, or a sentence about what happens next
-	// Held means that the agent begins no turn until a person decides.
+	// Held means that the agent begins no turn until a person decides, or, at a daily cap,
+	// until the next day.
 	Held    bool   `json:"held,omitempty"`
 	Results string `json:"results,omitempty"` // for AgentComplete: the channel with the results
 	Place   string `json:"place,omitempty"`   // for AgentQuestion: the channel or nick that is asked; "" means the lead

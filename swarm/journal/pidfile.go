@@ -10,9 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// WritePIDFile records, for scripts and people, which process works for an agent or waits
-// for its next message: its pid, its start time and its mark on one line. During a turn,
-// the daemon itself uses the turn's record.
+// WritePIDFile records which process works for an agent or waits for its next message: its
+// pid, its start time and its mark on one line. The file is for scripts and people, for
+// tracing, and for the next daemon. During a turn, the daemon itself uses the turn's
+// record.
 func WritePIDFile(path string, p runner.Process, mark string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%d %d %s\n", p.PID, p.Start, mark), 0o600)
 }

@@ -25,7 +25,7 @@ type Receipt struct {
 	Via      string    `yaml:"via" json:"via"`                               // how the message arrived, if the daemon knows
 	Attached bool      `yaml:"attached,omitempty" json:"attached,omitempty"` // the turn belonged to a person's own session
 	Proven   bool      `yaml:"proven" json:"proven"`
-	Outcome  string    `yaml:"outcome" json:"outcome"` // done, rode along, or duplicate
+	Outcome  string    `yaml:"outcome" json:"outcome"` // such as done, rode along, or taken by AGENT
 	Ended    time.Time `yaml:"ended" json:"ended"`
 	Attempts []Attempt `yaml:"attempts,omitempty" json:"attempts,omitempty"`
 	Tokens   Tally     `yaml:"tokens" json:"tokens"`

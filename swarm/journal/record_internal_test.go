@@ -22,7 +22,7 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 		t.Errorf("no record: %v", err)
 	}
 	if _, err := ReadRecord(home, "aaaaaaaaaa-2"); !errors.Is(err, syscall.EISDIR) || errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("readRecord of a folder = %v, want %v", err, syscall.EISDIR)
+		t.Errorf("ReadRecord of a folder = %v, want %v", err, syscall.EISDIR)
 	}
 	if got, err := Records(home, "aaaaaaaaaa", 2); err == nil {
 		t.Errorf("records = %v, want the error", got)
@@ -113,7 +113,7 @@ func TestARecordIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := rec.Remove(home); err == nil {
-		t.Error("what cannot be removed is no error")
+		t.Error("Remove of a record that cannot be removed returned no error")
 	}
 }
 

@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
-// keptTurns is the maximum number of turns that are kept, whatever their age. Together
-// with the policy's days it bounds the size of the folder.
+// keptTurns is how many of the newest turns are kept. Together with the policy's days it
+// bounds the size of the folder.
 const keptTurns = 1000
 
 // RotateTurns removes the files of old turns: those older than days (0 means 30), and all
-// but the newest keptTurns. It keeps a turn whose record has a living process, and files
-// younger than an hour. The output of a client is kept as long as the last of its turns.
+// but the newest keptTurns. It keeps a turn whose record has a living process, and a turn
+// with a file younger than an hour. The output of a client is kept as long as the last of
+// its turns.
 func (h Home) RotateTurns(days int, now time.Time) error {
 	if days == 0 {
 		days = 30

@@ -47,6 +47,6 @@ func TestRotationKeepsTheStreamOfAClient(t *testing.T) {
 		left = append(left, e.Name())
 	}
 	if want := []string{"first-1.json", "first-1.jsonl", "first-1.now", "later-1.json"}; !slices.Equal(left, want) {
-		t.Errorf("left are %v, want %v", left, want)
+		t.Errorf("the files that are left are %v, want %v", left, want)
 	}
 }

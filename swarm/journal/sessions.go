@@ -40,7 +40,7 @@ func OpenSessions(home Home) (*Sessions, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
 	}
-	if s.of == nil { // the file says null
+	if s.of == nil { // the file is missing, or says null
 		s.of = map[string]Session{}
 	}
 	return s, nil

@@ -31,8 +31,8 @@ import (
 // between have ended.
 //
 // Each client has a pid file from before its prompt until it ends, even if its daemon was
-// killed. If there is no pid file and no daemon is running, the caller cannot be in a turn, and
-// tracing does not look at the processes above. That keeps send fast.
+// killed. If there is no pid file and no daemon is running, the caller cannot be in a turn,
+// and tracing does not look at the processes above. That keeps send fast.
 
 // A TraceError says that a caller belongs to a turn, or claims to, but that the turn
 // cannot be found. The caller then may not act for any agent.
@@ -263,8 +263,9 @@ func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	return "", false, err
 }
 
-// TurnsSince returns the running turns that began before at. It reads them from the
-// files, so that programs other than the daemon can call it.
+// TurnsSince returns the running turns that began before at. For a client that waits for
+// its next message, it returns the client's last turn. It reads the turns from the files,
+// so that programs other than the daemon can call it.
 func (h Home) TurnsSince(at time.Time) []*Record {
 	all := h.AttachedTurns(at)
 	clients, err := h.MarkedClients()

@@ -50,7 +50,7 @@ func (c *TurnCounts) Count(agent string, at time.Time, person bool) {
 }
 
 // Word resets the count of turns without a person. The count of all turns continues.
-// Otherwise nothing would limit a program that gives such an order every minute. Word
+// Otherwise nothing would limit a program that resumes the agent every minute. Word
 // reports whether any turns were counted.
 func (c *TurnCounts) Word(agent string) bool {
 	c.mu.Lock()
