@@ -11,7 +11,7 @@ CLI           ?= $(if $(filter Newest,$(shell sed -n 's/^const Default = //p' $(
 CLI_VERSION   := $(patsubst oldest,$(CLI_OLDEST),$(patsubst newest,$(CLI_NEWEST),$(CLI)))
 CLI_FILE       = $(TOOLS)/claude/$(1)/node_modules/.bin/claude
 # An independent MCP client: the command line of the MCP inspector, without its web page.
-# That is a quarter of the whole package.
+# It is a quarter of the size of the whole inspector.
 INSPECTOR_VERSION := 0.22.0
 INSPECTOR_SDK := 1.32.2
 INSPECTOR     := $(TOOLS)/inspector/node_modules/.bin/mcp-inspector-cli
@@ -58,8 +58,7 @@ $(INSPECTOR):
 	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS)/inspector \
 		@modelcontextprotocol/inspector-cli@$(INSPECTOR_VERSION) @modelcontextprotocol/sdk@$(INSPECTOR_SDK)
 
-# 1.5 GB in all. Most of the time goes into unpacking, so one download does not wait for
-# another.
+# 1.5 GB in all. Unpacking takes most of the time, so acp-tools installs them in parallel.
 define acp_rule
 $(call acp_file,$(1)):
 	npm install --no-fund --no-audit --loglevel=error --prefix $(call acp_dir,$(1)) $(call acp_part,2,$(1))@$(call acp_part,3,$(1))
@@ -72,7 +71,8 @@ acp-tools:
 
 tools: $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST)) $(call CLI_FILE,$(CLI_VERSION)) $(INSPECTOR)
 
-# Without npm the demo takes the claude program of the PATH, or says what to install.
+# The demo runs the claude program of the PATH or, if there is none, the one that npm
+# installs here. Without npm it says what to install.
 demo: build
 	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory $(call CLI_FILE,$(CLI_VERSION))
 	@PATH="$$PATH:$(dir $(call CLI_FILE,$(CLI_VERSION)))" ./bin/claude-swarm demo
@@ -118,7 +118,8 @@ fuzz:
 bench: build tools
 	go run ./internal/testkit/bench
 
-# The structure of the tree, in numbers; make house ARGS=-v names everything above a goal.
+# Prints numbers about the structure of the tree; make house ARGS=-v names everything that
+# is above its goal.
 house:
 	go run ./internal/house $(ARGS)
 
@@ -133,7 +134,7 @@ mutants:
 record-acp: acp-tools
 	go run ./internal/testkit/acprecord $(ROWS)
 
-# Injects every fault for a long time; the tests inject each for a short one.
+# Injects every fault many times; the tests inject each a few times.
 torture:
 	go run ./internal/testkit/torture
 
@@ -160,9 +161,9 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest \
 	TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon TestTheJudgeCanOnlyAnswer
 
-# All tests except those with the real client, which would not get enough processor time
-# next to them. If tmux, zsh, fish, unshare or an IRC server is missing, `make test` skips
-# the tests that need it, and these fail.
+# All tests except those with the real Claude Code, which would not get enough processor
+# time next to the others. If tmux, zsh, fish, unshare or an IRC server is missing, the tests
+# that need it fail here; `make test` skips them.
 REAL_DEMO := ^TestReadmeShowsTheDemo$$
 strict:
 	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m -skip '$(REAL_DEMO)' $$(go list ./... | grep -v /internal/e2e)
@@ -170,9 +171,10 @@ strict:
 e2e-newest:
 	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=newest
 
-# Prints a table of the promises that each backend keeps with its real client: only the
-# rows that an agent needs, or all of them. ONLY=codex or ONLY=codex/turn runs some. Then a
-# swarm of all kinds works on a task together.
+# Prints a table of the promises that each backend keeps with its real client: backends
+# checks only the rows that an agent needs, and then lets a swarm of all kinds work on a task
+# together; backends-full checks all rows. ONLY=codex or ONLY=codex/turn checks some rows and
+# runs no swarm.
 backends: acp-tools tools
 	go -C internal/e2e/backends test -count=1 -timeout 15m -run '$(if $(ONLY),^TestBackends$$/$(ONLY),^(TestBackends|TestMixedSwarm)$$)'
 

@@ -83,8 +83,8 @@ func (c *console) run(ctx context.Context, line string) (string, error) {
 	return strings.ReplaceAll(out.String(), c.dir, shownDir), err
 }
 
-// quiet waits until every agent is idle, so that the output of a command does not depend on
-// the speed of this machine.
+// quiet waits until no agent works or has mail to work on, so that the output of a command
+// does not depend on the speed of this machine.
 func (c *console) quiet() {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
@@ -187,7 +187,7 @@ func (c *console) compare(page, line, want, got string) string {
 			c.ids[id] = m[i+1]
 		}
 	case !update || strings.Contains("\n"+want+"\n", "\n…\n"): // only a person can shorten the output
-		c.t.Errorf("%s shows of %q\n%s\nand this is printed:\n%s", page, line, want, got)
+		c.t.Errorf("%s shows for %q\n%s\nand this is printed:\n%s", page, line, want, got)
 	default:
 		want = c.shown(got)
 	}

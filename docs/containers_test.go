@@ -80,8 +80,8 @@ func (s service) runIn(t *testing.T, c *console, volumes string, name string) {
 	})
 }
 
-// In the compose file of the page on IRC, the bridge and the swarm share enough for tasks
-// and for orders, although neither sees the other's processes or home.
+// With the compose file of the page on IRC, tasks and orders go from the bridge to the swarm,
+// although neither sees the other's processes or home.
 func TestTheContainersOfThePageOnIRC(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -200,7 +200,7 @@ func (p *person) sees(part string) string {
 	return ""
 }
 
-// says sends a line to the channel, and waits for a line that contains the text leads.
+// says sends line to the channel, and waits for a line that contains leads.
 func (p *person) says(line, leads string) {
 	p.t.Helper()
 	p.types("PRIVMSG " + p.channel + " :" + line)

@@ -11,7 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// shell returns the shell program on the page about the message format.
+// shell writes the shell program of the page about the message format to a file, and returns
+// its path.
 func shell(t *testing.T) string {
 	t.Helper()
 	m := regexp.MustCompile("(?ms)^```sh\n(#!/bin/sh\n.*?)^```$").FindStringSubmatch(read(t, "message-format.md"))
@@ -67,7 +68,7 @@ func TestShellProgramDelivers(t *testing.T) {
 	}
 }
 
-// The daemon begins a turn at once for the message that the program delivers.
+// The daemon begins a turn for the message that the program delivers.
 func TestShellProgramWakesAnAgent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// shownBlock returns the block of a page that begins with a line.
+// shownBlock returns the lines of the first block of a page that begins with this text.
 func shownBlock(t *testing.T, page, begin string) []string {
 	t.Helper()
 	for _, m := range fenced.FindAllStringSubmatch(read(t, page), -1) {
@@ -39,7 +39,8 @@ func realClient(t *testing.T) string {
 }
 
 // The README shows the output of the demo: both have the same lines, except for numbers,
-// ids, times and the folder. The order may differ if two agents write at the same time.
+// ids, times and the folder. The order may differ, since two agents may write at the same
+// time.
 func TestReadmeShowsTheDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the real client")
@@ -90,8 +91,8 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 
 var shape = regexp.MustCompile(`/tmp/\S+|\b[a-z2-7]{10}\b|[0-9]+(?:[.,:][0-9]+)*|\b(?:ms|s|min)\b| +`)
 
-// shapes returns lines without the parts that differ from run to run. It drops every word
-// that is as long as an id.
+// shapes replaces the parts of lines that differ from run to run, and drops empty lines. It
+// also replaces every other word of ten letters, since it takes such a word for an id.
 func shapes(lines []string) []string {
 	var all []string
 	for _, line := range lines {
@@ -108,8 +109,8 @@ func shapes(lines []string) []string {
 	return all
 }
 
-// CONTRIBUTING shows the beginning and the end of the output of `make test`: lines of
-// packages that exist and have tests.
+// CONTRIBUTING shows some lines of the output of `make test`, beginning with the first
+// package. Each line names a package that exists, and says whether the package has tests.
 func TestContributingShowsTheTests(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}ok{{else}}?{{end}} {{.ImportPath}}", "../...").Output()
 	if err != nil {

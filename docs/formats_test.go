@@ -41,7 +41,7 @@ func fields(t reflect.Type, tag string) []string {
 	return names
 }
 
-// Every field that goes over the wire or into a file is described.
+// Every field of these types, which go over the wire or into a file, is described.
 func TestFieldsAreDescribed(t *testing.T) {
 	for page, values := range map[string][]struct {
 		value any

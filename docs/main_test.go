@@ -203,7 +203,8 @@ func fill(t *testing.T, page, name, text string) {
 	}
 }
 
-// find returns the verb of these words, or an error if it does not exist.
+// find returns the longest verb with which the words begin, or an error if the first
+// word is not a verb.
 func (v verb) find(words []string) (verb, error) {
 	for _, sub := range v.subs {
 		if len(words) > 0 && sub.words[len(sub.words)-1] == words[0] {

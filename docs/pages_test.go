@@ -61,7 +61,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// Every page of this folder can be reached from the README.
+// The README links to every page of this folder.
 func TestReadmeLinksToEveryPage(t *testing.T) {
 	readme := read(t, "../README.md")
 	names, err := filepath.Glob("*.md")
@@ -183,7 +183,7 @@ func TestYAMLBlocksLoad(t *testing.T) {
 	}
 }
 
-// The pages use no word of advertising.
+// The pages use no words of advertising, and none of the other unwanted words.
 func TestWords(t *testing.T) {
 	bad := regexp.MustCompile(`(?i)\b(DLQ|blazing|seamless(ly)?|effortless(ly)?|simply|leverage|robust|powerful|whitelist|blacklist)\b`)
 	for _, page := range pages(t) {

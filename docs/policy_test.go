@@ -18,6 +18,6 @@ func TestPolicyPage(t *testing.T) {
 		}
 	}
 	if !slices.Equal(told, policy.Rules()) {
-		t.Errorf("the page tells of %q, the rules are %q", told, policy.Rules())
+		t.Errorf("the page lists %q, the rules are %q", told, policy.Rules())
 	}
 }

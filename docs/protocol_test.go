@@ -162,7 +162,7 @@ func TestProofAsThePageSays(t *testing.T) {
 	if receipt := read(t, receipts[0]); !strings.Contains(receipt, "\nproven: true\n") || !strings.Contains(receipt, "\nvia: mailbox\n") {
 		t.Errorf("the receipt says\n%s", receipt)
 	}
-	// The program recognizes the key when it sends again.
+	// claude-swarm recognizes the key when a second message has it.
 	out, err := c.run(t.Context(), "claude-swarm send reviewer 'Is there one?' --key greeting")
 	if err != nil || !strings.Contains(out, "duplicate of "+id) {
 		t.Errorf("a second message with the key: %v\n%s", err, out)

@@ -105,7 +105,7 @@ func TestALongAskReturnsItsAnswer(t *testing.T) {
 	}
 	for _, q := range p.requests() {
 		if q.Reply == "rest" {
-			t.Errorf("the model was asked besides, with %s", q.LastUser)
+			t.Errorf("the model was asked once more, with %s", q.LastUser)
 		}
 	}
 }

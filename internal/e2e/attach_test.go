@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// client runs the real CLI with one prompt, as a person would.
+// client runs the real CLI as a person would, and returns its output.
 func (p *project) client(args ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)

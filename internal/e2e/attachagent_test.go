@@ -3,9 +3,9 @@ package e2e_test
 import "testing"
 
 // A message whose turn starts a sub-agent is done when the sub-agent has ended and the
-// model has reported its result. The client may wait for the sub-agent in the tool call,
-// as 2.1.197 does, or continue and begin a turn when the sub-agent ends. Only then does
-// the session get the next message.
+// model has reported its result. Only then does the session get the next message. The
+// client may wait for the sub-agent in the tool call, as 2.1.197 does, or continue and
+// begin a turn when the sub-agent ends.
 func TestAnAttachedSessionWaitsForItsSubAgent(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"delegate","match":{"last_user_contains":"Find it"},"content":[{"tool_use":{"name":"Agent","input":{"description":"Look","prompt":"Look for it closely","subagent_type":"general-purpose"}}}]},

@@ -198,7 +198,7 @@ func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 				t.Error("the message that was broken off does not wait")
 			}
 			if n := p.status().Lead.Unread; n != 0 {
-				t.Errorf("the sender got %d answers to it", n)
+				t.Errorf("the sender got %d answers, want none", n)
 			}
 			s.types("/swarm:inbox")
 			s.ended()

@@ -18,8 +18,8 @@ func TestABudgetOfFourAgents(t *testing.T) {
 	scenario := `{"replies":[` + priced(`"name":"loop","times":-1,"delay_ms":50,`+bash("echo worked"), 50, 0, 0) + `],` + freeSide + `}`
 	const request, most = 0.15, 2.0
 	p := newProject(t, scenario, "  anna: {}\n  bert: {}\n  coder: {}\n  dora: {}\n")
-	// The rules are off, since each agent's share allows five calls, and the supervisor
-	// would pause an agent that makes the same call five times.
+	// The rules are off: an agent may make the same call five times before the cap is
+	// reached, and the supervisor would pause it then.
 	const alone = "supervisor: {rules: {same_call: 0, same_error: 0, steps_without_change: 0}}\n"
 	p.write("claude-swarm.yaml", strings.Replace(p.read("claude-swarm.yaml"), "max_running: 2\n", fmt.Sprintf("max_running: 4\nbudget: {billing: api, swarm: {day: %v}}\n", most)+alone, 1))
 	p.start()

@@ -32,7 +32,7 @@ func (p *project) capTurn(prompt string, usd float64) runner.Turn {
 }
 
 // runCapped runs a turn. It checks that the client spends nothing after the turn ends,
-// and that the turn is booked at the cost that the API counts.
+// and that the turn is booked at the cost that the API counts, unless the cost is unknown.
 func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
 	p.t.Helper()
 	before := p.spent(usageOf(p.t, scenario))
@@ -133,7 +133,7 @@ func TestACapEndsASubAgent(t *testing.T) {
 }
 
 // If a person, not claude-swarm, has set the cap in the agent's command, a turn that
-// reaches the cap has failed.
+// reaches the cap counts as failed.
 func TestACapInTheCommand(t *testing.T) {
 	scenario := `{"replies":[` + thirty(`"name":"loop","times":-1,`+bash("echo worked")) + `],` + freeSide + `}`
 	p := newProject(t, scenario, "  coder: {}\n")

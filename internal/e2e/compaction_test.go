@@ -100,7 +100,7 @@ func TestContextIsCompactedAndCleared(t *testing.T) {
 	reqs = p.requests()
 	last = reqs[len(reqs)-1]
 	if last.Session == session || strings.Contains(last.All, "SUMMED-UP") || strings.Contains(last.All, "MY-WORD") {
-		t.Errorf("the fourth task knows the old session:\n%.3000s", last.All)
+		t.Errorf("the request of the fourth task contains the old session:\n%.3000s", last.All)
 	}
 	if !strings.Contains(last.LastUser, "board/handoff/coder.md") {
 		t.Errorf("the handoff is not named:\n%s", last.LastUser)

@@ -17,7 +17,7 @@ import (
 
 // maxContext is the most that we may add to an agent's first request, in tokens, with IRC
 // off. 50 of these tokens let an agent see how much of its budget is left, and choose who
-// answers its question. Without them an agent spends more than 50 extra tokens.
+// answers its question. An agent without this information spends more than 50 extra tokens.
 const maxContext = 2550
 
 // Our share of an agent's first request stays small: the tools, the system prompt, and the

@@ -108,8 +108,9 @@ func (p *project) idle() {
 	p.until("coder is idle", func() bool { return p.agent("coder").State == swarm.Idle })
 }
 
-// Each turn is booked at its own cost, both if every turn has a process that resumes the
-// session, with a restart of the daemon in between, and if one process runs all turns.
+// Each turn is booked at its own cost, whether each turn has a separate process that
+// resumes the session, or one process runs several turns. The daemon restarts after the
+// second turn.
 func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
 	for _, linger := range []string{"0s", "10m"} {
 		t.Run("linger "+linger, func(t *testing.T) {
@@ -142,7 +143,8 @@ func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
 	}
 }
 
-// The cost of a compaction is part of its turn, even of a turn that only compacts.
+// A turn that only compacts has no receipt, but the status, the history and the ledger
+// include its cost.
 func TestACompactionIsBooked(t *testing.T) {
 	scenario := `{"replies":[` +
 		priced(`"name":"rest","times":-1,"text":"Done."`, 1, 1, 10) + `],` + freeSide + `,"compact":` +

@@ -128,12 +128,12 @@ func (d *day) mail() {
 		d.t.Error("the files are not those of coder and tester alone")
 	}
 	if out, err := d.shell("claude-swarm inbox >/dev/full"); err == nil {
-		d.t.Errorf("inbox on a full device says nothing of it: %s", out)
+		d.t.Errorf("inbox reports no error on a full device: %s", out)
 	}
 	process := d.warm("coder").PID
 	d.receipt("coder", d.give("coder", "One more."))
 	if again := d.warm("coder").PID; again != process {
-		d.t.Errorf("the waiting client %d was not used again, but %d", process, again)
+		d.t.Errorf("the waiting client %d was not used again; %d waits", process, again)
 	}
 }
 
@@ -246,7 +246,7 @@ func (d *day) brokenConfig() {
 	d.write("claude-swarm.yaml", good+"agnets: {}\n")
 	_, stderr, err := d.try("reload")
 	if err == nil {
-		d.t.Error("reload takes a configuration with a mistake")
+		d.t.Error("reload accepts a configuration with a mistake")
 	}
 	line := fmt.Sprintf("%d:1", strings.Count(good, "\n")+1)
 	d.want("reload", stderr, "agnets", line)

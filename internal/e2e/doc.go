@@ -2,7 +2,7 @@
 // Claude Code CLI, and the scripted Messages API on loopback instead of the model.
 //
 // They need the CLI that `make tools` installs below .tools, and fail without it. The
-// variable CLI selects its version: oldest (the default), newest, or a version number. Each
-// test has a project, a home folder and a separate key; if the machine allows it,
-// everything runs in a network namespace that has only loopback.
+// variable CLI selects its version: oldest, newest (the default), or a version number. Each
+// test has its own project and home folder, and a made-up API key. If the machine allows
+// it, everything runs in a network namespace that has only loopback.
 package e2e

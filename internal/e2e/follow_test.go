@@ -68,10 +68,10 @@ func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	}
 	late := listen()
 	if said, pieces := rest(late); said != text || pieces < 2 {
-		t.Errorf("who came later got %q in %d pieces, want the whole text in several", said, pieces)
+		t.Errorf("the later follower got %q in %d pieces, want the whole text in several", said, pieces)
 	}
 	if _, pieces := rest(early); pieces < 2 {
-		t.Errorf("who came first got %d further pieces, want several", pieces)
+		t.Errorf("the first follower got %d further pieces, want several", pieces)
 	}
 	p.receipt("coder", id)
 	early.Close()

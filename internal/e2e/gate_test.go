@@ -46,7 +46,7 @@ func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 	p.client("-p", "Tell the other session", "--model", "claude-sonnet-4-5")
 	sent := p.requests()
 	if answer := sent[len(sent)-1].LastUser; listens && !strings.Contains(answer, `"success":true`) {
-		t.Errorf("the person's session could not send, so this shows nothing: %s", answer)
+		t.Errorf("the person's session could not send, so this test proves nothing: %s", answer)
 	} else if newest := strings.Contains(cli, claude.Newest); newest != listens {
 		t.Errorf("the client listens for other sessions: %v", listens)
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
-// The inspector is an independent MCP client, written in another language. Before it
-// calls a tool, it lists all tools. It checks each result against the tool's schema.
+// inspectorDir is the folder of the inspector, an independent MCP client that is written in
+// another language. Before the inspector calls a tool, it lists all tools. It checks each
+// result against the tool's schema.
 const inspectorDir = "../../.tools/inspector/node_modules/@modelcontextprotocol/inspector-cli/build"
 
 // An inspected is the inspector's output for a list of tools or for a call.
@@ -53,8 +54,8 @@ func (p *project) inspect(args ...string) (got inspected, printed string) {
 	return got, string(out)
 }
 
-// An independent client lists all tools, calls each of them, and makes each kind of
-// mistake in a call once. Each error says what is wrong.
+// An independent client lists all tools, calls each of them, and also makes calls with many
+// kinds of mistakes. Each error says what is wrong.
 func TestTheInspectorCallsEveryTool(t *testing.T) {
 	if _, err := os.Stat(inspectorDir); err != nil {
 		t.Fatalf("the MCP inspector is missing: %v\n  try: make tools", err)
@@ -70,7 +71,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 	first := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at it"))
 	second := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at that"))
 
-	// The files look like those of a bridge in a channel, but no bridge is running.
+	// The state is that of a bridge in a channel, but no bridge is running.
 	p.write(".claude-swarm/irc/state.json", `{"v":1,"connected":true,"channels":[{"name":"#project-x","joined":true,"topic":"Release","members":[{"nick":"ann","modes":"@"}]}]}`)
 
 	listed, _ := p.inspect("--method", "tools/list")

@@ -47,7 +47,7 @@ func sitDown(t *testing.T, addr, nick string, channels ...string) *person {
 	p := &person{t: t, nick: nick, dir: filepath.Join(dir, host)}
 	for _, c := range channels {
 		p.types("", "/j "+c)
-		p.sees(c, "") // after the lines about the join
+		p.sees(c, "") // the first line reports the join
 	}
 	return p
 }
@@ -90,7 +90,8 @@ func (p *person) sees(channel, part string) string {
 	}
 }
 
-// onIRC returns the irc section for the configuration of a project in which ann leads.
+// onIRC returns the irc section for the configuration of a project. It lets ann talk, give
+// tasks and control the swarm.
 func onIRC(addr string) string {
 	return "irc: {server: \"" + addr + "\", slug: x, rate: 0, allow: [{nick: ann, may: [talk, task, control]}]}\n"
 }
@@ -153,11 +154,11 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	}
 	for _, q := range p.requests() {
 		if q.Reply == "assign" && !strings.Contains(q.All, "People follow the work on IRC and talk in #project-x") {
-			t.Error("the system prompt of em does not speak of the channel")
+			t.Error("the system prompt of em does not mention the channel")
 		}
 	}
 
-	// A person can also steer the swarm from IRC.
+	// A person can also control the swarm from IRC.
 	ann.types("#project-x", "swarm: pause dinesh")
 	ann.sees("#project-x", "dinesh is paused")
 	if a := p.agent("dinesh"); a.State != "paused" || !strings.Contains(a.Why, "ann on IRC") {

@@ -40,7 +40,7 @@ func TestTheJudgeCanOnlyAnswer(t *testing.T) {
 		log := p.swarm("logs", "coder", "-n", "1000")
 		_, log, _ = strings.Cut(log, fmt.Sprintf("job number %d", i))
 		if !strings.Contains(log, a.whisper) || a.log != "" && !strings.Contains(log, a.log) {
-			t.Errorf("%s: the log has not %q and %q:\n%s", a.name, a.whisper, a.log, log)
+			t.Errorf("%s: the log lacks %q or %q:\n%s", a.name, a.whisper, a.log, log)
 		}
 	}
 

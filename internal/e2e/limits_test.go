@@ -74,7 +74,7 @@ func TestASubscriptionsLimit(t *testing.T) {
 }
 
 // When the limit ends, the agents continue by themselves. They work on their mail in the
-// order in which it was sent, and no failure is counted.
+// order in which it was sent, and no message is given up.
 func TestAfterASubscriptionsLimit(t *testing.T) {
 	const soon = 5 * time.Second
 	p := newLogins(t, time.Now().Add(soon))

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// passers returns a scenario in which every agent of the ring endlessly sends the next
-// agent a message in each of its turns. The messages' texts differ, so that no message is
+// passers returns a scenario in which every agent of the ring sends the next agent a
+// message in each of its first 20 turns. The messages' texts differ, so that no message is
 // an echo.
 func passers(ring []string, kind string) string {
 	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon")
@@ -85,7 +85,8 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	}
 }
 
-// ledgerHolds compares the costs in the ledger with those in the status.
+// ledgerHolds checks that the ledger contains this number of turns, all done, and compares
+// the costs in the ledger with those in the status.
 func (p *project) ledgerHolds(agents []string, turns int) {
 	p.t.Helper()
 	cost, n := map[string]float64{}, 0

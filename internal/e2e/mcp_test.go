@@ -114,8 +114,9 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	}
 }
 
-// Two agents exchange six messages with their tools: published work, its claim and its
-// result, a question with its answer, and a last message. Then they stop.
+// Two agents share work with their tools: one publishes it, and the other claims it and
+// reports the result. They also exchange a question with its answer, and a last message.
+// Then they stop.
 func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"publish","match":{"last_user_contains":"Get it reviewed"},
@@ -233,8 +234,8 @@ func TestToolsWithoutADaemon(t *testing.T) {
 	}
 }
 
-// serve starts a daemon, and then replaces the program on disk with a script, as an
-// upgrade does. The agents' clients run the script instead of our tools' server.
+// serve starts a daemon, and then replaces the program on disk, as an upgrade does. The new
+// program runs script before it starts our tool server.
 func (p *project) serve(script string) {
 	p.t.Helper()
 	bin := p.t.TempDir()
@@ -276,7 +277,7 @@ func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	}
 }
 
-// Every turn, not only a daemon's first one, waits for a tools' server that takes 4 s to
+// Every turn, not only a daemon's first one, waits for a tool server that takes 4 s to
 // start: each turn's client says in its first line that it has the tools.
 func TestEveryTurnWaitsForItsTools(t *testing.T) {
 	p := newProject(t, `{"replies":[

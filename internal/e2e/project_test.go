@@ -276,7 +276,7 @@ func flatten(raw json.RawMessage) string {
 	return strings.Join(parts, "\n")
 }
 
-// streams returns the output of the clients, one file for each attempt.
+// streams returns the files with the output of the clients, one file for each process.
 func (p *project) streams() []string {
 	p.t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.dir, ".claude-swarm/turns/*.jsonl"))

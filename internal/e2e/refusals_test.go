@@ -23,9 +23,9 @@ type refusal struct {
 	env      string // the agent's env, in YAML
 	login    bool   // the agent has a login, not a key
 	want     class
-	why      string // pattern in the status, or in the last words of a dead letter
+	why      string // pattern in the status, or in the list of dead letters
 	next     string // part of the next step in the status
-	requests int    // the most requests in one turn; 0 if they are not counted
+	requests int    // the most requests in one turn, unless want is message; 0 if they are not counted
 	recorded bool   // runs only with UPDATE=1: otherwise the recorded lines are enough
 }
 
@@ -45,7 +45,7 @@ const noRetry = `CLAUDE_CODE_MAX_RETRIES: "0"`
 var refusals = map[string]refusal{
 	"400":            {reply: `"status":400,"error_message":"messages: something is wrong"`, want: message, why: `400`, requests: 1},
 	"401-key":        {reply: `"status":401`, env: noRetry, want: setUp, why: `Invalid API key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 1, recorded: true},
-	"401-key-again":  {reply: `"status":401`, env: `X: "1"`, want: setUp, why: `refuses the key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 3}, // here the client does its usual ten retries
+	"401-key-again":  {reply: `"status":401`, env: `X: "1"`, want: setUp, why: `refuses the key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 3}, // here the client may retry ten times, as usual
 	"401-token":      {reply: `"status":401,"match":{"kind":"main","header":{"Authorization":"bearer-401-token"}}`, env: `ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: bearer-401-token`, want: setUp, why: `refuses the key`, requests: 3, recorded: true},
 	"401-login":      {reply: `"status":401`, login: true, want: service, why: `refuses the login|Please run /login`, next: "log in with claude /login", requests: 3},
 	"401-expired":    {reply: `"status":401,"error_message":"OAuth token has expired. Please obtain a new token or refresh your existing token."`, env: noRetry, login: true, want: service, why: `login|expired`, requests: 3, recorded: true},
@@ -101,8 +101,8 @@ func limitOf(claim string, d time.Duration) string {
 // what to do. A failure of the account or the service does not count against any message.
 // Once the cause is fixed, the work continues.
 //
-// With UPDATE=1 the test runs all rows and records what the client printed, for the test
-// of the judge.
+// With UPDATE=1 the test runs all rows and records what the client printed, for the tests
+// of packages claude and standin.
 func TestWhatTheAPIRefuses(t *testing.T) {
 	rows := map[string]refusal{}
 	for name, r := range refusals {
@@ -262,7 +262,7 @@ func (f *refusing) check() bool {
 }
 
 // record writes what the clients printed in their first turns into testdata, one file for
-// each row.
+// each row. It shortens the init line and drops the lines that say nothing about errors.
 func (f *refusing) record() {
 	f.t.Helper()
 	version := claude.Oldest

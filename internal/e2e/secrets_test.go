@@ -78,7 +78,7 @@ func TestNoTokenIsWritten(t *testing.T) {
 	for _, dir := range []string{".claude-swarm", ".dead-drop"} {
 		err := filepath.WalkDir(filepath.Join(p.dir, dir), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
-				return nil // the file was moved in the meantime
+				return nil // the file may have been moved in the meantime
 			}
 			rel, _ := filepath.Rel(p.dir, path)
 			data, err := os.ReadFile(path)

@@ -27,8 +27,8 @@ func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
 	}
 }
 
-// A turn that is aborted just as its client asks the model for the first time never counts
-// as done unless the verb says so, and the trace agrees with the verb.
+// A turn is aborted just as its client asks the model for the first time. It counts as done
+// only if the verb says so, and the trace and the dead letters agree with the verb.
 func TestAbortAtTheFirstRequest(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"bash","times":-1,"match":{"last_user_contains":"the long task"},"delay_ms":1000,

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// again is a command that takes some time and always fails in the same way.
+// again is a call of a command that takes 0.7 s and always fails in the same way.
 const again = `{"tool_use":{"name":"Bash","input":{"command":"timeout 0.7 yes >/dev/null"}}}`
 
 // An agent that runs the same command again and again gets a whisper in its turn, then a
@@ -43,7 +43,7 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	}
 	reqs := p.requests()
 	if len(reqs) != 6 {
-		t.Fatalf("%d requests, want 6: a whisper is worth no request", len(reqs))
+		t.Fatalf("%d requests, want 6: a whisper must cause no request", len(reqs))
 	}
 	for i, want := range []int{0, 0, 0, 0, 1, 2} {
 		if got := strings.Count(reqs[i].All, "[SUPERVISOR/CORRECTION]"); got != want {
@@ -56,7 +56,7 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	}
 	trace := p.swarm("trace", task)
 	if strings.Count(trace, "[SUPERVISOR/CORRECTION] ") != 2 || strings.Count(trace, "[SUPERVISOR/ESCALATION] ") != 1 {
-		t.Errorf("the trace has not two whispers and one escalation:\n%s", trace)
+		t.Errorf("the trace does not have two whispers and one escalation:\n%s", trace)
 	}
 	ann.sees("#alerts", `[ESCALATION] Agent coder appears stuck on task "benchmark nemotron". Retried `)
 	ann.sees("#alerts", "Awaiting human guidance. Reply @coder resume/abort")
@@ -181,7 +181,7 @@ func TestAWhisperReachesAnAttachedSession(t *testing.T) {
 	}
 }
 
-// said returns all that a person has seen in a channel.
+// said returns everything that a person has seen in a channel.
 func (p *person) said(channel string) string {
 	p.t.Helper()
 	data, err := os.ReadFile(filepath.Join(p.dir, channel, "out"))

@@ -38,10 +38,10 @@ func (p *project) nothingHappened(session string) {
 	p.t.Helper()
 	for i, q := range p.requests() {
 		if strings.Contains(q.All, secret) || strings.Contains(q.All, "invoke the agent") {
-			p.t.Errorf("request %d: a file was read, or an agent asked for:\n%.2000s", i+1, q.LastUser)
+			p.t.Errorf("request %d: a file was read, or an agent was asked for:\n%.2000s", i+1, q.LastUser)
 		}
 		if session != "" && q.Session != session {
-			p.t.Errorf("request %d is of the session %s, the first of %s", i+1, q.Session, session)
+			p.t.Errorf("request %d is in session %s, the first one in %s", i+1, q.Session, session)
 		}
 	}
 	for _, name := range []string{"pwned", "CLAUDE.md", "CLAUDE.local.md"} {
@@ -57,7 +57,7 @@ func (p *project) nothingHappened(session string) {
 var markLine = regexp.MustCompile(`(?m)^--- ([a-z2-7]{16}) ---$`)
 
 // fencedIn returns the bodies between two equal marks in a request. A mark that a body
-// invented occurs only once.
+// invented is part of that body.
 func fencedIn(text string) []string {
 	var bodies []string
 	for rest := text; ; {

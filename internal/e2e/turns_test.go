@@ -218,7 +218,7 @@ const sleeper = `{"replies":[
 
 // After the first SIGTERM the daemon waits for the turn. The second SIGTERM ends the turn,
 // even in the middle of a command: no process is left, and the message waits without a
-// counted attempt.
+// counted failure.
 func TestSIGTERMDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)
 	p.start()

@@ -20,14 +20,14 @@ cp "$here/claude-swarm.yaml" .
 drop=.dead-drop
 own=.claude-swarm
 
-# clean COMMAND…: nothing of the caller's environment reaches the program and the agents.
+# clean COMMAND…: run a command without the caller's environment.
 clean() {
 	env -i PATH="$scratch/bin:/usr/bin:/bin" HOME="$scratch/home" XDG_RUNTIME_DIR="$scratch/run" \
 		LANG=C.UTF-8 TZ=UTC "$@"
 }
 cs() { clean claude-swarm "$@" 2>>"$scratch/stderr"; }
 
-# as NAME ARGUMENT…: run a verb that prints the id of a message, and keep it under a name.
+# as NAME ARGUMENT…: run a verb that prints the id of a message, and keep the id under NAME.
 as() {
 	name=$1
 	shift
@@ -46,11 +46,11 @@ wait_for() {
 		sleep 0.1
 	done
 }
-# in_state NAME MAILBOX FOLDER: wait until a message lies in cur, done or dead.
+# in_state NAME MAILBOX FOLDER: wait until a message is in the folder cur, done or dead.
 in_state() { wait_for "find $drop/$2/$3 -name '*-$(id "$1")*.md' | grep -q ."; }
-# settled: wait until no agent works or has work.
+# settled: wait until none of these agents works on a message.
 settled() { wait_for "! find $drop/planner/cur $drop/coder/cur $drop/reviewer/cur $drop/keeper/cur -name '*.md' | grep -q ."; }
-# written NAME TEXT…: a file with one argument a line, for a message of several lines.
+# written NAME TEXT…: write a file with one argument per line, for a message of several lines.
 written() {
 	name=$1
 	shift
@@ -100,7 +100,7 @@ in_state failed reviewer dead
 printf 'not\0text' >$drop/reviewer/binary.bin
 wait_for "ls $drop/reviewer/dead | grep -q binary.bin"
 
-# Mail that waits: in a mailbox that is paused, of each priority, and a note.
+# Mail that waits for a paused agent: of each priority, and a note.
 as urgent send waiter 'This is urgent' --priority urgent
 as normal send waiter 'This is normal' --key recorded-key
 as low send waiter 'This can wait' --priority low
@@ -112,7 +112,7 @@ cs cancel "$(id cancelled)" >/dev/null
 cs stop sleeper >/dev/null
 as asleep send sleeper '@say I am awake again.'
 
-# The lead's mail: one read, one answered and filed, the answers unread.
+# The lead's mail: one message read, one filed, the answers unread.
 as question send coder '@sh claude-swarm send lead --type question --subject Tabs -- Tabs or spaces?'
 in_state question coder done
 wait_for "grep -l '^subject: \"*Tabs' $drop/lead/new/*.md"
@@ -121,7 +121,7 @@ cs read "$(id tabs)" >/dev/null
 as mine send lead 'A note to myself'
 cs inbox --done "$(id mine)" >/dev/null
 
-# The board, written by the tools of an agent.
+# The board, written with the tools for agents.
 {
 	printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"record","version":"1"}}}' \
 		'{"jsonrpc":"2.0","method":"notifications/initialized"}' \
@@ -142,7 +142,7 @@ in_state green keeper done
 cs compact keeper >/dev/null
 wait_for "test -s $own/window/keeper.pending"
 
-# A halted conversation, and what was refused in it.
+# A halted conversation, and a message that was refused in it.
 as halted send coder '@say The first of a conversation.'
 in_state halted coder done
 cs halt --thread "$(id halted)" 'look at this first' >/dev/null
@@ -176,7 +176,7 @@ as said irc send general 'Hello, all'
 printf 'Dropped by hand' >$drop/coder/dropped.md
 printf 'cut off' >$drop/coder/tmp/1-20261121T045102.123456Z-cutoffcut2.md
 
-# The windows are stored with the lengths of their parts, so no path may stand in them.
+# The windows are stored with the lengths of their parts, so they may not contain a path.
 if grep -rlF "$scratch" $own/window; then
 	echo "a window has a path of this machine in it" >&2
 	exit 1
@@ -193,7 +193,7 @@ mv files/dead-drop/.gitignore files/dead-drop/gitignore
 (cd files && find . -type d | sort) >folders
 cp "$scratch/ids" ids
 
-# What belongs to this machine and this day becomes a word that the test replaces.
+# Paths of this machine and times of this day become words that the test replaces.
 replace() { grep -rlF "$1" . | while read -r file; do sed -i "s|$1|$2|g" "$file"; done; }
 replace "$scratch/project" @PROJECT@
 replace "$scratch/home" @HOME@

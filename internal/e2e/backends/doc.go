@@ -8,6 +8,7 @@
 // rows that a client cannot pass, with the reason; these rows are printed as "no". The
 // test fails if a row that is not in the list fails, or if a row in the list passes.
 //
-// The clients are those that `make acp-tools` installs. If the machine allows it,
-// everything runs in a network namespace that has only loopback.
+// The clients are those that `make acp-tools` installs. TestMixedSwarm also needs Claude
+// Code, which `make tools` installs. If the machine allows it, everything runs in a network
+// namespace that has only loopback.
 package backends

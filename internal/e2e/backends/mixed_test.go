@@ -24,8 +24,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The steps of one piece of work. Each agent does its own step and hands the next step to
-// an agent with a different kind of client.
+// steps are the steps of one piece of work. Each agent does its own step and hands the next
+// step to an agent with a different kind of client.
 var steps = []struct {
 	agent, backend string
 	script         string // what the agent's model does; {r} is the number of the round
@@ -150,9 +150,9 @@ func newMixed(t *testing.T) *mixed {
 	return m
 }
 
-// script returns the task for the agent of step i. The task contains a call that sends the
-// next agent its task. The call's key prevents a repeated turn from sending the task
-// twice.
+// script returns a function that makes the task for the agent of step i in a round. The
+// task contains a call that sends the next agent its task. The call's key prevents a
+// repeated turn from sending the task twice.
 func (m *mixed) script(i int) func(round int) (to, body, key string) {
 	return func(round int) (string, string, string) {
 		to, key := steps[i].agent, fmt.Sprintf("round-%d-%s", round, steps[i].agent)

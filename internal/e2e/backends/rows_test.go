@@ -73,8 +73,9 @@ func turn(l *live) error {
 	return err
 }
 
-// remove returns a script with a command that every client asks permission for. The
-// command removes a folder, and there reports whether that folder still exists.
+// remove makes a folder and returns a script with a command that removes it. Every client
+// asks permission for this command. The function there reports whether the folder still
+// exists.
 func (l *live) remove() (script string, there func() bool, err error) {
 	dir := filepath.Join(l.home.Work, "sub")
 	return "@sh rm -rf sub\n@say after it", func() bool { _, err := os.Stat(dir); return err == nil }, os.Mkdir(dir, 0o700)

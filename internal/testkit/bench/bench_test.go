@@ -37,7 +37,7 @@ PASS
 		t.Error("parse, -want +got:\n", diff)
 	}
 	if _, err := parse(strings.NewReader("BenchmarkX 1 much ns/op\n")); err == nil {
-		t.Error("a value that is no number passes")
+		t.Error("a value that is not a number passes")
 	}
 }
 
@@ -85,8 +85,8 @@ func TestGoalsAreJudgedByMedians(t *testing.T) {
 	}
 }
 
-// Floor and ours take turns running first, every variant runs once a round, and an error
-// ends the measurement.
+// Floor and ours take turns running first, every variant runs once in each round, and an
+// error ends the measurement.
 func TestMeasureRotates(t *testing.T) {
 	var order []string
 	run := func(_ context.Context, v variant) (map[string]float64, error) {
@@ -142,7 +142,7 @@ func TestTheTableIsNarrow(t *testing.T) {
 	}
 }
 
-// A benchmark that counts runs only once, and its line in the table says if the goal is
+// A benchmark that counts runs only once, and its line below the table says if the goal is
 // missed.
 func TestWhatIsCounted(t *testing.T) {
 	runs := 0

@@ -1,16 +1,17 @@
-// Bench measures claude-swarm against what its machine can do, and prints one
-// line for each goal. `make bench` runs it, in the folder of the module:
+// Bench measures claude-swarm against what its machine can do, and prints one line for each
+// goal. `make bench` runs it, in the folder of the module:
 //
 //	go run ./internal/testkit/bench [--json] [--rounds N] [--only WORDS]
 //
-// The benchmarks are those of the packages, where `go test -bench` finds them. A goal is a
-// ratio of ours to a floor: the same work done by hand, with nothing around it, in the same
-// round on the same machine. Absolute times depend on the machine, and are only shown.
+// The benchmarks are those of the packages, where `go test -bench` finds them. Most goals are
+// ratios of ours to a floor: the same work done by hand, with nothing around it, in the same
+// round on the same machine. The other goals limit a number that we reach, such as a time,
+// an amount of memory or a count.
 //
 //	build once ──> round 1 … 7 ──> medians, spread, ratio ──> table
 //	                 |
-//	                 each variant in a separate process, floor and ours
-//	                 first in turn; before each, wait for an idle disk (syncfs)
+//	                 each variant in a separate process; floor and ours take
+//	                 turns running first; before each, wait for an idle disk (syncfs)
 //
 // The additional context of an agent's first request is counted once, at the scripted API
 // of the end-to-end tests. This count needs the client (make tools).

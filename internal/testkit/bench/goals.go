@@ -1,7 +1,7 @@
 package main
 
-// A variant is a benchmark that runs alone. Bench is its full name, with the parts of
-// sub-benchmarks; time is a -benchtime.
+// A variant is a benchmark that runs alone. The field bench is its full name, with the parts
+// of sub-benchmarks; time is a -benchtime.
 type variant struct {
 	pkg, bench, time string
 }
@@ -26,7 +26,7 @@ const (
 type goal struct {
 	what    string
 	how     comparison
-	floor   value // no variant for bound
+	floor   value // only shown if how is bound; may have no variant then
 	ours    value
 	is      float64
 	inverse bool    // the values are rates, not times: more is better
@@ -78,7 +78,7 @@ var (
 	inRate       = variant{"ircbridge", "BenchmarkInRate/ours", "1x"}
 	onIRC        = variant{"cmd/claude-swarm", "BenchmarkOnIRC", "1x"}
 
-	// It measures no time, so one round is enough.
+	// This one measures no time, so one round is enough.
 	firstRequest = variant{"internal/e2e", "BenchmarkContext", "1x"}
 
 	appendFloor = variant{"window", "BenchmarkAppend/floor/copy", "200ms"}

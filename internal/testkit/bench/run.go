@@ -67,7 +67,7 @@ func (b *bench) programs(ctx context.Context) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build ./testdata/bench/...: %w", err)
 	}
-	// All are copied in the same way as make install copies ours: how fast a program starts
+	// All programs are copied, as make install copies ours: how fast a program starts
 	// depends on how it was written to the disk.
 	others, err := filepath.Glob(filepath.Join(linked, "*"))
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *bench) programs(ctx context.Context) error {
 
 func (b *bench) bin() string { return filepath.Join(b.scratch, "bin") }
 
-// close deletes the files that the benchmarks left.
+// close deletes the programs and the files that the benchmarks left.
 func (b *bench) close() error { return os.RemoveAll(b.scratch) }
 
 func (b *bench) binary(pkg string) string {

@@ -69,7 +69,8 @@ func (c *conversation) next() (prompt string, left []step) {
 	return "", nil
 }
 
-// after returns the steps after the first n calls. It keeps the @context steps before them.
+// after returns the steps after the first n calls, preceded by the last @context step that
+// came before them.
 func after(steps []step, n int) []step {
 	var kept []step
 	for i, s := range steps {

@@ -1,12 +1,13 @@
-// Package models is one scripted model that speaks the three wire formats of coding agents.
-// With it the real clients run whole turns without a network and without an account.
+// Package models implements a scripted model that speaks the three wire formats of coding
+// agents. With it the real clients run whole turns without a network and without an account.
 //
 //	POST /v1/responses                                       codex
 //	POST /v1/chat/completions                                opencode, copilot, cline
 //	POST /v1beta/models/MODEL:streamGenerateContent          gemini
 //
-// The prompt says what the model does. Lines of the newest user message that begin with
-// these words are the script; the model ignores its other lines:
+// The prompt says what the model does. The script consists of the lines that begin with
+// these words, in the newest user message that has such lines. The model ignores the other
+// lines, and everything inside <prior-context>:
 //
 //	@say TEXT              streams TEXT, on a new line if it is not the first text
 //	@sh COMMAND            calls the client's tool for commands
@@ -16,14 +17,15 @@
 //	@hang                  waits until the client hangs up
 //	@status CODE [retry-after SECONDS] [times N]   sends an HTTP error to the first N requests
 //	@limit [SECONDS]       reports the account's usage limit, which ends after so many seconds
+//	                       (the default is 3600)
 //	@cut                   closes the connection in the middle of the answer
 //	@context TOKENS        sets the input tokens that answers report from here on
 //
 // An answer ends with the first tool call. The client's next request brings the call's
-// result, and the answer to that request continues the script after the call. After the
-// last step, and for a prompt without a script, the model says [Fixed]. A request that
-// offers no tools, such as one for a title, always gets [Title].
+// result, and the answer to that request continues the script after the call. If the script
+// has no text or call left for an answer, or the prompt has no script, the model says
+// [Fixed]. A request that offers no tools, such as one for a title, always gets [Title].
 //
-// Each answer reports 100 input tokens and 10 output tokens, so a test can check what a
-// client adds up.
+// Each answer reports 100 input tokens, unless @context sets another number, and 10 output
+// tokens, so a test can check what a client adds up.
 package models

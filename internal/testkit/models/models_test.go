@@ -20,7 +20,7 @@ type dialect struct {
 	said    func(data []json.RawMessage) (text, tool, input string, in, out int)
 }
 
-// A turn is one message of a request: a text of one side, or the result of a tool call.
+// A turn is one message of a request: a text of one side, a tool call, or its result.
 type turn struct{ who, text string }
 
 func user(text string) turn  { return turn{"user", text} }

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Fixed is the model's answer after the last step of a script, and to a prompt without a
-// script. Title is its answer to a request without tools.
+// Fixed is the model's answer if the script has no text or call left for it, or if the
+// prompt has no script. Title is its answer to a request without tools.
 const (
 	Fixed = "Done."
 	Title = "Scripted title"
 )
 
-// Each answer reports these token counts.
+// Each answer reports these token counts, unless @context sets other input tokens.
 const (
 	InputTokens  = 100
 	OutputTokens = 10

@@ -13,10 +13,10 @@
 //	flip      a comparison is reversed: `<` becomes `>=`, `==` becomes `!=`
 //
 // The files are named in target.go: claim, receipt, ledger, take-up, batch, whole files,
-// window, policy, budget, permissions, hours, whispers, webhooks. A run takes one in N
-// mutants of each rule in each file, and at least one, which makes about 150. The hashes of
-// their names decide which ones, so a change to the code changes the choice only where the
-// code has changed.
+// window, supervisor, policy, budget, permissions, hours, whispers, webhooks. A run takes
+// one in N mutants of each rule in each file, and at least one. Without --every, N is the
+// smallest number that makes at most 170 mutants. The hashes of their names decide which
+// ones, so a change to the code changes the choice only where the code has changed.
 //
 //	list ──> build with -overlay ──> short tests ──> all tests of the package ──> caught, or escaped
 //

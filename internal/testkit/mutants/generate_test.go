@@ -102,7 +102,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is %s after lines were added above it", m.id(), after[i].id())
 		}
 		if slices.Contains(names, m.id()) {
-			t.Errorf("%s stands for two", m.id())
+			t.Errorf("%s is the name of two mutants", m.id())
 		}
 		names = append(names, m.id())
 	}
@@ -111,8 +111,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The listed files exist, every rule that applies to a file makes mutants in it, and the
-// choice is the same each time.
+// The listed files exist. The choice has a mutant of every rule that applies to a file, and
+// is the same each time.
 func TestTheSet(t *testing.T) {
 	root, err := moduleRoot(t.Context())
 	if err != nil {
@@ -135,11 +135,11 @@ func TestTheSet(t *testing.T) {
 		return slices.Compact(names)
 	}
 	if diff := cmp.Diff(rules(all), rules(chosen)); diff != "" {
-		t.Errorf("rules in files that are not met (-all +chosen):\n%s", diff)
+		t.Errorf("rules in files without a chosen mutant (-all +chosen):\n%s", diff)
 	}
 	again, _ := sample(all, 0)
 	if !slices.Equal(chosen, again) {
-		t.Error("another time others are chosen")
+		t.Error("a second sample is different")
 	}
 	for _, m := range all {
 		src, err := os.ReadFile(filepath.Join(root, m.pkg, m.file))
@@ -155,7 +155,7 @@ func TestTheSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if gone := unknown(reasons, all); len(gone) > 0 {
-		t.Errorf("equivalents.txt names what is no mutant: %q", gone)
+		t.Errorf("equivalents.txt names mutants that do not exist: %q", gone)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestTheChoiceIsStable(t *testing.T) {
 			}
 		}
 		if stay < len(before)-1 {
-			t.Errorf("without %s only %d of %d are chosen still", all[i].id(), stay, len(before))
+			t.Errorf("without %s only %d of %d are still chosen", all[i].id(), stay, len(before))
 		}
 	}
 }

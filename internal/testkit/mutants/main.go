@@ -127,6 +127,8 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 	if len(left) == 0 || r.over() {
 		return nil
 	}
+	// The path is short, because tests make sockets, and the length of a socket's path is
+	// limited.
 	tmp, err := os.MkdirTemp("", "mu")
 	if err != nil {
 		return err

@@ -165,8 +165,7 @@ func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Durat
 	return by, nil
 }
 
-// name returns a name for the mutant's files. It is short because tests make sockets, and
-// the length of a socket's path is limited.
+// name returns a name for the mutant's files.
 func (m mutant) name() string { return fmt.Sprintf("%x", lot(m)[:4]) }
 
 // A buildError is the compiler's error for a mutant that does not build.

@@ -64,7 +64,7 @@ func TestVerdicts(t *testing.T) {
 	broken := all[0]
 	broken.with = "nonsense"
 	if got, err := b.judge(t.Context(), broken); err != nil || got.Verdict != noBuild || !strings.Contains(got.By, "nonsense") {
-		t.Errorf("what does not build: %+v, %v", got, err)
+		t.Errorf("a mutant that does not build: %+v, %v", got, err)
 	}
 	if text, err := os.ReadFile(filepath.Join(root, "p/p.go")); err != nil || string(text) != module["p/p.go"] {
 		t.Errorf("the file is now %q, %v", text, err)
@@ -114,7 +114,7 @@ func TestTestsOfABusyMachine(t *testing.T) {
 	}
 }
 
-// If the tests fail without a mutant there is no verdict.
+// If the tests fail without a mutant, there is no verdict.
 func TestTestsThatFailWithoutAMutant(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -130,8 +130,8 @@ func TestTestsThatFailWithoutAMutant(t *testing.T) {
 	}
 }
 
-// A result about a caught mutant stays valid until its file changes. A result about an
-// escaped one stays valid until its file or the tests change.
+// A finding about a caught mutant stays valid until its file changes. A finding about an
+// escaped one stays valid until the package or its tests change.
 func TestWhatIsKnown(t *testing.T) {
 	root, of, all := newModule(t)
 	file := filepath.Join(root, ".mutants")
@@ -206,7 +206,7 @@ func TestWhatIsKnownOfTheTestsOfAnotherPackage(t *testing.T) {
 	}
 }
 
-// The report names the escaped mutants, and the exit status follows from it.
+// The report names the escaped mutants, and its error says why the run failed.
 func TestReport(t *testing.T) {
 	root, of, all := newModule(t)
 	for name, c := range map[string]struct {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// enough is about the number of mutants in a run without options.
+// enough is the largest number of mutants in a run without options.
 const enough = 170
 
 // sample chooses the mutants of a run: of each rule in each file one in n, but at least

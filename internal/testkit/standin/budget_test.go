@@ -7,8 +7,7 @@ import (
 )
 
 // A cap belongs to the process. The turn ends after the request that spends the cap, and
-// the next turn is refused. The count begins again with the next process of the session
-// and, in 2.1.330, after /clear.
+// the next turn is refused. The count begins again with the next process of the session.
 func TestACap(t *testing.T) {
 	for _, version := range []string{"2.1.330", "2.1.197"} {
 		t.Run(version, func(t *testing.T) {

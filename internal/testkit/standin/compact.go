@@ -175,7 +175,8 @@ func (c *client) runHook(ctx context.Context, source, command string, seconds fl
 	return c.hookContext(stdout)
 }
 
-// hookLimit is the number of characters of a hook's output that reach the model.
+// hookLimit is the largest number of characters of a hook's output that the model gets in
+// full.
 const hookLimit = 10000
 
 // hookContext returns the model's part of a hook's output: the additionalContext of JSON,

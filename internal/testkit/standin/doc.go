@@ -73,14 +73,18 @@
 //
 // A session is a file below $CLAUDE_CONFIG_DIR (or $HOME/.claude), in standin/<hash of the
 // working directory>/<id>.jsonl. A message whose uuid the session knows is printed back and
-// not run again, until a compaction makes the session forget the uuid. In 2.1.330 the
-// totals of a result (total_cost_usd, modelUsage) cover the session with its earlier
-// processes, and model_usage_since_last_result covers only the turn. In 2.1.197 the totals
-// cover only the process. When the context reaches the compact window (settings
-// autoCompactWindow, or CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens, the next turn
-// compacts first and runs the SessionStart hooks of --settings. In 2.1.330 the system
-// prompt of the first turn applies until a compaction, unless --system-prompt-snapshot off
-// or an initialize request says otherwise.
+// not run again. After a compaction, the next process of the session no longer knows the
+// uuids from before it.
+//
+// In 2.1.330 the totals of a result (total_cost_usd, modelUsage) cover the session with its
+// earlier processes, and model_usage_since_last_result covers only the turn. In 2.1.197 the
+// totals cover only the process.
+//
+// When the context reaches the compact window (settings autoCompactWindow, or
+// CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens, the next turn compacts first and runs
+// the SessionStart hooks of --settings. In 2.1.330 the system prompt of the first turn
+// applies until a compaction, unless --system-prompt-snapshot off or an initialize request
+// says otherwise.
 //
 // # Prompts
 //
@@ -92,8 +96,9 @@
 // # Stopping
 //
 // A control request "interrupt" ends the running turn with error_during_execution and keeps
-// the process; SIGINT does the same and ends the process; SIGTERM and SIGHUP end it at once
-// with 143 and 129 and leave a running Bash command alone. The real program does the same.
+// the process; SIGINT ends the turn in the same way, and then the process; SIGTERM and
+// SIGHUP end the process at once with 143 and 129 and leave a running Bash command alone.
+// The real program does the same.
 //
 // # What it leaves out
 //
@@ -105,11 +110,13 @@
 //
 // # Environment
 //
-//	STANDIN_LOG=FILE     a line when a turn begins and one when it ends:
+//	STANDIN_LOG=FILE     for each prompt of a turn, a line when the turn begins and
+//	                     one when it ends:
 //	                     "begin AGENT UUID PID FIRST-LINE-OF-THE-BODY", "end …"
 //	                     (before the result is printed; none after @exit and
 //	                     the like); also "steer …" for a message taken into a
-//	                     running turn, and "deaf …" when @hang or @spin begins
+//	                     running turn, and "deaf …" when @hang, @spin or @deaf
+//	                     begins
 //	STANDIN_LOCK=DIR     holds a lock on DIR/AGENT until it and every command that
 //	                     it started have ended; if another holds it, the log
 //	                     gets "overlap AGENT - PID" and the process exits with 1

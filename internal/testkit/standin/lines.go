@@ -127,8 +127,8 @@ type message struct {
 	Content json.RawMessage `json:"content"` // a string or a list of blocks
 }
 
-// userLine is a tool result, a note of the program or its summary after a
-// compaction.
+// userLine is a repeated prompt, a tool result, a note of the program or its summary after
+// a compaction.
 type userLine struct {
 	Type       string     `json:"type"`
 	Message    message    `json:"message"`
@@ -262,8 +262,9 @@ type resultUsage struct {
 	*usageMore
 }
 
-// resultLine ends a turn. An error that ended the turn itself has errors and no
-// result; an error of the API has a result and is_error.
+// resultLine ends a turn. After an interrupt, or if the turn reached a limit of the client,
+// the line has errors and no result; after an error of the API, the result is its text.
+// is_error is true in both cases.
 type resultLine struct {
 	Type       string                 `json:"type"`
 	Subtype    string                 `json:"subtype"`

@@ -96,8 +96,9 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 	}
 }
 
-// A client is one process. The fields above the line are set before the turns
-// begin; those below it belong to the goroutine that runs the turns.
+// A client is one process. The fields above the line are set before the turns begin, or are
+// safe for concurrent use, or belong to the reader of stdin. Those below it belong to the
+// goroutine that runs the turns.
 type client struct {
 	o          *options
 	release    release
@@ -274,7 +275,8 @@ func (c *client) interrupt() {
 
 func (c *client) complain(text string) { io.WriteString(c.stderr, text+"\n") }
 
-// number reads a whole number from the environment; it returns def if the variable has no number.
+// number reads a whole number from the environment. It returns def if the variable has no
+// number.
 func (c *client) number(key string, def int) int {
 	if n, err := strconv.Atoi(c.getenv(key)); err == nil {
 		return n

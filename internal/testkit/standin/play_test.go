@@ -47,7 +47,7 @@ func TestCompactsWhenFull(t *testing.T) {
 	if err != nil || !strings.Contains(string(payload), `"source":"compact"`) || !strings.Contains(string(payload), sessA) {
 		t.Errorf("payload %s, %v", payload, err)
 	}
-	// The model no longer knows text that was compacted away.
+	// After a compaction, a resumed session no longer knows the uuids from before it.
 	r := p.start(append(stream, "--resume", sessA)...)
 	r.send(uuidA, "x")
 	r.end()
@@ -148,8 +148,8 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestConverses plays a scenario as the real program would: two tools, one of which is not
-// allowed, an overload in between, and a session that remembers the turn.
+// TestConverses plays a scenario as the real program would: an overload, two tools, one of
+// which is not allowed, and a resumed session whose context is too long and is compacted.
 func TestConverses(t *testing.T) {
 	sc, err := fakeapi.Load(strings.NewReader(`{"replies":[
 		{"name":"busy","status":529},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tools returns the tools of the init line.
+// tools are the tools of the init line.
 var tools = []string{"Task", "Bash", "Edit", "NotebookEdit", "Read", "WebFetch", "WebSearch", "Write"}
 
 // printInit prints the line at the beginning of a turn.

@@ -51,8 +51,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestKilledTurnKeepsItsSession: the id is in use and the uuid is known from the beginning
-// of the turn.
+// TestKilledTurnKeepsItsSession: from the beginning of a turn, its session can be resumed
+// and knows the uuid.
 func TestKilledTurnKeepsItsSession(t *testing.T) {
 	p := newPlace(t)
 	r := p.start(append(stream, "--session-id", sessA)...)
@@ -140,8 +140,7 @@ func TestIdleSIGINT(t *testing.T) {
 	}
 }
 
-// TestSteering: a prompt that comes while a tool runs is part of the turn; prompts that
-// come while the assistant speaks are one separate turn.
+// TestSteering: a prompt that comes while a tool runs is part of the turn.
 func TestSteering(t *testing.T) {
 	p := newPlace(t)
 	flag := filepath.Join(p.dir, "go-on")
@@ -164,6 +163,8 @@ func TestSteering(t *testing.T) {
 	}
 }
 
+// TestQueuedPromptsAreOneTurn: prompts that come while the assistant speaks become one
+// separate turn.
 func TestQueuedPromptsAreOneTurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -106,8 +106,8 @@ func noSubagents() *subagentStats {
 	}
 }
 
-// wire returns the printed form of the result. In the newer version it does not begin with
-// its type.
+// wire returns the printed form of the result. In the newer version its first key is not
+// type.
 func (r *resultLine) wire() any {
 	if r.resultMore == nil {
 		return r
@@ -151,12 +151,13 @@ type usageMore struct {
 	Credit  any            `json:"fallback_credit"`
 }
 
-// syntheticMessageMore are the keys of an assistant message that no model wrote.
+// syntheticMessageMore are the keys that only the newer version has in an assistant message
+// that no model wrote.
 type syntheticMessageMore struct {
 	Diagnostics *int `json:"diagnostics"`
 }
 
-// syntheticMore are the keys of the usage of such a message.
+// syntheticMore are the keys that only the newer version has in the usage of such a message.
 type syntheticMore struct {
 	Details *int `json:"output_tokens_details"`
 	Credit  *int `json:"fallback_credit"`

@@ -298,8 +298,8 @@ func TestSystemTextIsRecorded(t *testing.T) {
 	ask("six", "--resume", sessA, "--append-system-prompt", "six")
 }
 
-// TestResultsDoNotBeginWithTheirType: this applies to the newer version, as in the real
-// program.
+// TestResultsDoNotBeginWithTheirType: only the results of the older version begin with their
+// type, as in the real program.
 func TestResultsDoNotBeginWithTheirType(t *testing.T) {
 	for version, want := range map[string]bool{"2.1.197": true, "2.1.330": false} {
 		p := newPlace(t)

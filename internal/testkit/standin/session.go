@@ -40,8 +40,8 @@ type totals struct {
 	Models  map[string]*modelUsage `json:"models,omitempty"`
 }
 
-// record is a line of the file. Type is message (with a uuid when it came over stdin),
-// system, state or compact, which discards all records before it.
+// record is a line of the file. Type is message (with a uuid if the message is a prompt),
+// system, state or compact, which discards the conversation before it.
 type record struct {
 	Type    string   `json:"type"`
 	UUID    string   `json:"uuid,omitempty"`

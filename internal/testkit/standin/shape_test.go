@@ -127,7 +127,7 @@ func recorded(t *testing.T, dir string) shapes {
 				break
 			}
 			var l line
-			// Lines of a sub-agent have different keys, which nothing here prints.
+			// Lines of a sub-agent have different keys, and the stand-in prints none of them.
 			if err := json.Unmarshal(raw, &l); err == nil && l["parent_tool_use_id"] == nil {
 				s.add(l)
 			}
@@ -155,7 +155,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 			continue
 		}
 		want, ok := real[sort]
-		known := ok // whether the recordings show which further keys it may have
+		known := ok // whether lines of this sort are recorded for this version
 		if !ok {
 			want, ok = older[sort]
 		}
@@ -175,7 +175,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 		}
 		for _, key := range slices.Sorted(maps.Keys(got)) {
 			name, kind, _ := strings.Cut(key, " ")
-			if strings.HasPrefix(name, ".modelUsage.") { // no recording has an error in a session with a total
+			if strings.HasPrefix(name, ".modelUsage.") { // no recorded error of the API has totals by model
 				want.ever[key] = want.ever[key] || real["result/success error false true"].ever[key]
 			}
 			if strings.HasPrefix(name, ".message.content[].input.") {

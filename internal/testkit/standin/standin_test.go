@@ -55,7 +55,7 @@ type run struct {
 	stdout *bufio.Reader
 	stderr bytes.Buffer
 	pipe   io.Closer
-	whole  bool // including the lines about the state of a prompt
+	whole  bool // also show the lines about the state of a prompt
 }
 
 // start starts the stand-in. The process is killed at the end of the test, if it is still
@@ -116,7 +116,7 @@ func (r *run) send(uuid, text string) {
 
 type line map[string]any
 
-// kind returns type and subtype, and the sort of a user line.
+// kind returns the type and the subtype, and marks the line that repeats a prompt.
 func (l line) kind() string {
 	k, _ := l["type"].(string)
 	if sub, ok := l["subtype"].(string); ok {

@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// maxOutput is the number of characters of a command's output that the model sees; of a
-// longer output it gets a preview and the name of a file.
+// maxOutput is the largest number of bytes of a command's output that the model sees in
+// full. Of a longer output the model gets a preview and the name of a file.
 const (
 	maxOutput = 30000
 	preview   = 2000

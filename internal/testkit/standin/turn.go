@@ -19,7 +19,7 @@ type failure struct {
 	limit  string // the subtype of the result, if a limit of the client was reached
 	stop   string // the stop_reason of that result; "" is null
 
-	// Additional lines of the newer version.
+	// These fields are in the lines of the newer version only.
 	sort, code string // api_error_type, api_error
 	rate       *rateLimit
 }
@@ -232,8 +232,8 @@ func (t *turn) emit(b block) error {
 	return c.sess.add(record{Type: "message", Message: &message{Role: "assistant", Content: encode([]block{b})}})
 }
 
-// startRequest begins a new message of the assistant. The output tokens of its
-// lines are the start value, as the real program prints them.
+// startRequest begins a new message of the assistant. All its lines have the output tokens
+// with which it started, as in the real program.
 func (t *turn) startRequest() {
 	t.message, t.request, t.blocks = newID("msg_"), newID("req_"), 0
 	t.requests++

@@ -109,7 +109,8 @@ func (a *arena) mail() string           { return filepath.Join(a.dir, ".dead-dro
 func (a *arena) own() journal.Home      { return journal.HomeOf(a.dir) }
 func (a *arena) box(name string) string { return filepath.Join(a.mail(), name) }
 
-// close kills all processes that still run in the arena.
+// close kills all processes that still run in the arena, closes its store and unmounts its
+// disk.
 func (a *arena) close() error {
 	for _, p := range a.processes() {
 		p.kill()
@@ -138,7 +139,7 @@ func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string,
 	cmd.Dir, cmd.Env = a.dir, a.env
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &out, &errs
-	// A daemon that the verb starts must not delay its end.
+	// A daemon that the verb starts must not delay the verb's end.
 	cmd.WaitDelay = 20 * time.Second
 	if err := cmd.Run(); err != nil {
 		return out.String(), &verbError{args: args, code: cmd.ProcessState.ExitCode(), err: err, text: strings.TrimSpace(errs.String())}
@@ -194,7 +195,8 @@ func (a *arena) dial(ctx context.Context) (*control.Client, error) {
 	return control.Dial(ctx, a.dir, "torture", func(key string) string { return env[key] })
 }
 
-// patience is the time without a change after which a condition counts as never met.
+// patience is the longest time that [until] waits for a condition, and that [arena.settle]
+// waits without progress.
 const patience = time.Minute
 
 // until waits until ok returns true. It returns an error after [patience].

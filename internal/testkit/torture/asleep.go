@@ -46,7 +46,7 @@ var drowsy = fault{
 }
 
 // stalled stops clients permanently. The daemon notices that and ends the turn, although
-// the client reacts only to the last signal. The next client works on the message.
+// the client reacts only to SIGKILL. The next client works on the message.
 var stalled = fault{
 	name: "client never wakes", what: "SIGSTOP for good; the turn is ended, its message done later",
 	full: 3, short: 1,
@@ -81,8 +81,7 @@ var stalled = fault{
 	},
 }
 
-// nap stops a process of role r for d. If the process has already ended, nap tries another
-// one.
+// nap stops a process of role r for d. If the process ends first, nap has no effect.
 func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
 	p, err := (&killer{a: a}).find(ctx, r)
 	if err != nil {

@@ -40,8 +40,8 @@ type scarcity struct {
 }
 
 // starve takes a resource away while agents work on messages, and gives it back. It checks
-// that the status names the problem, that a send is refused, and that the work continues by
-// itself.
+// that the status names the problem, that a send is refused if senders are affected, and
+// that the work continues by itself.
 func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, error) {
 	c, err := a.fight(ctx, times, battle{
 		traffic: traffic{keyed: true, senders: 3}, backlog: 30, alone: true,

@@ -28,7 +28,7 @@
 //	order    started before an earlier message of the same sender, agent and priority
 //	overlap  a client began while another of the same agent, or a child of it,
 //	         still ran
-//	left     processes, locks, files in tmp/, new/ and cur/ at the end
+//	left     processes, pid files, locks, files in tmp/, new/ and cur/ at the end
 //	again    started again after a cut, which is not a fault
 //
 // All except the last must be 0. A fault may make further promises, for example that the

@@ -105,8 +105,8 @@ type row struct {
 
 func (r row) wrong() bool { return !r.clean() || r.Failed != "" }
 
-// row injects the fault and returns its line. A panic becomes a line too, so that the
-// counts before it are not lost.
+// row injects the fault and returns its line. A panic in the goroutine of inject becomes a
+// line too, so that the lines before it are not lost.
 func (f fault) row(ctx context.Context, r *rig, times int) (line row) {
 	line.Fault = f.name
 	if f.alone && !inside() {

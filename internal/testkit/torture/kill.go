@@ -11,9 +11,9 @@ import (
 )
 
 // kills ends processes in the middle of their work: the daemon, while it works and while it
-// starts; a client; a command that a client runs; daemon and client at once. Each time, the
-// fault starts the daemon again, and the daemon finds and follows the surviving clients. A
-// message whose turn had printed its result is not run again.
+// starts; a client; a command that a client runs; daemon and client at once. After the
+// daemon was killed, the fault starts it again, and the new daemon finds and follows the
+// surviving clients. A message whose turn had printed its result is not run again.
 var kills = fault{
 	name: "kill -9", what: "daemon, client, command, daemon and client, at random moments",
 	full: 300, short: 30,
@@ -28,7 +28,8 @@ var kills = fault{
 // A killer kills processes of one arena.
 type killer struct{ a *arena }
 
-// strike kills a process, and makes sure that a daemon runs.
+// strike kills a process, or the daemon together with a client. After it has killed the
+// daemon, it starts another one.
 func (k *killer) strike(ctx context.Context, c *counts) error {
 	switch what := rand.IntN(10); {
 	case what < 3:

@@ -21,13 +21,13 @@ const (
 	daemonRole role = "daemon"
 	clientRole role = "client"
 	childRole  role = "child"  // of a client: a command of its Bash tool
-	senderRole role = "sender" // and any other verb
+	senderRole role = "sender" // a send, or any other verb
 )
 
 // A process is a process in an arena.
 type process struct {
 	pid    int
-	parent int // that started it
+	parent int // pid of the parent process
 	role   role
 	args   string
 	turn   string

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewFiles limits the daemon for a while to hardly more open files than it has without
-// turns.
+// fewFiles limits the daemon for a while to between one and three open files more than it
+// has without turns.
 var fewFiles = fault{
 	name: "too many open files", what: "the daemon may open no more than it needs when idle",
 	full: 16, short: 2,
@@ -96,7 +96,7 @@ func (a *arena) chmod(mode os.FileMode) error {
 }
 
 // readOnly mounts the disk read-only after a crash, as a kernel does after an error, and
-// writable again. Meanwhile start and send fail.
+// then writable again. While the disk is read-only, start and send fail.
 var readOnly = fault{
 	name: "disk read-only", what: "crash, remount read-only: start and send refuse; then writable",
 	full: 12, short: 2, alone: true,

@@ -80,7 +80,7 @@ func (o testOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The page with the promises names every fault.
+// The page with the promises names every fault, and the names fit into the table.
 func TestEveryFaultIsInTheDocs(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/reliability.md")
 	if err != nil {

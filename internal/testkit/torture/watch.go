@@ -15,8 +15,8 @@ import (
 )
 
 // burst delivers more messages than the queue of the watches can hold while the daemon
-// sleeps. About one in a thousand is a task. No task may wait for the daemon's scan of
-// the folders, which comes every 30 s. The others are notes, which are read with a task
+// sleeps. About one in a thousand is a task. The tasks must be answered within [patience],
+// and a remark says how long that took. The others are notes, which are read with a task
 // or wait.
 var burst = fault{
 	name: "renames at once", what: "deliveries while the daemon sleeps, far more than a watch can queue",
