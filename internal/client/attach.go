@@ -14,15 +14,16 @@ import (
 // be attached.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Attach puts a file into the store. The error is a [*FileError] if the caller may not read
-// the file, [os.ErrNotExist], [ErrNotRegular], or an error of the store.
+// Attach puts a file into the store. The error is a [*FileError] if the caller may not send
+// the file, [os.ErrNotExist], [ErrNotRegular], or another error of the file system or the
+// store.
 func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	name := filepath.Base(path)
 	path, err := c.Readable(path)
 	if err != nil {
 		return dropbox.Attachment{}, fmt.Errorf("attach: %w", err)
 	}
-	// Non-blocking: opening a named pipe would wait for a writer.
+	// Without O_NONBLOCK, opening a named pipe would wait for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, err)
@@ -36,10 +37,11 @@ func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	return c.Store.Attach(name, f)
 }
 
-// Readable checks that the caller may send a file, and returns the path to open, without
-// symbolic links. A person may send any file. An agent may send only what its tools may
-// read, because the recipient of the message can read the file. No agent may send a file
-// in the daemon's folder. The error is a [*FileError], or that of the file system.
+// Readable checks that the caller may send a file, and returns the path to open; for an
+// agent's file, without symbolic links. A person may send any file. An agent may send only
+// what its tools may read, because the recipient of the message can read the file. No agent
+// may send a file in the daemon's folder. The error is a [*FileError], or that of the file
+// system.
 //
 // An agent may send data through a pipe, such as its standard input, since the agent can
 // already read that data.

@@ -28,7 +28,7 @@ const (
 	TooLong             // longer than allowed
 )
 
-// FlawOf returns the first flaw of a text and the offset of the flaw. most is the length
+// FlawOf returns a flaw of a text and the offset of the flaw, or Sound. most is the length
 // limit in bytes.
 func FlawOf(body []byte, most int) (flaw Flaw, at int) {
 	switch at := bytes.IndexByte(body, 0); {

@@ -61,7 +61,7 @@ func checkTarget(name string) error {
 	return nil
 }
 
-// A TargetError says that a name cannot be a channel or a person.
+// A TargetError says that a name can be neither a channel nor a nick.
 type TargetError struct{ Name string }
 
 func (e *TargetError) Error() string {

@@ -12,7 +12,7 @@ import (
 
 // A Chat gives the caller access to IRC. It leaves messages as mail for the bridge, and
 // reads the bridge's files. So it works even while the network is down or no bridge is running.
-// If the configuration has no IRC, its methods return [ErrNoIRC].
+// If the configuration has no IRC, its methods except CheckIn return [ErrNoIRC].
 type Chat struct {
 	client   *Client
 	channels *Channels // nil: there is no IRC

@@ -172,7 +172,7 @@ func (in *Inquired) Await(ctx context.Context) (*PersonsAnswer, error) {
 	}
 }
 
-// answered records that the question needs no other answer.
+// answered records that the question needs no other answer, and tells the other recipients.
 func (in *Inquired) answered(got *Answer) *PersonsAnswer {
 	a := &PersonsAnswer{Message: got.Message}
 	by, ok := bridge.OriginOf(got.Message, ircbridge.Name)

@@ -12,6 +12,7 @@
 // # Layers
 //
 //	chat, chatask, chatread   access to IRC: mail for the bridge, files of the bridge
+//	questions                 what the running turn asked by mail
 //	wait, answer, forward     waiting for answers, answering, forwarding
 //	topics, task              published work; a task in a line for IRC
 //	send, tags                from names to mailboxes; envelope, proof, delivery

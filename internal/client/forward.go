@@ -105,7 +105,8 @@ func finishForwarded(box *dropbox.Mailbox) error {
 	return nil
 }
 
-// isRemoval reports whether a receipt in cur/ was made by [Client.Forward].
+// isRemoval reports whether a receipt in cur/ names no turn, like those that
+// [Client.Forward] makes.
 func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
 	data, err := box.Receipt(e)
 	if err != nil {

@@ -127,7 +127,7 @@ func TestForwardOfWhatIsInHand(t *testing.T) {
 	}
 	d := &client.Client{Project: client.Project{Home: journal.HomeOf(filepath.Dir(drop)), Store: store}, Me: journal.Identity{Name: dropbox.Lead}}
 	if _, err := d.Forward("idle", "coder"); !errors.Is(err, client.ErrUnsettled) {
-		t.Errorf("Forward = %v, want that a turn is not settled", err)
+		t.Errorf("Forward = %v, want ErrUnsettled", err)
 	}
 }
 

@@ -21,7 +21,7 @@ type Project struct {
 	Rules    policy.Policy
 	IRC      *Channels // nil: there is no IRC
 	// Reading says which files each agent may send. An agent without an entry may send
-	// only files in its mailbox.
+	// only files in its mailbox and files that are already attached to a message.
 	Reading map[string]Reading
 }
 
@@ -57,8 +57,8 @@ func ProjectOf(file *config.File, store *dropbox.Store) Project {
 	return p
 }
 
-// PolicyOf returns the policy of a project. In it, a rule for a role becomes a rule for
-// each agent with that role.
+// PolicyOf returns the policy of a project. Its lists are by agent: the configuration has
+// already replaced each role with the agents that have it.
 func PolicyOf(file *config.File) policy.Policy {
 	c := file.Policy
 	p := policy.Policy{

@@ -17,7 +17,7 @@ import (
 )
 
 // Reading says which files the tools of an agent may read, and so which files it may attach,
-// besides those in its mailbox.
+// besides those in its mailbox and those that are already attached to a message.
 type Reading struct {
 	Dir     string   // the working folder of its client, absolute
 	Folders []string // further folders of the agent, absolute

@@ -123,7 +123,7 @@ func TestReadable(t *testing.T) {
 			for _, paths := range tc.no {
 				for _, path := range paths {
 					if got, err := d.Readable(path); err == nil {
-						t.Errorf("Readable(%s) = %s, want that it is refused", path, got)
+						t.Errorf("Readable(%s) = %s, want a refusal", path, got)
 					} else if _, ok := errors.AsType[*client.FileError](err); !ok {
 						t.Errorf("Readable(%s) = %v, want a refusal", path, err)
 					}
@@ -144,8 +144,8 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// An agent may not name another configuration, since that configuration would itself
-// decide what the agent may read.
+// An agent with a list of tools may not name another configuration, since that configuration
+// would itself decide what the agent may read.
 func TestAnAgentNamesNoOtherConfiguration(t *testing.T) {
 	y := newProject(t)
 	for path, text := range map[string]string{

@@ -22,9 +22,10 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict.String() }
 
 // MayPass asks the policy about a message before its delivery, so that the sender learns
-// of a refusal at once; the daemon decides again. A message that agents pass around in a
-// circle, or that contains the stop sentinel, halts its conversation here, since the
-// daemon will not see the message. The error is a [*RefusedError].
+// of a refusal at once; the daemon decides again. A message that was passed on too many
+// times, that agents pass around in a circle, or that contains the stop sentinel, halts its
+// conversation here, since the daemon will not see the message. If a rule refuses the
+// message, the error is a [*RefusedError].
 func (c *Client) MayPass(m *dropbox.Message) error {
 	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), BeforeDelivery: true}
 	halted, err := c.Store.Threads().Halted(m.Thread)

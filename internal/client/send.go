@@ -22,7 +22,7 @@ type DeliveryError struct {
 func (e *DeliveryError) Error() string { return e.Err.Error() }
 func (e *DeliveryError) Unwrap() error { return e.Err }
 
-// A TurnError says that the environment names a turn that does not exist.
+// A TurnError says that the environment names a turn whose record cannot be read.
 type TurnError struct{ Err error }
 
 func (e *TurnError) Error() string { return e.Err.Error() }
@@ -36,8 +36,9 @@ var ErrNobody = errors.New("the list of recipients is empty")
 
 // Recipients checks and returns the names in a comma-separated list. A name is the name
 // of an agent, "lead" or an alias for it ([swarm.Plan.Leads]), "all" for every agent
-// except the sender, or @TAG for every agent with that tag except the sender. The error
-// is a [*swarm.UnknownAgentError], a [*TagError], [ErrOwnTag], [ErrAlone] or [ErrNobody].
+// except the sender, @TAG for every agent with that tag except the sender, or "irc" if the
+// configuration has IRC. The error is a [*swarm.UnknownAgentError], a [*TagError],
+// [ErrOwnTag], [ErrAlone] or [ErrNobody].
 func (c *Client) Recipients(list string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
@@ -91,7 +92,8 @@ func (c *Client) addresses() []string {
 // the error may be a [*TurnError]. A [*RefusedError] says that a rule refuses the message
 // and that nothing was delivered.
 //
-// A message that halts its conversation is delivered as a note, which wakes no agent.
+// A message that contains the stop sentinel halts its conversation, and is delivered as a
+// note, which wakes no agent.
 func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	return c.SendNoted(m, func(string, string) {})
 }

@@ -127,7 +127,7 @@ func (w *Wait) Look(now time.Time) (*Outcome, error) {
 }
 
 // watchFolder wakes the receiver when something appears in dir, and also every [lookAgain].
-// The second part works even if the machine's limits do not allow another watch.
+// The timer works even if the machine's limits do not allow another watch.
 func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	out := make(chan struct{}, 1)
 	quit, done := make(chan struct{}), make(chan struct{})

@@ -153,7 +153,7 @@ func (c *Client) Close() error {
 func (c *Client) Gone() <-chan struct{} { return c.done }
 
 // OnWhisper sets the function that is called with each whisper, as one line, for the agent
-// in whose turn the program runs. The reading goroutine calls show() before it delivers the
+// in whose turn the program runs. The reading goroutine calls show before it delivers the
 // response that follows the whisper. OnWhisper must be called before the first request.
 func (c *Client) OnWhisper(show func(line string)) {
 	c.mu.Lock()

@@ -288,10 +288,10 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
 }
 
-// orderedBy returns the name of whoever gives an order. If the caller runs in a turn of an
-// agent, that is the agent's name, whatever the request says. Otherwise it is the name in
-// the request. If orderedBy cannot identify the caller, it refuses an order that only a
-// person may give.
+// orderedBy returns the name of whoever gives an order. If the caller runs in a turn or an
+// attached session of an agent, that is the agent's name, whatever the request says.
+// Otherwise it is the name in the request. If orderedBy cannot identify the caller, it
+// refuses an order that only a person may give.
 func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
 		return req.By, false, nil

@@ -212,7 +212,7 @@ func TestASlowReaderLosesTheOldest(t *testing.T) {
 		seen, last = seen+1, ev.Count
 	}
 	if seen+lost != n {
-		t.Errorf("%d events seen and %d told lost, want %d together", seen, lost, n)
+		t.Errorf("%d events seen and %d reported lost, want %d together", seen, lost, n)
 	}
 	if lost == 0 {
 		t.Error("no event was lost: the test does not test what it says")

@@ -25,9 +25,9 @@
 // the reader.
 //
 // The socket is in a folder that only its owner can enter. On Linux and macOS, where the
-// operating system reports the user at the other end, the server refuses other users. Every
-// caller that may connect may do everything. The socket serves one user and does not
-// separate users from each other.
+// operating system reports the user at the other end, the server refuses other users except
+// root. A caller that may connect may do everything. A caller in an agent's turn or attached
+// session acts as that agent: see [Options].CallerOf.
 //
 // # Goroutines
 //

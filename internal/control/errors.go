@@ -11,8 +11,7 @@ import (
 // ErrNoDaemon is returned by [Dial] when no daemon answers.
 var ErrNoDaemon = errors.New("no daemon is running here")
 
-// ErrGone is returned when the daemon ends, or closes the connection, while a
-// call waits for its answer.
+// ErrGone is the error of a call or a stream whose connection to the daemon has ended.
 var ErrGone = errors.New("the daemon went away")
 
 // The codes of an [Error].
@@ -31,7 +30,7 @@ const (
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
 	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn waits for the caller's turn; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
-	CodePerson       = "person"        // start, resume: only a person may do that; Name is set
+	CodePerson       = "person"        // start, resume: only a person may do that; Name is set. shutdown: not in a turn
 	CodeBudget       = "budget"        // raise: no such scope; Name and Near are set
 	CodeNoCap        = "no_cap"        // raise: the scope has no cap in that unit
 	CodeStopping     = "stopping"      // the daemon ends as soon as its running turns have ended

@@ -248,8 +248,8 @@ func TestWhatLiesInTheWay(t *testing.T) {
 	}
 }
 
-// FuzzServer: whatever a client writes, every line that the daemon writes is
-// JSON, every complete line but hello and cancel is answered, and the next
+// FuzzServer checks that, whatever a client writes, every line that the daemon writes is
+// JSON, every complete line is answered, except hello, cancel, stop and abort, and the next
 // client is served.
 func FuzzServer(f *testing.F) {
 	f.Add([]byte(`{"type":"status","id":"1"}` + "\n"))

@@ -42,18 +42,18 @@ type Feed interface {
 	Close()
 }
 
-// The limits of a server. It refuses connections above maxConnections and requests above
-// maxPending.
+// The limits of a server. It refuses connections above maxConnections, and requests that do
+// not end at once above maxPending.
 const (
 	maxConnections = 256
-	maxPending     = 64 // requests and streams at once on one connection
+	maxPending     = 64 // streams, and requests that wait for a turn, at once on one connection
 	outQueue       = 64 // frames that wait for a slow reader; when the queue is full, the client's requests wait too
 )
 
 // Options tune a Server. The zero value works.
 type Options struct {
 	Version string       // of the program
-	Log     *slog.Logger // nil discards
+	Log     *slog.Logger // nil means no log
 	// CallerOf, if set, finds the agent in whose turn a process runs. agent is "" for a
 	// person. inTurn is false in a session that a person attached as an agent. An order
 	// from such a process counts as the agent's, whatever the request says. CallerOf must
@@ -150,8 +150,8 @@ func (s *Server) leave() {
 	s.conns--
 }
 
-// refuse tells a client why it is refused, and closes the connection. It does not wait for
-// the client.
+// refuse tells a client why it is refused, and closes the connection. It waits at most
+// 100 ms for the client.
 func refuse(c *net.UnixConn, why error) {
 	if c.SetWriteDeadline(time.Now().Add(100*time.Millisecond)) == nil {
 		_ = writeFrame(c, answer("", nil, why)) // the client may be gone already

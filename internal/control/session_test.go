@@ -13,8 +13,8 @@ func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// A caller with a runtime folder finds a daemon that had none. In the opposite case, the
-// caller finds the daemon only if it knows the path of the socket.
+// A caller with a runtime folder finds a daemon that had none. A caller with another home
+// finds the daemon only if it knows the path of the socket.
 func TestCallerAndDaemonOfDifferentSessions(t *testing.T) {
 	p := newProject(t)
 	home := filepath.Dir(p.project)
@@ -47,7 +47,7 @@ func TestCallerAndDaemonOfDifferentSessions(t *testing.T) {
 	t.Cleanup(func() { l.Close(); <-done })
 	c, err := control.Dial(t.Context(), p.project, "1.0", both)
 	if err != nil {
-		t.Fatalf("Dial with a runtime folder that the daemon had not: %v", err)
+		t.Fatalf("Dial with a runtime folder that the daemon did not have: %v", err)
 	}
 	c.Close()
 	elsewhere := env(map[string]string{"HOME": p.runtime})

@@ -89,9 +89,9 @@ func (s *Stream) Close() {
 	})
 }
 
-// put hands an event from the client's reader to Next. It waits until Next has received the
-// event. Meanwhile the daemon queues new events, and drops the oldest when its queue is
-// full.
+// put passes an event from the client's reader to Next. It waits until Next has received the
+// event, or the stream or the client is closed. Meanwhile the daemon queues new events, and
+// drops the oldest when its queue is full.
 func (s *Stream) put(r reply) {
 	if r.End {
 		s.finish(io.EOF)

@@ -27,7 +27,7 @@ type hello struct {
 	Version string `json:"version"` // of the program
 }
 
-// A reply is everything that the server sends except its hello.
+// A reply is a frame from the server other than its hello and the whispers.
 type reply struct {
 	Type  string          `json:"type"` // response or event
 	ID    string          `json:"id"`

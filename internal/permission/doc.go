@@ -16,8 +16,8 @@
 // plain commands, joined by && || ; | and newlines, is allowed if each of its commands is
 // allowed. No pattern allows a line that the shell cannot read.
 //
-// Reading, searching and thinking are allowed if no entry is about them, and so are edits
-// in the agent's folder if otherwise is not set.
+// Reading, searching and thinking are allowed if no entry matches, and so are edits in the
+// agent's folder if otherwise is not set.
 //
 // The rules protect against a client that makes a mistake. They are not a sandbox: a
 // program that a rule allows may start any other program.

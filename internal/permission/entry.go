@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// These two kinds are special: execute is about a command line; tool is only a kind of
-// entry, about a tool of an MCP server.
+// These two kinds are special: an entry of the kind execute matches command lines, and tool
+// is only a kind of entry, which names tools of MCP servers.
 const (
 	execute = "execute"
 	tool    = "tool"
@@ -59,7 +59,7 @@ func (e Entry) String() string { return strings.TrimSpace(e.Kind + " " + e.Patte
 const maxEntry = 200
 
 // EntryFor returns an entry that allows this call and as little else as possible, or false
-// if no such entry is short enough.
+// if there is no such entry or it is too long.
 func EntryFor(r runner.PermissionRequest) (Entry, bool) {
 	e := Entry{Kind: r.Kind}
 	switch {

@@ -39,7 +39,7 @@ func (e Entry) concerns(c *call) bool {
 	return false
 }
 
-// fits reports whether the pattern matches a string, or its first words.
+// fits reports whether the pattern matches a string, or the first words of a command.
 func (e Entry) fits(text string) bool {
 	return fits(e.Pattern, text, "") || e.Kind == execute && fits(e.Pattern+" *", text, "")
 }

@@ -219,11 +219,11 @@ func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
 	}
 	// A title is not the command line.
 	if got, by := r.Decide(runner.PermissionRequest{Kind: "execute", Title: "npm test"}); got != permission.Deny {
-		t.Errorf("a command that the client does not tell: %s by %q, want deny", got, by)
+		t.Errorf("a command that the client does not report: %s by %q, want deny", got, by)
 	}
 }
 
-// Entries in deny and ask also match a command inside another command or in quotes.
+// An entry in deny also matches a command inside another command or in quotes.
 func TestDenyLooksIntoALine(t *testing.T) {
 	r := rules(t, "execute", "", "execute rm *")
 	for _, command := range []string{
@@ -252,8 +252,7 @@ func TestDenyOfACommandMeansItsArgumentsToo(t *testing.T) {
 	}
 }
 
-// A person who is asked about a call is offered an entry that allows it, if a short one
-// exists.
+// EntryFor returns an entry that allows the call, if a short one exists.
 func TestEntryFor(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	for _, test := range []struct {

@@ -96,8 +96,8 @@ func (r Rules) allowing(c *call) string {
 }
 
 // inside reports whether all paths, with their links resolved, are in the agent's folder,
-// or the folder is unknown. It returns false for a call without a path, which may change
-// any file.
+// or the folder is unknown. If the folder is known, it returns false for a call without a
+// path, which may change any file.
 func (r Rules) inside(paths []string) bool {
 	if r.Dir == "" {
 		return true

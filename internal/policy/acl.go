@@ -20,7 +20,7 @@ type Access struct {
 }
 
 // acl checks an agent's lists: the agents to which it may write, and the topics on which it
-// may publish. Every agent may write to the lead, and may answer a question. If several
+// may publish. Every agent may write to the lead, and may answer with a result. If several
 // agents may have written a message, each of them needs the permission. A person who wrote
 // the message can send it with a proof instead.
 func (p Policy) acl(q Question) Verdict {

@@ -20,8 +20,8 @@ func fits(perMinute int, sent []int64) bool {
 	return true
 }
 
-// Messages may come in any order. The ones that pass never exceed what the bucket allows.
-// As long as the bucket remembers all of them, it refuses no message that would fit.
+// Messages may come in any order. The messages that pass never exceed what the bucket
+// allows. As long as the bucket remembers all of them, it refuses no message that would fit.
 func TestBucketInAnyOrder(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))

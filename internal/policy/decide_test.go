@@ -398,7 +398,7 @@ func TestAnAnswerToAnAnswerIsAnEcho(t *testing.T) {
 		}
 		last = fmt.Sprintf("id%08d", g.n)
 	}
-	t.Error("two agents thank each other for ever")
+	t.Error("two agents thank each other forever")
 }
 
 // When a halted conversation continues, its earlier messages no longer count.

@@ -36,7 +36,7 @@ func FuzzDecide(f *testing.F) {
 			t.Fatalf("twice: %+v, %+v", v, again)
 		}
 		if !v.Pass && (v.Rule == "" || v.Reason == "" || v.Next == "") {
-			t.Errorf("refused without a word: %+v", v)
+			t.Errorf("refused without a rule, a reason or a next step: %+v", v)
 		}
 		for _, text := range []string{v.Reason, v.Next} {
 			if strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {

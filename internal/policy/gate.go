@@ -45,8 +45,8 @@ func (g *Gate) Policy() Policy {
 	return g.policy
 }
 
-// Ask decides about a message. The past remembers what passes at the claim; a message that
-// passed once passes again and is not counted twice.
+// Ask decides about a message. The past remembers the messages that pass at the claim. The
+// rules about rates and echoes neither refuse nor count such a message again.
 func (g *Gate) Ask(q Question) Verdict {
 	if g.ceiling != nil && !q.BeforeDelivery && q.Spent == "" {
 		q.Spent = g.ceiling.Spent(q.To, threadOf(q.Message))

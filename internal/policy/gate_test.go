@@ -48,7 +48,7 @@ func TestThePastSurvivesARestart(t *testing.T) {
 	check(t, again.say(time.Second, again.alone), "", false)
 }
 
-// A damaged file does not keep a daemon from starting.
+// If the file is damaged, Load returns an error, and the gate begins without a past.
 func TestASpoiltPastIsForgotten(t *testing.T) {
 	for _, text := range []string{"", "{", `{"v":2}`, `[]`, `{"v":1,"senders":{"coder":7}}`} {
 		file := filepath.Join(t.TempDir(), "gate.json")
@@ -70,7 +70,7 @@ func TestASpoiltPastIsForgotten(t *testing.T) {
 		t.Error(err)
 	}
 	check(t, g.say(0), "", false)
-	// A disk error is returned unchanged.
+	// The caller can test for a disk error.
 	if err := g.Load(t.TempDir()); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("Load of a folder = %v, want %v", err, syscall.EISDIR)
 	}
@@ -86,7 +86,7 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
-		t.Errorf("nothing happened, and the file: %v", err)
+		t.Errorf("the past has not changed, but its file exists: %v", err)
 	}
 	g.say(0)
 	if err := g.Save(filepath.Join(dir, "missing", "gate.json")); err == nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // These are the largest numbers of entries that a past remembers. It drops the least
-// recently used entry first.
+// recently used senders and threads first, and the oldest known messages.
 const (
 	maxSenders = 1024
 	maxThreads = 512

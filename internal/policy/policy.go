@@ -48,8 +48,8 @@ func (p Policy) BodyLimit() int {
 // A Rule is the name of a rule that can refuse a message.
 type Rule string
 
-// The rules, in the order in which they are checked. The last four depend on the past, so
-// only the daemon checks them.
+// The rules, in the order in which they are checked. The last four depend on the past and on
+// what was spent, so they are checked only at the claim.
 const (
 	RuleUnproven   Rule = "unproven"    // the sender is not proven, and a proof is required
 	RuleReserved   Rule = "reserved"    // no sender may use the name

@@ -44,8 +44,8 @@ func (q *Question) person() bool {
 
 // dropped reports whether a message claims to be from the lead, and nothing shows that an
 // agent passed it on. A person may drop a hundred files at once, even while agents work, so
-// no rate or echo refuses them. A loop of such messages ends at the limit of turns without
-// a person.
+// the rules about rates and echoes do not refuse them. A loop of such messages ends at the
+// limit of turns without a person.
 func (q *Question) dropped() bool {
 	m := q.Message
 	return m.From == dropbox.Lead && !q.Proven && m.Hops == 0 && len(m.Path) == 0

@@ -12,9 +12,10 @@ import (
 // The path of a message names the agents that passed the request on and have no answer to
 // it yet: an answer goes back along the path and removes the names. So if the recipient's
 // name is on the path, the recipient is asked in the course of a request that it made
-// itself. A request may come back once, because the receiver of a task may ask its sender
-// something. A request that comes back a second time has begun a second round, and that is
-// a ring. A result is never a ring, nor is a message that begins no turn.
+// itself. A request may come back MaxReturns times, by default once, because the receiver of
+// a task may ask its sender something. A request that comes back more often has begun
+// another round, and that is a ring. A result is never a ring, nor is a message that begins
+// no turn.
 func (p Policy) loop(q Question) Verdict {
 	m := q.Message
 	if p.MaxReturns == 0 || m.Type == dropbox.Result || !q.wakes() {

@@ -24,7 +24,7 @@ const (
 	units
 )
 
-// Units returns all units.
+// Units returns all units that a cap can have.
 func Units() []Unit { return []Unit{USD, Turns, Time} }
 
 // String returns the name of the unit in the configuration.

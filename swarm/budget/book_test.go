@@ -172,7 +172,7 @@ func TestAThousandTurns(t *testing.T) {
 	}
 }
 
-// TestNothingBeginsAtACap spends the cap of a scope, cent by cent.
+// TestNothingBeginsAtACap spends the cap of a scope, turn by turn, until no turn may begin.
 func TestNothingBeginsAtACap(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(0.5)}, "a")
 	for n := 0; ; n++ {
@@ -257,8 +257,8 @@ func TestAJudgementIsNoTurn(t *testing.T) {
 	}
 }
 
-// TestARestThatIsReserved checks that a turn waits when another turn has reserved the
-// rest, and does not count as parked.
+// TestARestThatIsReserved checks that a turn waits while another turn has reserved the
+// rest, and may begin once that turn has ended.
 func TestARestThatIsReserved(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a", "b")
 	rec := d.begin(budget.Turn{Agent: "a", Message: "m"}, 1)
@@ -269,7 +269,7 @@ func TestARestThatIsReserved(t *testing.T) {
 	before := d.book.Version()
 	d.end(rec, 0.25)
 	if d.book.Version() == before {
-		t.Error("nobody is told that the rest is free")
+		t.Error("the version is the same after the rest became free")
 	}
 	if rec := d.begin(budget.Turn{Agent: "b", Message: "n"}, 1); rec == nil || rec.ReservedUSD != 0.75 {
 		t.Errorf("reserved %+v, want 0.75", rec)
@@ -364,10 +364,10 @@ func TestAnswers(t *testing.T) {
 				return
 			}
 			if block != nil {
-				t.Fatalf("what waits may not end: %+v", block)
+				t.Fatalf("the waiting message gets no turn: %+v", block)
 			}
 			if b := d.book.Check(turn("later")); b == nil || b.Answer != budget.End {
-				t.Errorf("what comes later: %+v", b)
+				t.Errorf("a later message: %+v", b)
 			}
 			d.now = d.now.Add(time.Minute)
 			d.end(&journal.Record{Turn: "n-1", Agent: "a", Message: "n", Trace: "t"}, 0.2)

@@ -119,7 +119,7 @@ type Reply struct {
 	Day    string // of the question, if the scope is daily
 }
 
-// Answer carries out an answer to a question about a scope. The parameter "waiting" has
+// Answer carries out an answer to a question about a scope. The parameter "waiting" lists
 // the ids of the messages that are waiting in the scope. Answer returns how many of them
 // get one more turn. Repeating a reply changes nothing, and returns the same number. The
 // error may be an [*OverError].
@@ -164,15 +164,16 @@ func (b *Book) Cap(s Scope, agent string) Amount {
 	return b.limit(s, agent)
 }
 
-// Number returns the number of the next question about a scope.
+// Number returns the number of the open question about a scope, or of the next one if none
+// is open.
 func (b *Book) Number(s Scope) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.saidOf(s).Number
 }
 
-// Worker returns the agent whose turn used up the cap of a scope of [KindTurn], or "" for
-// other scopes.
+// Worker returns the agent whose turn is counted in a scope of [KindTurn], or "" if none is.
+// For other scopes it returns "".
 func (b *Book) Worker(s Scope) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -262,8 +263,8 @@ func (b *Book) Line(s Scope) (Line, bool) {
 }
 
 // Lines returns the scopes that have a cap: the days of the swarm and of the agents, tasks
-// (those that run, those at their cap and the latest others), and the messages whose turn
-// used up its cap.
+// (the latest ones, running tasks first, and all that are at their cap), and the messages
+// whose turn used up its cap.
 func (b *Book) Lines(agents []string) (list []Line) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,9 +1,10 @@
 // Package budget limits what the turns of a swarm spend: US dollars, turns and time.
 //
-// A [Scope] is what a cap limits. Each turn belongs to four scopes: the turn itself, the
+// A [Scope] is what a cap limits. Each turn belongs to up to four scopes: the turn itself, the
 // task (everything that results from one message, identified by its trace), the day of
 // its agent, and the day of the swarm. The [Book] knows how much is spent and reserved in
-// each scope, and never reserves so much that spent + reserved exceeds a cap:
+// each scope, and never reserves so much that spent + reserved exceeds a cap, except for a
+// message that a person lets pass:
 //
 //	       Reserve               Settle                 Release
 //	free ----------> reserved ------------> spent + rest -------> spent
@@ -23,6 +24,6 @@
 // A day begins at midnight in the zone of [Rules]. Lines of the ledger with a date in the
 // future (a clock was set back) count as spent today.
 //
-// The package knows nothing about agents, mailboxes or clients. A [Book] is safe for
-// concurrent use.
+// The package knows agents only by name, and knows nothing about mailboxes or clients. A
+// [Book] is safe for concurrent use.
 package budget

@@ -34,7 +34,7 @@ func (b *Book) Find(name string, agents []string) (Scope, error) {
 		near = append(near, s.String())
 	}
 	meant := dropbox.Nearest(name, near)
-	if len(meant) == 0 { // corder.day is nearer to coder.day than the misspelt name corder is
+	if len(meant) == 0 { // corder.day is nearer to coder.day than the misspelled name corder is
 		meant = dropbox.Nearest(whole+day, near)
 	}
 	return Scope{}, &UnknownScopeError{Name: name, Near: meant}

@@ -122,7 +122,7 @@ func TestBilling(t *testing.T) {
 		t.Errorf("an agent with a subscription waits for dollars: %+v", b)
 	}
 	if b := d.book.Check(budget.Turn{Agent: "b", Message: "q"}); b == nil || !b.Waits || b.Unit != budget.USD {
-		t.Errorf("another agent: %+v, want that it waits", b)
+		t.Errorf("another agent: %+v, want a block that waits", b)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestSettleMeansOneMessage(t *testing.T) {
 	}
 	var none *budget.Reservation
 	if none.Note(nil); none.Time() != 0 {
-		t.Error("no reservation has a bound")
+		t.Error("a nil reservation has a bound")
 	}
 }
 
@@ -213,7 +213,7 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestWorker checks whose turn used up the cap of a turn.
+// TestWorker checks that a scope of a turn names the agent of that turn.
 func TestWorker(t *testing.T) {
 	d := newDesk(t, budget.Rules{Agents: map[string]budget.AgentRules{"a": {Turn: usd(1)}}}, "a")
 	d.end(d.begin(budget.Turn{Agent: "a", Message: "m", Trace: "m"}, 1), 1, func(l *journal.LedgerLine) { l.Outcome = "failed" })

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Arrived says that a message is in the lead's mailbox. agent is the agent that the
-// message is about, or "".
+// Arrived puts an event on the event list: a message has arrived in the mailbox of the
+// person or of the agent that leads. agent is the agent that the message is about, or "".
 func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	ev := journal.Event{
 		Kind: journal.Mail, Key: eventKey(journal.Mail, m.ID), Agent: agent, To: to, About: m.ID, Message: journal.Keep(m),
@@ -23,8 +23,8 @@ func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	return s.happened(ev)
 }
 
-// questionNotice returns the notice of a question to the person, or nil if the person
-// asks the question.
+// questionNotice returns the notice of a question to the person, or nil if the question
+// has none. A question from a person or through a bridge has none.
 func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 	switch {
 	case m.From == dropbox.Swarm && s.noticeOf != nil:
@@ -82,7 +82,7 @@ func (s *Service) Raise(key string, n journal.Notice, about, details string) err
 
 // Unpaused raises the notice that an agent begins turns again. since is when the agent's
 // hold began. The caller ends the hold afterwards. If the daemon crashes between the two
-// steps, it repeats both, and the notice keeps its key.
+// steps and both are repeated, the notice has the same key again.
 func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}
 	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {

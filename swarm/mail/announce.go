@@ -80,7 +80,7 @@ func (s *Service) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
 }
 
 const (
-	// oldMail is the age above which mail is no longer shown, for example after the
-	// daemon or the bridge was down.
+	// oldMail is the age above which an event is no longer shown, for example after the
+	// daemon was down.
 	oldMail = 24 * time.Hour
 )

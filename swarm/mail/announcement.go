@@ -12,7 +12,7 @@ import (
 // An Announcer shows people elsewhere, for example in IRC channels, what the swarm is
 // doing: the daemon delivers copies to the mailbox of a bridge, and the bridge shows them.
 // A copy wakes no agent and passes no gate, and no agent waits for it. Only one goroutine
-// at a time calls the announcer, which must not block.
+// at a time calls Copies. No method may block.
 type Announcer interface {
 	// Bridge is the name of the bridge and of its mailbox. It is always the same.
 	Bridge() string
@@ -28,7 +28,7 @@ type Announcement struct {
 	Message *dropbox.Message // what is shown; never changed
 	To      string           // the recipient's mailbox
 	About   string           // id of the message with the details
-	Agent   string           // whose turn it is about; "" for mail and for announcements about no agent
+	Agent   string           // the agent that the announcement is about, or ""
 	// Of is the message of the turn: the same as Message when the turn begins, nil if there
 	// was no turn.
 	Of *dropbox.Message
@@ -45,14 +45,14 @@ type Announcement struct {
 
 // A Copy is one place where an announcement is shown.
 type Copy struct {
-	Where string // the channel; each channel gets one copy
+	Where string // the name of the place; different in each copy of an announcement
 	Extra string // lines of YAML for the bridge, see [dropbox.Message]
 	Text  string // the note to show there; "" means the subject and the body
 }
 
 // mostCopies bounds the waiting copies while no bridge is running: a person who looks an
 // hour later wants the current state, not each step. Copies that people must see (mail,
-// alerts, dead letters) do not count.
+// alerts, dead letters) are delivered even if there are more.
 const mostCopies = 1000
 
 // Announcing is the daemon's side of an [Announcer]. It is safe for concurrent use.
@@ -60,7 +60,7 @@ type Announcing struct {
 	Announcer
 
 	mu      sync.Mutex
-	waiting int // copies in the bridge's mailbox: the last count plus those added since
+	waiting int // copies in the bridge's mailbox: the last count plus the calls of room since
 }
 
 // copyFor returns the copy of an announcement for one place. The copy is not a reply to

@@ -111,10 +111,11 @@ func (d *Arrivals) Forget(id string) {
 // An Origin says who may have left a file without a proof of its sender, judged by the
 // turns that ran when it appeared.
 //
-// There is evidence if a tool call named the folder of the mailbox, or if that folder was
-// a turn's working folder. Then the file belongs to that turn: it gets the turn's thread,
-// trace and path, and one more hop. So agents that write files to themselves and to each
-// other are stopped like agents that send messages.
+// There is evidence that a turn left the file if its agent has named the folder of the
+// mailbox in a tool call, or if the file was in the folder of that agent's own mailbox.
+// Then the file belongs to that turn: it gets the turn's thread, trace and path, and one
+// more hop. So agents that write files to themselves and to each other are stopped like
+// agents that send messages.
 //
 // It is not evidence that a turn was running at the time, even if it was the only turn:
 // people and cron jobs drop files while agents work. If it were evidence, each such file

@@ -23,10 +23,10 @@ import (
 // gives the asking process time to record that nobody answered.
 const askedAgain = 100 * time.Millisecond
 
-// TellAsked puts the questions that a turn asked people on the event list, and also those
-// that nobody answered in time. While the turn waits for an answer, TellAsked returns the
-// time of the next check; otherwise the time is zero. After an error the call can be
-// repeated.
+// TellAsked puts the questions that a turn asked through a bridge on the event list, and
+// also its questions to people that nobody answered in time. While the turn waits for an
+// answer, TellAsked returns the time of the next check; otherwise the time is zero. After
+// an error the call can be repeated.
 func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 	asks := s.Home.Asks(turn)
 	for _, q := range asks.All() {

@@ -282,7 +282,7 @@ func MayAnswer(m *dropbox.Message, asked, mailbox string, token func(name string
 }
 
 // takeBack withdraws a question: it files the question in the person's mailbox. A
-// question to an agent is filed when that agent claims it.
+// question to an agent moves to refused/ when that agent claims it.
 func (a *Asker) takeBack(to, id string) {
 	if to != dropbox.Lead {
 		return

@@ -31,8 +31,8 @@ type AttachedOptions struct {
 	Gate      Gate          // asked about every claimed message, as in the daemon; if it is nil, only loops are stopped
 	Announcer Announcer     // if it is nil, nothing is announced
 	Advise    func() string // returns a line for each prompt; nil means no line
-	Log       *slog.Logger  // nil discards it
-	Names     Names         // who the lead is
+	Log       *slog.Logger  // nil means no log
+	Names     Names         // the names of the lead and the person
 	Backend   string        // what kind of client the session is, for the receipts
 }
 
@@ -208,9 +208,10 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	b.Tasks = ev.Tasks
 	if b.Message != "" {
 		// Every turn of a prompt reports that prompt's id when it ends, even a turn that
-		// a Stop hook began. If the id is that of another prompt, the message's turn was
-		// broken off. If there is no id, the turn may have been broken off. In both cases
-		// the message waits again.
+		// a Stop hook began. A different id means that the message's turn was broken off.
+		// If the client reports no ids, only a turn that a Stop hook began is known to be
+		// the message's. After any other turn the message waits again, unless it awaits
+		// its sub-agents.
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
 		if b.Awaits = b.AwaitsTasks(done); b.Awaits {
 			b.Latest = ev.Prompt
@@ -373,7 +374,7 @@ func (s *Attached) held(now time.Time) (string, error) {
 	return "", nil
 }
 
-// waiting counts the mail that can begin a turn; notes do not count.
+// waiting counts the waiting messages, except notes and statuses, which begin no turn.
 func (s *Attached) waiting() (n int, err error) {
 	entries, err := s.mail.Box.Peek()
 	for _, e := range entries {

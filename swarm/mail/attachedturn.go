@@ -13,7 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// next claims the first waiting message, and the notes for its prompt.
+// next claims the first message that a turn may work on, and the notes for its prompt. It
+// returns the prompt, or "" if there is no such message.
 func (s *Attached) next(b *journal.Binding) (string, error) {
 	entries, err := s.mail.Box.List()
 	if err != nil {

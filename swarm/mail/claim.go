@@ -91,8 +91,9 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	return in.gated(c)
 }
 
-// Started writes into the agent's log, once per turn, which message the turn works on. It
-// runs after the client has started, so as not to delay that start.
+// Started counts the turn, and writes into the agent's log and on the event list which
+// message it works on. Only the first call for a job does so. It runs after the client has
+// started, so as not to delay that start.
 func (in *Inbox) Started(j *Job) {
 	if j.told {
 		return

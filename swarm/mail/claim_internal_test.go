@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Refuse finds out whether a message that may pass has a proof. The prompt and the receipt
-// show the result.
+// Refuse finds out whether a message that may pass has a proof. The prompt shows the
+// result.
 func TestRefuseFindsOutTheProof(t *testing.T) {
 	in := newInbox(t)
 	if err := in.Tokens.Add(dropbox.Lead); err != nil {
@@ -30,7 +30,7 @@ func TestRefuseFindsOutTheProof(t *testing.T) {
 		}
 		waiting, err := in.Box.List()
 		if err != nil || len(waiting) != 1 {
-			t.Fatalf("there waits %v, %v", waiting, err)
+			t.Fatalf("waiting: %v, %v", waiting, err)
 		}
 		j, err := in.Claim(waiting[0])
 		if err != nil || j == nil {

@@ -41,8 +41,8 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 const ByLead = "by " + dropbox.Lead
 
 // lastWord asks the gate about an answer that the daemon sends in this agent's name. An
-// answer that halts its conversation is still delivered, but as a note, which wakes no
-// agent.
+// answer that halts its conversation is still delivered. If it may not pass, it becomes a
+// note, which wakes no agent.
 func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
 	if in.Gate == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 const (
 	maxNotes    = 16    // notes in one prompt
 	maxNoteSize = 32768 // bytes of their bodies, in total
-	maxBegun    = 10    // attempts in a row that did not end; this many mean that the message crashes the machine
+	maxBegun    = 10    // attempts in a row that did not end; after so many, the message probably crashes the machine
 )
 
 // A Job is one claimed message on its way through a turn.

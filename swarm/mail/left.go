@@ -34,8 +34,9 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	return in.finish(e, c.Message, r)
 }
 
-// FinishFailure puts back a message whose attempt failed. It is for an attempt whose end
-// was recorded just before a crash, so the steps after that are missing.
+// FinishFailure puts back a message whose attempt failed, or gives it up after
+// maxFailures failures. It is for an attempt whose end was recorded just before a crash,
+// so the steps after that are missing.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	line := j.Rec.Line() // the ledger may lack this line, and accepts it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
@@ -124,8 +125,8 @@ func (in *Inbox) FinishLeft() error {
 	return nil
 }
 
-// Left returns the messages in cur/ that a turn worked on, without notes and steered
-// messages. It also returns the marks of the clients of these turns.
+// Left returns the messages in cur/, without the notes and the steered messages of their
+// turns. It also returns the marks of the clients of these turns.
 func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error) {
 	claimed, err := in.Box.Claimed()
 	if err != nil {

@@ -48,7 +48,7 @@ func claimed(t *testing.T, a *Inbox, as dropbox.Type) *dropbox.Claim {
 	}
 	waiting, err := a.Box.List()
 	if err != nil || len(waiting) != 1 {
-		t.Fatalf("there waits %v, %v", waiting, err)
+		t.Fatalf("waiting: %v, %v", waiting, err)
 	}
 	c, err := a.Box.Claim(waiting[0])
 	if err != nil {
@@ -66,7 +66,7 @@ func takeUp(a *Inbox, e dropbox.Entry) error {
 	return a.FinishFailure(j, 3)
 }
 
-// count checks how many messages each folder of a mailbox contains.
+// count checks how many messages are in coder's new/, cur/ and done/ and in lead's new/.
 func count(t *testing.T, a *Inbox, want ...int) {
 	t.Helper()
 	for i, folder := range []string{"coder/new/*.md", "coder/cur/*.md", "coder/done/*/*.md", "lead/new/*.md"} {
@@ -91,7 +91,7 @@ func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 		err := f()
 		a.Events = events
 		if !errors.Is(err, syscall.ENOTDIR) {
-			t.Errorf("settled with %v, want that the list takes nothing", err)
+			t.Errorf("settled with %v, want the error of the event list", err)
 		}
 	}
 	t.Run("done", func(t *testing.T) {

@@ -14,8 +14,8 @@ type Listener struct {
 	Behind string // shown in the status while Hear returns an error, followed by a colon and the error
 	// Hear handles events. If Hear returns an error, it gets the same events again, with
 	// the next event or after a while. The daemon also calls it without events: when it
-	// starts, and when it has filed or given up a message whose event Hear may have seen
-	// earlier. Only one goroutine at a time calls Hear.
+	// starts or stops, and when it has filed or given up a message whose event Hear may
+	// have seen earlier. Only one goroutine at a time calls Hear.
 	Hear func(ctx context.Context, events []journal.Event) error
 }
 

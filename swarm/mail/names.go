@@ -15,9 +15,10 @@ type Names struct {
 }
 
 // LeadFor says which mailbox gets the messages that the agent named from sends to the
-// lead: the mailbox of the agent that the configuration names, or the person's. For that
-// agent itself the lead is the person. LeadFor is not called for an answer to a message
-// from the lead: such an answer goes to the person.
+// lead, and the daemon's messages to the lead about that agent: the mailbox of the agent
+// that the configuration names as the lead, or the person's. For the agent that leads, the
+// lead is the person. LeadFor is not called for an answer to a message from the lead: such
+// an answer goes to the person.
 func (n Names) LeadFor(from string) string {
 	if n.Lead == "" || from == n.Lead {
 		return dropbox.Lead

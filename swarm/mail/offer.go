@@ -13,8 +13,8 @@ func (in *Inbox) hasOffer(id string) bool {
 	return err == nil && g.Agent == in.Name
 }
 
-// closeOffer closes the publication that a turn was about, if the turn's agent claimed
-// it, and tells the listeners. Repeating it is harmless.
+// closeOffer closes the publication that a turn worked on, if the turn's agent claimed
+// it, and tells the subscribers. Repeating it is harmless.
 func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	if m.Offer == "" || !in.hasOffer(m.Offer) {
 		return nil
@@ -43,7 +43,7 @@ func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
 	return nil
 }
 
-// announce tells the listeners how published work ended. It does not wait for them.
+// announce publishes how published work ended. It does not wait for the subscribers.
 func (in *Inbox) announce(m *dropbox.Message, end, text string) {
 	if err := topic.Of(in.Store).Announce(m, in.Name, end, text, in.Tokens.Sign); err != nil {
 		in.Log.Warn("nobody could be told how it ended", keyMessage, m.ID, keyErr, err)

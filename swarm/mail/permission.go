@@ -18,7 +18,7 @@ import (
 // maxWhat bounds the line that describes a tool call, in columns.
 const maxWhat = 120
 
-// WhatOf describes a tool call in one line: its kind, and what it is about.
+// WhatOf describes a tool call in one line: its kind, and its command, paths, tool or title.
 func WhatOf(r runner.PermissionRequest) string {
 	about := r.Title
 	switch {
@@ -49,8 +49,8 @@ func Verdict(d runner.Decision) string {
 	return "denied: no entry allows it"
 }
 
-// notPermitted returns one line about a denied tool call, with the entry in permissions
-// that would allow it. For an allowed call it returns "".
+// notPermitted returns one line about a denied tool call. If an entry in permissions would
+// allow the call, the line shows that entry. For an allowed call it returns "".
 func notPermitted(d runner.Decision) string {
 	if d.Allowed {
 		return ""

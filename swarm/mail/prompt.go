@@ -77,8 +77,9 @@ func (p Prompt) text(mark func() string) string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// envelope returns the line above a body. Text that strangers can choose is quoted,
-// unless it is a plain word, so that nobody can mistake it for the daemon's words.
+// envelope returns the lines above a body: one for the message, and one for each
+// attachment. Text that strangers can choose is quoted, unless it is a plain word, so that
+// nobody can mistake it for the daemon's words.
 func (l promptMail) envelope(names Names) string {
 	proof := "unverified"
 	if l.Proven {
@@ -114,7 +115,8 @@ func word(s string) string {
 	return s
 }
 
-// fenced puts an unchanged body between two marks that do not occur in it.
+// fenced puts a body between two marks that do not occur in it. It changes the body only
+// by adding a missing newline at the end.
 func fenced(body []byte, mark func() string) string {
 	m := mark()
 	for strings.Contains(string(body), m) {
@@ -128,7 +130,7 @@ func fenced(body []byte, mark func() string) string {
 	return line + "\n" + text + line
 }
 
-// randomMark returns 16 random letters.
+// randomMark returns 16 random letters and digits.
 func randomMark() string { return strings.ToLower(rand.Text()[:16]) }
 
 // Prompt returns the part of a turn's prompt that comes from its mail.

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// golden compares got with a file in testdata, or rewrites the file if UPDATE=1.
+// golden compares got with a file in testdata, or rewrites the file if UPDATE is set.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -81,7 +81,7 @@ func TestAnEnvelopeSaysWhoSaysWhat(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		set  func(*dropbox.Message)
-		want string // is part of the envelope
+		want string // part of the envelope
 	}{
 		"a plain name":            {func(m *dropbox.Message) { m.From = "coder-2" }, "from coder-2 (unverified,"},
 		"a proof in the name":     {func(m *dropbox.Message) { m.From = "lead (proven, through mailbox)" }, `from "lead (proven, through mailbox)" (unverified,`},

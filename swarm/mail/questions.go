@@ -18,8 +18,9 @@ import (
 // Questions are the daemon's questions to the person. Each is asked once per key, as a
 // message of type question from swarm. The answer goes to swarm's mailbox.
 //
-//	AskPerson: written down -> lead/new --the person answers--> swarm/new
-//	Look:      the answer is written down -> the handler -> the outcome is written down
+//	AskPerson: the question is stored
+//	Look:      the question -> lead/new --the person answers--> swarm/new
+//	Look:      the answer is stored -> the handler -> the outcome is stored
 //	           -> the answerer is told -> lead/done, swarm/done
 //
 // Each step can be repeated, and Look repeats them after a crash: a handler may be called
@@ -39,7 +40,7 @@ type Questions struct {
 // An AnswerHandler carries out the answer to a question, and says in one line what
 // happened. If it returns an error, the daemon sends the error to the person, and the
 // question stays open. If the daemon was cut off, a handler may be called again with the
-// same answer, which has the same ID. It may ask and settle questions.
+// same answer, which has the same ID. A handler may ask and settle questions.
 type AnswerHandler func(q journal.Question, a journal.QuestionAnswer) (happened string, err error)
 
 // OpenQuestions reads the questions of an earlier daemon. wake must make the daemon call
@@ -69,9 +70,9 @@ func (q *Questions) handler(kind string) AnswerHandler {
 }
 
 // AskPerson asks the person, unless a question with that key was asked before, settled or
-// not. The caller sets Key, Kind, Subject and Words, and may set Agent, About and Body.
-// If AskPerson returns nil, the person is asked now, or as soon as the person's mailbox
-// is writable.
+// not. The caller sets Key, Kind, Subject and Words, and may set Agent, About, Body and
+// Notice. If AskPerson returns nil, the question is stored, and Look sends it as soon as
+// the person's mailbox is writable.
 func (q *Questions) AskPerson(n journal.Question) error {
 	if q.handler(n.Kind) == nil || n.Key == "" || len(n.Words) == 0 {
 		return fmt.Errorf("question %q of the kind %q: no handler, no key or no words", n.Key, n.Kind)
@@ -179,8 +180,7 @@ func answerHint(id string, words []journal.AnswerWord) string {
 	return "To answer: " + hint
 }
 
-// questionText returns the body of a question: what it is about, and the words that answer
-// it.
+// questionText returns the body of a question, which ends with the words that answer it.
 func questionText(n journal.Question) string {
 	var b strings.Builder
 	if body := strings.TrimSpace(n.Body); body != "" {

@@ -262,7 +262,7 @@ func TestAQuestionIsSettledWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// An agent cannot suppress the question with a message that has the question's key.
+// An agent cannot suppress the question with a message whose key it guesses.
 func TestNobodyGuessesTheKeyOfAQuestion(t *testing.T) {
 	f := newAsking(t, t.TempDir())
 	for _, key := range []string{"question:budget:", "question:budget:" + dayIsSpent.Key} {

@@ -91,7 +91,7 @@ func ids(list []dropbox.Entry) map[string]bool {
 	return all
 }
 
-// Add inserts an entry in its place. It replaces an entry with the same name.
+// Add inserts an entry in its place. It replaces an entry of the same message.
 func (q *Queue) Add(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -197,7 +197,7 @@ func (q *Queue) Unpark() {
 	q.parked = nil
 }
 
-// HasParked reports whether an entry is parked.
+// HasParked reports whether any entry is parked.
 func (q *Queue) HasParked() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -211,8 +211,8 @@ func (q *Queue) Notes(most int) []dropbox.Entry {
 	return slices.Clone(q.notes[:min(most, len(q.notes))])
 }
 
-// Stale reports whether the count is wrong until the folder is listed again, for example
-// during a long turn.
+// Stale reports whether the count may be wrong until the folder is listed again, for
+// example during a long turn.
 func (q *Queue) Stale() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -73,7 +73,7 @@ func TestQueuePassesOverNotes(t *testing.T) {
 	}
 	q.Remove(task)
 	if _, ok := q.Head(); ok {
-		t.Error("a note is worked on by itself")
+		t.Error("Head returned a note")
 	}
 	if w := q.Waiting(); w.Normal != 1 {
 		t.Errorf("waiting = %+v", w)
@@ -116,6 +116,6 @@ func TestQueueKnowsNotesAfterAListing(t *testing.T) {
 	}
 	q.Add(note)
 	if _, ok := q.Head(); !ok || q.Waiting() != (Waiting{Normal: 1, Low: 1}) {
-		t.Errorf("waiting = %+v after a note came back, which is known no more", q.Waiting())
+		t.Errorf("waiting = %+v after a note came back that is no longer known", q.Waiting())
 	}
 }

@@ -21,7 +21,7 @@ import (
 //	Tell:     after the end, quiet.json is closed -> one alert -> quiet.json is marked as told
 //
 // Each step can be repeated: events and the alert have keys. No fact is added to a closed
-// file, so an alert that is repeated after a crash has the same key and the same facts.
+// file, so an alert that is repeated after a crash has the same key and no new facts.
 //
 // It is safe for concurrent use.
 type Quiet struct {
@@ -55,7 +55,9 @@ func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
 const quietKey = "quiet:"
 
 // mark sets the end of the quiet hours in an event that would reach the person during them.
-// It does nothing if q is nil, which it is in programs other than the daemon.
+// It leaves out alerts about damaged files, and errors while no agent can work: the person
+// is told of those at once. It does nothing if q is nil, which it is in programs other than
+// the daemon.
 func (q *Quiet) mark(ev *journal.Event) {
 	if q == nil || !tellsPerson(*ev) || strings.HasPrefix(ev.Key, quietKey) {
 		return
@@ -71,8 +73,8 @@ func (q *Quiet) mark(ev *journal.Event) {
 	ev.Quiet = end.UTC().Round(0)
 }
 
-// tellsPerson reports whether the daemon tells the person about an event by an alert, a
-// notice, or a question.
+// tellsPerson reports whether the daemon tells the person about an event: by an alert, a
+// notice, a question or a dead letter.
 func tellsPerson(ev journal.Event) bool {
 	switch {
 	case ev.Message == nil:
@@ -90,7 +92,8 @@ func tellsPerson(ev journal.Event) bool {
 	return ev.Notice != nil || ev.Kind == journal.Dead
 }
 
-// isError reports whether an event may stop agents.
+// isError reports whether an event may be more than information: it has no notice, or a
+// notice of a higher severity.
 func isError(ev journal.Event) bool {
 	return ev.Notice == nil || ev.Notice.Word.Severity() != journal.Info
 }

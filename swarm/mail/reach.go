@@ -23,7 +23,7 @@ func NewReach(store string) *Reach {
 	}
 }
 
-// Called notes the mailboxes that a tool call of an agent names.
+// Called notes the mailboxes of other agents that a tool call of an agent names.
 func (r *Reach) Called(by string, input []byte) {
 	found := r.folder.FindAllSubmatch(input, 16)
 	if len(found) == 0 {

@@ -65,9 +65,9 @@ func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	return in.Box.Refuse(c.Entry, v.String())
 }
 
-// tellRefused tells the sender that a message was refused. An agent is told once per
-// conversation, by a note: a message that wakes the agent could make it try again. A
-// person is told each time.
+// tellRefused tells the sender that a message was refused. An agent or a bridge is told
+// once per conversation, by a note: a message that wakes the agent could make it try
+// again. A person is told each time.
 func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)
 	subject := "refused: " + Describe(m)

@@ -42,7 +42,8 @@ type Service struct {
 	CanWork func(agent string) bool
 	// TurnsAt lists the turns that were running at the given time.
 	TurnsAt func(time.Time) []*journal.Record
-	// Alerted is called after an alert about an agent was delivered.
+	// Alerted is called after an alert was delivered. agent is "" if the alert is about
+	// the daemon itself.
 	Alerted func(at time.Time, agent, subject string)
 	// WakeListeners is called when there are new events.
 	WakeListeners func()

@@ -57,7 +57,8 @@ func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Ste
 	return runner.Steer{}, false
 }
 
-// takeUrgent claims the first waiting message if it is urgent and can begin a turn.
+// takeUrgent claims the first urgent message that can begin a turn, if the running turn
+// may get it.
 func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bool) {
 	if !may(nil) {
 		return nil, false

@@ -21,7 +21,7 @@ type complaint struct {
 	mend     func() error
 }
 
-// maxTrouble bounds the complaints; any further ones are only in the log.
+// maxTrouble bounds the complaints. Until drops further ones.
 const maxTrouble = 50
 
 func (t *Trouble) Set(key, sentence string) { t.Until(key, sentence, nil) }

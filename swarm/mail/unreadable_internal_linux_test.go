@@ -43,7 +43,7 @@ func withoutList(t *testing.T, folder string, f func()) {
 	f()
 }
 
-// Amend adds no lines for days whose mail it cannot list.
+// Amend returns an error if it cannot list the mail of a day.
 func TestADayThatCannotBeListed(t *testing.T) {
 	in := newInbox(t)
 	ledger, err := journal.OpenLedger(in.Home, nil)
@@ -79,7 +79,7 @@ func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 	}
 	withoutList(t, filepath.Join(a.Store.Dir(), "coder/cur"), func() {
 		if err := takeUp(a, task.Entry); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("takeUp = %v, want that the notes cannot be looked for", err)
+			t.Errorf("takeUp = %v, want the error of the listing", err)
 		}
 	})
 	count(t, a, 0, 2, 0, 0)
@@ -108,7 +108,7 @@ func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 	}
 	withoutList(t, filepath.Join(a.Store.Dir(), "coder/cur"), func() {
 		if err := a.finish(task.Entry, task.Message, r); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("finish = %v, want that the notes cannot be looked for", err)
+			t.Errorf("finish = %v, want the error of the listing", err)
 		}
 	})
 	count(t, a, 0, 2, 0, 0)

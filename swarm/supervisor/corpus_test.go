@@ -38,9 +38,9 @@ type turnEvents struct {
 //
 //	== NAME (KIND, readonly)
 //
-// where both words in parentheses may be missing. Without KIND the kind is claude. A line is
-// one message of the agent. A line that begins with "&" continues the message of the line
-// before it:
+// where each of the words in parentheses may be missing. Without KIND the kind is claude. A
+// line is one message of the agent. A line that begins with "&" continues the message of the
+// line before it:
 //
 //	> TEXT                          the agent says something
 //	TOOL `INPUT` = RESULT           a call and its result; \n is a new line in it
@@ -201,7 +201,7 @@ func inputOf(tool, short string) string {
 }
 
 // recorded reads the streams below testdata, which were recorded while the real client
-// ran turns of our scripts. None of the agents is stuck.
+// ran turns of our scripts. No agent is stuck, except in the recordings in repeating.
 func recorded(t *testing.T) (all []recording) {
 	t.Helper()
 	for _, pattern := range []string{"transcripts/*.jsonl", "transcripts-330/*.jsonl", "errors/*/*.jsonl", "project-v1/recording/files/claude-swarm/turns/*.jsonl"} {
@@ -362,7 +362,7 @@ func build(r *rand.Rand, w *writer) {
 	}
 }
 
-// delegate lets sub-agents look at the same things at the same time.
+// delegate lets several sub-agents look at the same things.
 func delegate(r *rand.Rand, w *writer) {
 	if w.rec.kind.Name != "claude" {
 		return

@@ -47,6 +47,5 @@ func (l *ladder) clean() {
 	}
 }
 
-// last reports whether the agent had at least two whispers and the next bad verdict
-// escalates.
+// last reports whether at least two bad verdicts are counted and the next one escalates.
 func (l *ladder) last(threshold int) bool { return !l.over && l.bad >= 2 && l.bad == threshold-1 }

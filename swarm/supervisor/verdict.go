@@ -22,7 +22,7 @@ type Verdict struct {
 	Message string // for the agent; "" if Action is OK
 }
 
-// A Whisper is a line of text for an agent, which nobody else sees.
+// A Whisper is a line of text for an agent, which no other agent sees.
 type Whisper struct {
 	ID      string // unique in the project
 	Agent   string

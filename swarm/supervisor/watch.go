@@ -94,8 +94,8 @@ func (w *Watch) Event(ev *streamjson.Event) {
 	}
 }
 
-// End says that the turn has ended. If the agent has had at least two whispers, has made
-// no good step since the last one, and the next bad verdict escalates, the end of the
+// End says that the turn has ended. If at least two bad verdicts are counted, the next one
+// escalates, and the agent has made no good step since the last whisper, the end of the
 // turn counts as that verdict: the next turn would continue like this one. The last
 // whisper must have been about repeated calls or failures of the agent itself.
 func (w *Watch) End() {
@@ -150,8 +150,9 @@ func (w *Watch) says(ev *streamjson.Event) {
 	}
 }
 
-// push adds a step to the window. If the window is full, push drops the oldest step of the
-// same sub-agent.
+// push adds a step to the window. If the window has too many steps of the same agent or
+// sub-agent, push drops the oldest of them. If it has too many steps of all together, push
+// drops the oldest of all.
 func (w *Watch) push(s *Step) {
 	settings, _ := w.sup.inForce()
 	w.window = append(w.window, s)

@@ -245,7 +245,7 @@ func TestAPersonLetsItGoOn(t *testing.T) {
 		h = heard{}
 		play(w, script(t, "2x "+fails))
 		if h.rungs() != "" {
-			t.Errorf("%s: what was before counts: %q", name, h.rungs())
+			t.Errorf("%s: earlier steps count: %q", name, h.rungs())
 		}
 		play(w, script(t, fails))
 		if h.rungs() != "1" {

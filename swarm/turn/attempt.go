@@ -21,7 +21,7 @@ type Task struct {
 
 	// Prompt returns the prompt for the turn with this record.
 	Prompt func(*journal.Record, Recall) string
-	// Started is called once the client runs.
+	// Started is called for each client after the client has started.
 	Started func()
 	// Steer returns the [runner.Steering] that brings urgent messages to the turn with
 	// this record while it is running.
@@ -51,8 +51,8 @@ type Recall struct {
 
 // Run starts one client after another until one is usable, or until [journal.MaxTries] of
 // them have refused the session or the prompt. It returns the outcome of the last client,
-// and the record of the last one that was sent the prompt, or nil if none was. An error
-// means that Run could not start another client because of a failure of the daemon.
+// and the record of the last attempt that began, or nil if none did. An error means that
+// Run could not start another client because of a failure of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
 	// A dead letter that is tried again has records of its earlier attempts. The new
 	// turns must not reuse their names.

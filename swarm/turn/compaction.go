@@ -27,9 +27,9 @@ type handback struct {
 	To   int64 `json:"to"`
 }
 
-// HookCompact is what the client runs, in a separate process, when it compacts in the
-// middle of a turn. It prints the newest part of the agent's window in the form that the
-// client reads, so that the agent still knows, in the same turn, what it has just done.
+// HookCompact is the hook that the client runs, in a separate process, when it compacts in
+// the middle of a turn. It prints the newest part of the agent's window in the form that
+// the client reads, so that the agent still knows, in the same turn, what it has just done.
 // HookCompact needs no daemon: the window before the turn and the turn's stream are both
 // files. mark is the mark of the turn's processes.
 //

@@ -13,8 +13,8 @@ import (
 const leastFall = 20_000
 
 // A contextSize watches the size of a conversation over its turns, for a client that does
-// not report its compactions ([runner.Kind].Compacts). A drop by more than half counts as
-// a compaction.
+// not report its compactions ([runner.Kind].Compacts). A drop by more than half, and by at
+// least leastFall, counts as a compaction.
 type contextSize struct {
 	session string
 	peak    int // the largest size since the session began, or since the last compaction, in tokens

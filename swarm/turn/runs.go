@@ -71,8 +71,8 @@ func (r *Runs) Turn() string {
 	return r.current.Turn
 }
 
-// At returns the turn of the agent, running or past, during which a file was written at
-// the time written. It returns nil if no turn was running then.
+// At returns the turn of the agent that was running at the time written, at which a file
+// was written. It returns nil if no turn was running then.
 func (r *Runs) At(written time.Time) *journal.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()

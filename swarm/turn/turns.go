@@ -77,7 +77,7 @@ func (s Settings) lingers() bool {
 	return s.Linger > 0 && (s.Session == "" || s.Session == SessionResume)
 }
 
-// windowLimit bounds an agent's window, in bytes.
+// windowLimit returns the limit of an agent's window, in bytes.
 func (s Settings) windowLimit() int { return window.Limit(s.WindowTokens, s.Client.CompactWindow) }
 
 // Turns runs the turns of one agent, one after the other, and keeps its client between

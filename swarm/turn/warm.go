@@ -167,7 +167,7 @@ func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	switch {
 	case why != "":
 	case unsettled:
-		why = "the outcome of its turn could not be filed" // the turn will be followed again, and that does not end before the client does
+		why = "the outcome of its turn could not be filed" // the turn will be followed again, and Follow returns only after the client has ended
 	case t.Waiting.tooMany(w.waiting):
 		why = "too many clients wait"
 	case !time.Now().Before(w.due()):

@@ -1,5 +1,5 @@
 // Package whisper delivers the whispers of the supervisor to the agents. A whisper is not
-// mail: only the agent sees it, nobody answers it, and it never begins a turn.
+// mail: no other agent sees it, nobody answers it, and it never begins a turn.
 //
 //	            +--> the running turn, beside urgent mail     (steering)
 //	verdict --> | --> before an answer of the control socket   (socket)

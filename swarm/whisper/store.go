@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Whisper is a line of text from the supervisor to an agent, which nobody else sees.
+// A Whisper is a line of text from the supervisor to an agent, which no other agent sees.
 //
 //	waiting --Give--> given to a turn --Shown--> shown
 //	   ^                     |
@@ -232,7 +232,7 @@ func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whis
 	return shown, err
 }
 
-// Knows reports whether an agent has, or had, a whisper with that key.
+// Knows reports whether the store has a whisper for an agent with that key, shown or not.
 func (s *Store) Knows(agent, key string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // A Turn brings whispers to one turn of an agent, and finds out from the events of its
-// client which ones the client has read. Only the goroutine that runs the turn uses it.
+// client which of them the client has read. Only the goroutine that runs the turn uses it.
 type Turn struct {
 	store *Store
 	agent string

@@ -64,7 +64,7 @@ func TestLend(t *testing.T) {
 		t.Errorf("a second Lend = %+v, %v", lent, err)
 	}
 	if got := state(t, s, "coder"); got != ".a.b" || s.Wait() || Waits(s.home, "coder") {
-		t.Errorf("whispers = %s, want that both were shown", got)
+		t.Errorf("whispers = %s, want both shown", got)
 	}
 	// The beginning of the file is intact, and the rest is damaged.
 	if err := os.WriteFile(path(s.home, "coder"), []byte(`{"whispers":[{"key":"c"}],"v":"x"}`), 0o600); err != nil {
