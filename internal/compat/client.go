@@ -129,7 +129,7 @@ func (n line) is(kind, subtype string) bool {
 
 func (n line) text(key string) string { s, _ := n[key].(string); return s }
 
-// A client is a running Claude Code.
+// A client is a process of Claude Code.
 type client struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser

@@ -52,6 +52,6 @@ func TestAnAnswerThatIsNotWantedIsMarked(t *testing.T) {
 	}
 	all[3] = answer{"no: a | b", facts[3].good("no: a | b")}
 	if got := table([]string{"2.1.1"}, [][]answer{all}); strings.Count(got, "**") != 2 || !strings.Contains(got, `**no: a \| b**`) {
-		t.Errorf("the table marks it otherwise:\n%s", got)
+		t.Errorf("the table does not mark exactly that answer:\n%s", got)
 	}
 }

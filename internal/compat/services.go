@@ -108,7 +108,8 @@ func deniedIsNamed(l *lab) (string, error) {
 	return yes(made != nil && named, "ran %v, denials %v", made == nil, denials)
 }
 
-// withServer starts a client with an MCP server and waits until the server is connected.
+// withServer starts a client with an MCP server and waits until the server is connected or
+// has failed, or until patience is over. The string is the server's status.
 func withServer(l *lab) (*client, string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -297,7 +298,7 @@ func (l *lab) left() []int {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(data, []byte("HOME="+l.home+"\x00")) {
-			continue // the process has ended, or belongs to another user
+			continue // the process has ended, or belongs to another user or another lab
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
 			pids = append(pids, pid)

@@ -61,7 +61,7 @@ func NewAccount(kind *Kind, from Place) Account {
 	return a
 }
 
-// Resumed says that a new process continues the session of an earlier one, and that this
+// Resumed records that a new process continues the session of an earlier one, and that this
 // turn is the first of the new process. A running total of the session then starts from
 // an unknown value: the cost of the turn is unknown unless BaseCost is called, and the
 // tokens up to the turn's first result do not count. Resumed changes nothing for other
@@ -79,8 +79,8 @@ func (a *Account) BaseCost(usd float64) {
 	}
 }
 
-// Restart forgets everything except the cost: the events were not part of the turn, but no
-// other turn counts their cost.
+// Restart forgets everything except the cost and the running totals: the events were not
+// part of the turn, but no other turn counts their cost.
 func (a *Account) Restart() {
 	*a = Account{kind: a.kind, cost: a.cost, tokens: a.tokens, spent: Spent{CostUSD: a.spent.CostUSD}}
 }
@@ -241,8 +241,8 @@ func sinceTotal(r *streamjson.Result, before float64) float64 {
 // rounded removes the rounding error of a sum of binary fractions, in US dollars.
 func rounded(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
-// Interim says that the last result was not the final one: the client waits for delegated
-// work, and the text of its next result replaces the text of this one.
+// Interim records that the last result was not the final one: the client waits for
+// delegated work, and the text of its next result replaces the text of this one.
 func (a *Account) Interim() { a.interim = len(a.texts) > 0 }
 
 // Began reports whether any event was seen.
@@ -251,7 +251,7 @@ func (a *Account) Began() bool { return a.began }
 // CostUSD returns the cost of the turn according to the results so far, in US dollars.
 func (a *Account) CostUSD() float64 { return a.spent.CostUSD }
 
-// Lost notes that a part of the turn's cost will never be known.
+// Lost records that a part of the turn's cost will never be known.
 func (a *Account) Lost() { a.cost.notKnown = true }
 
 // Session returns the last id that the client reported for the conversation, or "".

@@ -39,7 +39,7 @@ func TestAccountOfTranscripts(t *testing.T) {
 		"interrupted":        {calls: 1, context: 13000},
 		"error_401":          {text: "Invalid API key · Fix external API key", results: 1},
 		"resident_two_turns": {context: 12000, results: 2, cost: 0.01249},
-		// The two cases with a compaction are resumed sessions, whose totals include
+		// The two cases of 2.1.330 with a compaction are resumed sessions, whose totals include
 		// earlier turns. In resident_mixed, /clear resets the total to 0.
 		"330/hello":          {text: "Hi.", context: 12000, results: 1, cost: 0.003642},
 		"330/auto_compact":   {text: "Done (3)", compactions: 1, context: 15000, results: 1, cost: 0.076248},

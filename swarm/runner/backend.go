@@ -23,9 +23,10 @@ type Backend interface {
 
 	// Follow continues a turn whose daemon died. If p is alive, Follow follows it until
 	// it ends, as Run does. In either case Follow reads the file to its end. If the file
-	// has no result, the outcome is [NoResult]. Follow passes the events after t.From to
-	// t.Event and ignores earlier ones. It does not call Started, and sends only signals
-	// to the client. Spec.Timeout counts from the call.
+	// has no result, and Follow did not end the client for another reason, the outcome is
+	// [NoResult]. Follow passes the events after t.From to t.Event and ignores earlier ones.
+	// It does not call Started, and sends only signals to the client. Spec.Timeout counts
+	// from the call.
 	Follow(ctx context.Context, t Turn, p Process) Outcome
 }
 
@@ -61,23 +62,24 @@ type Turn struct {
 
 	// Tools is the MCP server through which the agent reaches the swarm; nil for no tools.
 	// A started client proves that it has the tools before it gets the prompt, which costs
-	// no call of the model. Run ends a client that lacks them, and the outcome is
-	// [NoFirstEvent], even if its turn had begun.
+	// no call of the model. A client that starts servers only with the prompt ([Later])
+	// proves it by the end of the turn. Run ends a client that lacks the tools, and the
+	// outcome is [NoFirstEvent], even if its turn had begun.
 	Tools *Server
 
 	// Hook is the command line (for a shell) that prints the text that the agent needs
 	// again right after a compaction; "" for no hook.
 	Hook string
-	// CapUSD is the most that the turn may spend, in US dollars: what the budget reserved
-	// for it. 0 means no cap. The client checks its cost after each request to its model,
-	// so the turn may exceed the cap by one request, or by one for each of its
+	// CapUSD is the most that the turn may spend, in US dollars: the amount that the budget
+	// reserved for it. 0 means no cap. The client checks its cost after each request to its
+	// model, so the turn may exceed the cap by one request, or by one for each of its
 	// sub-agents. A backend whose kind does not cap ([Kind].Caps) ignores CapUSD. A turn
 	// with a cap needs a client that was started for it, and that client does not stay.
 	CapUSD float64
 	// Permit decides about the client's permission requests; nil denies all of them. A
 	// backend whose client does not ask ([Kind].Asks) never uses it.
 	Permit Permit
-	// Recalls says that the prompt brings back what the session may have lost. A client
+	// Recalls says that the prompt repeats what the session may have lost. A client
 	// that gets Spec.System only in a prompt then gets it again.
 	Recalls bool
 	// Waited returns how long the turn has waited for answers to its questions:
@@ -99,8 +101,8 @@ type Turn struct {
 	// Steered are, for Follow, the UUIDs of the messages that an earlier daemon had
 	// brought to the turn.
 	Steered []string
-	// Event is called for each event, in order, in the goroutine of Run or
-	// Follow. The event is valid only during the call. It may be nil.
+	// Event is called for each event, in order, in the goroutine of Run, Serve or Follow.
+	// The event is valid only during the call. Event may be nil.
 	Event func(*streamjson.Event)
 }
 
@@ -108,11 +110,11 @@ type Turn struct {
 func (t Turn) Mark() string { return cmp.Or(t.Client, t.ID) }
 
 // Files are the files of a turn, as absolute paths in folders that exist. The backend
-// creates the files, readable only by their owner. Settings and System may be files of
-// the agent's earlier turns, which have ended.
+// creates the files except Ready, readable only by their owner. Settings and System may be
+// files of the agent's earlier turns, which have ended.
 type Files struct {
 	Stdout   string // the client's standard output, byte for byte; events can be read from it again
-	Stderr   string // its standard error; kept below 4 MiB; later turns of a client use both files of its first turn
+	Stderr   string // its standard error; cut to 1 MiB when it exceeds 4 MiB; later turns of a client use both files of its first turn
 	Settings string // settings that the client reads
 	System   string // the system prompt, as the client reads it
 	Servers  string // the MCP servers, as the client reads them
@@ -120,7 +122,7 @@ type Files struct {
 	Private  string // a folder that the agent's tools must not read; "" means none
 }
 
-// ToolServer is the name of [Turn.Tools] in the client, which calls the tool send
+// ToolServer is the name of [Turn.Tools] in the client. In events its tool send is called
 // mcp__dead-drop__send.
 const ToolServer = "dead-drop"
 
@@ -148,7 +150,7 @@ const (
 
 // A Session is the client's own memory of a conversation.
 type Session struct {
-	ID  string // a UUID
+	ID  string // a UUID, or the id that the client chose ([Kind].NamesSessions)
 	How How
 }
 

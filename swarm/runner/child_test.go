@@ -188,7 +188,7 @@ func TestStartFindsTheProgram(t *testing.T) {
 	}{
 		{"tool", "/no/such/folder:" + dir, nil},
 		{"tool", "", exec.ErrNotFound},
-		{"local", ".", exec.ErrNotFound}, // LookPath ignores the agent's folder
+		{"local", ".", exec.ErrNotFound}, // LookPath ignores relative folders of PATH
 		{"./local", "", nil},
 		{"data", dir, fs.ErrPermission},
 		{dir, "", fs.ErrPermission},
@@ -222,7 +222,7 @@ func TestProcessIsMoreThanItsNumber(t *testing.T) {
 		t.Error("a process without a number is alive")
 	}
 	if _, err := runner.Identify(1 << 30); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Identify of a number that nobody has: %v, want %v", err, fs.ErrNotExist)
+		t.Errorf("Identify of a number that no process has: %v, want %v", err, fs.ErrNotExist)
 	}
 }
 
@@ -257,6 +257,6 @@ func TestAdoptedIsKilled(t *testing.T) {
 		t.Errorf("Finish left %v", left)
 	}
 	if e := c.Finish(0); e.Signal != "killed" {
-		t.Errorf("the parent's Finish = %+v, want that its child was killed", e)
+		t.Errorf("the parent's Finish = %+v, want a killed child", e)
 	}
 }

@@ -15,8 +15,8 @@
 //	              │ PromptNotRun   │ NoSession       │
 //	                               │ Stalled, TimedOut, Stopped ── ladder ── exit
 //
-// The ladder ends a client that has to stop: SIGINT to the leader, 10 s, SIGTERM to its
-// group, 5 s, SIGKILL to its group.
+// The ladder ends a client that has to stop: SIGINT to the leader (or a cancel request, if
+// the protocol of the client has one), 10 s, SIGTERM to its group, 5 s, SIGKILL to its group.
 //
 // However a turn ends, the rest of its group is killed before the leader is reaped. Then
 // all processes that still carry the turn's mark ([MarkVar]) in their environment are

@@ -40,7 +40,8 @@ func EndAdopted(grace time.Duration) int {
 	}
 }
 
-// adoptedOrphans returns the children that this process has not started itself.
+// adoptedOrphans returns the children of this process that are not in its process group
+// and that [Start] has not started.
 func adoptedOrphans() []processStat {
 	var found []processStat
 	own := syscall.Getpgrp()

@@ -92,8 +92,8 @@ type Tools interface {
 	Runs(tool string, input []byte) string
 	// Waits reports whether a call only waits for work that began before the call.
 	Waits(tool string, input []byte) bool
-	// Allow returns the entry of allowed_tools that permits a denied call: as narrow as
-	// possible, but wide enough for the next such call.
+	// Allow returns the entry of allowed_tools, or of permissions for a client that asks, that
+	// permits a denied call: as narrow as possible, but wide enough for the next such call.
 	Allow(tool string, input []byte) string
 }
 

@@ -36,8 +36,7 @@ func (l *Ladder) Begin(c Client, now time.Time) {
 	}
 }
 
-// BeginAtKill kills the group at once. It is for a client that has done its work but does
-// not end.
+// BeginAtKill kills the group at once. It is for a client that has nothing left to finish.
 func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	if l.rung < 3 {
 		l.rung = 2

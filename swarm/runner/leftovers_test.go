@@ -268,7 +268,7 @@ func TestWhatNoSignTells(t *testing.T) {
 	stranger := s.process("stranger")
 	c.Finish(100 * time.Millisecond)
 	if !stranger.Alive() {
-		t.Error("it has ended: then the package comment and the doc comment of Finish are wrong")
+		t.Error("it has ended: then the doc comments of search and Finish are wrong")
 	}
 }
 

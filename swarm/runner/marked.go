@@ -7,9 +7,9 @@ import (
 )
 
 // Leftovers returns the running processes of a turn, whatever their parent: those that
-// carry mark (the ID of the turn) in the environment they were started with, and those in
-// a session that a process with the mark leads. It finds only processes that this user
-// may inspect, and never this process itself.
+// carry mark (see [Turn.Mark]) in the environment they were started with, and those in a
+// session that a process with the mark leads. It finds only processes that this user may
+// inspect, and never this process itself.
 func Leftovers(mark string) []Process {
 	var found []Process
 	newSearch(mark, processStat{}).each(func(s processStat) {

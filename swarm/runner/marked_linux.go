@@ -39,7 +39,7 @@ func newestPID() string {
 type environReader struct{ buf []byte }
 
 // A process has no readable environment during exec. This usually takes a few
-// microseconds, but longer on a busy machine. In the last few microseconds the
+// microseconds, but longer on a busy machine. In the last few microseconds of exec the
 // environment looks empty. After execPatience, or if the environment has looked empty for
 // emptyPatience, the process counts as one without a mark.
 const (
@@ -61,7 +61,7 @@ func (r *environReader) carries(pid int, entry []byte) bool {
 			return bytes.Contains(block, entry) && hasEntry(block, entry)
 		}
 		// A process that has ended, a kernel thread and a process in exec all have no
-		// environment. Only a process in exec has a program.
+		// environment. Of these three, only a process in exec has a program.
 		var to [1]byte
 		if _, err := unix.Readlink(dir+"/exe", to[:]); err != nil {
 			return false

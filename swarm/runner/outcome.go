@@ -25,7 +25,7 @@ const (
 	Stopped      End = "stopped"    // we ended it: the context was done, or a full disk lost its output
 	NoResources  End = "short"      // the machine is out of disk space, open files or processes for now: nothing was sent
 	NoResult     End = "lost"       // Follow: the client is dead and its file has no result
-	ClientGone   End = "gone"       // Serve: the waiting client ended before it took the prompt: no work was done
+	ClientGone   End = "gone"       // Serve: the waiting client ended or stayed silent before it took the prompt: no work was done
 	PromptNotRun End = "unheard"    // the client acknowledged the prompt without running it: it has seen the UUID before
 )
 
@@ -39,12 +39,12 @@ type Outcome struct {
 	// Hint is what the person can do next, one line; it may be empty. It does not say how
 	// to start the agent again: the daemon adds that.
 	Hint string
-	Text string // the client's final words: the summary, or its error text
+	Text string // the client's final answer, or its error text
 
 	Session string  // as the client names it; "" if it does not
 	Model   string  // of the main conversation
 	Version string  // of the client, as it reports it; "" if it did not
-	Billing Billing // who pays, as the client reports it
+	Billing Billing // how the account pays, as the client reports it
 
 	Spent
 	Denied    []Denial   // tool calls that were not permitted, in order
@@ -102,7 +102,7 @@ type Exit struct {
 	Leftovers int
 }
 
-// Crash says how a client crashed, such as "process exited with code 1".
+// Crash returns how a client crashed, such as "process exited with code 1".
 func (x Exit) Crash() string {
 	switch {
 	case x.Signal != "":
@@ -117,6 +117,6 @@ func (x Exit) Crash() string {
 type Denial struct {
 	Tool  string
 	Input json.RawMessage
-	// Allow is the entry of allowed_tools that would permit the call.
+	// Allow is the entry of the configuration that would permit the call; see [Tools].
 	Allow string
 }

@@ -21,8 +21,8 @@ type PermissionRequest struct {
 	// concerns. A client may leave out either.
 	Command string   `json:"command,omitempty"`
 	Paths   []string `json:"paths,omitempty"`
-	// Tool is the tool of an MCP server, by the client's name for it. It is "" for a tool
-	// that the client has built in or does not name.
+	// Tool is the tool of an MCP server, by the client's name for it. It is "" for a built-in
+	// tool, and for a tool that the client does not name.
 	Tool string `json:"tool,omitempty"`
 	// Title is the client's description of the call for a person.
 	Title string          `json:"title,omitempty"`

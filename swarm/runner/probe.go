@@ -8,7 +8,7 @@ type Prober interface {
 
 	// Probe starts the client of t, opens a session, waits for its tools as at the start of
 	// a turn, and ends the client. It does not call the model, and does not use t.Prompt,
-	// t.Session and t.Permit. When it returns, every process that it has started is gone,
+	// t.Session or t.Permit. When it returns, every process that it has started is gone,
 	// even if ctx is done first.
 	Probe(ctx context.Context, t Turn) Probe
 }

@@ -42,12 +42,13 @@ type processStat struct {
 	session            int // 0: not known, or begun outside the container
 	start              uint64
 	dead               bool          // ended, not reaped yet
-	used               time.Duration // processor time, including the children that it has waited for
+	used               time.Duration // processor time; on Linux including the children that it has waited for
 	rss                int64         // memory, in bytes
 }
 
-// Ancestors lists the parent of a process, the parent's parent, and so on. The parameter
-// "most" limits their number. The list ends early if the system hides the next parent.
+// Ancestors lists the parent of a process, the parent's parent, and so on, but not the
+// first process of the system. The parameter "most" limits their number. The list ends
+// early if the system hides the next parent.
 func Ancestors(pid, most int) []Process {
 	var all []Process
 	s, err := stat(pid)

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process in this state has ended and was not reaped yet (SZOMB of sys/proc.h).
+// stateZombie is the state of a process that has ended and is not reaped yet (SZOMB of
+// sys/proc.h).
 const stateZombie = 5
 
 func stat(pid int) (processStat, error) {

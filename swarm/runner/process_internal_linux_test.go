@@ -23,7 +23,7 @@ func TestParseStat(t *testing.T) {
 		t.Errorf("parseStat = %+v, %v, want %+v", s, ok, want)
 	}
 	if _, ok := parseStat([]byte("42 (cut) S 1 2 3")); ok {
-		t.Error("a line that was cut off is taken for a whole one")
+		t.Error("a line that was cut off is taken for a complete one")
 	}
 }
 

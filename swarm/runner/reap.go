@@ -42,8 +42,8 @@ func reapGroup(pgid int) {
 	if pgid <= 1 || pgid == syscall.Getpgrp() || children.has(pgid) {
 		return
 	}
-	// A killed process takes a moment to die, and longer if it waits for the disk;
-	// ReapAdopted reaps it later.
+	// A killed process takes a moment to die. A process that takes longer, for example
+	// because it waits for the disk, is left to ReapAdopted.
 	for deadline := time.Now().Add(time.Second); ; {
 		pid, err := syscall.Wait4(-pgid, nil, syscall.WNOHANG, nil)
 		switch {

@@ -69,7 +69,7 @@ func TestEndAdopted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := runner.EndAdopted(200 * time.Millisecond); n < 2 {
-		t.Errorf("EndAdopted = %d, want 2 and more", n)
+		t.Errorf("EndAdopted = %d, want 2 or more", n)
 	}
 	for _, line := range strings.Fields(string(out)) {
 		pid, err := strconv.Atoi(line)
@@ -77,7 +77,7 @@ func TestEndAdopted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if syscall.Kill(pid, 0) == nil {
-			t.Errorf("the orphan %d lives", pid)
+			t.Errorf("the orphan %d still runs", pid)
 		}
 	}
 	if err := syscall.Kill(own.Process.Pid, 0); err != nil {

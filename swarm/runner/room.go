@@ -6,7 +6,7 @@ import (
 )
 
 // roomAhead is the disk space, in bytes, that is reserved for a client's further output.
-// When only roomLow of it is left, more is reserved.
+// When less than roomLow of it is left, more is reserved.
 const (
 	roomAhead = 1 << 20
 	roomLow   = roomAhead / 2
@@ -15,7 +15,7 @@ const (
 // A Room is reserved disk space for a client's output. A client does not notice when its
 // output cannot be written: the text and the result are lost, and the client waits
 // forever. So no turn begins without room, and the room of a running turn is larger than
-// the output of a client between two checks.
+// the usual output of a client between two checks.
 //
 // The zero value has no room yet. On a file system that cannot reserve space, a Room does
 // nothing. A Room belongs to one goroutine.

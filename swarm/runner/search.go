@@ -16,11 +16,11 @@ import (
 // The second sign is the session. The shell tool of most clients begins a session for
 // each command, and every process of a session descends from its leader, which began it.
 // So a session belongs to the turn when its leader carries the mark. It also belongs to
-// the turn when another process in it carries the mark and the leader began after the
-// client: then the leader descends from the client. A process that falsely carries the mark
-// of another turn thereby gives its own session, and only that, to the other turn. The
-// session of the client itself is that of its daemon, or of the terminal of a person, and
-// never belongs to the turn.
+// the turn when another process in it carries the mark, and the leader has ended or began
+// after the client: such a leader descends from the client. A process that falsely carries
+// the mark of another turn thereby gives its own session, and only that, to the other turn.
+// The session of the client itself is that of its daemon, or of the terminal of a person,
+// and never belongs to the turn.
 //
 // A process that lost the mark and began another session, for example by setsid env -i,
 // has neither sign. On Linux [EndAdopted] ends it when the daemon ends.

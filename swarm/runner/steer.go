@@ -17,8 +17,8 @@ type Steer struct {
 	Aside bool
 }
 
-// Steering brings messages to a running turn. Only the goroutine of Run uses it, so Next
-// may use everything that belongs to the caller's goroutine.
+// Steering brings messages to a running turn. Only the goroutine of Run or Serve uses it,
+// so Next may use everything that belongs to the caller's goroutine.
 type Steering struct {
 	// Wake receives a value when there may be a message.
 	Wake <-chan struct{}

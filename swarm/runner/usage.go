@@ -4,8 +4,8 @@ import "time"
 
 // A Usage says how much processor time and memory some running processes use.
 type Usage struct {
-	// CPU is the processor time that the processes, and the children that they have waited
-	// for, have used so far.
+	// CPU is the processor time that the processes have used so far. On Linux it includes the
+	// children that they have waited for.
 	CPU time.Duration
 	// RSS is the memory that the processes use, in bytes. Shared memory counts for each
 	// process.

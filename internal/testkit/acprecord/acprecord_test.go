@@ -38,7 +38,7 @@ func TestEveryRowIsRecorded(t *testing.T) {
 					Msg struct{ JSONRPC, Method string }
 				}
 				if err := json.Unmarshal(text, &l); err != nil || l.Msg.JSONRPC != "2.0" || l.TMS < last || l.Dir != "client" && l.Dir != "agent" {
-					t.Errorf("%s:%d is no message: %v, %s", file, n+1, err, text)
+					t.Errorf("%s:%d is not a message: %v, %s", file, n+1, err, text)
 				}
 				if n == 0 && (l.Dir != "client" || l.Msg.Method != "initialize") {
 					t.Errorf("%s begins with %s", file, text)

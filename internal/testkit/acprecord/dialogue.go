@@ -22,8 +22,8 @@ type line struct {
 	Msg any    `json:"msg"`
 }
 
-// A dialogue is an exchange of messages with one process of a client. Its methods send and
-// wait; they do not check what an answer says.
+// A dialogue is an exchange of messages with a client, one process at a time. Its methods
+// send and wait; they do not check what an answer says.
 type dialogue struct {
 	home    *acptest.Home
 	session string

@@ -395,7 +395,7 @@ func TestBadClientsAreBad(t *testing.T) {
 			}
 			recovers := slices.Contains([]string{"garbage", "long-line", "many-lines"}, bad)
 			if good == 1 && !recovers {
-				t.Errorf("the client answers well")
+				t.Errorf("the client answers correctly")
 			}
 		})
 	}

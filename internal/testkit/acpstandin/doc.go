@@ -1,8 +1,8 @@
 // Package acpstandin is a stand-in for the agents that speak the Agent Client Protocol
 // (version 1) on their standard input and output, for tests. It needs no model, account or
 // network. The prompt is the script: lines that begin with an @ and a known word are steps,
-// and other lines are ignored. Without a step the agent says "Done: " and the first line of
-// the message.
+// and other lines are ignored. If no step says anything, the agent says "Done: " and the
+// first line of the message.
 //
 //	@say TEXT            a message, in two chunks
 //	@think TEXT          a thought
@@ -18,7 +18,7 @@
 //	@compact             shrinks the context to a third
 //	@steer               waits for _session/steering and follows its script
 //	@late                sends updates after the response
-//	@fail TEXT           says TEXT, and ends the turn as one that the model refuses
+//	@fail TEXT           says TEXT, and ends the turn as if the model had refused it
 //	@status 429          ends the turn as this client does when its model's service answers with
 //	                     this status; "@status 429 usage" is the usage limit of a subscription
 //	@noresult            exits in the middle of the turn, with status 1

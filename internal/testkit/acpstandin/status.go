@@ -17,7 +17,7 @@ func fits(e Error, code int, rest string) bool {
 	return len(e.Statuses) == 0 || slices.Contains(e.Statuses, code)
 }
 
-// failure ends the turn.
+// failure ends the turn as e says: it returns the error that ends the turn.
 func (t *turn) failure(e Error, code int, rest string) error {
 	if e.As == "text" && strings.HasPrefix(rest, "retry-after ") {
 		e.Silent = false // copilot does not retry if the wait is long

@@ -12,7 +12,7 @@ import (
 // name in [Home].Model instead.
 const Model = "stub-model"
 
-// A Home is what one client needs: a home folder with its configuration, a working folder
+// A Home has what one client needs: a home folder with its configuration, a working folder
 // and an environment.
 type Home struct {
 	Client  Client

@@ -30,7 +30,7 @@ type client struct {
 	cost     float64 // what the turn has cost, in US dollars
 	price    float64 // what each request to the model adds to it
 	cap      float64 // of the turn; 0: none
-	words    string  // the model's last words
+	words    string  // the model's last text
 	answered bool    // the last request brought an answer, not a tool call
 	asked    bool    // a request came since the cost was compared with the cap
 	billing  runner.Billing
@@ -41,7 +41,7 @@ type client struct {
 	asks     bool // it asks before it uses a tool
 	lines    int
 	taken    bool            // the prompt was repeated
-	brought  []string        // UUIDs of the messages that Steering brought, for this daemon or an earlier one
+	brought  []string        // UUIDs of the messages that Steering brought
 	repeated map[string]bool // UUIDs of the received prompts
 }
 
@@ -179,7 +179,7 @@ func (c *client) replay() error {
 	}
 }
 
-// birth emits the first events of a client once.
+// birth emits the first events of a turn, once.
 func (c *client) birth() {
 	if c.lines > 0 {
 		return

@@ -4,8 +4,8 @@
 //
 // A turn of Scripted is a list of [Step] values, which a test writes in Go. Without such a
 // list, lines of the prompt that begin with an @ and a known word are the steps: "@say
-// ready". Other lines are ignored. Without a step the client says "Done: " and the first
-// line of the message.
+// ready". Other lines are ignored. If no step says anything, the client says "Done: " and
+// the first line of the message.
 //
 // Scripted is a separate kind of client: it has a name, tools, a hook and a login that no
 // real client has, so that tests find code that assumes those of one real client.

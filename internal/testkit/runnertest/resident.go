@@ -148,7 +148,8 @@ func (f residents) turns(t *testing.T) {
 	f.closed(t, turn, warm)
 }
 
-// ends: a client stays only after a turn that went well, the first or a later one.
+// ends: a client stays only after a good turn without a compaction, whether the turn is its
+// first or a later one.
 func (f residents) ends(t *testing.T) {
 	for script, want := range map[string]runner.End{
 		"@fail no luck":         runner.Failed,

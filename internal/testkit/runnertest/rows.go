@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// rows are the promises that every backend keeps, whatever its client is. Tests with real
-// clients and with recorded dialogues have the same rows.
+// rows tests the promises that every backend keeps, whatever its client is. Tests with real
+// clients and with recorded dialogues have similar rows.
 func (f Fixture) rows(t *testing.T) {
 	t.Run("Start", f.rowStart)
 	t.Run("Turn", f.rowTurn)

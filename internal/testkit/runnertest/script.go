@@ -62,8 +62,8 @@ func firstWord(text string) string {
 	return word
 }
 
-// status ends the turn as it ends when the model's service answers with this HTTP status.
-// arg may end in retry-after and a number of seconds.
+// status ends the turn as if the model's service had answered with this HTTP status. arg
+// may end in retry-after and a number of seconds.
 func status(arg string) func(code int) Step {
 	return func(code int) Step {
 		switch code {

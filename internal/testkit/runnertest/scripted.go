@@ -33,7 +33,7 @@ type Scripted struct {
 	// Quiet makes it a backend of clients that resume a session, but report no compaction,
 	// run no hook and read no mail during a turn.
 	Quiet bool
-	// Billing is what its clients report about who pays.
+	// Billing is how the account of its clients pays, as they report it.
 	Billing runner.Billing
 	// Timing shortens the wait for a prompt that is not run. The other fields of Timing
 	// have no meaning here.
@@ -143,8 +143,8 @@ func (s *Scripted) client(ctx context.Context, t runner.Turn, mode int) (*client
 	return c, err
 }
 
-// Follow passes on the events of the turn's file, plays Outlive, and returns
-// [runner.NoResult] when neither brought a result.
+// Follow passes on the events of the turn's file. If they have no result, Follow plays
+// Outlive; without Outlive it returns [runner.NoResult].
 func (s *Scripted) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	i, _ := s.begin(t, p, true)
 	out := s.follow(ctx, t, p)

@@ -51,8 +51,7 @@ func deny(name, what string) Step {
 	})
 }
 
-// permitted reports whether the client may use a tool. It calls Permit if the client is
-// one that asks.
+// permitted reports whether the client may use a tool. It calls Permit if the client asks.
 func (c *client) permitted(name string, input json.RawMessage) bool {
 	if !c.asks {
 		return true
@@ -93,7 +92,7 @@ func encode(input any) json.RawMessage {
 	return data
 }
 
-// sleep waits for d. It ends the turn if d is longer than Stall.
+// sleep waits for d. It ends the turn if d is at least Stall.
 func sleep(d time.Duration) Step {
 	return func(c *client) *runner.Outcome { c.birth(); return c.wait(d) }
 }
@@ -186,8 +185,8 @@ func Hang() Step { return sleep(forever) }
 // Fail ends the turn as Failed.
 func Fail(text string) Step { return ends(runner.Failed, text, func(*runner.Outcome) {}) }
 
-// Refused ends the turn as Refused, as a client does that cannot work, for example
-// because of a wrong key.
+// Refused ends the turn as Refused, like a client that cannot work, for example because of
+// a wrong key.
 func Refused(reason string) Step { return ends(runner.Refused, reason, func(*runner.Outcome) {}) }
 
 // Unknown ends the turn as Limited, for a cause that the client does not name.

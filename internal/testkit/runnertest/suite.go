@@ -23,10 +23,10 @@ type Fixture struct {
 	Backend runner.Backend
 	// Turn makes a turn whose client plays script, in a new session with a new folder for
 	// its files. The suite uses the words say, fail, sleep, hang, noresult, unborn, status,
-	// deny, write, cost and compact, and sh if Commands is set; Turn translates them for a
-	// stand-in with other words.
+	// deny, write, sh, cost and compact; Turn translates them for a stand-in with other
+	// words.
 	Turn func(t *testing.T, script string) runner.Turn
-	// Shell is the tool that runs commands, and Allow the entry of allowed_tools that
+	// Shell is the tool that runs commands, and Allow the entry of the configuration that
 	// would permit Command.
 	Shell, Allow string
 	// Command is a command that an asking client does not run without permission; "" means
@@ -40,8 +40,7 @@ type Fixture struct {
 	// the stand-in starts no servers.
 	Server        func(t *testing.T) *runner.Server
 	Calls, Result string
-	// Ends has, by script, the ends that differ from those that the suite expects
-	// otherwise.
+	// Ends has, by script, the ends that replace those that the suite expects.
 	Ends map[string]runner.End
 	// Lacks says what this client does not report.
 	Lacks Lacks
@@ -233,7 +232,7 @@ func (f Fixture) order(t *testing.T) {
 		}
 	}
 	f.run(t, t.Context(), turn)
-	// A client that sends text in pieces may not mark where a message ends.
+	// Not every client that sends text in pieces marks where a message ends.
 	if text := strings.Join(said, ""); text != "onetwothree" || last != streamjson.KindResult {
 		t.Errorf("the client said %q, last came %q; want one, two, three and a result", said, last)
 	}
@@ -370,7 +369,7 @@ func (f Fixture) timedOut(t *testing.T) {
 func (f Fixture) stalled(t *testing.T) {
 	turn := f.Turn(t, "@say begun\n@sleep 10m")
 	turn.Spec.Stall = 300 * time.Millisecond
-	turn.Spec.Timeout = time.Minute // so that a failure of this test ends
+	turn.Spec.Timeout = time.Minute // so that a failing test also ends
 	if out := f.run(t, t.Context(), turn); out.End != runner.Stalled {
 		t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Stalled)
 	}

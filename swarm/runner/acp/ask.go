@@ -61,8 +61,8 @@ type decided struct {
 	decision runner.Decision
 }
 
-// requested handles session/request_permission. late is true before the prompt and while
-// the client is being ended.
+// requested handles session/request_permission. late is true before the prompt, after its
+// answer, and while the client is being ended.
 func (s *asks) requested(m *message, late bool, raw []byte) {
 	s.count++
 	var p permissionAsked
@@ -79,7 +79,7 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 		s.send(answer(m.ID, cancelledOutcome()))
 		return
 	case c.own() != "":
-		// An agent may always send mail; the gate decides what passes.
+		// An agent may always call our tools; the gate decides which mail passes.
 		s.stream.announce(c, raw)
 		s.choose(a, true)
 		return
@@ -123,7 +123,7 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 	if _, runs := commandIn(c.Input); runs && !c.mcp {
 		r.Kind = execute // codex gives the kind "read" to a command that only reads
 	}
-	// The model may have written the title of such a call.
+	// The model may have written the title of a call that runs a command or changes a file.
 	isChange := slices.Contains([]string{execute, edit, remove, move}, r.Kind)
 	if found := serverTool().FindStringSubmatch(c.Title); found != nil && !isChange {
 		r.Kind, r.Tool = other, found[2]+found[3]+"__"+found[1]+found[4]

@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 )
 
-// A client that is broken, or is not an ACP agent at all, costs its agent only one turn.
-// The turn ends promptly and leaves no process behind. Its outcome says in one line what
-// is wrong and what to do.
+// A turn whose client is broken, or is not an ACP agent at all, ends promptly and leaves no
+// process behind. If the turn fails, its outcome says in one line what is wrong and what to
+// do.
 func TestBadClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

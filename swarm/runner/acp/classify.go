@@ -39,8 +39,8 @@ var errorWords = sync.OnceValue(func() words {
 	}
 })
 
-// classifyText returns the verdict on an error that is only a text. status is the HTTP
-// status, or 0 if no field has it, and info is codex's word for the cause.
+// classifyText returns the verdict on an error with this text. status is the HTTP status, or
+// 0 if no field has it, and info is codex's word for the cause.
 func (p *program) classifyText(text string, status int, info string) follow.Verdict {
 	says := errorWords()
 	if found := says.status.FindStringSubmatch(text); status == 0 && found != nil {

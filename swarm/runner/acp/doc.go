@@ -14,8 +14,7 @@
 //	            ◀────────────────── the answer to session/prompt: the turn is over
 //
 // An exchange takes one turn through its steps. It passes each line from the client to one
-// of its parts, and sends the answers that the parts return. The parts do not refer to the
-// exchange:
+// of its parts. The parts do not refer to the exchange:
 //
 //	handshake           the requests before the prompt, and what the client answers
 //	stream, toolCall    the events of the turn
@@ -32,12 +31,12 @@
 // start servers only with the first prompt; then the turn counts only if the file that
 // proves it ([removeReady]) exists at its end.
 //
-// The requests and their names come from the library acp-go-sdk. This package itself reads
-// the client's messages, line by line from the file with its output, for three reasons. It
-// must begin at an offset in that file, even for a client of an earlier daemon. Updates and
-// the answer to a prompt must stay in order. And a message of a future client must be
-// readable even if we know only some of its fields. We ignore a field of an unexpected type,
-// pass on an unknown update unread, and refuse an unknown request.
+// The requests and their names come from the library acp-go-sdk, as far as it has them. This
+// package itself reads the client's messages, line by line from the file with its output,
+// for three reasons. It must begin at an offset in that file, even for a client of an
+// earlier daemon. Updates and the answer to a prompt must stay in order. And a message of a
+// future client must be readable even if we know only some of its fields. We ignore a field
+// of an unexpected type, pass on an unknown update unread, and refuse an unknown request.
 //
 // A client cannot keep working after its daemon ends: its input ends, and its questions get
 // no answer. So Follow only reads what the client has printed. If that includes the answer

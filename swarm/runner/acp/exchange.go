@@ -24,7 +24,7 @@ const (
 	opening               // the answer to session/new, session/resume or session/load
 	setting               // the answers to mode and model
 	replaying             // the end of a replay
-	proving               // the start of our tools' server
+	proving               // the list of tools from our server
 	working               // the answer to the prompt
 	ended                 // the client's exit
 )
@@ -108,7 +108,8 @@ func (e *exchange) set() {
 	e.proves()
 }
 
-// proves waits for our tools' server, and sends the prompt once that server has started.
+// proves waits for our tools' server, and sends the prompt once that server has listed its
+// tools.
 func (e *exchange) proves() {
 	e.enter(proving)
 	e.proved()
@@ -167,7 +168,7 @@ func (e *exchange) hear(raw []byte) {
 	}
 }
 
-// fail ends a client that cannot begin the turn.
+// fail ends a client that cannot begin the turn, or whose probe is over.
 func (e *exchange) fail(v follow.Verdict) {
 	if e.reply.verdict.End == "" {
 		e.reply.verdict = v

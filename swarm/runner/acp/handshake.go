@@ -27,7 +27,7 @@ type session struct {
 	id       string
 	model    string
 	mode     string
-	modes    []string  // which the client offers, by their names in the configuration
+	modes    []string  // those that the client offers, by their names in the configuration
 	made     time.Time // when it was opened
 	prompted bool      // the client has had a prompt
 }
@@ -144,8 +144,8 @@ func (h *handshake) opened(result json.RawMessage, now time.Time) (requests [][]
 	return requests, follow.Verdict{}
 }
 
-// setMode returns the request for the agent's permission mode, or nil if the session
-// already has this mode.
+// setMode returns the request for the agent's permission mode, or nil if the agent names no
+// mode or the session already has this mode.
 func (h *handshake) setMode(o *opened) (line []byte) {
 	want := h.turn.Spec.PermissionMode
 	setting, now := o.setting("mode")
@@ -168,8 +168,8 @@ func (h *handshake) setMode(o *opened) (line []byte) {
 	return line
 }
 
-// setModel returns the request for the agent's model, or nil if the session already has
-// this model, or the client was started with it.
+// setModel returns the request for the agent's model, or nil if the agent names no model,
+// the session already has this model, or the client was started with it.
 func (h *handshake) setModel(o *opened) (line []byte) {
 	want := h.turn.Spec.Model
 	if want == "" || want == h.session.model || len(h.client.ModelArgs) > 0 || h.client.ModelVar != "" {

@@ -32,7 +32,7 @@ func methodOf(t *testing.T, line []byte) string {
 	}
 	m, ok := parse(line)
 	if !ok {
-		t.Fatalf("%q is no message", line)
+		t.Fatalf("%q is not a message", line)
 	}
 	return m.Method
 }

@@ -40,8 +40,8 @@ type facts struct {
 	program  program
 	cause    follow.Verdict // why we ended the client, if we did
 	reply    reply
-	words    string // the client's last words
-	piece    string // the last piece of the client's last words
+	words    string // the last message of the answer
+	piece    string // the last piece of that message
 	trouble  trouble
 	called   bool // the client has called a tool
 	denied   bool // a call was not permitted
@@ -114,7 +114,7 @@ func (f *facts) judgeReply() follow.Verdict {
 	}
 }
 
-// judgeWords returns the verdict on a turn whose last words are an error of the program.
+// judgeWords returns the verdict on a turn whose last message is an error of the program.
 // The error is the whole last message or its last piece: copilot appends the error to an
 // unfinished answer.
 func (f *facts) judgeWords() (v follow.Verdict, ok bool) {

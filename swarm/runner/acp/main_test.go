@@ -53,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serveTools is a server with the tool send. It makes the file of ReadyVar once its tools
-// have been listed, as claude-swarm mcp does.
+// serveTools runs a server with the tool send. The server makes the file of ReadyVar once
+// its tools have been listed, as claude-swarm mcp does.
 func serveTools() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "tools", Version: "1"}, nil)
 	type in struct {

@@ -207,7 +207,7 @@ func TestQuestionWithoutAnAnswer(t *testing.T) {
 				t.Errorf("ended %s (%s; %s), asked %d times, the decision is over: %v", out.End, out.Reason, out.Hint, asked, over)
 			}
 			if len(out.Decisions) != 1 || out.Decisions[0].Allowed || out.Decisions[0].By != runner.Nobody || len(out.Denied) > 0 {
-				t.Errorf("the turn has decisions %+v, want one of nobody; denied %+v", out.Decisions, out.Denied)
+				t.Errorf("the turn has decisions %+v, want one by nobody; denied %+v", out.Decisions, out.Denied)
 			}
 			if _, err := os.Stat(sub); err != nil {
 				t.Errorf("the command ran: %v", err)

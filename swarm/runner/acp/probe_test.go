@@ -63,7 +63,7 @@ func TestProbe(t *testing.T) {
 				t.Errorf("the probe does not say why it ended, or what to do: %+v", p)
 			}
 			if left := runner.Leftovers(turn.Mark()); len(left) > 0 || process.Alive() {
-				t.Errorf("the probe left %v; %v lives: %v", left, process, process.Alive())
+				t.Errorf("the probe left %v; %v still runs: %v", left, process, process.Alive())
 			}
 		})
 	}

@@ -42,7 +42,7 @@ type record struct {
 	but   map[string]difference
 }
 
-// The scripted model counts 100 and 10 tokens for each request.
+// The scripted model counts 100 input tokens and 10 output tokens for each request.
 var one, two = streamjson.Usage{Input: 100, Output: 10}, streamjson.Usage{Input: 200, Output: 20}
 
 // The reasons that several rows have in common.
@@ -118,7 +118,7 @@ var records = map[string]record{
 			"cline":   {noResume, played{End: runner.NoSession}},
 		},
 	},
-	"load": { // codex and opencode say that session/resume, which we prefer, is not in the record
+	"load": { // session/resume, which we prefer for codex and opencode, is not in the record, so it is refused
 		begin: (*playing).resumes,
 		want:  played{End: runner.Done, Text: "going on", Tokens: one},
 		but:   map[string]difference{"cline": {noTokens, played{End: runner.Done, Text: "going on"}}},
@@ -186,7 +186,7 @@ var records = map[string]record{
 }
 
 // A playing is a recorded turn that is about to run. Unless its methods change that, the
-// turn denies all requests and begins a session.
+// turn denies all requests and begins a new session.
 type playing struct {
 	t      *testing.T
 	name   string // of the client

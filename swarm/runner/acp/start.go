@@ -95,7 +95,7 @@ func (s *startup) environment() []string {
 	return env
 }
 
-// removeReady removes the file which showed that an earlier client had our tools.
+// removeReady removes the file that proves that an earlier client had our tools.
 func removeReady(path string) error {
 	if err := os.Remove(path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

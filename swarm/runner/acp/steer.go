@@ -57,5 +57,5 @@ func (s *steered) answered(id string, m *message) (ev streamjson.Event, taken bo
 	return ev, true
 }
 
-// missing reports whether the client has not taken a message.
+// missing reports whether there is a message that the client has not taken.
 func (s *steered) missing() bool { return len(s.sent) > 0 }

@@ -228,8 +228,8 @@ func (c *toolCall) name() string {
 	return c.ToolKind
 }
 
-// A toolInput is the input, in the events, of a tool that the client has built in. Its keys
-// are the same for all clients.
+// A toolInput is the input of a built-in tool in the events. Its keys are the same for all
+// clients.
 type toolInput struct {
 	Command string          `json:"command,omitempty"`
 	Path    string          `json:"path,omitempty"`
@@ -237,7 +237,8 @@ type toolInput struct {
 	Input   json.RawMessage `json:"input,omitempty"` // as the client gives it
 }
 
-// input returns the input for the events. The input of a server's tool is unchanged.
+// input returns the input for the events. The input of a server's tool is unchanged; for
+// codex it is the field arguments of the input that codex reports.
 func (c *toolCall) input() json.RawMessage {
 	if name := c.name(); name != c.ToolKind && says(c.Input) {
 		var in codexInput
@@ -261,7 +262,7 @@ func (c *toolCall) input() json.RawMessage {
 	}
 	data, err := json.Marshal(in)
 	if err != nil {
-		return json.RawMessage("{}") // its input is not JSON
+		return json.RawMessage("{}") // cannot happen: in.Input is valid JSON
 	}
 	return data
 }

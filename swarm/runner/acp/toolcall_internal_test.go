@@ -113,6 +113,6 @@ func TestWhatACallRuns(t *testing.T) {
 		}
 	}
 	if (tools{}).Waits("execute", nil) {
-		t.Error("a command is taken for a tool that waits")
+		t.Error("a command counts as a tool that waits")
 	}
 }

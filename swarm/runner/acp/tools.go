@@ -43,7 +43,8 @@ func (tools) Runs(tool string, input []byte) string {
 // Waits reports false: the protocol has no kind of tool that waits.
 func (tools) Waits(string, []byte) bool { return false }
 
-// Allow returns an entry for permissions: the kind of the call, and what the call is about.
+// Allow returns an entry for permissions: the name of the tool, and the command, path or
+// title of the call.
 func (t tools) Allow(tool string, input []byte) string {
 	if about, _, _ := strings.Cut(t.About(tool, input), "\n"); about != "" && json.Valid(input) {
 		return tool + " " + about

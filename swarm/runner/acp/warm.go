@@ -34,10 +34,11 @@ func (w *warm) Stirs() bool {
 	}
 }
 
-// mostUnasked bounds the output of a client between two turns, in bytes.
+// mostUnasked is how much output between two turns Stirs reads, in bytes. A client that
+// has printed more counts as stirring.
 const mostUnasked = 1 << 20
 
-// works reports whether a message is about work of the model.
+// works reports whether a message shows that the model works.
 func works(m *message) bool {
 	if m.isRequest() {
 		return true

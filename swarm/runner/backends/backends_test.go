@@ -16,7 +16,7 @@ func TestEachKindIsComplete(t *testing.T) {
 		if all[k.Name] == nil || all[k.Name].Kind() != k || backends.Kind(k.Name) != k {
 			t.Errorf("%s: no backend is of this kind", k.Name)
 		}
-		// Doctor and turns use these fields without a check for nil.
+		// Doctor and turns use these fields without checking whether they are set.
 		for field, lacks := range map[string]bool{
 			"Title": k.Title == "", "Command": k.Name != "acp" && (len(k.Command) == 0 || k.Command[0] == ""), "Install": k.Install == "", "Tools": k.Tools == nil,
 			"Version.Supported": k.Version.Supported == "", "Version.Install": k.Version.Install == "", "Version.Read": k.Version.Read == nil,
@@ -29,7 +29,7 @@ func TestEachKindIsComplete(t *testing.T) {
 		}
 		for _, o := range k.Options {
 			if o.Name == "" || o.Type == "" || !strings.HasSuffix(o.Doc, ".") || o.Check == nil || k.Option(o.Name).Doc != o.Doc {
-				t.Errorf("%s: the option %+v is not complete, or twice there", k.Name, o)
+				t.Errorf("%s: the option %+v is not complete, or is there twice", k.Name, o)
 			}
 		}
 		if k.Version.Read != nil {

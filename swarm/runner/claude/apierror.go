@@ -20,7 +20,7 @@ import (
 //
 // These fields decide the class: the HTTP status, the client's word on the assistant line
 // (error), and since 2.1.330 the API's type (api_error_type) and the client's code
-// (api_error). The text decides only if the older client has no field for the error.
+// (api_error). The text decides where no field names the cause.
 
 // Codes of api_error, as 2.1.330 prints them.
 const (

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// builtIn lists the tools, of this and earlier versions of the client, that may need
-// permission. A name that the client does not know does no harm.
+// builtIn lists the tools, of the supported and earlier versions of the client, that may
+// need permission. A name that the client does not know does no harm.
 var builtIn = []string{
 	"Agent", "Bash", "BashOutput", "Edit", "EnterWorktree", "ExitWorktree",
 	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings",
@@ -32,7 +32,7 @@ var never = []string{"AskUserQuestion", "ListAgents", "SendMessage"}
 // agents whose list of allowed tools names them, get these tools.
 var behind = []string{"CronCreate", "CronDelete", "CronList", "Monitor", "ScheduleWakeup", "TeamCreate", "TeamDelete"}
 
-// mail lists the commands that every agent may run.
+// mail lists the commands that every agent with tools may run.
 var mail = []string{
 	"Bash(claude-swarm send:*)", "Bash(claude-swarm reply:*)", "Bash(claude-swarm inbox:*)", "Bash(claude-swarm read:*)",
 	"Bash(claude-swarm irc send:*)", "Bash(claude-swarm irc read:*)", "Bash(claude-swarm irc ask:*)", "Bash(claude-swarm irc channels:*)", "Bash(claude-swarm irc who:*)",

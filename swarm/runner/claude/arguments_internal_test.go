@@ -117,8 +117,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Our tools are always allowed, and those of other servers if there is no list of allowed
-// tools.
+// Our tools are always allowed. Those of other servers are allowed if there is no list of
+// allowed tools, except in the mode plan.
 func TestToolsOfServers(t *testing.T) {
 	further := map[string]runner.Server{"files": {Command: "x"}}
 	ours := &runner.Server{Command: "y"}
@@ -317,6 +317,6 @@ func TestWorkThatNoMessageAskedFor(t *testing.T) {
 	}
 	env := environment(runner.Turn{Env: []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=0"}})
 	if slices.Contains(env, noBackground) {
-		t.Errorf("what the configuration says of the environment is changed: %q", env)
+		t.Errorf("the configuration's value of the variable is changed: %q", env)
 	}
 }

@@ -28,7 +28,8 @@ func billing(source string, env []string) runner.Billing {
 	return runner.BillingSubscription
 }
 
-// isPaid reports whether an entry of an environment switches on a variable of paid.
+// isPaid reports whether an entry of an environment sets a variable of paid, to a value
+// that is neither empty nor a word for no.
 func isPaid(entry string) bool {
 	name, value, _ := strings.Cut(entry, "=")
 	return slices.Contains(paid, name) && !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))

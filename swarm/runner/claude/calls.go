@@ -11,7 +11,7 @@ import (
 // tools interprets the calls of the client's tools.
 type tools struct{}
 
-// aboutKeys names, for the most common tools, the argument that says what a call is about.
+// aboutKeys names, for the most common tools, the argument that describes a call best.
 var aboutKeys = map[string]string{
 	"Bash":         "command",
 	"Read":         "file_path",
@@ -103,8 +103,8 @@ func (tools) Allow(tool string, input []byte) string {
 	return tool
 }
 
-// verbed lists the programs whose first argument says what they do. An entry for such a
-// whole program would allow far more than the denied call.
+// verbed lists the programs whose first argument says what they do. An entry for all calls
+// of such a program would allow far more than the denied call.
 var verbed = map[string]bool{
 	"git": true, "go": true, "npm": true, "yarn": true, "pnpm": true, "cargo": true,
 	"make": true, "docker": true, "kubectl": true, "pip": true, "claude-swarm": true,

@@ -53,7 +53,7 @@ func TestWhatACallRuns(t *testing.T) {
 		}
 	}
 	if (tools{}).Waits("Bash", []byte(`{"command":"sleep 1"}`)) {
-		t.Error("a command is taken for a tool that waits")
+		t.Error("a command counts as a tool that waits")
 	}
 }
 

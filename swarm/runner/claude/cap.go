@@ -27,7 +27,8 @@ const capFlag = "--max-budget-usd"
 const leastCap = 0.01
 
 // capArguments returns the flag with the cap of the turn, if the turn has one. The client
-// obeys the last such flag, so there is no flag if the agent's command has a smaller cap.
+// obeys the last such flag, so there is no flag if the agent's command has an equal or
+// smaller cap.
 func capArguments(t runner.Turn) []string {
 	usd := capOf(t)
 	if usd == 0 {
@@ -36,8 +37,7 @@ func capArguments(t runner.Turn) []string {
 	return []string{capFlag, strconv.FormatFloat(usd, 'f', -1, 64)}
 }
 
-// capOf returns the cap that we pass for the turn, in US dollars, or 0 if the turn has
-// none.
+// capOf returns the cap that we pass for the turn, in US dollars, or 0 if we pass none.
 func capOf(t runner.Turn) float64 {
 	usd := max(t.CapUSD, leastCap)
 	if own, ok := capInCommand(t.Spec.Command); t.CapUSD <= 0 || ok && own <= usd {

@@ -34,7 +34,7 @@
 // Sessions of one user can reach each other in 2.1.330: the settings refuse incoming
 // messages, and the tools SendMessage and ListAgents are always off. Unless
 // Spec.Background allows them, background work and the tools that begin work without a
-// message (timers, Monitor, teams) are off.
+// message (timers, Monitor, teams) are off. A list of allowed tools can name such a tool.
 //
 // Permissions: the mail commands of claude-swarm, such as send and inbox, are always
 // allowed. AskUserQuestion is never allowed, since no person could answer. With a list of
@@ -70,12 +70,13 @@
 // The cause of an error result is the account or the service (Limited), the set-up
 // (Refused) or the message (Failed). These fields decide which: the HTTP status, the word
 // on the assistant line, and since 2.1.330 api_error and api_error_type. The text decides
-// only if the client prints no such field. A 401 means a wrong key if the init line's
-// apiKeySource names a key, and otherwise a login that may be renewed. The end of a limit
-// comes from api_error_params, from a rate_limit_event, or from the text.
+// where no field names the cause. A 401 means a wrong key if the init line's apiKeySource
+// names a key or the environment has a fixed token, and otherwise a login that may be
+// renewed. The end of a limit comes from api_error_params, from a rate_limit_event, or from
+// the text.
 //
-// If a time limit ends a turn while the client retries a request that got no answer, the
-// service is at fault.
+// If a time limit ends a turn while the client retries a request that failed, the service
+// is at fault.
 //
 // The client retries a refused key for three minutes; we end the turn at the second
 // attempt. We leave other retries to the client: an overloaded API recovers, and ending the

@@ -157,8 +157,8 @@ func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help st
 	return out.text.String(), err == nil && out.text.Len() < out.most
 }
 
-// bounded keeps the first most bytes that are written to it, and then calls full. It
-// belongs to the goroutine that writes.
+// bounded keeps the first bytes that are written to it, up to the number most, and then
+// calls full. It belongs to the goroutine that writes.
 type bounded struct {
 	text bytes.Buffer
 	most int

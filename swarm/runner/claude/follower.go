@@ -10,7 +10,7 @@ import (
 )
 
 // A follower follows one turn: it is the [follow.Protocol] of Claude Code. It belongs to
-// the goroutine of Run or Follow.
+// the goroutine of Run, Serve or Follow.
 type follower struct {
 	run    *follow.Run
 	turn   runner.Turn
@@ -33,7 +33,7 @@ type seen struct {
 	after    bool      // an event came after the repeated prompt
 	before   int       // results before the repeated prompt
 	problem  string    // error word of the last assistant line
-	words    string    // text of the last assistant line
+	words    string    // the last text of the main conversation
 	api      streamjson.APIError
 	source   string    // the source of the client's API key
 	resetAt  time.Time // from a rate limit event

@@ -318,7 +318,7 @@ func TestFollowALivingClient(t *testing.T) {
 		t.Errorf("Follow = %s %q %v (%s), heard %q; want %s %q 0.5", out.End, out.Text, out.CostUSD, out.Reason, said, runner.Done, "ready")
 	}
 	if p.Alive() {
-		t.Errorf("%v lives on", p)
+		t.Errorf("%v still runs", p)
 	}
 }
 
@@ -357,8 +357,8 @@ func TestStopAFollowedClient(t *testing.T) {
 	}
 }
 
-// orphanClient starts the turn's client as a daemon does that is killed right after
-// sending the prompt.
+// orphanClient starts the turn's client and sends the prompt, like a daemon that is killed
+// right afterwards.
 func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
 	t.Helper()
 	stdout, err := os.OpenFile(turn.Stdout, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

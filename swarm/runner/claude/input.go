@@ -59,7 +59,8 @@ func steerLine(s runner.Steer) []byte {
 // a plain string. At the beginning of that text it looks for a command, and in all of that
 // text for files to read (@name), agents to ask (@agent-name) and words that change how it
 // works (ultrathink). So the last paragraph, which is ours, is a separate block. A prompt
-// of one paragraph may be a command.
+// of one paragraph may be a command. A tag that the client would mistake for its own is
+// divided between two blocks.
 //
 // The blocks together are the prompt, byte for byte.
 func content(prompt string) any {

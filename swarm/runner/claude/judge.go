@@ -17,7 +17,7 @@ type evidence struct {
 	own      *streamjson.Result
 	began    bool   // there was at least one event
 	problem  string // error word of the last assistant line
-	words    string // text of the last assistant line
+	words    string // the last text of the main conversation
 	api      streamjson.APIError
 	source   string // the source of the client's API key, as its init line says
 	stderr   string // the end of the client's standard error

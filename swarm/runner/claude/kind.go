@@ -35,8 +35,8 @@ var kind = runner.Kind{
 // Kind returns what is known about Claude Code without running it.
 func Kind() *runner.Kind { return &kind }
 
-// echo returns a shell script that stands in for the client: it answers the first prompt
-// with text.
+// echo returns a shell script that acts as the client: it answers the first prompt with
+// text.
 func echo(text string) string {
 	return `read -r prompt && printf '%s\n'` +
 		` '{"type":"system","subtype":"init","session_id":"trial"}'` +

@@ -113,7 +113,7 @@ func (r *follower) prove(now time.Time) {
 	switch bound := r.connectBound(); {
 	case !p.holds() || r.run.Ending():
 	case now.Sub(p.began) >= bound && p.pending == "":
-		r.release() // the client knows no control requests
+		r.release() // the client has not answered in time
 	case now.Sub(p.began) >= bound:
 		r.run.End(noTools(r.turn, p.pending+" for "+bound.String()), now)
 	case !p.waits && now.Sub(p.asked) >= askAgain:
@@ -180,7 +180,7 @@ type mcpServer struct {
 	Error  string `json:"error"`
 }
 
-// ours returns our server from the list.
+// ours returns our server from the list, or a server with the status missing.
 func ours(all []mcpServer) mcpServer {
 	for _, s := range all {
 		if s.Name == runner.ToolServer {

@@ -46,11 +46,12 @@ func (r *follower) mayRest() bool {
 // A warm is a client that waits for its next turn.
 type warm struct{ *follow.Warm }
 
-// mostUnasked bounds the output of a client between two turns, in bytes.
+// mostUnasked is how much output between two turns Stirs reads, in bytes. A client that
+// has printed more counts as stirring.
 const mostUnasked = 1 << 20
 
 // Stirs reports whether the client has begun a turn that nobody asked for. It looks at the
-// output since the result, and ignores notes.
+// output since the result, and ignores events such as a change of status.
 func (w *warm) Stirs() bool {
 	f, err := w.Unasked()
 	if err != nil {

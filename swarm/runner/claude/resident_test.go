@@ -113,7 +113,7 @@ func TestLeftoversEndWithTheirClient(t *testing.T) {
 	}
 }
 
-// A waiting client that does not end is killed, and at once if the context is done.
+// A waiting client that does not end is killed, at once if the context is done.
 func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -127,7 +127,7 @@ func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 			_, w := serve(t, turn, nil)
 			began := time.Now()
 			if e := w.Close(c.ctx); e.Signal != "killed" || time.Since(began) < c.least {
-				t.Errorf("Close = %+v after %v, want that it is killed after %v", e, time.Since(began), c.least)
+				t.Errorf("Close = %+v after %v, want a killed client after %v", e, time.Since(began), c.least)
 			}
 		})
 	}
@@ -211,7 +211,7 @@ func TestWorkInTheBackground(t *testing.T) {
 	}
 }
 
-// Without the line that repeats a prompt two turns cannot be distinguished.
+// Without the line that repeats a prompt, two turns cannot be distinguished.
 func TestAClientThatRepeatsNoPromptDoesNotStay(t *testing.T) {
 	out, w := resident().Serve(t.Context(), newTurn(t, "@say ready", "STANDIN_NOREPLAY=1"), nil)
 	if out.End != runner.Done || w != nil {
@@ -227,7 +227,7 @@ func TestAWaitingClientThatStirs(t *testing.T) {
 	turn.Spec.Command = speaker(t, turn, result+`; [ $n = 1 ] && { event system status '"status":null,'; until [ -e go ]; do sleep 0.02; done; event system init; event result success '"is_error":false,"result":"unasked","total_cost_usd":1.5,'; touch gone; }`)
 	_, w := serve(t, turn, nil)
 	if w.Stirs() {
-		t.Error("a note counts as a turn")
+		t.Error("a change of status counts as a turn")
 	}
 	if err := os.WriteFile(turn.Spec.Dir+"/go", nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -181,7 +181,7 @@ func (r *follower) Tick(now time.Time) {
 	}
 }
 
-// Due returns when to check the proof, or messages that came too late.
+// Due returns when to check the proof, or a message that came too late or is to be dropped.
 func (r *follower) Due() time.Time {
 	due := r.proofDue()
 	if u := r.steering.until; !u.IsZero() && !r.run.Closing() && r.seen.tasks.behind() == 0 && (due.IsZero() || u.Before(due)) {
@@ -203,8 +203,8 @@ func (r *follower) Cancel() bool { return false }
 // lastWords returns the model's last words, for a turn without a result.
 func (r *follower) lastWords() string { return strings.TrimSpace(r.seen.words) }
 
-// withAnswer returns ev, the result of a turn, with the model's words if the client left
-// them out because of the cap.
+// withAnswer returns ev. If ev is a result without the model's answer because of the cap,
+// withAnswer returns a copy with the model's last words.
 func (r *follower) withAnswer(ev *streamjson.Event) *streamjson.Event {
 	if ev.Kind != streamjson.KindResult || ev.Result == nil || ev.Result.Text != "" || !answered(ev.Result) {
 		return ev

@@ -13,7 +13,7 @@ import (
 // steering tracks the lines that were written to the client after its prompt.
 type steering struct {
 	lines []steered
-	until time.Time // a line that has not been read by then never will be; zero: the turn has no result yet
+	until time.Time // a line that has not been read by then never will be; zero: not set yet, see open
 	// result is the time of the last tool result; zero if another tool was called since.
 	result time.Time
 }
@@ -54,7 +54,8 @@ func (s *steering) repeated(uuid string, results int) {
 }
 
 // open reports whether a written line still waits for its answer after that number of
-// results. The first call sets s.until; a line that is not repeated by then was not read.
+// results. The first call that finds a line for which the turn waits sets s.until; a line
+// that is not repeated by then was not read.
 func (s *steering) open(results int, now time.Time, patience time.Duration) bool {
 	if !slices.ContainsFunc(s.lines, func(l steered) bool { return l.taken || !l.aside }) {
 		return false

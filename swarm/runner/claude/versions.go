@@ -38,8 +38,8 @@ func readVersion(line string) (version string, fit runner.Fit) {
 }
 
 // Against compares a version such as "2.1.197" with the supported range: -1 means below it,
-// 0 in it, 1 above it. A part of a version counts by its leading digits, or as 0 without
-// any. The part after a hyphen does not count: "2.1.330-beta.1" compares like 2.1.330.
+// 0 in it, 1 above it. A part of a version counts by its leading digits, or as 0 if it has
+// none. The part after a hyphen does not count: "2.1.330-beta.1" compares like 2.1.330.
 func Against(version string) int {
 	version, _, _ = strings.Cut(version, "-")
 	switch {
@@ -64,7 +64,7 @@ func compareVersions(a, b string) int {
 	return 0
 }
 
-// leading returns the number at the beginning of a part, or 0 if it begins with no digit.
+// leading returns the number at the beginning of a part, or 0 without such a number.
 func leading(part string) int {
 	digits := len(part) - len(strings.TrimLeft(part, "0123456789"))
 	n, _ := strconv.Atoi(part[:digits])

@@ -19,5 +19,5 @@
 // input after the work is done. A client that does not end then is killed, which does not
 // count as a failure.
 //
-// A client that may stay for the next turn ([Run.MayStay]) becomes a [Warm].
+// [Run.Stay] turns a client that may stay for the next turn ([Run.MayStay]) into a [Warm].
 package follow

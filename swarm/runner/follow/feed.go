@@ -24,8 +24,8 @@ const maxUnread = 16 << 20
 
 func newFeed(w io.WriteCloser) *feed { return &feed{w: w} }
 
-// send queues a line for the client. A line that cannot be written is lost, which shows
-// in the client's output. When too many lines wait, every further line is lost too.
+// send queues a line for the client. A line that cannot be written is lost, and the client
+// prints no answer to it. When too many lines wait, every further line is lost too.
 func (f *feed) send(line []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,7 +65,8 @@ func (f *feed) isFull() bool {
 	return f.full
 }
 
-// close tells the client that no more lines follow. It may be called more than once.
+// close tells the client that no more lines follow. Lines that still wait are lost. close
+// may be called more than once.
 func (f *feed) close() {
 	f.w.Close()
 	f.wg.Wait()

@@ -16,7 +16,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 		f.send(bytes.Repeat([]byte("x"), maxUnread/4))
 	}
 	if !f.isFull() {
-		t.Error("nobody noticed")
+		t.Error("the queue is not reported as full")
 	}
 	f.mu.Lock()
 	if f.unread > 2*maxUnread || len(f.lines) > 8 {

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// output is what a client has printed.
+// output describes what a client has printed.
 type output struct {
 	file    *os.File // opened by the turn for reading
 	room    runner.Room
@@ -80,8 +80,9 @@ func (r *Run) lookAtFiles(now time.Time) {
 func (r *Run) Stderr() string { return tailOf(r.turn.Stderr, 8<<10) }
 
 // maxStderr is how large the file of the standard error may become, in bytes. A larger
-// file is cut to its first keptStderr bytes, and the client appends to those. If the
-// standard output is too long, its first maxStderr bytes are kept.
+// file is cut to its first keptStderr bytes, and the client appends to those. If a turn
+// fails because its standard output is too long, the first maxStderr bytes of the turn are
+// kept.
 const (
 	maxStderr  = 4 << 20
 	keptStderr = 1 << 20

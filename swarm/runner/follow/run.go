@@ -14,8 +14,8 @@ import (
 // Options tune how clients are followed. The zero value is ready to use.
 type Options struct {
 	Timing runner.Timing
-	// MaxOutput is how much a client may print, in bytes, before its turn is ended; 0
-	// means 1 GiB. Without a limit, a client that loops would fill the disk.
+	// MaxOutput is how much a client may print in a turn, in bytes, before the turn is ended;
+	// 0 means 1 GiB. Without a limit, a client that loops would fill the disk.
 	MaxOutput int64
 	// Terminates says that a client that does not end when its input is closed gets
 	// SIGTERM, and then Timing.Terminate to end, before it is killed. It is for clients
@@ -35,9 +35,9 @@ func (o Options) or() Options {
 type Protocol interface {
 	// Tick does the steps of the protocol that are due. It is called before each read of
 	// the output, after each [Run.Wake], and at Due, but not while the client is being
-	// ended.
+	// ended or is expected to exit.
 	Tick(now time.Time)
-	// Due is when Tick must be called even if nothing is printed; zero means never.
+	// Due returns when Tick must be called even if nothing is printed; zero means never.
 	Due() time.Time
 	// Working reports whether time counts towards the limits of the turn. It does not
 	// count before the client has its prompt.
@@ -77,7 +77,7 @@ type Run struct {
 	over   over
 }
 
-// over contains what is known at the end of a client.
+// over is the state of a client that is about to end, has ended, or stays.
 type over struct {
 	closing  time.Time // when to end a client that does not exit; zero: never
 	atOnce   bool      // at that time it gets SIGTERM
@@ -112,7 +112,8 @@ func (r *Run) Start(args, env []string) (runner.Outcome, bool) {
 }
 
 // GoOn begins the next turn in a client that has stayed. From then on the client belongs
-// to the Run. GoOn returns false, as Start does, if the client has ended in the meantime.
+// to the Run. GoOn returns false, as Start does, if the turn cannot begin, for example
+// because the client has ended in the meantime.
 func (r *Run) GoOn(w *Warm) (runner.Outcome, bool) {
 	r.own(w.child, w.feed)
 	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
@@ -173,7 +174,7 @@ func (r *Run) Close() {
 		r.output.file.Close()
 	}
 	if !r.over.stays {
-		r.Finish() // this does nothing, unless a panic kept the caller from calling Finish
+		r.Finish() // necessary after a failed start, and if a panic kept the caller from calling Finish
 	}
 }
 

@@ -64,9 +64,9 @@ func (r *Run) endSilent(now time.Time) {
 	}
 }
 
-// After a full disk, a client may be silent for crampedPatience times Timing.PromptNotRun
-// before its turn is ended. The time is short because the client may have finished
-// already.
+// crampedPatience is how long a client may be silent after a full disk before its turn is
+// ended, as a multiple of Timing.PromptNotRun. The time is short because the client may
+// have finished already.
 const crampedPatience = 6
 
 // quiet measures how long the client has printed nothing.
@@ -76,7 +76,7 @@ type quiet struct {
 	sample   time.Duration // the processor time at the first reading
 }
 
-// Heard notes a sign of life.
+// Heard records a sign of life.
 func (r *Run) Heard(now time.Time) {
 	if now.After(r.quiet.last) {
 		r.quiet.last = now
@@ -95,8 +95,9 @@ func (r *Run) Silent(now time.Time) time.Duration { return now.Sub(r.quiet.last)
 // that waits uses less than 1 %.
 const busyShare = 0.02
 
-// Idle measures, over two calls, whether the turn's processes use the processor. A process
-// that waits for a processor is not idle: on an overloaded machine it gets none.
+// Idle reports whether the turn's processes hardly use the processor. It measures from one
+// call to a later one, so it returns false at first. A process that waits for a processor
+// is not idle: on an overloaded machine it gets none.
 func (r *Run) Idle(now time.Time) bool {
 	q := &r.quiet
 	switch {

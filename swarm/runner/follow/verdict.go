@@ -16,7 +16,7 @@ type Verdict struct {
 	Crashed bool // see [runner.Outcome.Crashed]
 }
 
-// These hints are shared by several verdicts.
+// These are hints for failures that the message did not cause.
 const (
 	HintDisk     = "check the disk and the permissions of the folder"
 	HintGoesBack = "nothing has to be done: the message goes back to its mailbox"

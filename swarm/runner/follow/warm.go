@@ -60,7 +60,8 @@ func (w *Warm) Close(ctx context.Context) runner.Exit {
 	return exit
 }
 
-// exits waits up to patience for the client to end, and reports whether it has ended.
+// exits waits for the client to end, at most for patience or until ctx is done, and reports
+// whether the client has ended.
 func (w *Warm) exits(ctx context.Context, patience time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
