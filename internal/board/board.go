@@ -6,9 +6,9 @@
 //	    decisions.md       what was decided; each entry is appended
 //	    handoff/NAME.md    notes of an agent for its next session, and for others
 //
-// A page is always complete, because a rename replaces it. Several processes may write a
-// page at the same time: each waits for the previous writer. The package follows no
-// symbolic link.
+// A page is always complete, because a rename replaces it. Several processes may write at
+// the same time: each waits for the previous writer. The package neither reads nor writes a
+// page that is a symbolic link.
 package board
 
 import (
@@ -35,7 +35,7 @@ const (
 	Decisions = "decisions"
 )
 
-// handoffs is the folder of the pages that have one author each.
+// handoffs is the folder with one page for each agent.
 const handoffs = "handoff"
 
 // Handoff returns the name of the page that an agent leaves for its next session.
@@ -97,8 +97,8 @@ type Page struct {
 	Changed time.Time
 }
 
-// Read reads a page. The error is [ErrNoPage], a [*NameError], or an error from the
-// operating system.
+// Read reads a page. The errors to test for are [ErrNoPage] and [*NameError]. A page that is
+// not a plain file is an error, too.
 func (b Board) Read(page string) (Page, error) {
 	if err := Check(page); err != nil {
 		return Page{}, err

@@ -86,7 +86,7 @@ func TestLimits(t *testing.T) {
 		t.Error("a NUL byte was written")
 	}
 	if p, err := b.Read(board.Status); err != nil || len(p.Text) != board.MaxPage {
-		t.Errorf("what was refused has changed the page: %d bytes, %v", len(p.Text), err)
+		t.Errorf("a refused write has changed the page: %d bytes, %v", len(p.Text), err)
 	}
 }
 
@@ -123,13 +123,13 @@ func TestForeignFiles(t *testing.T) {
 		t.Errorf("a link was followed: %q", p.Text)
 	}
 	if _, err := b.Replace(board.Status, "x"); err == nil {
-		t.Error("a link was written over")
+		t.Error("a link was overwritten")
 	}
 	if _, err := b.Read(board.Handoff("reviewer")); err == nil {
 		t.Error("a folder was read")
 	}
 	if p, err := b.Read(board.Decisions); err != nil || len(p.Text) > board.MaxPage+2 || !strings.HasSuffix(p.Text, "the end \uFFFD\n") {
-		t.Errorf("of a long page came %d bytes, %v; want its end", len(p.Text), err)
+		t.Errorf("Read of a long page returns %d bytes, %v; want its end", len(p.Text), err)
 	}
 	if data, err := os.ReadFile(secret); err != nil || string(data) != "secret" {
 		t.Errorf("the file behind the link is %q, %v", data, err)

@@ -6,8 +6,8 @@ import (
 )
 
 // ChangedKeys lists the keys of the top level whose values differ between two files, in
-// alphabetical order. It leaves out agents and defaults: their settings are compared agent
-// by agent.
+// alphabetical order. It leaves out agents and defaults: the caller compares their settings
+// agent by agent.
 func ChangedKeys(old, new *File) []string {
 	keys := []string{}
 	changedKeys(reflect.ValueOf(old).Elem(), reflect.ValueOf(new).Elem(), &keys)

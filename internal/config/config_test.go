@@ -207,7 +207,7 @@ defaults:                 # below the agents, and still read first
 	own, _ := f.Agent("own")
 	none, _ := f.Agent("none")
 	if plain.Model != "opus" || plain.AllowedTools == nil || len(plain.Reread) != 2 || plain.RetryDelay != 5*time.Second || filepath.Base(plain.Cwd) != "sub" {
-		t.Errorf("plain = %+v, want what defaults says", plain)
+		t.Errorf("plain = %+v, want the values of defaults", plain)
 	}
 	if own.Model != "" || own.AllowedTools != nil || len(own.Reread) != 0 || own.RetryDelay != time.Second || own.Command[1] != "a b" {
 		t.Errorf("own = %+v, want its own keys", own)
@@ -231,7 +231,7 @@ defaults:                 # below the agents, and still read first
 		}
 	}
 	if _, ok := f.Agent("nobody"); ok {
-		t.Error(`Agent("nobody") is there`)
+		t.Error(`Agent("nobody") finds an agent`)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestTheFirstDocumentsExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := f.CheckFolders(); err != nil {
-		t.Errorf("CheckFolders() with a project_dir that is there = %v", err)
+		t.Errorf("CheckFolders() with an existing project_dir = %v", err)
 	}
 }
 

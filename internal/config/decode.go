@@ -55,8 +55,8 @@ var later = []string{"worktree"}
 // foreign maps the keys of other programs that run agents to ours.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
-// unknown reports a key that does not belong at its place: a key of a part that is not
-// built yet, a key of another place in the file, or an unknown word.
+// unknown reports a key that does not belong where it is: a key of a part that is not built
+// yet, a key of another place in the file, or an unknown word.
 func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	e, here := wrong("", "unknown key %q", key), keysOf(t)
 	switch {
@@ -78,7 +78,8 @@ func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	r.report(k, "", e)
 }
 
-// value reads the value of one key. A value with a problem leaves v unchanged.
+// value reads the value of one key into v. After a problem v may be incomplete, but then
+// [Parse] returns no File.
 func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	switch n = follow(n); {
 	case f.has("later"):
@@ -263,7 +264,7 @@ func (r *reader) ruled(f *field, s string) (_ string, e *Error) {
 }
 
 // list reads a list of strings, or one string that splits into a list. An empty value is an
-// empty list.
+// empty list. list returns false after it has reported a problem.
 func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool {
 	items, split, before := n.Content, splitters[f.split], len(r.errs)
 	switch one := n.Kind == yaml.ScalarNode && !isNull(n); {
@@ -395,7 +396,8 @@ func standard(v reflect.Value) {
 	}
 }
 
-// standardOf makes a struct with the defaults of all keys, once.
+// standardOf returns a function that returns a struct with the defaults of all keys. The
+// defaults are read only once.
 func standardOf[T any]() func() T {
 	return sync.OnceValue(func() (v T) { standard(reflect.ValueOf(&v).Elem()); return v })
 }

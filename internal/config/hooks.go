@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
-// webhooks checks that each webhook has a separate name.
+// webhooks checks that no two webhooks have the same name.
 func (r *reader) webhooks(f *File) {
 	for i, w := range f.Webhooks {
 		if j := slices.IndexFunc(f.Webhooks[:i], func(o Webhook) bool { return o.Name == w.Name }); j >= 0 && w.Name != "" {
@@ -17,7 +17,7 @@ func (r *reader) webhooks(f *File) {
 	}
 }
 
-// HookSecrets returns the environment variables with secrets of webhooks.
+// HookSecrets returns the names of the environment variables with the secrets of webhooks.
 func (f *File) HookSecrets() (names []string) {
 	for _, w := range f.Webhooks {
 		names = append(names, w.URLEnv, w.SecretEnv)

@@ -10,14 +10,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// inForceName is the daemon's copy of the configuration in force. Its first line is a
-// comment that names the file.
+// inForceName is the name of the daemon's copy of the configuration in force. The first line
+// of the copy is a comment that names the file.
 const inForceName = "in-force.yaml"
 
 const inForceMark = "# in force: "
 
 // KeepInForce writes the content to the daemon's folder as the configuration in force. The
-// write is not durable, since the copy may be missing; a reader never sees a partial copy.
+// write is not durable, since the copy may be missing. Unless the power is cut, a reader
+// never sees a partial copy.
 func (f *File) KeepInForce() error {
 	path := filepath.Join(f.Home(), inForceName)
 	text := inForceMark + strconv.Quote(f.Path) + "\n" + string(f.source)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// IRC says where people read and steer the swarm. Without a server there is no IRC. Paths
+// IRC says where people read and control the swarm. Without a server there is no IRC. Paths
 // are absolute; null becomes "".
 type IRC struct {
 	Server   string `key:"server" is:"word,host" type:"text or null" doc:"The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."`
@@ -48,7 +48,7 @@ type IRC struct {
 // On reports whether IRC is configured.
 func (i IRC) On() bool { return i.Server != "" }
 
-// Secrets returns the environment variables that hold passwords.
+// Secrets returns the names of the environment variables that contain passwords.
 func (i IRC) Secrets() []string {
 	return slices.DeleteFunc([]string{i.PasswordEnv, i.ServerPasswordEnv}, func(name string) bool { return name == "" })
 }
@@ -64,7 +64,7 @@ func (i IRC) ProjectOf(agent string) string {
 	return i.Channel(i.Channels.Project)
 }
 
-// IRCChannels are the channels of the project, with {slug} in them; "" means no such
+// IRCChannels are the channels of the project. A name may contain {slug}; "" means no such
 // channel.
 type IRCChannels struct {
 	Project string `key:"project" is:"word,channel" type:"text or null" default:"project-{slug}"`

@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Load reads a configuration file. A file with mistakes gives [Errors]; a file that cannot
-// be read gives the operating system's error.
+// Load reads a configuration file. A file with mistakes gives [Errors]. A file that cannot be
+// read gives another error, such as [os.ErrNotExist].
 func Load(path string) (*File, error) {
 	// O_NONBLOCK: opening a fifo would wait for a writer.
 	in, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -36,7 +36,7 @@ func Load(path string) (*File, error) {
 }
 
 // Parse reads a configuration from data as if it were the file at path, which need not
-// exist: relative paths start at its folder. The only error is [Errors].
+// exist: relative paths start at its folder. A mistake in data gives [Errors].
 func Parse(path string, data []byte) (*File, error) { return parse(path, data, backends.Kinds()) }
 
 func parse(path string, data []byte, clients []*runner.Kind) (*File, error) {
@@ -87,7 +87,8 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	}
 }
 
-// agents reads the agents on top of defaults, wherever defaults are in the file.
+// agents reads the agents on top of defaults, wherever defaults are in the file. It returns
+// false if an agent has a mistake, or if the key agents is missing or has the wrong type.
 func (r *reader) agents(f *File) bool {
 	r.project = f.ProjectDir
 	f.defaults = standardAgent()

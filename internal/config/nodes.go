@@ -157,7 +157,8 @@ func (r *reader) document(text string) *yaml.Node {
 	return follow(doc.Content[0])
 }
 
-// readable finds bytes that the YAML decoder would refuse without a line number.
+// readable checks the size of a file, and finds characters that the YAML decoder would refuse
+// without a line number. It returns false after it has reported a problem.
 func (r *reader) readable(text string) bool {
 	if len(text) > maxBytes {
 		return r.report(&yaml.Node{}, "", wrong("", "the file is larger than 1 MiB; this is not a configuration"))

@@ -1,6 +1,6 @@
 package config
 
-// Oversight says how the swarm is watched while no person looks.
+// Oversight says how the swarm is watched while no person is looking.
 type Oversight struct {
 	Hours      Hours      `key:"hours"`
 	Notices    Notices    `key:"notices"`

@@ -56,8 +56,8 @@ func realPath(path string) string {
 }
 
 // CheckFolders checks that the agents' working folders exist, and that the time zones can
-// be looked up. The error is [Errors]. This part of the check depends on the machine; start
-// calls it.
+// be looked up. The error is [Errors]. The result depends on the machine, so this check is
+// not part of [Load].
 func (f *File) CheckFolders() error {
 	r := *f.from
 	if why := noFolder(f.ProjectDir); why != "" {

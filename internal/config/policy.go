@@ -39,7 +39,8 @@ const (
 	UnprovenRefuse = "refuse"
 )
 
-// mostBody is the size of the largest file that can be a message.
+// mostBody is the largest value of max_body_bytes. It is also the default size limit of an
+// attachment; see [dropbox.Options].
 const mostBody = 10 << 20
 
 // check requires that the types include results.

@@ -85,8 +85,8 @@ func matches(pattern, problem, try string) rule {
 	return fits(problem, try, func(s string) bool { return compiled().MatchString(s) })
 }
 
-// inFolder makes the path of a folder or file absolute. If dir is "", the path stays
-// unchanged.
+// inFolder makes the path of a folder or file absolute. If dir is "", a relative path stays
+// relative.
 func inFolder(dir, path string) (string, *Error) {
 	if path[0] == '~' && path != "~" && path[1] != '/' {
 		return "", wrong("", "%q: only ~/ is supported, not another person's home", path)
@@ -195,7 +195,7 @@ func pattern(_ *reader, s string) (string, *Error) {
 }
 
 // badName returns what is wrong with a name that no agent can have, and proposes a similar
-// name.
+// name. It returns nil for a good name.
 func badName(what, name string) *Error {
 	err, ok := errors.AsType[*dropbox.NameError](dropbox.CheckAgent(name))
 	if !ok {

@@ -137,7 +137,7 @@ func outcome(text string) string {
 	return strings.Join(changed, " ")
 }
 
-// flatten writes a line for every exported value inside v.
+// flatten puts every exported value inside v into a map, by its path.
 func flatten(to map[string]string, name string, v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Struct:

@@ -13,12 +13,12 @@ import (
 // if the project's .gitignore does not name it.
 const IgnoreFile = ".gitignore"
 
-// IgnoreText is its content.
+// IgnoreText is the content of [IgnoreFile].
 const IgnoreText = "*\n"
 
-// MakeHome creates the daemon's folder, readable only by its owner. The first file that it
-// creates there is [IgnoreFile], which survives a power cut. If a person has changed that
-// file, MakeHome leaves it alone. Calling MakeHome again is harmless.
+// MakeHome creates the daemon's folder, readable only by its owner, and [IgnoreFile] in it.
+// The file survives a power cut. If the file exists and is not empty, MakeHome leaves it
+// alone. Calling MakeHome again is harmless.
 func MakeHome(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the daemon's folder: %w", err)
@@ -53,7 +53,8 @@ func writeIgnore(dir, path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// IsIgnoreFile reports whether a file is unchanged since [MakeHome] made it.
+// IsIgnoreFile reports whether a file is an [IgnoreFile] with the content that [MakeHome]
+// writes, or an empty one that a crash left behind.
 func IsIgnoreFile(path string) bool {
 	data, err := os.ReadFile(path)
 	return err == nil && filepath.Base(path) == IgnoreFile && (len(data) == 0 || bytes.Equal(data, []byte(IgnoreText)))

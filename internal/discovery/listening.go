@@ -24,11 +24,11 @@ func Listening(project string, getenv func(string) string) bool {
 	return false
 }
 
-// Elsewhere is for a caller for which [Listening] has found no daemon. listens means that a
-// daemon holds the project's lock and listens on the socket in its note, because its
-// environment differs from the caller's. moved means that the project was moved while the
-// daemon was running, so that the daemon can no longer work. A copy of a project has the
-// note too, but no daemon holds its lock.
+// Elsewhere looks for a daemon on the socket that its note names. [Paths] may lack that
+// socket, because the daemon's environment differs from the caller's. listens means that a
+// daemon holds the project's lock and listens on the socket. moved means that the project
+// was moved while the daemon was running, so that the daemon can no longer work. A copy of a
+// project has the note too, but no daemon holds its lock.
 func Elsewhere(project string, getenv func(string) string) (listens, moved bool) {
 	note, held := Holder(filepath.Join(project, HomeName, "daemon.lock"))
 	if !held || note.Socket == "" || !answers(note.Socket) {

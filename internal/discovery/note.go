@@ -41,7 +41,7 @@ func ReadNote(path string) Note {
 	return n
 }
 
-// Write writes the note into the lock file, which the caller holds.
+// Write writes the note into a lock file. The caller holds the lock.
 func (n Note) Write(path string) error {
 	text := fmt.Sprintf("pid %d\nsince %s\nversion %s\nsocket %s\n", n.PID, n.Since.UTC().Format(time.RFC3339), n.Version, n.Socket)
 	return os.WriteFile(path, []byte(text), 0o600)

@@ -20,7 +20,7 @@ import (
 // limit a path works on both.
 const maxPath = 99
 
-// A PathError says why no path is possible for the socket.
+// A PathError says why a path or a folder cannot be used for the socket.
 type PathError struct {
 	Path    string
 	Problem string
@@ -30,12 +30,13 @@ type PathError struct {
 func (e *PathError) Error() string { return fmt.Sprintf("control socket: %s %s", e.Path, e.Problem) }
 
 // Paths lists the possible paths of a project's socket, the best first: in
-// $XDG_RUNTIME_DIR/claude-swarm/, if this user owns that folder, and in
+// $XDG_RUNTIME_DIR/claude-swarm/, if this user owns $XDG_RUNTIME_DIR, and in
 // ~/.claude-swarm/run/. The name is computed from the project's real path, so every path to
 // the same folder leads to the same socket.
 //
 // A daemon listens on the first path. A client tries all of them, since the daemon may have
-// been started with a runtime folder and the client, by cron for example, without one.
+// been started without a runtime folder, by cron for example. In the opposite case only the
+// daemon's [Note] names the socket.
 func Paths(project string, getenv func(string) string) ([]string, error) {
 	real, err := filepath.Abs(project)
 	if err == nil {

@@ -114,7 +114,7 @@ func TestListening(t *testing.T) {
 	project, runtime := newPlace(t)
 	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})
 	if discovery.Listening(project, getenv) {
-		t.Error("Listening = true where no socket is")
+		t.Error("Listening = true, but there is no socket")
 	}
 	paths, err := discovery.Paths(project, getenv)
 	if err != nil {

@@ -49,23 +49,23 @@
 //	                     {"tool_use": {"id", "name", "input"}},
 //	                     {"repeat": {"text", "times"}} (huge text),
 //	                     {"raw": {…}} (any other block, sent unchanged)
-//	stop_reason          default: tool_use after a tool_use block, else end_turn
+//	stop_reason          default: tool_use if a block is a tool_use, else end_turn
 //	usage                input_tokens, output_tokens,
 //	                     cache_creation_input_tokens, cache_read_input_tokens
-//	context_tokens       short for a usage whose input side adds up to this;
-//	                     with neither, usage is guessed from the request's size
+//	context_tokens       short for a usage whose input side adds up to this; without
+//	                     either, usage is guessed from the sizes of request and answer
 //	status, error_type,  an HTTP error instead of a message; type and text have
 //	error_message,       defaults for the statuses that the real API sends
 //	raw_body
 //	headers              response headers, such as {"retry-after": "5"}
 //	delay_ms             wait before anything is sent
-//	drop                 close the connection without an answer; with
-//	                     cut_with_reset by a TCP reset
+//	drop                 close the connection without an answer, with a TCP reset if
+//	                     cut_with_reset is set
 //	chunk_runes,         size of the streamed pieces (default 4000 characters)
 //	chunk_delay_ms       and the wait before each
-//	cut_after_events     drop the connection after that many events; with
-//	cut_with_reset       by a TCP reset. A request that does not stream is
-//	                     dropped at once
+//	cut_after_events,    drop the connection after that many events, with a TCP reset
+//	cut_with_reset       if the second is set; if the request does not stream, drop
+//	                     the connection without an answer
 //	error_after_events   send an error event instead of the rest
 //	stall_after_events,  hang in the middle of the stream
 //	stall_ms

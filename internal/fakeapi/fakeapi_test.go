@@ -38,7 +38,7 @@ func serve(t *testing.T, script string) (*fakeapi.Server, string) {
 	return s, srv.URL
 }
 
-// ask posts a Messages request and returns the answer; err is an error from reading the
+// ask posts a Messages request and returns the answer. err says why there is no complete
 // answer.
 func ask(t *testing.T, url, body string) (status int, answer string, err error) {
 	t.Helper()
@@ -176,7 +176,7 @@ func TestStreamAndWholeSayTheSame(t *testing.T) {
 	}
 	for _, part := range []string{`"text":"žl"`, `"text":"uť"`, "žluť 2 x claude-test 1", "ababab"} {
 		if !strings.Contains(stream+whole, part) {
-			t.Errorf("nowhere %s", part)
+			t.Errorf("no answer contains %s", part)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func collect(t *testing.T, stream string) []map[string]any {
 			Block map[string]any    `json:"content_block"`
 			Delta map[string]string `json:"delta"`
 		}
-		json.Unmarshal([]byte(data), &e) // a null stop_sequence does not fit the type, and does not matter
+		json.Unmarshal([]byte(data), &e) // an event that is not JSON adds nothing, so the caller's comparison fails
 		switch e.Type {
 		case "content_block_start":
 			blocks = append(blocks, e.Block)
@@ -496,7 +496,7 @@ func TestListenEndsWithItsContext(t *testing.T) {
 		t.Errorf("second wait() = %v", err)
 	}
 	if _, _, err := fakeapi.Listen(t.Context(), "127.0.0.1:no-port", s); err == nil {
-		t.Error("Listen took an address without a port")
+		t.Error("Listen accepted an address without a port")
 	}
 }
 

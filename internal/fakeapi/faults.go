@@ -21,8 +21,8 @@ func cut(w http.ResponseWriter, reset bool) {
 	conn.Close()
 }
 
-// refuse sends an HTTP error. The type and the text are those of r, or else those that
-// the real API uses for the status.
+// refuse sends an HTTP error. A raw body of r is sent unchanged. Otherwise the type and the
+// text are those of r, or else those that the real API uses for the status.
 func refuse(w http.ResponseWriter, r *Refusal) {
 	if r.RawBody != "" {
 		w.WriteHeader(orElse(r.Status, http.StatusOK))

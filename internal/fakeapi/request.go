@@ -14,8 +14,8 @@ import (
 // not use up the script, from the others.
 type Kind string
 
-// The kinds. The last four are for endpoints other than /v1/messages, and no reply
-// matches them.
+// The kinds. The last four are for endpoints other than /v1/messages, and for requests that
+// cannot be parsed (Unknown). No reply matches them.
 const (
 	Main    Kind = "main"    // a turn of the conversation, or of a sub-agent
 	Compact Kind = "compact" // the client wants a summary of the conversation

@@ -134,7 +134,8 @@ func Load(r io.Reader) (*Scenario, error) {
 	return s, nil
 }
 
-// all yields the replies, then the three special ones.
+// all yields the replies, then the three special ones, to which it gives a name if they have
+// none.
 func (s *Scenario) all() func(yield func(*Reply) bool) {
 	return func(yield func(*Reply) bool) {
 		for i := range s.Replies {

@@ -1,6 +1,6 @@
-// Package floorplan contains the tests of the source tree's structure: which package may
-// import which, that each package says what it promises, and that no tracked file names a
-// particular machine.
+// Package floorplan contains the tests of the source tree: which package may import which,
+// that each package says what it promises, which words names and texts may not use, that the
+// targets of the Makefile work, and that no tracked file names a particular machine.
 //
-// It has no code. The plan itself is drawn in docs/architecture.md.
+// It contains only tests. docs/architecture.md shows the plan as a table.
 package floorplan

@@ -65,7 +65,7 @@ var floors = map[string][]string{
 	"internal/bridge":       {"dropbox", "internal/durable", "internal/discovery"},
 	"ircbridge":             {"internal/bridge", "ircbridge/irc"},
 
-	// Test helpers: no program links them.
+	// Test helpers: no program in cmd links them.
 	"internal/testkit/acprecord":      {"internal/testkit/acptest", "internal/testkit/models"},
 	"internal/testkit/acptest":        {},
 	"internal/testkit/acpstandin":     {"internal/testkit/standin"},
@@ -181,7 +181,7 @@ func TestShippedProgramLinksNothingHeavy(t *testing.T) {
 	}
 	for pkg := range strings.Lines(goList(t, "-deps", "-tags", string(tags[1]), root+"/cmd/claude-swarm")) {
 		if slices.ContainsFunc(heavy, func(part string) bool { return strings.Contains(pkg, part) }) {
-			t.Errorf("with %s the program holds %s", tags[0], pkg)
+			t.Errorf("with %s the program links %s", tags[0], pkg)
 		}
 	}
 }
@@ -192,11 +192,11 @@ func TestNoProgramHoldsTestMachinery(t *testing.T) {
 	module, _ := packages(t)
 	deps := strings.Fields(goList(t, "-deps", module+"cmd/..."))
 	if !slices.Contains(deps, module+"swarm") {
-		t.Fatalf("the programs hold %q, without swarm", deps)
+		t.Fatalf("the programs link %q, but not swarm", deps)
 	}
 	for _, pkg := range deps {
 		if strings.HasPrefix(pkg, module+"internal/testkit/") {
-			t.Errorf("a program holds %s", pkg)
+			t.Errorf("a program links %s", pkg)
 		}
 	}
 }

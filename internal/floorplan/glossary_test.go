@@ -138,7 +138,8 @@ func declared(f *ast.File) (ids []*ast.Ident) {
 	return ids
 }
 
-// sources calls f with each file of the tree that has the suffix, except test data.
+// sources calls f with each file of the tree that has the suffix, except those in testdata,
+// in bin, and in hidden folders.
 func sources(t *testing.T, suffix string, f func(path string, text []byte)) {
 	t.Helper()
 	root := filepath.Join("..", "..")

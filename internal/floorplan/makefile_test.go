@@ -58,7 +58,7 @@ func TestMakeInstall(t *testing.T) {
 	}
 }
 
-// The stage fails if the program is larger than the limit.
+// The target size fails if the program is larger than the limit.
 func TestTheSizeOfTheProgram(t *testing.T) {
 	for name, tc := range map[string]struct {
 		sizes map[string]int64

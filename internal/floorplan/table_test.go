@@ -30,7 +30,7 @@ func TestTheManualShowsThePlan(t *testing.T) {
 			told[name] = true
 			allowed, ok := floors[name]
 			if !ok {
-				t.Errorf("architecture.md has a row for %s, which is no package", name)
+				t.Errorf("architecture.md has a row for %s, which is not a package", name)
 			}
 			if strings.Contains(cells[2], "everything") || strings.Contains(cells[2], "what is below") {
 				continue

@@ -84,7 +84,8 @@ type Audit struct {
 }
 
 // OpenAudit finds the git repository around the folder of mailboxes, and changes nothing.
-// The Audit need not be closed. The error is [ErrNoGit], [ErrNoRepository], or git's own.
+// The Audit need not be closed. The error is [ErrNoGit], [ErrNoRepository], or an error from
+// git or the operating system.
 func OpenAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
 	a, err := openAudit(ctx, deadDrop, o)
 	if err != nil {
@@ -123,14 +124,14 @@ func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) 
 //
 // The errors to test for are [ErrCheckedOut], [ErrForeign] and [*SecretError]. After a
 // SecretError everything except the files that it names is recorded. All other errors come
-// from git or from the disk. If ctx is done, Record stops git. The branch is then unchanged
-// or has all commits of one batch.
+// from git or from the disk. If ctx is done, Record stops git. Of the commits of each batch
+// the branch then has all or none.
 func (a *Audit) Record(ctx context.Context) error {
 	a.secrets = nil
 	err := a.record(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrCheckedOut) && !errors.Is(err, ErrForeign) {
-		// Another process moved or locked the branch, or git's gc removed an object. Such
-		// an error is temporary, so try once more with a comparison from scratch.
+		// Perhaps another process moved or locked the branch, or git's gc removed an object.
+		// Such an error is temporary, so try once more with a comparison from scratch.
 		a.known = false
 		err = a.record(ctx)
 	}

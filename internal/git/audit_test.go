@@ -134,15 +134,15 @@ func (p *project) log(format string) []string {
 	return lines
 }
 
-// tree returns the newest tree of the branch.
+// tree returns the paths in the newest tree of the branch.
 func (p *project) tree() []string {
 	p.Helper()
 	out := p.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", git.Branch)
 	return strings.Split(strings.Trim(out, "\x00"), "\x00")
 }
 
-// snapshot returns every file below dir with its mode and content, except those that skip
-// names.
+// snapshot returns every file below dir with its mode, modification time and content, except
+// those that skip names.
 func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -46,7 +46,7 @@ type head struct {
 	} `yaml:"attachments"`
 }
 
-// maxHead bounds the front matter, in bytes; messages have at most 16 KiB.
+// maxHead bounds the front matter, in bytes. The store accepts no message with a longer one.
 const maxHead = 16 << 10
 
 // parseMessage reads as much as it can. A message that it cannot parse is recorded with an
@@ -78,7 +78,8 @@ func (h head) attachments() []file {
 	return files
 }
 
-// commitOf makes the commit for a turn. It returns false if the receipt is gone.
+// commitOf makes the commit for a turn. It returns false if the receipt of the turn's own
+// message is gone, cannot be read, or contains a secret.
 func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 	c := &commit{author: t.mailbox, at: t.ended}
 	for i, p := range t.mails {
@@ -155,7 +156,7 @@ func firstLine(body []byte) string {
 	return string(line[:min(len(line), 4*maxSubject)])
 }
 
-// manyLines makes a text safe for a commit message.
+// manyLines makes a text safe for a commit message, and cuts it to about maxText bytes.
 func manyLines(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText] + "…"

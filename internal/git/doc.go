@@ -26,7 +26,7 @@
 //
 // The branch itself shows what is recorded. So a crash at any point, a daemon that ran
 // without the audit for a while, and a deleted branch are all handled the same way: the
-// next [Audit.Record] records what is missing, one commit for each receipt, in the order in
+// next [Audit.Record] records what is missing, one commit for each turn, in the order in
 // which the turns ended.
 //
 // # What is recorded
@@ -43,7 +43,7 @@
 //
 // A turn costs two git processes, for-each-ref and fast-import, and one listing each of
 // dead/, of board/ and of the last two days of done/. Only the first Record, and a Record
-// after the branch was rewritten, compare the whole history. The repository gets loose
-// objects, as from commits made by hand; git's gc packs them. The audit needs git 2.25 or
-// newer.
+// after an error or after a rewrite of the branch, compare the whole history. The repository
+// gets loose objects, as from commits made by hand; git's gc packs them. The audit needs git
+// 2.25 or newer.
 package git

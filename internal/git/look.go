@@ -20,11 +20,11 @@ const (
 	receiptEnd = ".receipt.yaml"
 )
 
-// found lists what is in the mailboxes but not on the branch.
+// found lists the differences between the mailboxes and the branch.
 type found struct {
-	turns []*turn  // in the order in which they ended
-	rest  []change // all other changes
-	open  map[string]bool
+	turns []*turn         // in the order in which they ended
+	rest  []change        // all other changes
+	open  map[string]bool // folders of done/ with a message whose receipt is about to arrive
 }
 
 // A turn is one finished turn: its receipt, and the receipts of the notes in its prompt.
@@ -88,8 +88,8 @@ func isMailbox(name string) bool {
 	return mailboxName().MatchString(name) && name != "attach" && name != "refused"
 }
 
-// lookAtDone finds the receipts of a mailbox. A file in done/ does not change, so its
-// recorded name is enough.
+// lookAtDone finds the files in done/ of a mailbox that are not recorded. A file in done/
+// does not change, so comparing names is enough.
 func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string, f *found) error {
 	days, err := list(root, mailbox+"/done")
 	if err != nil {
@@ -158,9 +158,9 @@ func (a *Audit) recorded(name string, tree map[string]string) bool {
 	return ok
 }
 
-// receiptComes reports whether the receipt of a message in done/ is about to arrive there:
-// the message is moved before its receipt. It checks the folders in the order in which the
-// receipt moves through them.
+// receiptComes reports whether the receipt of a message in done/ is about to arrive there,
+// or has just arrived: the message is moved before its receipt. It checks the folders in the
+// order in which the receipt moves through them.
 func receiptComes(root *os.Root, mailbox, folder, base string) bool {
 	for _, at := range []string{mailbox + "/cur/", folder + "/"} {
 		if _, err := root.Lstat(at + base + receiptEnd); err == nil {
@@ -170,7 +170,7 @@ func receiptComes(root *os.Root, mailbox, folder, base string) bool {
 	return false
 }
 
-// addReceipt adds a receipt to its turn. A receipt that cannot be read is recorded as a
+// addReceipt adds a receipt to its turn. A receipt that cannot be parsed is recorded as a
 // separate turn.
 func (a *Audit) addReceipt(root *os.Root, mailbox, base string, turns map[string]*turn) {
 	data, info, ok := a.read(root, base+receiptEnd)

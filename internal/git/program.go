@@ -85,7 +85,7 @@ func cleaned(environ []string) []string {
 
 // settings override every configuration file.
 var settings = []string{
-	"-c", "core.hooksPath=/dev/null", // moving a branch runs reference-transaction
+	"-c", "core.hooksPath=/dev/null", // moving a branch would run the hook reference-transaction
 	"-c", "core.fsmonitor=false",
 	"-c", "commit.gpgSign=false",
 	"-c", "gc.auto=0",
@@ -237,7 +237,8 @@ func (g *program) tree(ctx context.Context, tip string) (map[string]string, erro
 	return files, nil
 }
 
-// diff lists the files of the mailboxes that differ between two commits.
+// diff lists the files of the mailboxes that differ between two commits. added includes
+// changed files.
 func (g *program) diff(ctx context.Context, from, to string) (added, gone []string, err error) {
 	out, err := g.run(ctx, slices.Concat([]string{"diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to, "--"}, g.scope())...)
 	if err != nil {

@@ -60,8 +60,9 @@ func list(root *os.Root, name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// read reads a regular file. It skips a missing file, and warns once about a file that it
-// cannot read: one file must not keep all others from being recorded.
+// read reads a regular file. ok is false if the file is missing, cannot be read, or contains
+// a secret: one file must not keep all others from being recorded. read warns once about a
+// file that it cannot read, and adds a file with a secret to a.secrets.
 func (a *Audit) read(root *os.Root, name string) (data []byte, info fs.FileInfo, ok bool) {
 	data, info, err := readFile(root, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

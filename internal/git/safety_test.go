@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
-// hooks are all hooks that git may run.
+// hooks are the hooks that git may run.
 var hooks = []string{
 	"applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit", "post-index-change",
 	"post-merge", "post-receive", "post-rewrite", "post-update", "pre-applypatch", "pre-auto-gc", "pre-commit", "pre-merge-commit",
@@ -22,7 +22,7 @@ var hooks = []string{
 	"sendemail-validate", "update",
 }
 
-// trap makes every program that git could run leave a file behind.
+// trap makes every program that git could run add a line to the file sprung.
 func (p *project) trap() (sprung string) {
 	p.Helper()
 	sprung = filepath.Join(p.home, "sprung")
@@ -356,7 +356,7 @@ func TestAFileThatCannotBeReadStopsNoOther(t *testing.T) {
 		t.Errorf("commits by %q, want four by coder", got)
 	}
 	if got := strings.Count(log.String(), "sealed.md"); got != 1 {
-		t.Errorf("the file was told of %d times, want once:\n%s", got, &log)
+		t.Errorf("the log names the file %d times, want once:\n%s", got, &log)
 	}
 	p.record(p.audit())
 	if got := p.log("%an"); len(got) != 4 {

@@ -38,17 +38,17 @@ func TestNoTokenIsCommitted(t *testing.T) {
 	err := a.Record(t.Context())
 	secret, ok := errors.AsType[*git.SecretError](err)
 	if !ok || !slices.Contains(secret.Files, "board/status.md") {
-		t.Fatalf("Record = %v, want that board/status.md has a token", err)
+		t.Fatalf("Record = %v, want a SecretError for board/status.md", err)
 	}
 	commits := func() string { return p.git("log", "-p", "--all") }
 	if text := commits(); strings.Contains(text, token) {
-		t.Errorf("a commit holds the token:\n%s", text)
+		t.Errorf("a commit contains the token:\n%s", text)
 	} else if !strings.Contains(text, "we use tabs") || !strings.Contains(text, "as asked") {
-		t.Errorf("what has no token is not recorded:\n%s", text)
+		t.Errorf("a file without a token is not recorded:\n%s", text)
 	}
 	before := p.git("rev-parse", git.Branch)
 	if err := a.Record(t.Context()); err == nil || p.git("rev-parse", git.Branch) != before {
-		t.Errorf("the second Record = %v, and the branch moved from %s", err, before)
+		t.Errorf("the second Record = %v, want an error and the branch still at %s", err, before)
 	}
 	// A new daemon first compares everything.
 	if err := p.auditWith(o).Record(t.Context()); err == nil || strings.Contains(commits(), token) || p.git("rev-parse", git.Branch) != before {

@@ -17,9 +17,9 @@ import (
 // maxBatch is the largest number of commits that one git process makes.
 const maxBatch = 1000
 
-// An importer writes commits into a running git fast-import. The branch gets them only when
-// finish returns nil: fast-import moves the branch forward from its newest commit when it
-// ends, and only if it has read "done".
+// An importer writes commits into a running git fast-import. The branch gets them in finish:
+// fast-import moves the branch when it ends, only if it has read "done", and only forward
+// from the newest commit of the branch.
 type importer struct {
 	audit  *Audit
 	cmd    *exec.Cmd
@@ -134,7 +134,7 @@ func (im *importer) commit(root *os.Root, c *commit) {
 		if f.data == nil {
 			data, _, ok := im.audit.read(root, f.path)
 			if !ok {
-				continue // the file was removed a moment ago, so there is nothing to record
+				continue // the file was removed a moment ago, cannot be read, or contains a secret
 			}
 			f.data = data
 		}

@@ -22,8 +22,8 @@ import (
 
 func textLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
-// gitThat returns a git program that runs a shell script before or instead of the real git.
-// In the script $git is the real one, and "$*" its arguments.
+// gitThat returns options with a git program that runs a shell script before or instead of
+// the real git. In the script $git is the real one, and "$*" its arguments.
 func (p *project) gitThat(script string) git.Options {
 	p.Helper()
 	real, err := exec.LookPath("git")
@@ -104,7 +104,8 @@ func TestCutsAreMadeUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	// Each script affects only the first fast-import; fault is gone afterwards.
+	// Each script affects only the first calls of fast-import, one for each byte in the file
+	// fault.
 	for name, script := range map[string]string{
 		"killed before the word done":       `head -c 700 | $git "$@"; kill -9 $$`,
 		"killed in the middle of a file":    `head -c 300 | $git "$@"; kill -9 $$`,
@@ -270,7 +271,7 @@ func TestTwoWorktreesShareTheBranch(t *testing.T) {
 		t.Errorf("Record without news made commits: %q", got[n:])
 	}
 	if !slices.Contains(p.tree(), ".dead-drop/coder/dead/1-x.md") {
-		t.Error("the dead letter of one worktree was taken out by the other")
+		t.Error("the audit of one worktree removed the dead letter of the other")
 	}
 }
 
@@ -333,7 +334,7 @@ func TestMidnightIsNotMissed(t *testing.T) {
 	}
 }
 
-// TestAnEndedContextEndsGit also shows that the branch gets all commits of a batch or none.
+// Record stops git when its context is done. The branch then has no commit of the batch.
 func TestAnEndedContextEndsGit(t *testing.T) {
 	p := newProject(t)
 	p.turn("coder", 1, p.now, nil)
@@ -345,7 +346,7 @@ func TestAnEndedContextEndsGit(t *testing.T) {
 		t.Error("Record = nil, want an error")
 	}
 	if _, err := p.gitIn(p.dir, "rev-parse", "-q", "--verify", git.Branch); err == nil {
-		t.Error("the branch is there")
+		t.Error("the branch exists")
 	}
 	p.record(p.audit())
 	if got := p.log("%s"); len(got) != 1 {
@@ -353,7 +354,8 @@ func TestAnEndedContextEndsGit(t *testing.T) {
 	}
 }
 
-// contextWhen makes a fifo and returns a context that ends when a process opens the fifo.
+// contextWhen makes a fifo and returns a context that ends when a process opens the fifo, or
+// after a minute.
 func contextWhen(t *testing.T, fifo string) (context.Context, context.CancelFunc) {
 	t.Helper()
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

@@ -109,7 +109,7 @@ func TestSourceThatDoesNotCompile(t *testing.T) {
 		}
 	}
 	if err := run(&strings.Builder{}, dir, false); err == nil || !strings.Contains(err.Error(), "missing") {
-		t.Errorf("run = %v, want the compiler's word", err)
+		t.Errorf("run = %v, want the compiler's error", err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestWhatClosesACircle(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"go.mod": small["go.mod"]}
 	const n = 9
-	for i := range n { // a.go uses b.go, b.go uses c.go …; each by one name, and the last file uses the first by two
+	for i := range n { // each file uses one name of the next; the last one uses two names of the first, see below
 		file := string(rune('a' + i))
 		next := strings.ToUpper(string(rune('a' + (i+1)%n)))
 		files[file+".go"] = fmt.Sprintf("package ring\n\nfunc %s1() { %s1() }\nfunc %[1]s2() {}\n", strings.ToUpper(file), next)

@@ -21,7 +21,8 @@ func main() {
 	}
 }
 
-// run measures the module that contains dir.
+// run measures the packages below dir and prints the table, and with all also every finding
+// above a goal.
 func run(w io.Writer, dir string, all bool) error {
 	h, err := load(dir)
 	if err != nil {
@@ -91,7 +92,7 @@ func isMachinery(name string) bool {
 type row struct {
 	what  string
 	now   int
-	goal  int // -1: none
+	goal  int
 	worst string
 	above []string
 }

@@ -140,8 +140,8 @@ func isLocal(obj types.Object, p *types.Package) bool {
 	return obj.Parent() != p.Scope()
 }
 
-// largestCircle returns the largest strongly connected part of a graph, in order (Tarjan's
-// algorithm). Of two parts that are equally large, it returns the first by name.
+// largestCircle returns the largest strongly connected component of a graph, sorted
+// (Tarjan's algorithm). Of two components of the same size, it returns the first by name.
 func largestCircle(uses map[string]map[string]bool) []string {
 	index, low, on := make(map[string]int), make(map[string]int), make(map[string]bool)
 	var stack, largest []string
@@ -319,7 +319,7 @@ func codeLines(path string) int {
 			continue
 		}
 		first := file.Line(pos)
-		for line := range bytes.Count([]byte(lit), []byte("\n")) + 1 { // a raw string has several lines
+		for line := range bytes.Count([]byte(lit), []byte("\n")) + 1 { // a raw string may have several lines
 			seen[first+line] = true
 		}
 	}

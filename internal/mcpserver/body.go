@@ -23,7 +23,7 @@ func checkBody(body []byte, most int, tooLong string) error {
 	return nil
 }
 
-// withNext adds to a rule's refusal what the caller can do.
+// withNext adds to a refusal what the caller can do.
 func withNext(err error) error {
 	if refused, ok := errors.AsType[*client.RefusedError](err); ok {
 		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)

@@ -13,7 +13,7 @@ type Caller struct {
 	*client.Client
 	Project string     // folder of the project
 	Plan    swarm.Plan // from the project's configuration
-	Folders []string   // the folders that the caller may work in, and attach files from
+	Folders []string   // the folders that the caller may work in; the lead may attach only files in them
 	Close   func() error
 }
 

@@ -36,7 +36,8 @@ func (l daemonLink) open(ctx context.Context) (Daemon, error) {
 	return d, err
 }
 
-// hindrance returns why no agent works on its mail now, or "" if the agents are working.
+// hindrance returns why no agent works on its mail now, or "" if nothing keeps all agents from
+// working.
 func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 	d, err := l.open(ctx)
 	switch {

@@ -50,7 +50,7 @@
 // The program does not use the official SDK: its package mcp (v1.8.0) brings in OAuth, gob
 // and the meta-schemas of JSON Schema. With the SDK the program would be 2.4 MB
 // larger, and every verb, even send, would take 3.5 ms of processor time to start instead
-// of 2.8. Only a part of the SDK would not help either: jsonrpc does less than
+// of 2.8. Using only a part of the SDK would not help either: jsonrpc does less than
 // message.go, and jsonschema has one of the two slowest initializers (0.1 ms, 81 kB). The
 // tests call the server with the SDK's client, the inspector and the real Claude Code.
 package mcpserver

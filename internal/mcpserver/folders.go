@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// folders are the folders in which the caller may work and from which it may attach files.
+// folders are the folders in which the caller may work. The lead may attach files only from
+// these; see [mail.attach].
 type folders struct {
 	own     []string // absolute
 	base    string   // the folder to which paths are relative

@@ -29,7 +29,8 @@ type ircSendArguments struct {
 	Message string `json:"message" jsonschema:"the text, at most 8192 bytes; long text is shown in part, but people can read all of it"`
 }
 
-// saidOnIRC is the result of irc_send.
+// saidOnIRC is the result of the tools that leave a message or an order for the bridge, such
+// as irc_send and irc_join.
 type saidOnIRC struct {
 	ID      string      `json:"id" jsonschema:"of the message for the bridge"`
 	Channel string      `json:"channel"`
@@ -71,7 +72,7 @@ func (c chat) say(channel, text string) (*saidOnIRC, error) {
 
 // ircNote returns the note of a result. The note says if the bridge is not connected. If
 // the caller has not read its channels for a long time, the note says so; otherwise the
-// note counts the unread lines of this channel.
+// note counts the unread lines of the channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()
 	if err != nil {
@@ -115,7 +116,7 @@ type ircReadArguments struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many lines; 50 if left out" minimum:"1" maximum:"500"`
 }
 
-// channelLines are the result of irc_read.
+// channelLines are the result of irc_read and read_messages.
 type channelLines struct {
 	Channel string    `json:"channel"`
 	Lines   []ircLine `json:"lines"`
@@ -147,8 +148,8 @@ func (c chat) read(_ context.Context, in ircReadArguments) (*channelLines, error
 	return &channelLines{Channel: at, Lines: c.ircLines(got.Lines), Dropped: got.Dropped, Left: got.Left, Note: c.whySilent(got.Lines)}, nil
 }
 
-// whySilent returns why nothing new can arrive from a channel, or "" if the bridge is
-// connected.
+// whySilent returns why nothing new can arrive from a channel, or "" if lines were read or
+// the bridge is connected.
 func (c chat) whySilent(lines []bridge.Line) string {
 	if len(lines) > 0 {
 		return ""

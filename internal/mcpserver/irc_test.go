@@ -455,10 +455,10 @@ func TestTasksByIRCSend(t *testing.T) {
 	before := len(p.waiting("irc"))
 	p.rules.Types = []dropbox.Type{dropbox.Note, dropbox.Question}
 	if why := p.fails("irc_send", text); !strings.Contains(why, "refused by a rule") {
-		t.Errorf("a task that no rule lets pass: %q", why)
+		t.Errorf("a task that the rules refuse: %q", why)
 	}
 	if n := len(p.waiting("irc")); n != before {
-		t.Errorf("%d lines are said of a task that was refused", n-before)
+		t.Errorf("%d lines are posted about a refused task", n-before)
 	}
 }
 

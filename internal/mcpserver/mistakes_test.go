@@ -136,7 +136,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 			case p["enum"] != nil:
 				mistake(good.with(name, long), "is not one of ")
 			case kind == "string" && want == "", kind == "array" && want == "":
-				t.Errorf("%s: nothing is known of what is said of %s when it is too long", tool.Name, name)
+				t.Errorf("%s: tooLong has no error for %s", tool.Name, name)
 			case kind == "string":
 				mistake(good.with(name, long), want)
 			case kind == "array":
@@ -145,15 +145,15 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 		}
 	}
 	if calls < 400 {
-		t.Errorf("%d calls: the schemas were not gone through", calls)
+		t.Errorf("only %d calls: the test did not cover the schemas", calls)
 	}
 	if after := p.state(); after != before {
-		t.Errorf("something was done anyway:\n%s\nbefore:\n%s", after, before)
+		t.Errorf("a tool did something:\n%s\nbefore:\n%s", after, before)
 	}
 	p.call("whoami", `{}`) // it still answers
 }
 
-// state returns everything that tools can change.
+// state returns the waiting mail, the board's pages and the topics.
 func (p *project) state() string {
 	p.t.Helper()
 	var all []string

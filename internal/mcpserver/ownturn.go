@@ -37,7 +37,7 @@ type done struct {
 
 func (d *done) readable() string { return d.Note }
 
-// errNoContext is the answer to a caller whose client the daemon does not run.
+// errNoContext is the answer to a caller that is not an agent.
 var errNoContext = errors.New("that is for agents, whose client the daemon runs; you are the lead")
 
 func (o ownTurn) compact(ctx context.Context, _ noArguments) (*done, error) {

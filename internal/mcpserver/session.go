@@ -295,7 +295,8 @@ func (c *session) cancel(params json.RawMessage) {
 	}
 }
 
-// withWhispers is a result with whispers before it: Claude Code shows its model only the structure.
+// withWhispers is a result with whispers before it. The structure contains them too, because
+// Claude Code shows its model nothing else.
 type withWhispers struct {
 	whispers []string
 	result   result

@@ -111,7 +111,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// waiting returns a server whose calls wait until their context is done or let is closed.
+// waiting returns a server whose calls wait until let is closed. Each call that begins sends a
+// value to begun.
 func waiting(let <-chan struct{}) (server *mcpserver.Server, begun chan struct{}) {
 	begun = make(chan struct{}, 10)
 	return mcpserver.New(mcpserver.Options{

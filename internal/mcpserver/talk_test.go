@@ -75,8 +75,8 @@ func TestAskIsAnswered(t *testing.T) {
 	}
 }
 
-// The files of a turn say that the turn is waiting for an answer, exactly as long as it
-// is.
+// The files of a turn say that the turn is waiting for an answer, for exactly as long as it
+// waits.
 func TestAskIsNotedInItsTurn(t *testing.T) {
 	const turn = "k7f3q9m2xd-1"
 	p := newProject(t, asAgent("coder"))
@@ -205,7 +205,7 @@ func TestInboxReadReply(t *testing.T) {
 		t.Errorf("read = %v, %q", out, text)
 	}
 	if len(p.waiting("coder")) != 2 {
-		t.Error("to look took something away")
+		t.Error("reading removed a message")
 	}
 
 	p.call("reply", `{"id":"`+first+`","text":"Yes."}`)
@@ -214,7 +214,7 @@ func TestInboxReadReply(t *testing.T) {
 		t.Errorf("the answer is %+v", got)
 	}
 	if left := p.waiting("coder"); len(left) != 1 || left[0].ID != second {
-		t.Errorf("after the answer wait %v", left)
+		t.Errorf("after the answer, the waiting messages are %v", left)
 	}
 	alert := p.deliver("coder", &dropbox.Message{From: dropbox.Swarm, Type: dropbox.Status, Body: []byte("x\n")})
 	for arguments, want := range map[string]string{

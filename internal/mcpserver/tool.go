@@ -14,8 +14,7 @@ type Tool struct {
 	Annotations annotations `json:"annotations"`
 }
 
-// annotations are hints to the client. The tools affect only this swarm, not the outside
-// world.
+// annotations are hints to the client. OpenWorld is false for every tool.
 type annotations struct {
 	ReadOnly  bool `json:"readOnlyHint"`
 	OpenWorld bool `json:"openWorldHint"`
@@ -44,12 +43,12 @@ type toolOf[Group, In any, Out result] struct {
 // noArguments are the arguments of a tool that has none.
 type noArguments struct{}
 
-// reads makes a tool that changes nothing.
+// reads makes a tool that is marked as read-only for the client.
 func reads[Group, In any, Out result](name, what string, of func(*call) Group, do func(Group, context.Context, In) (Out, error)) tool {
 	return toolOf[Group, In, Out]{name, what, true, of, do}
 }
 
-// does makes a tool that does something.
+// does makes a tool that is not marked as read-only.
 func does[Group, In any, Out result](name, what string, of func(*call) Group, do func(Group, context.Context, In) (Out, error)) tool {
 	return toolOf[Group, In, Out]{name, what, false, of, do}
 }

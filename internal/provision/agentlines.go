@@ -16,7 +16,8 @@ import (
 )
 
 // withAgent adds the agent, attached, to the text of claude-swarm.yaml. It returns the new
-// text, the lines to add, and the configuration in the new text.
+// text, the lines to add, and the configuration in the new text. If the agent is already
+// attached in the file, it returns only the configuration.
 func (s *setup) withAgent(name string) (text []byte, lines string, file *config.File, err error) {
 	if file, err = config.Load(s.r.Config); err != nil {
 		return nil, "", nil, err
@@ -90,7 +91,8 @@ func (s *setup) rewrite(e entry, text []byte) error {
 }
 
 // removeAgents removes the lines of an agent from claude-swarm.yaml, or for "" the lines
-// of all agents. A file that init made and nobody changed is removed as a whole.
+// of all agents. In a file that init made and nobody changed it leaves the lines of all
+// agents, since [setup.undoAll] removes that file as a whole.
 func (s *setup) removeAgents(agent string) error {
 	if e := s.m.find(s.r.Config); agent == "" && e != nil && e.Kind == kindFile {
 		if changed, err := s.m.edited(s.r.Config); err != nil || !changed {
@@ -214,7 +216,7 @@ func (l agentLines) in(text []byte) int {
 	return at
 }
 
-// key returns the key "attached" of the agent.
+// key returns the key "attached" of the agent, or nil.
 func (l agentLines) key(text []byte) *yaml.Node {
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {

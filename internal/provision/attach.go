@@ -30,8 +30,8 @@ type AttachReport struct {
 }
 
 // Attach makes a person's own session of Claude Code an agent of the project in dir. It
-// writes a plugin, or entries in the client's settings. It also writes a fenced entry into
-// claude-swarm.yaml, unless the agent is already attached in that file. Like [Init] it may
+// writes a plugin, or the client's files in the agent's folder. It also writes a fenced entry
+// into claude-swarm.yaml, unless the agent is already attached in that file. Like [Init] it may
 // be repeated, and [Remove] undoes it. If another agent is attached in the same folder,
 // both must use the plugin; otherwise the error is an [*OccupiedError].
 func Attach(dir string, o AttachOptions) (AttachReport, error) {
@@ -92,12 +92,12 @@ func (s *setup) way(o AttachOptions, why string) Way {
 	return ByPlugin
 }
 
-// An OccupiedError says that the settings in a folder already make each session there
-// another agent. Nothing was changed.
+// An OccupiedError says that another agent is attached in the same folder, and that the two
+// would conflict. Nothing was changed.
 type OccupiedError struct {
 	Dir   string // the folder
 	Agent string // the other agent
-	By    string // the file that makes a session that agent
+	By    string // why the two conflict, as the end of a sentence
 	Try   string // what to do
 }
 
@@ -105,8 +105,9 @@ func (e *OccupiedError) Error() string {
 	return fmt.Sprintf("%s is the folder of %s too, and %s", e.Dir, e.Agent, e.By)
 }
 
-// canAttach checks, before anything is made, that a session can be attached. The error is
-// an [*OccupiedError], a [*ConflictError], or a [*BrokenError] for a file that is not JSON.
+// canAttach checks, before anything is made, that a session can be attached. The errors to
+// test for are [*OccupiedError], [*ConflictError], and [*BrokenError] for a file that is not
+// JSON.
 func (s *setup) canAttach(a attachedSession, file *config.File) error {
 	if err := s.sharesFolder(a, file); err != nil {
 		return err
@@ -139,7 +140,7 @@ func (s *setup) canAttach(a attachedSession, file *config.File) error {
 func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 	plugin := "claude-swarm attach " + a.agent + " --way plugin"
 	if was := s.m.Attached[a.agent]; a.way == ByPlugin && (was == BySettings || was == ByTools) {
-		return nil // an earlier version let two agents share a folder, and they may continue to
+		return nil // an earlier version let two agents share a folder; each of them may change to a plugin
 	}
 	for _, p := range append(a.parts(), attachedSession{agent: a.agent, way: BySettings, cwd: a.cwd}.parts()...) {
 		e := s.m.find(p.path)

@@ -14,7 +14,7 @@ import (
 )
 
 func attachTrip(t *testing.T, way provision.Way) trip {
-	program, err := os.Executable() // as Check takes it
+	program, err := os.Executable() // as Check does
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestAttachConflicts(t *testing.T) {
 			put(t, dir, config.Name, "agents:\n  ada: {attached: true}\n", 0o644)
 			put(t, dir, c.file, c.text, 0o644)
 			if _, err := attach(t, dir, provision.BySettings); err == nil {
-				t.Error("Attach says nothing")
+				t.Error("Attach = nil, want an error")
 			}
 			if text, _ := os.ReadFile(filepath.Join(dir, c.file)); string(text) != c.text {
 				t.Errorf("%s was changed to %s", c.file, text)

@@ -39,8 +39,8 @@ type Finding struct {
 	fix func() error
 }
 
-// Fix repairs a finding that is Fixable: modes, folders and files of claude-swarm. It
-// changes only files of claude-swarm and ends no process.
+// Fix repairs a finding that is Fixable: it restores what [Init] makes, or takes permissions
+// of other users from files of claude-swarm and from files with passwords. It ends no process.
 func (f Finding) Fix() error { return f.fix() }
 
 // DoctorOptions choose the checks. Config and Getenv are required.
@@ -61,8 +61,8 @@ type DoctorOptions struct {
 
 	// ClientTimeout is how long a client may take to print its version; 0 means 10 s.
 	ClientTimeout time.Duration
-	// SpecOf returns the settings with which the daemon runs an agent's turns. Without
-	// Program and SpecOf, clients are not probed, and only their versions are read.
+	// SpecOf returns the settings with which the daemon runs an agent's turns. Unless both
+	// Program and SpecOf are set, clients are not probed, and only their versions are read.
 	SpecOf func(*config.File, config.Agent) swarm.Spec
 	// ProbeTimeout is how long a client may take to open a session; 0 means a minute.
 	ProbeTimeout time.Duration

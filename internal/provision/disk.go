@@ -96,7 +96,8 @@ func tempPath(path string) string {
 	return filepath.Join(dir, "."+name+".claude-swarm-new")
 }
 
-// followLinks resolves path if it is a symbolic link.
+// followLinks resolves the symbolic links in a path. If the path does not exist, it returns
+// the path unchanged.
 func followLinks(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -104,7 +105,7 @@ func followLinks(path string) string {
 	return path
 }
 
-// ignoreMissing returns the error of a removal, or nil if there was nothing to remove.
+// ignoreMissing returns err, or nil if err says that a file does not exist.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -139,8 +140,8 @@ func count(path string) (n int, err error) {
 	return n, err
 }
 
-// removeEmpty removes folders that contain only folders. A folder that gets a file
-// in the meantime stays, so nothing is lost.
+// removeEmpty removes a folder that contains only folders. If there is a file in it, even one
+// that has just been created, removeEmpty fails and the file stays.
 func removeEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestClients(t *testing.T) {
 				t.Fatalf("client: %+v, want %s with %q", got, tc.grade, tc.text)
 			}
 			if tc.grade != provision.Good && got[0].Try == "" {
-				t.Errorf("client: %+v says not what to do", got[0])
+				t.Errorf("client: %+v does not say what to do", got[0])
 			}
 			if want := tc.grade != provision.Wrong; provision.Healthy(findings) != want {
 				t.Errorf("Healthy = %v, want %v: %+v", !want, want, findings)

@@ -58,7 +58,7 @@ func rehash(t *testing.T, dir, text string) string {
 		}
 		data, err := os.ReadFile(filepath.Join(dir, e["path"].(string)))
 		if err != nil {
-			t.Fatalf("%v: setup.json has to be the last file that needs it", err)
+			t.Fatalf("%v: setup.json has to follow the files that it lists", err)
 		}
 		sum := sha256.Sum256(data)
 		e["sha256"] = hex.EncodeToString(sum[:])

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// ignore adds the daemon's folder to .gitignore, if that file exists or dir is in the work
-// tree of a git repository. It does not add the mailboxes: they have a separate .gitignore,
-// and finished mail is worth keeping.
+// ignore adds the daemon's folder to .gitignore, if that file exists or the project is in the
+// work tree of a git repository. It does not add the mailboxes: they have a separate
+// .gitignore, and finished mail is worth keeping.
 func (s *setup) ignore() error {
 	path := s.ignorePath()
 	need, missing, err := s.ignoreNeeded()

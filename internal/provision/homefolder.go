@@ -60,7 +60,7 @@ func writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// diskStep returns what to do about a disk error, or "" for a permission error.
+// diskStep returns what to do about a disk error, or "" for any other error.
 func diskStep(err error) string {
 	switch {
 	case errors.Is(err, unix.EROFS):

@@ -87,7 +87,7 @@ func (e *checkup) ask(ctx context.Context, client *control.Client) {
 // any more.
 func (e *checkup) leftovers() {
 	const name = "processes"
-	marked := map[string][]string{}                                     // pids
+	marked := map[string][]string{}                                     // pids, by mark
 	alive := map[string]bool{os.Getenv(runner.MarkVar): true, "": true} // doctor may run inside a turn
 	processesWith(runner.DirVar+"="+filepath.Dir(e.home.Dir()), func(pid int, environ []string) {
 		mark := envValue(environ, runner.MarkVar)

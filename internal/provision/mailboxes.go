@@ -20,8 +20,8 @@ func (s *setup) mailboxes(file *config.File) error {
 	for _, name := range names {
 		had[name] = isFolder(filepath.Join(file.DeadDropDir, name))
 	}
-	// The manifest lists the folders above it that we made. The folder itself is recognized
-	// by its content.
+	// The manifest lists the folders above the folder of the mailboxes that we made. The
+	// folder itself is recognized by its content.
 	if err := s.m.makeFolders(filepath.Dir(file.DeadDropDir), ""); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *setup) mailboxes(file *config.File) error {
 			return err
 		}
 	}
-	// Repeating both calls is harmless; they recreate folders that were deleted.
+	// Create and MakeMailbox can be repeated; they recreate folders that were deleted.
 	if err := dropbox.Create(file.DeadDropDir); err != nil {
 		return err
 	}

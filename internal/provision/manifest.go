@@ -16,10 +16,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// homeName is the folder of the daemon's own files, with logs and tokens.
+// homeName is the name of the folder of the daemon's own files, with logs and tokens.
 const homeName = ".claude-swarm"
 
-// manifestName is the manifest's file in the daemon's folder.
+// manifestName is the name of the manifest's file in the daemon's folder.
 const manifestName = "setup.json"
 
 // A manifest lists what init and attach made in a project, with a hash of each file. With
@@ -96,8 +96,8 @@ const (
 	// ByPlugin makes a plugin in the daemon's folder; the session is started with it. No
 	// other file changes.
 	ByPlugin Way = "plugin"
-	// BySettings puts entries into .claude/settings.json and .mcp.json of the
-	// agent's folder.
+	// BySettings puts entries into .claude/settings.json and .mcp.json of the agent's folder,
+	// and adds the command /inbox there.
 	BySettings Way = "settings"
 	// ByTools works even where hooks are not allowed: it offers only the tools and /inbox.
 	ByTools Way = "tools"

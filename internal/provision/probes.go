@@ -49,8 +49,8 @@ func (u *used) names() string {
 }
 
 // probes starts each client that can be probed, all at once, with the settings of its first
-// agent: the client opens a session with our tools' server and ends, without calling its
-// model.
+// agent that is not attached: the client opens a session with our tools' server and ends,
+// without calling its model.
 func (e *checkup) probes(ctx context.Context, all []*used) {
 	if e.Program == "" || e.SpecOf == nil {
 		return

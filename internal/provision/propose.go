@@ -96,7 +96,8 @@ func Propose(ctx context.Context, dir string) Proposal {
 
 var strange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9_-]+`) })
 
-// name makes an agent's name from the first of the words that yields an unused name.
+// name makes an agent's name from the first of the words that yields an unused name. It
+// returns "" if none does.
 func (p *Proposal) name(words ...string) string {
 	for _, w := range words {
 		w = strings.Trim(strange().ReplaceAllString(strings.ToLower(w), "-"), "-_")
@@ -127,7 +128,8 @@ func (p Proposal) Config() string {
 	}
 	text := config.Template()
 	if len(p.Agents) > 0 {
-		// The template's own agents are between these two lines.
+		// These two lines enclose the template's agents, and its sections policy, supervisor,
+		// budget and irc.
 		head, rest, _ := strings.Cut(text, "\nagents:\n")
 		_, tail, _ := strings.Cut(rest, "\nlog:\n")
 		var b strings.Builder
@@ -156,8 +158,8 @@ func (p Proposal) Config() string {
 	return text
 }
 
-// Kind returns the kind of the proposed agents: the named kind, else the first kind if it
-// is installed or no kind is, else the first installed kind.
+// Kind returns the kind of the proposed agents: the named kind, else the first kind if a
+// command is given or no kind is installed, else the first installed kind.
 func (p Proposal) Kind() *runner.Kind {
 	first := backends.Kinds()[0]
 	switch {
@@ -182,7 +184,7 @@ func (p Proposal) others(but *runner.Kind) string {
 	return strings.Join(names, ", ")
 }
 
-// forKind replaces the keys of the template's agents that a kind does not support.
+// forKind replaces or removes the keys of the template's agents that a kind does not support.
 func forKind(text string, k *runner.Kind) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -191,7 +193,7 @@ func forKind(text string, k *runner.Kind) string {
 		switch {
 		case !lacks || !strings.HasPrefix(line, "    "):
 			out.WriteString(line)
-		case !strings.HasPrefix(line, "    #"): // the reviewer's list of tools; it must not change files
+		case !strings.HasPrefix(line, "    #"): // the reviewer's list of tools; the reviewer must not change files
 			out.WriteString("    permissions: {allow: [\"execute git diff*\", \"execute git log*\", \"execute git show*\"], deny: [edit, delete, move]}\n")
 		}
 	}

@@ -65,7 +65,8 @@ func (s *setup) stillNamed(agent string) {
 	}
 }
 
-// removeHome removes the manifest, and the daemon's folder if nothing else is in it.
+// removeHome removes the manifest, and the daemon's folder if nothing else is in it. With
+// Purge it removes the folder with everything in it.
 func (s *setup) removeHome(o RemoveOptions) error {
 	if !isFolder(s.m.home()) {
 		return nil

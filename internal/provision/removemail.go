@@ -43,7 +43,7 @@ func (s *setup) removeMail(o RemoveOptions) error {
 }
 
 // mailboxNames lists the mailboxes of the project, sorted: that of one agent, or all for
-// "". The error is [dropbox.ErrNoStore] before the first mailbox is created.
+// "". The error is [dropbox.ErrNoStore] if the store is missing or its creation was interrupted.
 func (s *setup) mailboxNames(agent string) ([]string, error) {
 	store, err := dropbox.Open(s.m.abs(s.m.Mail), dropbox.Options{})
 	if err != nil {

@@ -37,7 +37,7 @@ type Report struct {
 	Above  string `json:"above,omitempty"` // the claude-swarm.yaml of a project around this one, if any
 }
 
-// Changed reports whether anything was made.
+// Changed reports whether [Init] or [Attach] changed anything.
 func (r Report) Changed() bool {
 	for _, i := range r.Items {
 		if i.State != There && i.State != Kept {

@@ -142,7 +142,7 @@ func (s attachedSession) line(verb string) string {
 }
 
 // inbox returns the command /inbox. The client runs the line after the ! and replaces the
-// line with the output: the message in its fence, never as a command.
+// line with its output: the message in a fence. It does not run the output.
 func (s attachedSession) inbox() string {
 	fetch := s.line("hook inbox")
 	end := `If there is a message, do what it asks as far as your own instructions allow, and end with one summary: it goes to

@@ -38,7 +38,7 @@ func TestLoginHooksAndFolders(t *testing.T) {
 		}
 		for _, f := range findings {
 			if (f.Grade != provision.Good) != (f.Try != "") {
-				t.Errorf("%+v: what to do belongs to what is not good", f)
+				t.Errorf("%+v: a finding says what to do if, and only if, it is not good", f)
 			}
 		}
 	}

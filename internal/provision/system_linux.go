@@ -42,8 +42,8 @@ func limit(name string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// processesWith calls f with each process that has entry in the environment it was
-// started with, and with the rest of that environment.
+// processesWith calls f for each process that has entry in the environment it was started
+// with, and passes that environment to f. It leaves out this process.
 func processesWith(entry string, f func(pid int, environ []string)) {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // Go raises that limit itself.
 func (e *checkup) watches() {}
 
-// processesWith calls f with each process that has entry in the environment it was started
-// with, and with the rest of that environment that ps shows.
+// processesWith calls f for each process that has entry in the environment it was started
+// with, and passes the words that ps shows of its command and environment to f.
 func processesWith(entry string, f func(pid int, environ []string)) {
 	out, err := exec.Command("ps", "-axEww", "-o", "pid=,command=").Output()
 	if err != nil {

@@ -91,7 +91,7 @@ func tryTwo(t *testing.T, dir string, first, second provision.Way, works bool) {
 			t.Errorf("cy: %v, want an OccupiedError that names bob and says what to do", err)
 		}
 		if diff := cmp.Diff(alone, snapshot(t, dir)); diff != "" {
-			t.Errorf("refused, it changed, -before +after:\n%s", diff)
+			t.Errorf("the refused Attach made changes, -before +after:\n%s", diff)
 		}
 	} else if err != nil {
 		t.Fatalf("cy: %v", err)

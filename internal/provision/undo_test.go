@@ -59,7 +59,7 @@ func git(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// put writes a file with an old time.
+// put writes a file with an old modification time.
 func put(t *testing.T, dir, name, text string, mode fs.FileMode) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -228,7 +228,7 @@ func inMemory(t *testing.T) string {
 	return dir
 }
 
-// A killed process leaves no more behind than a process that ends with an error.
+// After a kill during init and attach, both can be repeated, and everything can be removed.
 func TestKilledWhileAttaching(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

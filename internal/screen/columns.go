@@ -91,7 +91,7 @@ func Wrap(text string, n int) string {
 	return strings.Join(out, "\n")
 }
 
-// Whole breaks a line that is longer than columns, without losing text; 0 means no limit. A
+// Whole breaks a line that is longer than columns, without losing a word; 0 means no limit. A
 // next step at the end of the line starts a new line, so that a command is broken only if
 // it is too long for one line. A word that is too long for one line is broken too.
 func Whole(line string, columns int) string {

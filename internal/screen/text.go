@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// OneLine makes text safe for one line of a terminal. White space becomes a space; bytes
-// that are not UTF-8 and characters that could control the terminal are dropped.
+// OneLine makes text safe for one line of a terminal. White space and characters that could
+// control the terminal become one space between words; bytes that are not UTF-8 are dropped.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || Steers(r)

@@ -81,8 +81,8 @@ func (s *Server) Close(ctx context.Context, session string) error {
 }
 
 // Attach returns the command that shows the session in this terminal; the caller connects
-// it to the terminal and runs it. Inside tmux, the command switches the running client.
-// Outside, it runs until the person detaches.
+// it to the terminal and runs it. Inside tmux, the command for the default server switches
+// the running client. Every other command runs until the person detaches.
 func (s *Server) Attach(ctx context.Context, session string) *exec.Cmd {
 	inside := slices.ContainsFunc(s.env, func(v string) bool {
 		return strings.HasPrefix(v, "TMUX=") && v != "TMUX="

@@ -108,7 +108,8 @@ func (s *Server) create(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// add creates another pane, in the last of our windows that has room for it.
+// add creates another pane, in the last of our windows that has room for it, or in a new
+// window.
 func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	have, err := s.list(ctx, session)
 	if err != nil {

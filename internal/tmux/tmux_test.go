@@ -132,7 +132,7 @@ func TestShowJoinsWhatIsThere(t *testing.T) {
 
 	got := show(t, b, "swarm", says("coder"), says("status"))
 	if got.Created || got.Added != nil || got.Revived != nil {
-		t.Errorf("Show of what is there = %+v, want nothing done", got)
+		t.Errorf("Show of existing panes = %+v, want no change", got)
 	}
 
 	// Show recreates a closed pane and adds a pane for a new agent. The other panes stay
@@ -145,7 +145,7 @@ func TestShowJoinsWhatIsThere(t *testing.T) {
 		t.Errorf("Show, -want +got:\n%s", diff)
 	}
 	if id := paneID(t, b, "coder"); id != before {
-		t.Errorf("the pane of coder was made again: %s, was %s", id, before)
+		t.Errorf("the pane of coder was recreated: %s, was %s", id, before)
 	}
 	if out, _ := b.tmux("list-windows", "-t", "=swarm", "-F", "x"); strings.Count(out, "x") != 2 {
 		t.Errorf("%d windows, want ours and the person's", strings.Count(out, "x"))

@@ -20,7 +20,7 @@ type DeadLetter struct {
 	Reason  string       `json:"reason"`
 	From    string       `json:"from,omitempty"` // "" for a file that is not a message
 	Type    dropbox.Type `json:"type,omitempty"`
-	Subject string       `json:"subject,omitempty"` // or the beginning of the text
+	Subject string       `json:"subject,omitempty"` // or the beginning of the text, or the name of a file that is not a message
 
 	Letter  dropbox.DeadLetter `json:"-"` // the same dead letter, as the mailbox describes it
 	Expires time.Time          `json:"-"` // zero: never

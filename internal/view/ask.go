@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Daemon returns the status of the swarm. It is [*control.Client].
+// A Daemon returns the status of the swarm. [*control.Client] implements it.
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
 }
@@ -21,7 +21,7 @@ const askedAtOnce = 100
 
 // Ask asks a daemon for the status of agents, or of all agents if none is named. If the
 // status of all agents is too long for one answer, Ask calls all() to get their names,
-// and asks about a few agents at a time.
+// and asks about askedAtOnce agents at a time.
 func Ask(ctx context.Context, d Daemon, agents []string, all func() ([]string, error)) (swarm.Status, error) {
 	st, err := d.Status(ctx, agents...)
 	if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeTooLong || len(agents) > 0 {

@@ -1,6 +1,6 @@
-// Package view has the data about a swarm that people and programs see: a message, an
+// Package view builds the data about a swarm that people and programs see: a message, an
 // inbox, dead letters and refused mail, a history, a trace, the hold-ups of agents, the
-// status, and the needs of a person.
+// webhooks, the status, and the needs of a person.
 //
 //	client, mailboxes, ledger ──┐
 //	status of the daemon ─────┼─> a view ──> command line, --json, agents' tools, IRC

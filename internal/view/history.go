@@ -67,8 +67,8 @@ func (h History) MarshalJSON() ([]byte, error) {
 const OutcomeDone = "done"
 
 // HistoryOf reads the ledger, and the receipts of the turns that it returns. It returns the
-// last n turns that ended after since. If n is 0 it returns all of them; if agent is "" it
-// includes all agents.
+// last n turns that ended at since or later. If n is 0 it returns all of them; if agent is ""
+// it includes all agents.
 func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
 	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {

@@ -37,8 +37,8 @@ func ReadsLater(a swarm.AgentStatus, message string) string {
 	return "the client of " + a.Name + " cannot read mail during a turn: it reads this after its turn"
 }
 
-// Resting reports whether the agent cannot begin a turn now. If the agent can begin a turn,
-// Why names a later obstacle or a missing agent.
+// Resting reports whether the agent's state keeps it from beginning a turn now. In other
+// states, Why names an obstacle to its next turn, or the answer or session that is missing.
 func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting() }
 
 // Lasting reports whether the agent will begin no turn before a person acts, a limit ends

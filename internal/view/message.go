@@ -32,7 +32,7 @@ type Message struct {
 	Created     time.Time    `json:"created"`
 	Expires     *time.Time   `json:"expires,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
-	Reason      string       `json:"reason,omitempty"` // of a dead letter or a refused message
+	Reason      string       `json:"reason,omitempty"` // of a dead letter or a refused message, or why the message cannot be parsed
 	Body        string       `json:"body"`
 }
 

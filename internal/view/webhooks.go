@@ -20,7 +20,7 @@ type Webhook struct {
 	Last         *WebhookTry `json:"last"`          // null before the first try
 	Taken        *time.Time  `json:"taken"`         // when its receiver last accepted an event; null if never
 	FailingSince *time.Time  `json:"failing_since"` // null while it works
-	NextTry      *time.Time  `json:"next_try"`      // when failed events will be tried again; null if none has failed
+	NextTry      *time.Time  `json:"next_try"`      // when failed events will be tried again; null if none of them waits
 	Waiting      int         `json:"waiting"`       // events that wait to be posted
 	Dead         int         `json:"dead"`          // events that were given up on
 	Next         string      `json:"next"`          // the command to type; "" if none is needed

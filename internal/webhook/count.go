@@ -12,7 +12,8 @@ type Counts struct {
 	Dead    int
 }
 
-// CountsOf counts the messages in the mailbox by webhook. It opens every message.
+// CountsOf counts the messages in the mailbox by webhook. It opens every message that is
+// neither done nor refused.
 func CountsOf(store *dropbox.Store) (map[string]Counts, error) {
 	counts := map[string]Counts{}
 	box, err := store.Mailbox(dropbox.Hooks)

@@ -17,10 +17,11 @@
 //
 // The service posts an event that [Service.Hear] has accepted until the receiver answers
 // with a status of 2xx. After six tries in about two and a half hours it gives up, and the
-// message goes to dead/ with the reason. An event is posted successfully only once, with
-// one exception: if the process ends after the answer but before the move to done/, the
-// next process posts the message again. Both posts have the same webhook-id, by which a
-// receiver recognizes the repetition.
+// message goes to dead/ with the reason. The service does not post an event again after the
+// receiver has accepted it, with one exception: if the process ends after the receiver has
+// accepted the event, but before the receipt is on the disk, the next process posts the
+// event again. Both posts have the same webhook-id, by which a receiver recognizes the
+// repetition.
 //
 // Each webhook posts one message at a time, in parallel with the others: a slow webhook
 // delays neither other webhooks nor agents. Each try has a time limit. The service reads
@@ -28,7 +29,8 @@
 // address in the redirect, which nobody has checked.
 //
 // A webhook without [Hook.Private] never connects to an address of a private network or of
-// this machine, or to a link-local address, whatever the webhook's host name resolves to.
+// this machine, or to a link-local address, whatever the webhook's host name resolves to. If
+// the environment names a proxy, the proxy resolves the name, and its rules decide.
 //
 // # Formats
 //
@@ -39,5 +41,5 @@
 // # Files
 //
 // The state of the webhooks is in [StateFile], which [ReadState] can read without a daemon.
-// If the file is lost, the waits between tries begin again.
+// If the file is lost, all waiting messages are due at once.
 package webhook

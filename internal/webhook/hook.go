@@ -30,7 +30,7 @@ type Hook struct {
 	Secret string // generic: the signing key, see [CheckSecret]; ntfy: an access token; else ""
 	Events []journal.Word
 	// Private allows addresses of private networks and of this machine, and link-local
-	// addresses. Without TLS the webhook posts only to such addresses.
+	// addresses. Without TLS the webhook connects only to such addresses, or to a proxy.
 	Private bool
 }
 

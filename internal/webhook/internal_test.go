@@ -56,7 +56,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// There are three tries within a minute. The next three follow after 5 minutes, 30
+// There are three tries within a minute. The next three follow after waits of 5 minutes, 30
 // minutes and 2 hours.
 func TestNext(t *testing.T) {
 	at := time.Duration(0)

@@ -121,7 +121,7 @@ func TestKilledAtEachStep(t *testing.T) {
 		}
 		doubled += repeated
 		if n > 400 {
-			t.Fatal("a life has no end")
+			t.Fatal("the program is still killed after 400 steps")
 		}
 		if over {
 			t.Logf("killed before each of %d steps: %d events posted twice", n-1, doubled)

@@ -143,7 +143,7 @@ func decode(data []byte) (Payload, error) {
 	return p, nil
 }
 
-// cut returns the beginning of a string, in whole runes.
+// cut shortens a string to a number of bytes, in whole runes, and marks the cut with ….
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -26,7 +26,7 @@ const (
 	maxRead   = 1 << 10
 )
 
-// DefaultTimeout is the longest time that one try may take in total.
+// DefaultTimeout is the time limit of one try in total, unless the options set another.
 const DefaultTimeout = 15 * time.Second
 
 // longestRest is the longest wait that a receiver may ask for.
@@ -146,8 +146,8 @@ func redirect(answer *http.Response) string {
 	return fmt.Sprintf(", a redirect to %s://%s, which is not followed: write the final address as url", to.Scheme, to.Host)
 }
 
-// transport makes the transport for one request. It checks each address when it connects,
-// after the name has been resolved for the last time.
+// transport makes the transport for one request. Without a proxy, the transport checks each
+// address when it connects, after the name has been resolved for the last time.
 func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 	proxy, err := p.proxy(r)
 	if err != nil {

@@ -67,7 +67,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("the try took %v", took)
 			}
 			if strings.ContainsAny(a.Why, "\x1b\n") || strings.Contains(a.Why, "T0PSECRET") || strings.Contains(a.Why, "token") || len(a.Why) > 400 {
-				t.Errorf("Why is not fit for a line, or tells a secret: %q", a.Why)
+				t.Errorf("Why is not fit for a line, or contains a secret: %q", a.Why)
 			}
 			if n := len(rc.got()); n > 1 {
 				t.Errorf("one try made %d requests", n)

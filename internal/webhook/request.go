@@ -20,9 +20,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Size limits for the text that webhooks of the other kinds than generic post. Slack cuts
-// text at 40,000 characters and recommends fewer than 4,000; Discord refuses more than
-// 2,000; ntfy turns text of more than 4,096 bytes into an attachment.
+// Size limits for the text that a webhook posts, if it is not a generic one. Slack cuts text
+// at 40,000 characters and recommends fewer than 4,000; Discord refuses more than 2,000; ntfy
+// turns text of more than 4,096 bytes into an attachment.
 const (
 	maxSlack   = 3000 // bytes
 	maxDiscord = 2000 // UTF-16 code units, never fewer than the characters that Discord counts

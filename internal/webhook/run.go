@@ -21,7 +21,7 @@ const (
 	diskAgain  = 5 * time.Second  // wait before a step that the disk refused is repeated
 )
 
-// A run is a running Service. The loop's goroutine owns everything in it.
+// A run is a running Service. Only the loop's goroutine uses the maps.
 type run struct {
 	*Service
 	box   *dropbox.Mailbox
@@ -42,7 +42,7 @@ type ended struct {
 	result
 }
 
-// A result says which steps on disk failed at the end of a try.
+// A result says which step on disk failed in a try, if any.
 type result struct {
 	settle  func() error // the last step if the disk refused it, else nil
 	refused bool         // the message could not be claimed, and waits as before
@@ -262,7 +262,7 @@ func (r *run) dueAt(id, hook string, known bool) time.Time {
 	return slices.MaxFunc([]time.Time{r.state.Waits[id].Next, r.state.Hooks[hook].Rest, r.pause[hook]}, time.Time.Compare)
 }
 
-// forget drops the entries of messages that no longer wait.
+// forget drops the recorded webhooks and waits of messages that no longer wait.
 func (r *run) forget(entries []dropbox.Entry) {
 	there := make(map[string]bool, len(entries))
 	for _, e := range entries {
@@ -282,8 +282,8 @@ func (r *run) forget(entries []dropbox.Entry) {
 	}
 }
 
-// hookOf returns the name of a message's webhook, or "" if the daemon did not write the
-// message. An error means that the message could not be read.
+// hookOf returns the name of a message's webhook, or "" if the message is not an event that
+// the daemon wrote. An error means that the message could not be read.
 func (r *run) hookOf(e dropbox.Entry) (string, error) {
 	if name, ok := r.hooks[e.ID]; ok {
 		return name, nil

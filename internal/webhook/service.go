@@ -148,8 +148,8 @@ func (s *Service) Drain(ctx context.Context) {
 	}
 }
 
-// due reports whether a try is running, or a working webhook has a message that has not
-// failed yet.
+// due reports whether a try is running, or a webhook works and a message has not failed yet.
+// It does not read for which webhook the message is.
 func (s *Service) due(now time.Time) bool {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	if err != nil {
@@ -165,8 +165,8 @@ func (s *Service) due(now time.Time) bool {
 	return slices.ContainsFunc(s.hooks, works) && slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.Failed == 0 })
 }
 
-// settled notes how a try ended. It returns the reason if the webhook has lost its first
-// message, else "".
+// settled records how a try ended. It returns the reason if the message is the first that the
+// webhook has lost since its receiver last accepted one, else "".
 func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost bool, now time.Time) (tell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +208,8 @@ func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost boo
 	return tell
 }
 
-// saveLocked writes the state. Without the file, the waits begin again after a restart.
+// saveLocked writes the state. Without the file, all waiting messages are due after a
+// restart.
 func (s *Service) saveLocked() {
 	if err := s.state.write(s.o.Home); err != nil {
 		s.o.Log.Warn("state of the webhooks was not written", keyErr, err)

@@ -80,7 +80,7 @@ func (sc *scene) run(hooks ...webhook.Hook) {
 	sc.t.Cleanup(sc.stop)
 }
 
-// files returns the file names in a folder of the mailbox, without receipts and reasons.
+// files returns the paths of the messages in a folder of the mailbox.
 func (sc *scene) files(folder ...string) []string {
 	list, _ := filepath.Glob(filepath.Join(append([]string{sc.dir, dropbox.Hooks}, append(folder, "*.md")...)...))
 	return list
@@ -520,8 +520,8 @@ func TestDoneThatCannotBeReadLosesNoEvent(t *testing.T) {
 	}
 }
 
-// left leaves messages in cur/ as an ending daemon does, one for each of the words in
-// how: claimed, posted (but not filed), or given up (but not moved).
+// left leaves messages in cur/ as a killed daemon does, one for each of the words in how:
+// claimed, posted (but not filed), or given up (but not moved).
 func (sc *scene) left(how ...string) {
 	sc.t.Helper()
 	s, err := webhook.New(sc.o)
@@ -627,7 +627,7 @@ func TestAMailboxThatCannotBeUsed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := s.Run(canceled()); err == nil {
-				t.Error("Run has no error")
+				t.Error("Run = nil, want an error")
 			}
 			if err := s.Hear(t.Context(), []journal.Event{crashed(1)}); (err != nil) != (what == "a closed store") {
 				t.Errorf("Hear = %v", err)
@@ -718,13 +718,13 @@ func TestCountsOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	if counts, err := webhook.CountsOf(sc.store); err == nil {
-		t.Errorf("of a mailbox that cannot be listed: %v, want the error", counts)
+		t.Errorf("CountsOf a mailbox that cannot be listed = %v, want an error", counts)
 	}
 	if err := sc.store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if counts, err := webhook.CountsOf(sc.store); err == nil {
-		t.Errorf("of a closed store: %v, want the error", counts)
+		t.Errorf("CountsOf a closed store = %v, want an error", counts)
 	}
 }
 

@@ -32,7 +32,7 @@ type Stand struct {
 	At     time.Time `json:"at,omitzero"`     // of the last try
 }
 
-// Waited is a message that has failed and will be tried again.
+// A Waited is a message that has failed and will be tried again.
 type Waited struct {
 	Next time.Time `json:"next"` // when it is due
 	Why  string    `json:"why"`
@@ -65,8 +65,8 @@ func ReadState(home string) (State, error) {
 	return s, nil
 }
 
-// NextTry returns when a webhook's first waiting message will be tried again, or zero if
-// no message has failed.
+// NextTry returns when the first failed message of a webhook will be tried again, or the zero
+// time if no failed message waits.
 func (s State) NextTry(hook string) (first time.Time) {
 	for _, w := range s.Waits {
 		if w.Hook == hook && (first.IsZero() || w.Next.Before(first)) {
