@@ -78,10 +78,7 @@ func (a *arena) fight(ctx context.Context, times int, b battle) (counts, error) 
 		return counts{}, err
 	}
 	var c counts
-	err := a.underFire(ctx, times, b, &c)
-	if err == nil {
-		err = a.settle(ctx)
-	}
+	err := a.untilSettled(ctx, times, b, &c)
 	if err == nil && b.after != nil {
 		err = b.after(ctx)
 	}
@@ -90,14 +87,28 @@ func (a *arena) fight(ctx context.Context, times int, b battle) (counts, error) 
 	return got, errors.Join(err, cerr)
 }
 
+// untilSettled strikes, and then waits until all messages are done or given up. The
+// simulated person acts until the end: the breaker may open after the last strike, too, and
+// the messages behind it would wait forever.
+func (a *arena) untilSettled(ctx context.Context, times int, b battle, c *counts) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var person sync.WaitGroup
+	defer person.Wait()
+	defer cancel()
+	if !b.alone {
+		person.Go(func() { a.mind(ctx) })
+	}
+	if err := a.underFire(ctx, times, b, c); err != nil {
+		return err
+	}
+	return a.settle(ctx)
+}
+
 func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var others sync.WaitGroup
 	defer others.Wait()
 	defer cancel()
-	if !b.alone {
-		others.Go(func() { a.mind(ctx) })
-	}
 	t := b.traffic
 	t.senders = cmp.Or(t.senders, 4)
 	enough := make(chan struct{})
