@@ -62,11 +62,11 @@ type Agent struct {
 	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its lines, and the copies of its mail, go to the first unless they name another; people speak to it there, or privately. []: the project's channel, and people speak to it in every channel. The # may be left out, {slug} means the project."`
 	Reread   []string          `key:"reread" doc:"Files that the agent reads at the beginning of every turn, relative to cwd."`
 	Env      map[string]string `key:"env" is:"free,name" doc:"Variables added to the client's environment. Values are used as written, without expansion. An agent's variables are added to those of defaults."`
-	Budget   AgentBudget       `key:"budget" default:"{day: null, turn: null}" doc:"The most that this agent may spend, in place of budget.agent: {day: 8, turn: 2}. null removes a cap."`
+	Budget   AgentBudget       `key:"budget" like:"{day: 8, turn: 2}" default:"{day: null, turn: null}" doc:"The most that this agent may spend, in place of budget.agent: {day: 8, turn: 2}. null removes a cap."`
 	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables removed from the client's environment: NAME, or PREFIX_* for all with that prefix."`
 
 	// A Heartbeat of 0 means no heartbeats.
-	Hours           Hours         `key:"hours" default:"{zone: null, work: null}" doc:"The hours in which this agent begins turns, in place of the hours of the top level, key by key: {zone: Asia/Tokyo, work: \"mon-fri 09:00-18:00\"}. work: always lets it work at all times."`
+	Hours           Hours         `key:"hours" like:"{work: \"mon-fri 08:00-20:00\"}" default:"{zone: null, work: null}" doc:"The hours in which this agent begins turns, in place of the hours of the top level, key by key: {zone: Asia/Tokyo, work: \"mon-fri 09:00-18:00\"}. work: always lets it work at all times."`
 	Heartbeat       time.Duration `key:"heartbeat" is:"switch" zero:"for none" type:"time span, true or null" doc:"Prompt the agent when it has been idle for this long without any mail; true is 30s. Each further prompt waits twice as long, up to an hour, until mail arrives. Such a turn costs as much as any other, counts towards policy.turns_per_hour and the budget, and is not reported to anybody. No heartbeat begins outside the agent's hours, or while it is paused. null and false mean none."`
 	HeartbeatPrompt string        `key:"heartbeat_prompt" is:"raw" type:"text or null" doc:"What the heartbeat tells the agent; null means a request to continue any work that it had put aside."`
 }

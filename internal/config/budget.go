@@ -8,8 +8,8 @@ import (
 type Budget struct {
 	Billing string      `key:"billing" type:"api | subscription | null" doc:"How you pay for the clients. api: for each token, and caps in US dollars apply. subscription: a fixed price; dollars are shown, and only caps of turns and time apply. null: as each client says, and api until it says so."`
 	Warn    float64     `key:"warn" least:"0.01" most:"1" default:"0.8" doc:"The fraction of a cap, from 0.01 to 1, at which the lead is warned, once."`
-	Swarm   SwarmBudget `key:"swarm"`
-	Agent   AgentBudget `key:"agent"`
+	Swarm   SwarmBudget `key:"swarm" like:"{day: 20}"`
+	Agent   AgentBudget `key:"agent" like:"{day: 8, turn: 2}"`
 	Task    Cap         `key:"task" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that one message may cost: its turn, and the turns of every message that follows from it. 5 means US dollars; {usd: 5, turns: 30, time: 2h} limits each, and time is the time of all turns together. At the cap its mail waits, and you are asked once. null: no cap."`
 }
 

@@ -88,6 +88,8 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	case f.short != "":
 		v.SetZero() // a cap completely replaces the one in defaults
 		r.short(n, path, f, v)
+	case v.Kind() == reflect.Struct && n.Kind != yaml.MappingNode && !isNull(n):
+		r.report(n, path, wrong(f.example("its keys: ", v.Type()), "want keys with values, got %s", kind(n)))
 	case v.Kind() == reflect.Struct:
 		r.keys(n, path, v)
 	case f.has("added"):
@@ -98,7 +100,7 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	case v.Kind() == reflect.Map:
 		r.names(n, path, f, v)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
-		r.structs(n, path, v)
+		r.structs(n, path, f, v)
 	case v.Kind() == reflect.Slice:
 		r.list(n, path, f, v)
 	case v.Kind() == reflect.Pointer:
@@ -306,10 +308,19 @@ func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool
 	return true
 }
 
+// example returns what to write in place of a value of the wrong kind: the example of the
+// field, or the names of the keys of t after the words.
+func (f *field) example(words string, t reflect.Type) string {
+	if f.like != "" {
+		return f.key + ": " + f.like
+	}
+	return words + strings.Join(keysOf(t), ", ")
+}
+
 // structs reads a list of structs.
-func (r *reader) structs(n *yaml.Node, path string, v reflect.Value) {
+func (r *reader) structs(n *yaml.Node, path string, f *field, v reflect.Value) {
 	if n.Kind != yaml.SequenceNode && !isNull(n) {
-		r.report(n, path, wrong("", "want a list, got %s", kind(n)))
+		r.report(n, path, wrong(f.example("the keys of an entry: ", v.Type().Elem()), "want a list, got %s", kind(n)))
 		return
 	}
 	v.SetZero()

@@ -28,7 +28,7 @@ import (
 //	short    the key of a struct that may be written without its name: day: 8 is day: {usd: 8}
 //	zero     the meaning of 0, if it may be less than the least
 //	split    how a text becomes a list, see words.go
-//	like     what to write if the file has a text instead of keys
+//	like     what to write if the file has something else than keys; %s is the text that it has
 //	from     takes type and default from the kinds of clients, see kinds.go
 //	default  the value of a key that the file does not set, as YAML; a struct's default is
 //	         only for the reference, since its fields have defaults themselves

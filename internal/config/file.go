@@ -35,7 +35,7 @@ type File struct {
 	defaults    Agent         `key:"defaults" is:"later"`
 	Agents      []Agent       `key:"agents" is:"later"` // at least one, in the order of the file
 	Policy      Policy        `key:"policy"`
-	IRC         IRC           `key:"irc"`
+	IRC         IRC           `key:"irc" like:"{server: irc.example.org}"`
 	Records
 	Oversight
 
