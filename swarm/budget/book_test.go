@@ -477,6 +477,25 @@ func TestWhatWasSaidIsBounded(t *testing.T) {
 	if info, err := os.Stat(d.home.BudgetFile()); err != nil || info.Size() > 200_000 {
 		t.Errorf("%v, %v", info.Size(), err)
 	}
+	// If the file cannot be written, the oldest entry stays, too.
+	if err := os.Rename(d.home.BudgetFile(), d.home.BudgetFile()+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(d.home.BudgetFile(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.now = d.now.Add(time.Second)
+	if _, err := d.book.Raise(task(1100), "", usd(1)); err == nil {
+		t.Error("Raise that cannot be written succeeded")
+	}
+	for n := 100; n < 1100; n++ {
+		if got := d.book.Cap(task(n), "").Dollars(); got != 2 {
+			t.Errorf("after it, the cap of task %d is %v, want 2", n, got)
+		}
+	}
+	if got := d.book.Cap(task(1100), "").Dollars(); got != 1 {
+		t.Errorf("after it, the cap of the new task is %v, want 1", got)
+	}
 }
 
 // TestWarnings checks that there is one warning for each cap, and another after a raise.

@@ -52,8 +52,7 @@ func roundNamed(name string) (round, bool) {
 
 // A said has the raises, warnings, questions and answers about a scope.
 type said struct {
-	At     time.Time `json:"at"`              // when it last changed
-	Agent  string    `json:"agent,omitempty"` // the agent of a turn
+	At     time.Time `json:"at"` // when it last changed
 	Raised raised    `json:"raised,omitzero"`
 	// Number counts the raises, and the questions that ended unanswered. Each of them clears
 	// the warning, question and answer.
@@ -138,9 +137,8 @@ func (b *Book) writeSaid() error {
 // change lets f change today's decisions about a scope, and writes the file. If the file
 // cannot be written, the decisions do not change. The caller holds the mutex.
 func (b *Book) change(s Scope, f func(*said)) error {
-	key := s.round(b.today())
-	before, known := b.said[key]
-	of := before
+	key, before := s.round(b.today()), maps.Clone(b.said)
+	of := b.said[key]
 	of.Passes = maps.Clone(of.Passes)
 	f(&of)
 	of.At = b.now().UTC()
@@ -148,9 +146,7 @@ func (b *Book) change(s Scope, f func(*said)) error {
 	b.version++
 	err := b.writeSaid()
 	if err != nil {
-		if b.said[key] = before; !known {
-			delete(b.said, key)
-		}
+		b.said = before
 	}
 	return err
 }
