@@ -432,6 +432,35 @@ func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: true}
 }
 
+// haltingGate is a gate that halts the swarm when it is asked about a message.
+type haltingGate struct{ store *dropbox.Store }
+
+func (g haltingGate) Ask(mail.GateQuestion) mail.GateVerdict {
+	if err := g.store.Halt("now"); err != nil {
+		return mail.GateVerdict{Rule: "test", Reason: err.Error()}
+	}
+	return mail.GateVerdict{Pass: true}
+}
+
+// If the swarm is halted after a message was claimed and before its notes are, the session
+// gets the message, and the notes wait.
+func TestAnAttachedSessionIsHaltedDuringAClaim(t *testing.T) {
+	p := newAttached(t)
+	var err error
+	if p.s, err = mail.OpenAttached(p.home, p.store, "ada", mail.AttachedOptions{Gate: haltingGate{p.store}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.s.Close)
+	p.deliver(&dropbox.Message{Type: dropbox.Note, Body: []byte("by the way\n")})
+	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("begun\n")})
+	if r := p.stop(false, ""); !strings.Contains(r.Prompt, "begun") || strings.Contains(r.Prompt, "by the way") {
+		t.Errorf("the prompt: %s", r.Prompt)
+	}
+	if n := p.count("ada/new/*.md"); n != 1 {
+		t.Errorf("%d messages wait, want the note", n)
+	}
+}
+
 // A message that the gate refuses reaches no session, neither as work nor as a note, and
 // its sender gets the refusal. An offer that somebody else has claimed and an expired
 // message do not reach the session either.

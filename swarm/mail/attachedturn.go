@@ -59,9 +59,12 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 		}
 		s.mail.NoteArrival(e)
 		c, err := s.mail.Box.Claim(e)
-		if errors.Is(err, dropbox.ErrGone) {
+		switch {
+		case errors.Is(err, dropbox.ErrGone):
 			continue
-		} else if err != nil {
+		case errors.Is(err, dropbox.ErrHalted): // HALT appeared after the message was claimed
+			return notes, nil
+		case err != nil:
 			return notes, err
 		}
 		if skipped, err := s.mail.skip(c); err != nil {
