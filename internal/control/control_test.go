@@ -318,6 +318,8 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 	}
 	if err := c.Shutdown(ctx, "lead", true); err == nil || !strings.Contains(err.Error(), "a turn of coder cannot stop the daemon") {
 		t.Errorf("Shutdown in a turn = %v", err)
+	} else if _, ok := errors.AsType[*swarm.PersonError](err); ok {
+		t.Errorf("Shutdown in a turn = %v, want no PersonError: the order names no agent", err)
 	}
 	inTurn = false // a session that a person attached
 	if err := c.Shutdown(ctx, "lead", true); err != nil {

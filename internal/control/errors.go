@@ -63,6 +63,9 @@ func (e *Error) Unwrap() error {
 	case CodeAttached:
 		return &swarm.AttachedError{Name: e.Name}
 	case CodePerson:
+		if e.Name == "" { // a shutdown inside a turn
+			return nil
+		}
 		return &swarm.PersonError{Name: e.Name}
 	case CodeBudget:
 		return &budget.UnknownScopeError{Name: e.Name, Near: e.Near}

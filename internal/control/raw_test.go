@@ -282,7 +282,7 @@ func FuzzServer(f *testing.F) {
 				if req.Type == "hello" && req.V != 1 {
 					break // the earlier lines are answered, and then the connection ends
 				}
-				if req.Type == "hello" || req.Type == "cancel" || req.Type == "stop" || req.Type == "abort" {
+				if req.Type == "hello" || req.Type == "cancel" || req.Type == "stop" || req.Type == "abort" || req.Type == "interrupt" {
 					continue // gets no answer, or may get none if the client hangs up first
 				}
 			}
