@@ -147,5 +147,5 @@ func (in *Inbox) Prompt(j *Job) Prompt {
 
 // WhispersText returns whispers in the form that they have in a prompt.
 func WhispersText(lines []string) string {
-	return "Your supervisor whispers. Nobody else sees this, and nobody waits for an answer to it.\n" + strings.Join(lines, "\n")
+	return "Your supervisor whispers. No other agent sees this, and nobody waits for an answer to it.\n" + strings.Join(lines, "\n")
 }

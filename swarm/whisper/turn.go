@@ -65,7 +65,7 @@ func (t *Turn) Dropped(uuid string) {
 // before and after it.
 func steerText(w Whisper) string {
 	return "claude-swarm: your supervisor whispers, while you work\n\n" + w.Line() + "\n\n" +
-		"Take note of it and continue. Nobody else sees this, and nobody waits for an answer to it.\n"
+		"Take note of it and continue. No other agent sees this, and nobody waits for an answer to it.\n"
 }
 
 // Event processes an event of the client.
