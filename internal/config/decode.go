@@ -52,7 +52,7 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 // later are the keys of parts that this version does not have.
 var later = []string{"worktree"}
 
-// foreign maps the keys of other programs that run agents to ours.
+// foreign maps keys of other programs that run agents to our names for them.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
 // unknown reports a key that does not belong where it is: a key of a part that is not built

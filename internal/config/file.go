@@ -81,9 +81,9 @@ type Retention struct {
 	RefusedMB   int `key:"refused_mb" zero:"to keep everything" default:"100" doc:"The oldest refused messages are removed when those in all mailboxes together take up more than this, in MB; 0 keeps them."`
 }
 
-// Running is how many turns run at once: MaxRunning, or [DefaultRunning] of this machine.
-// Load does not compute it, since measuring the machine takes as long as reading a short
-// file, and a sender does not need the number.
+// Running returns how many turns may run at once: MaxRunning, or [DefaultRunning] for this
+// machine. Load does not compute it, since measuring the machine takes as long as reading a
+// short file, and a sender does not need the number.
 func (f *File) Running() int {
 	if f.MaxRunning == 0 {
 		return auto()

@@ -28,8 +28,8 @@ func (f *File) KeepInForce() error {
 	return durable.Files{}.Write(path, durable.Options{Volatile: true}, []byte(text))
 }
 
-// InForce returns the configuration that the project's daemon uses, or the last daemon
-// used, even if the file at path has changed since. It is nil when that is not known.
+// InForce returns the configuration that the project's daemon uses, or that the last daemon
+// used, even if the file at path has changed since. It returns nil when that is not known.
 func InForce(path string) *File {
 	path, err := filepath.Abs(path)
 	if err != nil {

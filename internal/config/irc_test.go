@@ -118,7 +118,7 @@ func TestServerIsAnAddress(t *testing.T) {
 	}
 }
 
-// The bridge, the mirror and the tools find the channels of agents.
+// Own and ProjectOf give the channels of agents.
 func TestChannelsOfAgents(t *testing.T) {
 	f := parse(t, `
 irc: {server: localhost, slug: x}

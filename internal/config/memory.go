@@ -25,7 +25,7 @@ func DefaultRunning(cores int, memory uint64) int {
 	return max(1, int(min(uint64(most), memory/TurnMemory)))
 }
 
-// auto is DefaultRunning of this machine.
+// auto returns DefaultRunning for this machine.
 func auto() int {
 	memory := cgroupLimit("/proc/self/cgroup", "/sys/fs/cgroup")
 	if total := totalMemory(); total > 0 {

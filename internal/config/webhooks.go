@@ -29,7 +29,7 @@ type Webhook struct {
 	Private    bool     `key:"private"`
 }
 
-// secretCommand makes a secret for a generic webhook.
+// secretCommand is shell text that makes a secret for a generic webhook.
 const secretCommand = `"whsec_$(head -c 32 /dev/urandom | base64)"`
 
 func (w *Webhook) check(r *reader, path string, ok bool) {

@@ -82,7 +82,7 @@ func splitTools(list string) (tools []string, _ *Error) {
 	return tools, nil
 }
 
-// splitAllowed is splitTools without the client's own tools for messages between its
+// splitAllowed is splitTools, but refuses the client's own tools for messages between its
 // sessions. No agent has them, since their messages would bypass policy, receipts and
 // mailboxes.
 func splitAllowed(list string) ([]string, *Error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// An asker asks an agent or the lead, and waits.
+// An asker asks an agent or the lead, and waits for the answer.
 type asker struct {
 	*client.Client
 	mail mail

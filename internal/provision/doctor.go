@@ -17,8 +17,8 @@ import (
 
 // Examine checks everything that a swarm needs: configuration, clients, folders, file
 // system, daemon, and what earlier turns left behind. It removes every file that it
-// creates. It takes as long as the clients need to print their versions, the slowest client
-// needs to open a session, and the round trip takes. It ends early when ctx is done.
+// creates. It takes about as long as printing the versions of all clients, opening a session
+// with the slowest client, and the round trip. It ends early when ctx is done.
 func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	if o.ClientTimeout == 0 {
 		o.ClientTimeout = 10 * time.Second

@@ -22,7 +22,7 @@ var earlier = map[string]string{
 	".claude/settings.json": "{\"hooks\": {\"Stop\": []}, \"model\": \"opus\"}\n",
 }
 
-// unpack makes a project from testdata, with this test as the program.
+// unpack makes a project from testdata, with this test binary as the program.
 func unpack(t *testing.T, name string) string {
 	t.Helper()
 	program, err := os.Executable()

@@ -9,8 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// Doctor finds everything that would keep the bridge from working before the bridge is
-// started.
+// Doctor finds settings with which the bridge cannot work, before the bridge is started.
 func TestIRC(t *testing.T) {
 	for name, tc := range map[string]struct {
 		section string

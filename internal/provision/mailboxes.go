@@ -20,8 +20,8 @@ func (s *setup) mailboxes(file *config.File) error {
 	for _, name := range names {
 		had[name] = isFolder(filepath.Join(file.DeadDropDir, name))
 	}
-	// The manifest lists the folders above the folder of the mailboxes that we made. The
-	// folder itself is recognized by its content.
+	// The manifest lists those folders above the mailboxes' folder that we made. The
+	// mailboxes' folder itself is recognized by its content.
 	if err := s.m.makeFolders(filepath.Dir(file.DeadDropDir), ""); err != nil {
 		return err
 	}

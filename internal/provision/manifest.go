@@ -177,7 +177,8 @@ func (m *manifest) abs(path string) string {
 	return filepath.Join(m.dir, path)
 }
 
-// save writes the manifest. It creates the daemon's folder, which is ours by its name.
+// save writes the manifest. It creates the daemon's folder, which needs no entry, because
+// its name shows that it is ours.
 func (m *manifest) save() error {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // two agents.
 type Proposal struct {
 	Agents         []Proposed
-	Backend        string // the kind of all agents; "" means the first kind
+	Backend        string // the kind of all agents; "" means the kind that [Proposal.Kind] chooses
 	Command        string // "" means the usual program of the kind
 	PermissionMode string // "" means the usual mode of the kind
 

@@ -124,7 +124,7 @@ func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 }
 
 // removeStore removes a store without mail: the files of dropbox in it, and its empty
-// folders. A link and the folder behind it stay.
+// folders. If dir is a link, the link and its target stay.
 func removeStore(dir string, entries []fs.DirEntry) (err error) {
 	// The file version is removed last: until then the folder counts as a store, and the
 	// next run finds it.

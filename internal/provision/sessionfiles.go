@@ -112,7 +112,7 @@ func (s attachedSession) server() map[string]any {
 	return map[string]any{
 		"command": s.program, "args": []string{"--config", s.config, "mcp"},
 		"env": map[string]string{runner.AgentVar: s.agent, runner.DirVar: filepath.Dir(s.config)},
-		// Without it, Claude Code 2.1.330 offers the tools only by name, and the model has
+		// Without this key, Claude Code 2.1.330 offers the tools only by name, and the model has
 		// to look up each of them first. 2.1.197 ignores the key.
 		"alwaysLoad": true,
 	}

@@ -71,8 +71,8 @@ func limits(agents []swarm.AgentStatus) []Limit {
 	return list
 }
 
-// An Agent is an agent in the list of all. Its reason and its next step are empty if a face
-// shows them once for several agents: see [Status.Limits] and [NeedDaemon].
+// An Agent is an agent in the list of all agents. Its reason and its next step are empty if
+// a face shows them once for several agents: see [Status.Limits] and [NeedDaemon].
 type Agent struct {
 	swarm.AgentStatus
 	// ContextPercent is how full the context of the session is in percent, or -1 if that is

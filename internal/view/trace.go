@@ -211,8 +211,8 @@ func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []jo
 
 // NewTrace finds the parent of each message, and adds up the totals. The messages may be in
 // any order. The parent of a message is the first of these that is known: the publication
-// that it offers, the message that it copies, the message whose turn sent it, or the message
-// that it answers. A message without a parent is a root.
+// that it offers, the message that it shows as a copy, the message whose turn sent it, or
+// the message that it answers. A message without a parent is a root.
 func NewTrace(id string, messages []*TracedMessage) *Trace {
 	slices.SortStableFunc(messages, func(a, b *TracedMessage) int {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))

@@ -149,7 +149,7 @@ func (s *Service) Drain(ctx context.Context) {
 }
 
 // due reports whether a try is running, or a webhook works and a message has not failed yet.
-// It does not read for which webhook the message is.
+// It does not look at the message's webhook.
 func (s *Service) due(now time.Time) bool {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	if err != nil {

@@ -79,7 +79,8 @@ func (s State) NextTry(hook string) (first time.Time) {
 	return first
 }
 
-// write replaces the state file. After a power cut the file may contain an older state.
+// write replaces the state file. After a power cut the file may be missing, old or
+// incomplete.
 func (s State) write(home string) error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
