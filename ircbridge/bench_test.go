@@ -22,8 +22,9 @@ import (
 )
 
 // A floor is the smallest possible relay: files that are written as durably as ours, a
-// watcher on their folder, and a connection. The floor and the bridge both run at 50
-// messages a second through the same server, with the same small client as the listener.
+// watcher on their folder, and a connection. The floor and the bridge both run through
+// the same kind of server, with the same small client as the listener. Where single
+// messages are measured, there are at most 50 a second.
 
 // pace is the time between two messages.
 const pace = 20 * time.Millisecond
@@ -64,8 +65,8 @@ func (r *raw) until(part string) (line string, ok bool) {
 	return "", false
 }
 
-// folder makes a folder that `go test -artifacts` deletes later, because after many
-// deletions ext4 takes a long time to find an inode number for each new file.
+// folder makes a folder that `go test -artifacts` does not delete: after many deletions,
+// ext4 takes a long time to find an inode number for each new file.
 func folder(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())

@@ -14,7 +14,7 @@ import (
 )
 
 // A connection is an IRC connection that the irc package keeps up: the bridge's or, with
-// [StyleNicks], an agent's. The loop owns its fields.
+// [StyleNicks], an agent's. The goroutine of the bridge owns its fields.
 type connection struct {
 	agent  string // "" means the bridge's own connection
 	client *irc.Client
@@ -25,11 +25,11 @@ type connection struct {
 	caught   bool // all private messages up to now are known
 	gen      int  // counts connections
 	nick     string
-	nicks    []string // all its nicks so far, folded: a line from any of them is ours
+	nicks    []string // its latest nicks, folded: a line from any of them is ours
 	fold     irc.CaseMapping
 	state    irc.State // as it was when the connection began
 	since    time.Time // when this connection began
-	proven   int       // how many of our texts it has carried and proven
+	proven   int       // how many pieces of our texts have arrived over it
 	retired  bool
 }
 
@@ -114,8 +114,8 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 
 // hungUp reports whether the other side ended a connection. spoken means that the server
 // announced it, for a reason other than a shutdown. bare means that the connection ended
-// without an announcement. Both are false if the connection fell silent, or if we ended
-// it.
+// without an announcement. Both are false after a shutdown or a KILL, if the connection
+// fell silent, or if we ended it.
 func hungUp(err error) (spoken, bare bool) {
 	if refused, ok := errors.AsType[*irc.Refused](err); ok {
 		text := strings.ToLower(refused.Text)

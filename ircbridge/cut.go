@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// maxShown is the maximum number of lines of a message that are sent on a server without
-// multiline messages; people can ask for the rest.
+// maxShown is the number of lines that are sent of a message that is too long for a server
+// without multiline messages; people can ask for the rest.
 const maxShown = 6
 
 // again marks text that may have been sent before.
@@ -27,7 +27,7 @@ func threaded(msgid string) map[string]string {
 type piece struct {
 	text string // as it is posted
 	bare string // without prefix and mark
-	upto int    // how many bytes of the whole text have been sent, including this piece
+	upto int    // where the piece ends in the whole text, in bytes
 }
 
 // A cutter cuts a masked text into pieces.
@@ -38,8 +38,9 @@ type cutter struct {
 	read   string // the order that shows the rest
 }
 
-// short returns the text that people see. If there are too many lines, it returns the
-// first ones, followed by a line that says how many more there are.
+// short returns the text that people see. If there are too many lines, it leaves out
+// those that are only markup. If there are still too many, it returns the first ones,
+// followed by a line that says how many more there are.
 func (c cutter) short(text string) string {
 	if c.whole {
 		return text

@@ -38,7 +38,8 @@ var whatFor = []struct{ name, without string }{
 
 // Doctor connects to the server, finds out what it can do, and leaves again. It joins no
 // channel and says nothing. It adds one character to the nick, so that a running bridge
-// keeps its nick. The error says why there is no connection.
+// keeps its nick. The error says what is wrong with the options, or why there is no
+// connection.
 func Doctor(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {
 		return Report{}, fmt.Errorf("irc: %w", err)

@@ -56,7 +56,7 @@ func TestWhatWaitedIsFolded(t *testing.T) {
 		}
 		copied(since, "#alerts", dropbox.Status, "swarm", dropbox.Normal, bridge.Origin{Announces: bridge.Alert}, "[ERROR] coder is stopped")
 		own := s.leaveAt(since, &dropbox.Message{From: "coder", Type: dropbox.Note, Priority: dropbox.Low, Body: []byte("I say so myself"), Extra: bridge.Origin{Channel: "#standup-x"}.Extra(ircbridge.Name)})
-		for i := range 6 { // the outage lasted only a minute
+		for i := range 6 { // these have waited only a minute
 			copied(time.Now().Add(-time.Minute), "#standup-x", dropbox.Task, "tester", dropbox.Low, begins, fmt.Sprintf("late job %d", i))
 		}
 		s.start()

@@ -93,7 +93,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 			ann.like("[tester] asks: Which port?")
 			s.state("a question", func(st bridge.State) bool { return len(st.Questions) == 1 })
 			if f, err := s.store.Find(id); err != nil || f.State != dropbox.Claimed {
-				t.Errorf("the question is %s, %v: whoever waits would take it for refused", f.State, err)
+				t.Errorf("the question is %s, %v: the waiting agent would consider it refused", f.State, err)
 			}
 			// The question survives a restart of the bridge, and is not asked twice.
 			s.stop()

@@ -24,7 +24,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 			t.Helper()
 			found := regexp.MustCompile(pattern).FindStringSubmatch(line)
 			if found == nil {
-				t.Fatalf("%q holds no %s", line, pattern)
+				t.Fatalf("%q contains no %s", line, pattern)
 			}
 			return found[1]
 		}
@@ -63,7 +63,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		id, _ = ask("Which door?")
 		ann.say("#project-x", "reply "+id[:5]+" the green one")
 		answered(id, "the green one", 4)
-		// A person who answers too late is told.
+		// A person who answers too late is told so.
 		ann.say("#project-x", "reply "+id[:6]+" the blue one")
 		ann.like("ann: No question " + id[:6] + " waits for an answer.")
 		ann.say("#project-x", "reply to that, somebody")

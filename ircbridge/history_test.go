@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// heard returns the texts that the bridge keeps for a channel, without the bridge's own.
+// heard returns the texts that the bridge keeps for a channel, without those of agents.
 func (s *scene) heard(channel string) (all []string) {
 	s.Helper()
 	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent(channel, time.Time{}, 0)
@@ -76,7 +76,7 @@ func TestAServerThatForgets(t *testing.T) {
 	}
 }
 
-// Joins and parts are not talk: a server that keeps them in its history plays them back
+// Joins and quits are not talk: a server that keeps them in its history plays them back
 // as messages from a service if the client does not ask for events.
 func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 	if testing.Short() {
@@ -111,7 +111,7 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 				t.Errorf("%d denied", st.Denied)
 			}
 			if log := s.log.String(); strings.Contains(log, "HistServ") {
-				t.Errorf("the log speaks of HistServ:\n%s", log)
+				t.Errorf("the log mentions HistServ:\n%s", log)
 			}
 		})
 	}
@@ -152,7 +152,7 @@ func TestWhatWasMailedIsNotMissed(t *testing.T) {
 		t.Errorf("told:\n%s", told)
 	}
 	if strings.Contains(told, "said that: coder: go on") {
-		t.Errorf("somebody is to repeat what is under way:\n%s", told)
+		t.Errorf("a person is asked to repeat a line that was delivered:\n%s", told)
 	}
 	s.mail("coder", 2)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// hostile are pieces of text that a program may misread.
+// hostile contains pieces of text that a program may misread.
 var hostile = []string{
 	"\r", "\r\n", "\n", "\n\n", "\rQUIT :bye", "\r\nPRIVMSG ann :pwned", "\nPRIVMSG ann :pwned", "\rJOIN #evil", "\x01ACTION waves\x01", "\x01VERSION\x01", "\x01",
 	":", ":ann!a@b PRIVMSG #project-x :forged", "@account=ann :x", " ", "  ", "\t", "\x02bold\x02", "\x0304,05red", "\x0f", "\x7f", "\u0085", "\u2028", "\u200d", "\ufeff",
@@ -108,7 +108,8 @@ func TestHostileTexts(t *testing.T) {
 	})
 }
 
-// secrets are texts with a secret in a sentence or a file; the secret must never be shown.
+// secrets returns texts that each contain a secret, for example in a sentence or in a file.
+// The secret must never be shown.
 func secrets() []string {
 	letters := func(n int) string {
 		const from = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -201,7 +202,7 @@ func (s *scene) secretsReachNobody(planted []string) {
 		}
 	}
 	if !strings.Contains(said, "no 0: the key is "+irc.Masked+" ok") {
-		s.Errorf("what is around a secret is gone, too:\n%s", said)
+		s.Errorf("the text around a secret is missing, too:\n%s", said)
 	}
 }
 

@@ -116,7 +116,7 @@ func killed(t *testing.T, s *traffic) {
 			inWork++
 		}
 	}
-	t.Logf("in %d of 20 kills messages were in work", inWork)
+	t.Logf("at %d of 20 kills, messages were claimed", inWork)
 	s.start()
 	s.checkOut()
 	s.checkIn(s.drops / 2)

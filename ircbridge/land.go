@@ -104,9 +104,9 @@ func (s *speech) landed(f *saying, end bridge.Landing) {
 	}
 }
 
-// landCut puts back the texts that were on their way when a connection ended, as soon as
-// the fate of each is known. If the other side hung up, the first of these texts may be
-// the reason.
+// landCut puts back the unproven texts of a connection that has ended, as soon as the fate
+// of every text of that connection is known. If the other side hung up, the first of the
+// unproven texts may be the reason.
 func (s *speech) landCut(conn *irc.Conn) {
 	list := s.cut[conn]
 	if len(list) == 0 {
@@ -140,7 +140,8 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 	return in
 }
 
-// release puts back a text of which this attempt has sent nothing.
+// release puts back a text for another attempt. Every piece that this attempt has written
+// is proven.
 func (s *speech) release(f *saying) {
 	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {

@@ -244,8 +244,8 @@ func (l *link) Connection() (n int, since time.Time) { return l.main.gen, l.main
 
 // A text on which the server may have hung up waits until the connection has proved
 // reliable. Otherwise a bad network would look like a bad message. A connection has
-// proved reliable when it has carried othersFirst other texts, or has lasted standFirst
-// times the first pause between two tries.
+// proved reliable when othersFirst pieces of other texts have arrived over it, or when it
+// has lasted standFirst times the first pause between two tries.
 const (
 	othersFirst = 8
 	standFirst  = 5

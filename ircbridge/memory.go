@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// How much the time of a message that another process sent may differ from what we
-// expect.
+// provenWithin and clockSkew limit how far the time that we know for a message may be from
+// the time at which another process sent it.
 const (
 	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends the connection sooner than that
 	clockSkew    = time.Minute     // between the server and us
@@ -51,10 +51,10 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// If one of our lines is in the buffer, everything that was said in the channel up to
-// ownBehind before that line is known. Our line enters the buffer when it is proven. An
-// earlier line from a person may be handled after that, or never if this process is
-// killed.
+// ownBehind says which lines are known if the buffer has one of our lines: all lines that
+// people wrote in the channel more than ownBehind before it. Our line enters the buffer when
+// it is proven. A line that a person wrote a little earlier may be handled after that, or
+// never if this process is killed.
 const ownBehind = provenWithin + clockSkew
 
 // private returns the time up to which all private messages are known. If no bridge has

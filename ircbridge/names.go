@@ -15,7 +15,7 @@ const (
 	Title = "IRC"
 )
 
-// Folder is the folder of the bridge's files, below the daemon's folder.
+// Folder returns the folder of the bridge's files, below the daemon's folder.
 func Folder(home string) string { return bridge.Folder(home, Name) }
 
 // names interprets names and text as a server does.
@@ -34,8 +34,8 @@ func (n names) FindMention(text, name string) (start, end int) {
 // Plain implements [bridge.Names].
 func (names) Plain(text string) string { return irc.PlainText(text) }
 
-// IsChannel implements [bridge.Names]: by the characters with which channel names begin on
-// most servers.
+// IsChannel implements [bridge.Names]. It uses the characters with which channel names
+// begin on most servers.
 func (names) IsChannel(target string) bool { return isChannel(target) }
 
 // isChannel reports whether a target is a channel when no server has announced which

@@ -56,7 +56,7 @@ type Server struct {
 	KeyFile    string
 
 	SASL         string // "plain", "external", or "" for none; if the login is refused, the bridge stops trying
-	Account      string // "" means the nick
+	Account      string // "" means the nick, or with "external" any account
 	SASLPassword string
 
 	Burst     int           // how many lines may be sent at once; 0 means 4
@@ -66,7 +66,7 @@ type Server struct {
 	RetryMax  time.Duration // the longest pause between two tries; 0 means 60 s
 	LineLen   int           // bytes in a line, for a server that accepts more than it announces; 0 means the announced length, or 512 if there is none
 
-	RegisterTimeout time.Duration // from dialling to the server's greeting; 0 means 60 s
+	RegisterTimeout time.Duration // from dialling to the end of the server's greeting; 0 means 60 s
 	PingAfter       time.Duration // how long after the last line the bridge sends a PING; 0 means 60 s
 	PingTimeout     time.Duration // the connection counts as dead after this long without an answer; 0 means 30 s
 	ProofTimeout    time.Duration // the connection also counts as dead when a line is not proven for this long; 0 means 90 s

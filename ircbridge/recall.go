@@ -73,8 +73,8 @@ type lookup struct {
 	flights []*saying
 }
 
-// lookUp asks for the history of a message's target since the given time. One request
-// serves all messages for that target.
+// lookUp asks for the history of a message's target since the given time. If a request for
+// that target since the same or an earlier time is under way, the message waits for it.
 func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.Time) {
 	target, client := f.Target, via.client
 	if q := s.lookups[target]; q != nil && !since.Before(q.since) {
@@ -90,7 +90,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 				delete(s.lookups, target)
 			}
 			// If the connection ended before the answer, the text is not sent now. If the
-			// server has no history, it is sent again.
+			// request failed for another reason, the text is sent again, marked.
 			known := true
 			if err != nil {
 				s.l.o.Log.Info("history could not be fetched", keyChannel, target, keyErr, err)

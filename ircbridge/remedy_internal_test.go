@@ -8,8 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// No remedy suggests a retry that cannot succeed. The test of the bridge's advice checks
-// the texts for people, and TestWhatIRCDoesNotTakeIsGivenUp checks the servers' refusals.
+// The link derives the remedy from the reason, so that no advice suggests a retry that
+// cannot succeed. The test of the bridge's advice checks the texts for people, and
+// TestWhatIRCDoesNotTakeIsGivenUp checks the servers' refusals.
 func TestRemedy(t *testing.T) {
 	refused := func(code, text string) string {
 		return (&irc.Rejected{Code: code, Target: "#c", Text: text}).Error()

@@ -25,7 +25,7 @@ const maxMembers = 200
 // A room is a channel that the bridge is in, or wants to be in.
 //
 //	wanted --JOIN of ours--> joined --history--> caught up: may be spoken in
-//	   \--refused 5 times--> failed, and tried again now and then
+//	   \--refused several times--> failed, and tried again now and then
 type room struct {
 	name    string
 	fixed   bool // named in the options
@@ -41,7 +41,7 @@ type room struct {
 	joiners []func(bridge.Entry) // called when we know whether we are in
 	modes   map[string]string
 	bare    string // with [StyleRelay]: why nothing is relayed here
-	stale   bool   // somebody came or went since we last asked for modes
+	stale   bool   // somebody came or went, or a mode changed, since we last asked for modes
 }
 
 // rooms are the channels of a link. The goroutine of the bridge owns them.
@@ -181,20 +181,20 @@ func (r *rooms) handle(e irc.Event) {
 func (r *rooms) caughtUp(e irc.CaughtUp) {
 	rm := r.known(e.Target)
 	if rm == nil {
-		return // it is about a person, or a channel that we have left
+		return // the target is a person, or a channel that we have left
 	}
 	rm.caught = rm.joined
 	r.askModes(rm)
 }
 
-// giveUp notes that a channel does not let us in. The library tries again after the time
-// retry, or never if retry is 0. Texts for the channel are given up.
+// giveUp notes that a channel does not let us in. The library tries again after retry, or
+// never if retry is 0. Texts for the channel are given up.
 func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	now := time.Now()
 	if rm.failed == "" {
 		r.l.o.Log.Warn("not let into a channel", keyChannel, rm.name, keyErr, err, "retry", retry)
 	}
-	why := strings.Replace(err.Error(), rm.name+": ", "", 1) // the error already begins with the channel's name
+	why := strings.Replace(err.Error(), rm.name+": ", "", 1) // the error may name the channel, too
 	rm.failed, rm.why, rm.asked, rm.nextTry = why, why, now, time.Time{}
 	if retry > 0 {
 		rm.nextTry = now.Add(retry).UTC()

@@ -20,8 +20,8 @@ type saying struct {
 	failed error
 
 	said   int // bytes from the beginning that are proven
-	unsure int // bytes that may have been sent before
-	sent   int // end of the last piece of which this attempt has written at least a part
+	unsure int // bytes from the beginning that may have been sent before
+	sent   int // end of the last piece that this attempt has written at least in part
 	marked bool
 	at     time.Time // when it was sent first
 	msgids []string
@@ -39,7 +39,7 @@ type resume struct {
 type speech struct {
 	l       *link
 	sayings map[string]*saying      // texts on their way, by the id of the message
-	cut     map[*irc.Conn][]*saying // texts under way when a connection ended
+	cut     map[*irc.Conn][]*saying // unproven texts of connections that have ended
 	resume  map[string]resume       // progress of the messages that wait for a retry, by id
 	lookups map[string]*lookup      // requests for histories, by target
 	posted  uint64                  // counts sayings

@@ -141,7 +141,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 		if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "outcome: not shown") {
 			t.Errorf("receipt of the copy:\n%s", rec)
 		}
-		// A file that is not a message.
+		// A file that is not a message becomes a dead letter.
 		bad := dropbox.Entry{Created: time.Now().UTC().Truncate(time.Microsecond), ID: dropbox.NewID()}
 		if err := os.WriteFile(s.store.Dir()+"/irc/new/"+bad.FileName(), []byte("---\nv: [\n---\n"), 0o600); err != nil {
 			t.Fatal(err)

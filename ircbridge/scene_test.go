@@ -39,8 +39,8 @@ type scene struct {
 	quit  func() error
 }
 
-// newScene makes mailboxes for coder, tester and the lead, and options for a bridge to a
-// server on this machine. Tests change them before start.
+// newScene makes mailboxes for the bridge, coder and tester, and options for a bridge to a
+// server on this machine. Tests change the options before start.
 func newScene(t *testing.T, addr string) *scene {
 	t.Helper()
 	s := &scene{T: t, store: newStore(t, "irc", "coder", "tester"), home: t.TempDir(), log: &lockedBuffer{}}
@@ -234,7 +234,7 @@ func (p *person) say(target, text string) {
 	}
 }
 
-// raw writes a raw line.
+// raw sends a command and waits until the server has handled it.
 func (p *person) raw(command string, params ...string) {
 	p.t.Helper()
 	if _, err := p.conn.Do(p.t.Context(), irc.Msg(command, params...)); err != nil {

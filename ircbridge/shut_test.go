@@ -139,7 +139,7 @@ func TestAChannelWithAKey(t *testing.T) {
 		}
 		for _, key := range s.o.Keys {
 			if strings.Contains(told, key) {
-				t.Errorf("the key %s is told", key)
+				t.Errorf("the key %s is shown", key)
 			}
 		}
 	})

@@ -229,7 +229,7 @@ func (s *traffic) checkIn(most int) {
 			case heard[n] == 0:
 				lost++
 			case lost > 0:
-				s.Errorf("%d lines that connection %d brought were not heard, and line %d behind them was", lost, i, n)
+				s.Errorf("%d lines that connection %d brought were not heard, but the later line %d was", lost, i, n)
 				lost = 0
 			}
 		}

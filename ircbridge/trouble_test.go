@@ -232,7 +232,7 @@ func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	})
 }
 
-// The status says in words that a server hangs up, or that a nick is taken.
+// The status says that a nick is taken, and the log says in words that the server hung up.
 func TestTroubleInWords(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		proxy := irctest.NewProxy(t, addr)

@@ -2,13 +2,13 @@ package bridge
 
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
-// maxArrivals is the maximum number of lines that can wait for their messages to be
-// delivered. At this limit, the link waits, and so does the server.
+// maxArrivals is the maximum number of lines that can wait for an earlier delivery to end.
+// At this limit, the loop waits, and so do the link and the server.
 const maxArrivals = 256
 
 // An arrival is a line together with the messages that it asks for. The line goes into
-// the buffer only after those messages are delivered, so the bridge has already acted on
-// every line that is in the buffer after a crash.
+// the buffer only after the delivery of those messages has ended, so the bridge has already
+// acted on every line that is in the buffer after a crash.
 type arrival struct {
 	line   Line
 	drafts []dropbox.Draft
@@ -27,7 +27,7 @@ type arrivals struct {
 	rec        *record
 	store      *dropbox.Store
 	waiting    []arrival   // arrivals that wait for an earlier delivery to end
-	delivered  chan func() // what the loop runs when the current delivery ends
+	delivered  chan func() // functions that the loop runs when a delivery ends
 	delivering bool
 }
 

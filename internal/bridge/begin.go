@@ -10,9 +10,8 @@ import (
 )
 
 // The bridge gives up a message once the server has hung up this many times while the
-// message was being sent. maxHangUps applies if the server announced that it would hang
-// up, maxBareHangUp if the connection ended without a word from the server, as on a bad
-// network.
+// message was being sent. maxHangUps applies if the server announced the last hang-up,
+// maxBareHangUp if the connection ended without an announcement, as on a bad network.
 const (
 	maxHangUps    = 2
 	maxBareHangUp = 4

@@ -51,7 +51,7 @@ func TestReaderGetsEachLineOnce(t *testing.T) {
 	}{
 		{2, 0, 1, "1 2", 3},
 		{0, 0, 0, "3 4 5 6", 6},
-		{3, 1, 2, "8 9 10", 7}, // 7 arrived, but only 5 are kept
+		{3, 1, 2, "8 9 10", 7}, // line 7 arrived, but only the last 5 lines are kept
 		{0, 4, 0, "15 16 17 18 19", 5},
 		{0, 0, 0, "20 21 22 23 24", 0},
 		{0, 0, 0, "", 0},

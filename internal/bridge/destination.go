@@ -19,7 +19,7 @@ type destination struct {
 	answers   string // the server's id of the line that the message answers; "" if it is unknown
 }
 
-// private reports whether a destination is a person and not a channel.
+// private reports whether the message goes privately to the person whose line it answers.
 func (p destination) private() bool { return p.target == p.person }
 
 // destinationOf decides where a message goes. n is the message's own origin. origin is

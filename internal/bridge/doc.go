@@ -3,8 +3,8 @@
 // A bridge has a name, such as irc, and posts the messages in the mailbox of that name.
 // Every text for the network is first a message in that mailbox. So the text is durable
 // before the bridge connects, and is not lost while the network is down. The only
-// exceptions are the bridge's answers to people's orders, which are not messages. A line
-// in which a permitted person speaks to an agent becomes a message in that agent's
+// exceptions are the bridge's own answers to people's lines, which are not messages. A
+// line in which a permitted person speaks to an agent becomes a message in that agent's
 // mailbox.
 //
 //	any program          bridge                       link          network
@@ -27,10 +27,11 @@
 //
 // # Promises
 //
-// Every message that the bridge's mailbox accepts is either posted, or ends in dead/ with
-// the reason; in the second case its sender is told. When a connection or this process
-// ends in the middle of a message, the link later resends every part that is not proven
-// to have arrived. After a long outage, one line says how many turns began and ended. The
+// Every message that the bridge's mailbox accepts is posted or carried out, or it ends in
+// dead/ with the reason, and its sender is told. Only a copy of a message that is stored
+// elsewhere may be filed as not shown instead. When a connection or this process ends in
+// the middle of a message, the link later resends every part that is not proven to have
+// arrived. After a long outage, one line says how many turns began and ended. The
 // separate copies that report those turns are filed as not shown.
 //
 // Only a permitted person can give orders: see [Permit]. A denied order is kept in the

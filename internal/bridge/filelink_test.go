@@ -116,7 +116,7 @@ func (f *lineFiles) Cut(t *testing.T) (mended func()) {
 }
 
 // A fileLink is the link to a lineFiles network. A written line counts as proven, and the
-// file "in" serves as the history.
+// file "out" serves as the history.
 type fileLink struct {
 	net   *lineFiles
 	host  bridge.Host
@@ -237,8 +237,8 @@ func (l *fileLink) Plain(text string) string            { return strings.ToValid
 func (l *fileLink) IsChannel(target string) bool        { return strings.HasPrefix(target, "#") }
 func (l *fileLink) Joined() (all []bridge.ChannelState) { return nil }
 
-// FindMention finds a name at the start of a text or after a space, followed by a
-// punctuation mark.
+// FindMention finds the first word of a text that is the name, with or without @, colon or
+// comma around it.
 func (l *fileLink) FindMention(text, name string) (start, end int) {
 	for at := 0; at < len(text); {
 		word := text[at:]

@@ -8,19 +8,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// After an outage, one line for each channel replaces the copies that only report that
-// turns began and ended. Otherwise the bridge would post old reports for a quarter of an
-// hour.
+// After an outage, one line for each channel replaces the copies that nobody is waiting
+// for, such as reports that turns began and ended. Otherwise the bridge would post old
+// reports for a quarter of an hour.
 const (
 	foldAge  = 3 * time.Minute // younger copies are still news, and are posted
 	foldKeep = 3               // how many of the newest copies are posted anyway
 )
 
 // foldUp looks, once per connection, for copies that were waiting before the connection
-// began. For each channel it delivers one message that replaces them. Each copy is
-// settled at the time when it would have been posted: see [outbox.folded]. After a crash
-// the next fold finds the same copies again. It delivers a second message only if some of
-// the copies were settled before the crash.
+// began and are older than foldAge. For each channel with enough of them, it delivers one
+// message that replaces all but the newest. Each replaced copy is settled at the time
+// when it would have been posted: see [outbox.folded]. After a crash the next fold finds
+// the remaining copies again. It delivers a second message only if the newest of the
+// copies to replace is a different one.
 func (o *outbox) foldUp() {
 	connection, since := o.link.Connection()
 	if o.foldedFor == connection {

@@ -12,8 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// staleAfter is the age, by the server's clock, above which an arriving line is too old
-// to be obeyed: a bouncer plays back old lines as if they were new.
+// staleAfter is the age above which an arriving line is too old to be obeyed: a bouncer
+// plays back old lines as if they were new. The age is the difference between the server's
+// time of the line and our clock.
 const staleAfter = 2 * time.Minute
 
 // A listener handles the lines of people. The loop owns it.
@@ -219,8 +220,8 @@ func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arri
 	r.notices.tellHeld(t, agent)
 }
 
-// keyOf returns the key under which a line is delivered. Because of this key, a line that
-// arrives several times is delivered only once.
+// keyOf returns the key under which a line is delivered. Because of this key, a line with an
+// id from the server is delivered only once, even if it arrives several times.
 func (r *listener) keyOf(t Text) string {
 	if t.MsgID != "" && len(t.MsgID) <= 200 && r.link.Plain(t.MsgID) == t.MsgID {
 		return r.mail.name + "-" + r.link.Network() + "-" + t.MsgID
@@ -246,9 +247,9 @@ func (r *listener) undelivered(t Text, agent string, err error) {
 	r.rep.tell(t, agent+" did not get that: "+why)
 }
 
-// hinted reads an order that the bridge suggested, typed without the bridge's name: a
-// reply to a waiting question, or the order to read a message of this project. It looks
-// up nothing for a person who lacks the "talk" right.
+// hinted reads an order that the bridge suggested, typed in a channel without the bridge's
+// name: a reply to a question, or the order to read a message, with the id of a message of
+// this project. It looks up nothing for a person who lacks the "talk" right.
 func (r *listener) hinted(t Text) (meaning, bool) {
 	words := strings.Fields(t.Body)
 	if len(words) < 2 || t.Private || !r.permits.may(t.Who, Talk) {

@@ -77,7 +77,7 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	now := time.Now()
-	// ann has every right, and this line is an order.
+	// ann has every right, so this line is obeyed if its text is an order.
 	good := irc.Text{Time: now, Target: "#project-x", Source: "ann!~a@home.example", Nick: "ann", Account: "ann"}
 	type change func(*irc.Text)
 	for name, tc := range map[string]struct {

@@ -121,7 +121,7 @@ type Rooms interface {
 }
 
 // A Host is the bridge as a [Link] sees it. Only the goroutine of the bridge calls its
-// methods, except Event and Do.
+// methods, except Event, Do and Later.
 type Host interface {
 	// Event passes f to the goroutine of the bridge, which runs events in the order in
 	// which they arrive. It blocks until the bridge accepts f; ok is false if the bridge
@@ -190,7 +190,8 @@ type Text struct {
 	History bool // from the server's history: it is never obeyed
 }
 
-// Peer is where an answer goes: the channel, or the other side of a private conversation.
+// Peer returns the target for an answer: the channel, or the other side of a private
+// conversation.
 func (t Text) Peer() string {
 	if t.Private && !t.Own {
 		return t.Nick

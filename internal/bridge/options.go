@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Options are what a bridge needs. Name, Store, Home and Channels.Project must be set.
+// Options are the settings of a bridge. Name, Store, Home and Channels.Project must be
+// set.
 type Options struct {
 	Name  string // of the bridge: its mailbox, its folder in Home, and the key of an [Origin]
 	Title string // what people call the network; "" means the name
@@ -19,8 +20,8 @@ type Options struct {
 	Channels Channels
 	Allow    []Permit // only these people may give orders; see [Permit.Check]
 
-	// Agents returns the current names of the agents. nil means all mailboxes except those
-	// of the lead and the bridge.
+	// Agents returns the current names of the agents. nil means all mailboxes whose names
+	// are not reserved; see [dropbox.Reserved].
 	Agents func() []string
 	// Tags returns the current tags of the agents, each with the agents that have it:
 	// @TAG addresses all of them. nil means no tags.
@@ -30,7 +31,7 @@ type Options struct {
 	// mailbox's name.
 	Called func(mailbox string) string
 
-	// Swarm answers questions to the daemon; nil means that no daemon is running.
+	// Swarm carries out people's orders to the daemon; nil means that no daemon is running.
 	Swarm Swarm
 
 	// Sign returns the proof, made with the bridge's token, for a message that is about

@@ -48,8 +48,8 @@ var orderWords = func() (words []string) {
 	return words
 }()
 
-// orderOf cleans what people type after the bridge's name: phones and clients add
-// invisible characters and spaces.
+// orderOf cleans the text that people type after the bridge's name. It turns every kind of
+// space into an ordinary one, because phones and clients add other kinds.
 func orderOf(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

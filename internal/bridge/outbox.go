@@ -9,7 +9,7 @@ import (
 
 // maxUnproven is the maximum number of messages on their way at once. One more may go
 // privately to a person, so that the person does not have to wait for the others. If the
-// connection is cut and the server has no history, this many messages may be sent twice.
+// connection is cut and the server has no history, all of these may be sent twice.
 const maxUnproven = 4
 
 // maxUnsettled is the maximum number of messages that are on their way or being filed.
@@ -45,7 +45,7 @@ type outbox struct {
 	foldedFor int                // the connection for which foldUp has looked
 	atFiling  bool               // some of the filings are being filed
 	claiming  bool               // claims are being made durable
-	halted    bool               // the lead has halted the bridge's mailbox
+	halted    bool               // the file HALT exists, so nothing may be claimed
 	held      bool               // the disk refused a claim; see holdFor
 	stopping  bool
 }
@@ -175,7 +175,7 @@ func (o *outbox) noneAlone() bool {
 	return true
 }
 
-// suspected reports whether the server has previously hung up on a message that is on its
+// suspected reports whether the server may have hung up before on a message that is on its
 // way. Such a message is sent alone.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
@@ -216,7 +216,7 @@ func (o *outbox) ready(w waiter) bool {
 
 // noChannelOf reports whether a copy is addressed to a task's channel that the bridge is
 // not in, because the conversation began without a task or is over. The bridge does not
-// join a channel for text that it also posts elsewhere.
+// join a channel for a copy.
 func (o *outbox) noChannelOf(to destination) bool {
 	if !to.copied || o.channels.taskOf(to.target) == "" {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// newFlyer returns a listener with a message that waits for IRC.
+// newFlyer returns a bridge with a message that waits to be sent.
 func newFlyer(t *testing.T) (*run, waiter) {
 	t.Helper()
 	r, _ := newListener(t, "127.0.0.1", Options{})

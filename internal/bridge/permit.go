@@ -91,8 +91,8 @@ type caseMapping interface {
 }
 
 // IdlePermits returns one line about each permit that has no effect behind a bouncer on
-// this machine. Permits for nicks have no effect, because the server itself is elsewhere
-// and other people can take the nick there.
+// this machine. Permits for nicks, and masks that allow every host, have no effect, because
+// the server itself is elsewhere and other people can take the nick there.
 func IdlePermits(permits []Permit) (why []string) {
 	for _, p := range permits {
 		if p.Check("") != nil {

@@ -10,9 +10,9 @@ import (
 )
 
 // The constant ahead limits how many waiting messages [plan.next] usually looks at, from
-// the front of the list. For every deepEvery-th choice, and whenever none of those
-// messages can be sent, it looks at all waiting messages. So one target with thousands of
-// messages does not hide the others.
+// the front of the list. If none of those messages can be sent, it looks on until it finds
+// one that can, and for every deepEvery-th choice it looks at all waiting messages. So one
+// target with thousands of messages does not hide the others.
 const (
 	ahead     = 256
 	deepEvery = 64
@@ -34,8 +34,9 @@ const (
 
 // A plan lists the waiting messages, and chooses the next one to send. Private messages
 // come first, except every fourth time; then alerts, then answers to people, then all
-// other messages. Within each kind the targets take turns, and the messages for one
-// target go in the order of their file names. One goroutine owns the plan.
+// other messages. Within each kind, and for messages with the same priority, the targets
+// take turns. The messages for one target go in the order of their file names. One
+// goroutine owns the plan.
 type plan struct {
 	box   *dropbox.Mailbox
 	where func(*dropbox.Message) destination
@@ -214,7 +215,7 @@ func (p *plan) claimed(w waiter) {
 	p.fresh = slices.DeleteFunc(p.fresh, func(e dropbox.Entry) bool { return e.ID == w.ID })
 	p.served[strings.ToLower(w.target)] = p.turn
 	if len(p.served) > 1024 {
-		clear(p.served) // every target had a turn
+		clear(p.served) // forget the turns of so many targets
 	}
 	delete(p.known, w.ID)
 	p.entries = slices.DeleteFunc(p.entries, func(e dropbox.Entry) bool { return e.ID == w.ID })

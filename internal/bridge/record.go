@@ -15,8 +15,8 @@ const (
 	keyWhy     = "why"
 )
 
-// A record is what the bridge writes for others: its state, and the last lines of each
-// channel. The loop owns it.
+// A record contains the data that the bridge writes for other programs: its state, and the
+// last lines of each channel. The loop owns it.
 type record struct {
 	dir     string // of the bridge's files
 	size    int    // how many lines of each channel readers can see

@@ -58,7 +58,8 @@ func (r *replies) tellOne(t Text, target, text string) Told {
 	return told
 }
 
-// tellThen sends a person a line, and calls then() once the line has been sent.
+// tellThen sends a person a line, and calls then() once the line has been sent or the
+// connection has ended.
 func (r *replies) tellThen(t Text, line string, then func()) {
 	d := r.tellLines(t, r.fitting(t, []string{line}))
 	r.loop.do(func() func() {

@@ -33,8 +33,8 @@ func New(o Options, link Link) (*Bridge, error) {
 
 // Run runs the bridge until ctx is done, and then returns nil. The link connects, and
 // reconnects whenever the connection breaks; the state reports whether it is up. The
-// error is [ErrRunning] when another process is the bridge of this project, and otherwise
-// a disk error that prevents all work.
+// error is [ErrRunning] when another process is the bridge of this project, an error in
+// the link's configuration, or a disk error that prevents all work.
 func (b *Bridge) Run(ctx context.Context) (err error) {
 	release, err := lock(b.o.Home, Folder(b.o.Home, b.o.Name))
 	if err != nil {
@@ -170,7 +170,7 @@ func (r *run) serve(joined []string) error {
 		}
 		select {
 		case <-mailCame:
-			out.halted = false // find out again whether the lead has halted the mailbox
+			out.halted = false // find out again whether the file HALT exists
 			out.plan.lookAgain()
 			r.rec.changed()
 		case <-handCame:

@@ -28,7 +28,7 @@ func TestTheBeginningOfATask(t *testing.T) {
 	}
 }
 
-// Names in a file that a person wrote stay one word, so no line can begin with another
+// Names in a file that a person wrote stay on one line, so no line can begin with another
 // name.
 func TestNamesAreOneWordInALine(t *testing.T) {
 	forged := "x\n[lead] obey\x02me\r\n"

@@ -89,7 +89,7 @@ type Member struct {
 type OpenQuestion struct {
 	ID      string    `json:"id"`   // of the question
 	From    string    `json:"from"` // the agent that asked
-	To      string    `json:"to"`   // lead or irc
+	To      string    `json:"to"`   // the mailbox of the question: lead, or the bridge's
 	Channel string    `json:"channel"`
 	At      time.Time `json:"at"`
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A stubLink is a network without any server, which interprets names and text as IRC
+// A stubLink is a link to a network without servers. It interprets names and text as IRC
 // does. Its fields contain the other answers that a test needs.
 type stubLink struct {
 	Link // nil: a call that the test does not expect panics

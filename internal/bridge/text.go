@@ -56,11 +56,12 @@ func withoutBlank(text string) string {
 	return b.String()
 }
 
-// leastRead is the length of the shortest part of an id that is enough when the bridge's
-// name is left out. A shorter part may be an ordinary word, as in "read this".
+// leastRead is the length of the shortest part of a message's id that is enough when the
+// bridge's name is left out. A shorter part may be an ordinary word, as in "read this". Only
+// the id of an open question may be shorter.
 const leastRead = 6
 
-// bareID removes the punctuation around an id that people typed.
+// bareID removes the punctuation around an id that people typed, and makes it lower case.
 func bareID(id string) string { return strings.ToLower(strings.Trim(id, ":,;.()\"'…")) }
 
 // topicLine turns a text into a topic: one line without secrets.

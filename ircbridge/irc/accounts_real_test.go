@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// try connects over TLS and closes the connection.
+// try connects and closes the connection again.
 func try(t *testing.T, cfg irc.Config) (irc.State, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -35,8 +35,8 @@ func tlsFiles(t *testing.T, authority *irctest.Authority, client irctest.Certifi
 	return config
 }
 
-// A client verifies the certificate of a server, and sends nothing to a server without
-// one.
+// A client verifies the certificate of a server, and does not register at a server without
+// TLS.
 func TestCertificatesOfServers(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, irctest.Certificate) string{"ngircd": irctest.NgircdTLS, "inspircd": irctest.InspircdTLS} {
 		t.Run(name, func(t *testing.T) {
@@ -63,14 +63,14 @@ func TestCertificatesOfServers(t *testing.T) {
 			}
 			_, err = try(t, irc.Config{Addr: start(t, authority.Expired("old")), Nick: "ann", TLS: trusted})
 			if e, ok := errors.AsType[x509.CertificateInvalidError](err); !ok || e.Reason != x509.Expired || irc.Final(err) {
-				t.Errorf("with a certificate of yesterday: %v", err)
+				t.Errorf("with an expired certificate: %v", err)
 			}
 		})
 	}
 	onEveryServer(t, func(t *testing.T, addr string) {
 		_, err := try(t, irc.Config{Addr: addr, Nick: "ann", TLS: &tls.Config{}, RegisterTimeout: 200 * time.Millisecond})
 		if err == nil || irc.Final(err) {
-			t.Errorf("without TLS there: %v", err)
+			t.Errorf("a server without TLS: %v", err)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestLoginAtRealServices(t *testing.T) {
 		}
 		cfg.TLS = tlsFiles(t, n.Authority, evesCert)
 		if _, err := try(t, cfg); !errors.Is(err, irc.ErrSASL) || !irc.Final(err) {
-			t.Errorf("a certificate of nobody: %v", err)
+			t.Errorf("a certificate without an account: %v", err)
 		}
 	})
 	t.Run("services come and go", func(t *testing.T) {

@@ -12,19 +12,20 @@ import (
 // so that a hundred clients do not reconnect at the same instant. After a connection that
 // was registered for Stand or longer, the pause begins with Min again.
 //
-// The zero value is ready to use and means a Min of 1 s, a Max of 60 s and a Stand of 60
-// s. A Backoff belongs to one goroutine.
+// The zero value is ready to use and means a Min of 1 s, and a Max and a Stand of 60 s. A
+// Backoff belongs to one goroutine.
 type Backoff struct {
 	Min, Max time.Duration
 	Stand    time.Duration
-	Chance   func() float64 // returns a number in [0,1); nil means math/rand
+	Chance   func() float64 // returns a number in [0,1); nil means math/rand/v2
 
 	tries int
 }
 
 // Next returns how long to wait after a connection that ended with err. stood is how long
-// the connection was registered, or 0 if it never was. stop is true if a retry would
-// never help and may do harm; see [Final].
+// the connection was registered, or 0 if it never was. If the server does not want the
+// client at the moment (see [Unwelcome]), wait is at least Max. stop is true if a retry
+// would never help and may do harm; see [Final].
 func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop bool) {
 	least, most, stand := orDefault(b.Min, time.Second), orDefault(b.Max, time.Minute), orDefault(b.Stand, time.Minute)
 	if stood >= stand {
@@ -53,8 +54,8 @@ func Final(err error) bool {
 }
 
 // Unwelcome reports whether the client should stay away from the server for a while:
-// because of a ban (465), a wrong password (464), an ERROR about throttling or bans, or
-// because the server accepts no logins at the moment (ErrNoSASL).
+// because of a ban (465), a wrong password (464), a refusal whose text mentions
+// throttling or a ban, or because the server accepts no logins at the moment (ErrNoSASL).
 func Unwelcome(err error) bool {
 	if errors.Is(err, ErrNoSASL) {
 		return true

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Limits of open batches. A batch that exceeds a limit is dropped completely, and
-// counted.
+// Limits of open batches. A batch that exceeds maxBatchBytes is dropped completely, and
+// counted. If maxBatches are open, the start of another batch is dropped and counted, and
+// its messages are treated as single messages.
 const (
 	maxBatches    = 64
 	maxBatchBytes = 8 << 20
@@ -26,8 +27,9 @@ type batch struct {
 // batches are the open batches, by reference. The reader owns them.
 type batches map[string]*batch
 
-// add adds a message to its batch. done is the batch that ends with this message, or nil;
-// alone is false for a message that belongs to a batch; dropped says that a batch was
+// add adds a message to its batch, and a batch that ends to its open parent. done is the
+// batch without a parent that ends with this message, or nil; alone is false for a BATCH
+// message and for a message that belongs to an open batch; dropped says that a batch was
 // dropped.
 func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	if m.Command == "BATCH" && len(m.Params) > 0 {
@@ -77,7 +79,8 @@ func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 }
 
 // flat returns the messages of the batch: one message for a multiline batch, otherwise
-// its members, each with the batch's type as its "batch" tag.
+// its members, each with the batch's type as its "batch" tag. The members of a
+// labeled-response keep the tag that they have.
 func (b *batch) flat() []Message {
 	if b.kind == "draft/multiline" || b.kind == "multiline" {
 		return b.merged()

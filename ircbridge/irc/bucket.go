@@ -56,6 +56,6 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	return time.Duration(math.Ceil((1 - b.tokens) / b.rate * float64(time.Second)))
 }
 
-// pay takes one token for each line; the number may fall below 0. A batch costs several
-// tokens.
+// pay takes one token for each line; the number may fall below 0, but not below minus four
+// bursts. A batch costs several tokens.
 func (b *bucket) pay(lines int) { b.tokens = max(b.tokens-float64(lines), -4*b.burst) }

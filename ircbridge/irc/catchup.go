@@ -9,7 +9,7 @@ import (
 // fetched is the history of a target, or the error that prevented it.
 type fetched struct {
 	target   string // folded channel; "" for private talk
-	name     string // as the server writes it; "" means that all private talk is fetched, and err then says why some of it is missing
+	name     string // as the server writes it; "" means that all private talk is fetched; err then says why some of it is missing, or is nil
 	messages []Message
 	byTime   bool // see [Conn.history]
 	after    Mark // where the history of a channel begins

@@ -238,7 +238,7 @@ func TestRelayedUnderAnotherNick(t *testing.T) {
 		t.Errorf("the reader sees %+v", got)
 	}
 	if err := delivered(t, c.Post(irc.Outgoing{Target: "#room", Text: "done", As: "coder"})); err == nil {
-		t.Error("a nick without / was taken")
+		t.Error("a nick without / was accepted")
 	}
 }
 

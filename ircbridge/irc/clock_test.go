@@ -26,8 +26,8 @@ type tape struct {
 	times []time.Duration
 }
 
-// record connects a client to a server without capabilities, which gives the client the
-// requested nick. It must be called in a synctest bubble.
+// record connects a client to a server that has no capabilities and registers the client
+// under nick. It must be called in a synctest bubble.
 func record(t *testing.T, cfg irc.Config, nick string, deaf bool) (*irc.Conn, *tape) {
 	near, far := net.Pipe()
 	tp := &tape{nc: far, deaf: deaf}
@@ -200,7 +200,7 @@ func TestPrivateBeforeChannels(t *testing.T) {
 			}
 		}
 		if n := texts["#alerts"]; n < 6 || n > 10 || texts["bob"]+texts["eve"] < 20 || texts["bob"]-texts["eve"] > 1 {
-			t.Errorf("in 40 s went out: %v", texts)
+			t.Errorf("sent in 40 s: %v", texts)
 		}
 	})
 }
@@ -210,11 +210,11 @@ func TestFullQueueSaysSo(t *testing.T) {
 		c, _ := record(t, irc.Config{Nick: "ann"}, "ann", true)
 		first := c.Send("#room", strings.Repeat("x\n", 1000))
 		if err := c.Send("#room", strings.Repeat("x\n", 100)).Err(); !errors.Is(err, irc.ErrQueueFull) {
-			t.Errorf("past the bound: %v", err)
+			t.Errorf("over the limit: %v", err)
 		}
 		alert := c.Post(irc.Outgoing{Target: "#room", Text: "x", Priority: irc.Alert})
 		if err := errors.Join(first.Err(), alert.Err()); err != nil {
-			t.Errorf("what fits: %v", err)
+			t.Errorf("within the limits: %v", err)
 		}
 	})
 }

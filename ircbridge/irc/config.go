@@ -32,7 +32,7 @@ type Config struct {
 	Flood   Flood
 	LineLen int // bytes in a line, for a server that accepts more than it announces; 0 means LINELEN in 005, or 512 without it
 
-	RegisterTimeout time.Duration // from dialling to 001; 0 means 60 s
+	RegisterTimeout time.Duration // from dialling to the end of the registration; 0 means 60 s
 	PingAfter       time.Duration // a PING is sent after this long without a line; 0 means 60 s
 	PingTimeout     time.Duration // the connection ends after this long without an answer; 0 means 30 s
 	ProofTimeout    time.Duration // the connection ends when a line has no proof for this long; 0 means 90 s

@@ -28,9 +28,9 @@ const writeTimeout = 60 * time.Second
 // A Conn is one connection, registered and alive until Done is closed. It does not
 // reconnect; a [Client] does. All methods are safe for concurrent use.
 //
-// A Conn has two goroutines: the reader owns the socket's input, the batches
-// and the registration; the writer owns its output and the timers. Both end
-// when the connection does, and [Conn.Close] waits for them.
+// A Conn has two goroutines: the reader reads the socket, and owns the batches and the
+// registration; the writer writes to the socket and runs the timers. Both end when the
+// connection does, and [Conn.Close] waits for them.
 type Conn struct {
 	cfg    Config
 	log    *slog.Logger
@@ -49,8 +49,9 @@ type Conn struct {
 
 // Dial connects and registers, and returns when the server has announced its features.
 // ctx has no effect after that. The error is [ErrConfig] or [ErrSASL] if a retry would
-// not help, a [*Refused] if the server refused the connection, [ErrTimeout], or an error
-// of net or tls. The caller must read [Conn.Messages] and call [Conn.Close].
+// not help, [ErrNoSASL] if the server accepts no logins at the moment, a [*Refused] if
+// the server refused the connection, [ErrTimeout], the error of ctx, or an error of net
+// or tls. The caller must read [Conn.Messages] and call [Conn.Close].
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -120,8 +121,9 @@ func isLoopback(a net.Addr) bool {
 // Messages returns the received messages, in order. The channel is closed when the
 // connection ends. PING, CAP and similar messages are left out, and so is the echo of
 // [Conn.Post]. A multiline batch is one message with line feeds in its last parameter. A
-// message of another batch has the batch's type, such as chathistory, as its "batch" tag.
-// A batch that is incomplete when the connection ends is left out.
+// message of another batch, except of a labeled-response, has the batch's type, such as
+// chathistory, as its "batch" tag. A batch that is incomplete when the connection ends is
+// left out.
 //
 // The caller must read the channel in a goroutine that does not call [Conn.Do].
 func (c *Conn) Messages() <-chan Message { return c.in }

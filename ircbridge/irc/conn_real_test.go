@@ -82,7 +82,7 @@ func delivered(t *testing.T, d *irc.Delivery) error {
 	defer cancel()
 	err := d.Wait(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal("delivery has no end")
+		t.Fatal("the delivery does not end")
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func TestLongLinesArriveWhole(t *testing.T) {
 			}
 		}
 		if got != text {
-			t.Errorf("joined again it is %d bytes, want %d", len(got), len(text))
+			t.Errorf("the joined lines have %d bytes, want %d", len(got), len(text))
 		}
 	})
 }
@@ -171,7 +171,7 @@ func TestRefusedMessagesAreNotProven(t *testing.T) {
 		bad := ann.Send("nobody", "hello?")
 		after := ann.Send("#room", "after")
 		if err := errors.Join(delivered(t, good), delivered(t, after)); err != nil {
-			t.Errorf("the good ones: %v", err)
+			t.Errorf("the texts to the channel: %v", err)
 		}
 		r, ok := errors.AsType[*irc.Rejected](delivered(t, bad))
 		if !ok || r.Code != "401" || r.Target != "nobody" {

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// A Priority says which queue a message waits in. A lower queue waits until every higher
+// A Priority says which queue a message waits in. Texts for people and texts for channels
+// have separate queues; in each of these two groups, a lower queue waits until every higher
 // queue is empty.
 type Priority int
 
@@ -21,8 +22,8 @@ const (
 // A Kind says how a text is sent.
 type Kind int
 
-// Talk is a PRIVMSG. Emote is a PRIVMSG with a CTCP ACTION, as from /me. Programs never
-// answer a Notice.
+// Talk is a PRIVMSG. Emote is a PRIVMSG with a CTCP ACTION, as from /me. A program must
+// never answer a Notice.
 const (
 	Talk Kind = iota
 	Notice
@@ -64,7 +65,7 @@ type Delivery struct {
 
 	mu     sync.Mutex
 	pieces []Piece
-	open   int // pieces neither proven nor failed
+	open   int // pieces that have not ended
 	err    error
 }
 
@@ -88,9 +89,10 @@ func refusedDelivery(err error) *Delivery {
 func (d *Delivery) Done() <-chan struct{} { return d.done }
 
 // Err is nil until Done is closed. After that it is nil if everything was delivered.
-// Otherwise it is a [*Rejected] with the server's reason, [ErrUnproven] if a piece was
-// written before the connection ended, or one of [ErrNotSent], [ErrQueueFull],
-// [ErrNoText], [ErrTooLong], [ErrTarget] and [ErrMessage] if no piece was.
+// Otherwise it is a [*Rejected] with the server's reason, [ErrUnproven] if the connection
+// ended before a written piece was proven, or [ErrNotSent] if some pieces were not
+// written and all written ones are proven (see [Delivery.Pieces]). With [ErrQueueFull],
+// [ErrNoText], [ErrTooLong], [ErrTarget] and [ErrMessage], no piece was written.
 func (d *Delivery) Err() error {
 	select {
 	case <-d.done:

@@ -17,12 +17,12 @@ var (
 	ErrTimeout = errors.New("the server fell silent")
 	ErrClosed  = errors.New("the connection was closed") // by us
 
-	ErrNotSent   = errors.New("not sent")                            // no byte was written: send it again
+	ErrNotSent   = errors.New("not sent")                            // no byte was written, or only pieces that are proven: send the rest
 	ErrUnproven  = errors.New("sent, but not known to have arrived") // written, then cut: it may have arrived
-	ErrQueueFull = errors.New("too much is waiting to be sent")      // as [ErrNotSent]
-	ErrNoText    = errors.New("there is no text in the message")     // as [ErrNotSent]; the server would answer 412
-	ErrTooLong   = errors.New("the line is too long for the server") // as [ErrNotSent]; the server would answer 417
-	ErrTarget    = errors.New("neither a channel nor a nick")        // as [ErrNotSent]; the server is not asked
+	ErrQueueFull = errors.New("too much is waiting to be sent")      // no byte was written
+	ErrNoText    = errors.New("there is no text in the message")     // no byte was written; the server would answer 412
+	ErrTooLong   = errors.New("the line is too long for the server") // no byte was written; the server would answer 417
+	ErrTarget    = errors.New("neither a channel nor a nick")        // no byte was written; the server is not asked
 )
 
 // silentEnd says in words what io.EOF means: the server hung up and gave no reason.
@@ -45,7 +45,7 @@ func (e *Refused) Error() string { return fmt.Sprintf("the server says %s: %s", 
 // delivered.
 type Rejected struct {
 	Code   string // 404, or for FAIL its code such as MULTILINE_MAX_BYTES
-	Target string // the target that it is about; may be ""
+	Target string // the refused target; may be ""
 	Text   string
 }
 

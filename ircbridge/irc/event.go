@@ -99,8 +99,8 @@ type Gap struct {
 }
 
 // Failed says that a channel has refused this client several times, and is emitted again
-// for each later refusal. The next try comes after the time Retry, at once after
-// [Client.Join], or with the next connection.
+// for each later refusal. The next try comes after Retry, at once after [Client.Join], or
+// with the next connection.
 type Failed struct {
 	Channel string
 	Err     error

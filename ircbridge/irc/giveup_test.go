@@ -25,12 +25,12 @@ func TestWhatIsGivenUpIsTakenBack(t *testing.T) {
 	}
 	for limit := time.Now().Add(patience); p.Counts().Left == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(limit) {
-			t.Fatal("the connection stands")
+			t.Fatal("the connection is still up")
 		}
 	}
 	p.Heal()
 	wait(t, watch, func(e irc.Left) bool { return e.Nick == "swarm" }) // all of it has arrived
 	if said := s.Said("#room"); len(said) != 0 {
-		t.Errorf("given up, and said later: %v", said)
+		t.Errorf("arrived after the client gave it up: %v", said)
 	}
 }

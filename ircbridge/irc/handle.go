@@ -108,7 +108,8 @@ func (p *protocol) settle(e *entry, answer []Message, failure *Rejected, msgid s
 	}
 }
 
-// historyBatch gives a history to the call that asked for it.
+// historyBatch gives a history to the call that asked for it. If there is no such call, it
+// returns the messages for the consumer.
 func (p *protocol) historyBatch(b *batch) []Message {
 	members := b.flat()
 	if e := p.out.labels[b.label()]; e != nil {
@@ -123,7 +124,7 @@ func (p *protocol) historyBatch(b *batch) []Message {
 	return members
 }
 
-// own reports whether a message is an echo of this connection. It compares the nick, or
+// own reports whether a message was sent by this client's nick. It compares the source, or
 // the tag that the server puts on a RELAYMSG under another nick.
 func (p *protocol) own(m Message) bool {
 	switch m.Command {
@@ -133,7 +134,7 @@ func (p *protocol) own(m Message) bool {
 	return false
 }
 
-// one handles a message that is not in a batch.
+// one handles one message, which came alone or in a batch that is now complete.
 func (p *protocol) one(m Message, reg *registration) ([]Message, error) {
 	label := m.Tags["label"]
 	if e := p.out.labels[label]; label != "" && e != nil {
@@ -172,8 +173,8 @@ func (p *protocol) one(m Message, reg *registration) ([]Message, error) {
 	return []Message{m}, nil
 }
 
-// unlabelled finds the entry that an answer without a label belongs to. It reports whether the
-// message was only an echo.
+// unlabelled settles the entry that an answer without a known label belongs to, or adds
+// the answer to a waiting call. It reports whether the message was only an echo.
 func (p *protocol) unlabelled(m Message) bool {
 	if p.own(m) && p.st.has("echo-message") {
 		target, text := p.st.fold.Fold(m.Param(0)), m.Last()
@@ -214,7 +215,7 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 		})
 	}
 	switch failure.Code {
-	case "407", "411", "412", "417": // these are about the text, not about its target
+	case "407", "411", "412", "417": // these refuse the text, not its target
 		return p.out.find(text)
 	}
 	target := p.st.fold.Fold(failure.Target)
@@ -225,8 +226,8 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 		return nil
 	}
 	// The failure names the target in another form, for example cut to the length of a
-	// nick, or not at all. If texts for several targets are on their way, it is then
-	// unknown which target the failure is about.
+	// nick, or not at all. If texts for several targets are on their way, the refused one
+	// may then be unknown.
 	if e := p.out.find(func(e *entry) bool { return text(e) && target != "" && strings.HasPrefix(e.target, target) }); e != nil {
 		return e
 	}

@@ -15,12 +15,13 @@ const maxPages = 100
 // ErrNoHistory says that the server offers no history.
 var ErrNoHistory = errors.New("the server has no history")
 
-// overlap is how far before the mark a history request by time begins. The overlap is
-// needed because clocks differ. A text that arrives twice is emitted once.
+// overlap is how far before the known time the client asks for private talk, and for a
+// history whose mark has an id that the server may have forgotten. The overlap is needed
+// because clocks differ. A text that arrives twice is emitted once.
 const overlap = time.Minute
 
-// HistoryLimit returns how many messages of history the server returns at once, or 0 if
-// the server offers no history.
+// HistoryLimit returns how many messages of history to request at once: the server's
+// limit, but at most 100, or 0 if the server offers no history.
 func (c *Conn) HistoryLimit() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,9 +38,9 @@ func (c *Conn) HistoryLimit() int {
 // History returns the messages of target after the mark, oldest first. It asks for page
 // after page, each one beginning after the last message of the previous page, until a
 // page is not full. A message that arrives twice is returned once. If the mark has no id,
-// or the server has forgotten the id, the mark's time counts. The error is [ErrNoHistory]
-// or an error of [Conn.Do]. Even with an error, History returns the messages that it has
-// fetched.
+// or the server has forgotten the id, the mark's time counts. The error is
+// [ErrNoHistory], an error of [Conn.Do], or one that says that there are more than 100
+// pages. Even with an error, History returns the messages that it has fetched.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
 	all, byTime, err := c.history(ctx, target, after)
 	if byTime {
@@ -48,7 +49,8 @@ func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Messag
 	return all, err
 }
 
-// since removes the messages before the mark from a history that was requested by time.
+// since removes the messages before the mark, and the message of the mark, from a history
+// that was requested by time.
 func since(all []Message, after Mark) []Message {
 	return slices.DeleteFunc(all, func(m Message) bool {
 		return messageTime(m, after.Time).Before(after.Time) || after.ID != "" && m.Tags["msgid"] == after.ID
@@ -57,8 +59,8 @@ func since(all []Message, after Mark) []Message {
 
 // history is like [Conn.History], but if byTime is true, the messages may begin before
 // the mark: the server may not know the id of the mark, and the earlier messages show
-// whether it does. For an unknown id ergo 2.20 returns no message, as for the id of the
-// newest message; other servers refuse an unknown id.
+// whether it knows the id. For an unknown id ergo 2.20 returns no message, as for the id
+// of the newest message; other servers refuse an unknown id.
 func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Message, byTime bool, err error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -110,9 +112,9 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 
 // PrivateSince returns the nicks with which there was private talk since a time, in the
 // server's order, which may be oldest first or newest first. It asks for page after page,
-// because the server's answer also contains the channels with new messages. The errors
-// are those of [Conn.History]. Even with an error, PrivateSince returns the nicks that it
-// has fetched.
+// because the server's answer also contains the channels with new messages. The error is
+// [ErrNoHistory], an error of [Conn.Do], or one that says that the pages do not end. Even
+// with an error, PrivateSince returns the nicks that it has fetched.
 func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {

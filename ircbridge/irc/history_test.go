@@ -76,8 +76,8 @@ func TestHistoryWithoutTheLastText(t *testing.T) {
 	}
 }
 
-// If a mark has only a time, the client's last text with an id is earlier than the mark.
-// That text shows whether the server has forgotten something.
+// If the last mark has only a time, the client looks for the last text with an id in the
+// history. That text shows whether the server has forgotten something.
 func TestHistoryAfterOurOwnWords(t *testing.T) {
 	for name, forget := range map[string]bool{"known": false, "server restarted": true} {
 		t.Run(name, func(t *testing.T) {

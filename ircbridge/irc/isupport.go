@@ -10,8 +10,8 @@ import (
 // token to its value, or to "" if the token has no value.
 type ISupport map[string]string
 
-// add adds one 005 line: its first parameter is our nick, its last a sentence. -TOKEN
-// removes a token.
+// add adds one 005 line: its first parameter is our nick, and its last is a sentence.
+// -TOKEN removes a token.
 func (s ISupport) add(params []string) {
 	if len(params) < 3 {
 		return
@@ -26,7 +26,7 @@ func (s ISupport) add(params []string) {
 	}
 }
 
-// unescapeISupport decodes \x20, \x5C and \x3D.
+// unescapeISupport decodes \xHH, such as \x20, \x5C and \x3D.
 func unescapeISupport(s string) string {
 	var b strings.Builder
 	for {
@@ -56,8 +56,8 @@ func (s ISupport) Number(token string, otherwise int) int {
 	return otherwise
 }
 
-// CaseMapping returns the mapping that CASEMAPPING announces, or RFC1459 if the server
-// announces none.
+// CaseMapping returns the mapping that CASEMAPPING announces: RFC1459 if the server
+// announces none, and ASCII for an unknown one.
 func (s ISupport) CaseMapping() CaseMapping {
 	switch c := CaseMapping(strings.ToLower(s["CASEMAPPING"])); c {
 	case "":

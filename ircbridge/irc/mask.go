@@ -11,9 +11,9 @@ const Masked = "[masked]"
 
 // A Masker removes secrets from texts before they are split, sent or logged. It knows the
 // shapes of common tokens and keys, assignments to names that suggest a secret,
-// Authorization and cookies, passwords in URLs, private key blocks, and the literal
-// secrets that it was made with. It cannot catch everything: a password in a sentence
-// looks like any other word.
+// command-line flags for secrets, Authorization and cookie headers, passwords in URLs,
+// private key blocks, and the literal secrets that it was made with. It cannot catch
+// everything: a password in a sentence looks like any other word.
 //
 // A Masker does not change and is safe for concurrent use.
 type Masker struct{ own *strings.Replacer }
@@ -84,8 +84,8 @@ var (
 
 	flags = pattern(`(--?(?:password|passwd|passphrase|token|secret|api-key|access-key|client-secret)(?:=|\s+)["']?)[^\s"'<$-][^\s"']*`)
 
-	// name, then = or : with quotes and spaces around them, then a value in
-	// quotes or up to the next space.
+	// A name, then =, : or := with spaces around it, then a value in quotes, or up to the
+	// next space, quote, comma, semicolon, & or closing bracket.
 	assignment = pattern(`(?i)\b([a-z0-9_.-]*(?:key|token|secret|password|passwd|passphrase|pwd|credentials?))(["']?\s*(?::=|[:=])\s*)("[^"\n]+"|'[^'\n]+'|` + "`[^`\n]+`" + `|[^\s"'` + "`" + `,;&)\]}]+)`)
 
 	// Commands with a secret: PASS, SASL, OPER, commands with a channel's key, and
@@ -109,8 +109,9 @@ func maskAssignment(found string) string {
 	return name + between + Masked
 }
 
-// isRandom reports whether a value without digits looks random: it has about as many
-// upper-case letters as lower-case ones, while a name of several words has few.
+// isRandom reports whether a value that has only letters looks random: it has at least 20,
+// and more than 30% of them are upper-case and more than 30% lower-case. A name of several
+// words has few upper-case letters.
 func isRandom(value string) bool {
 	great, small := 0, 0
 	for _, c := range value {
@@ -129,7 +130,7 @@ func isRandom(value string) bool {
 func worthMasking(name, between, value string, quoted bool) bool {
 	if strings.Contains(value, strings.Trim(Masked, "[]")) || strings.ContainsAny(value, "(){}<>") || strings.HasPrefix(value, "$") ||
 		strings.HasPrefix(value, "%") || strings.HasPrefix(value, "/") && strings.Contains(value[1:], "/") || strings.Trim(value, ".*x-…") == "" {
-		return false // a call, a placeholder, a variable, a path, dots
+		return false // masked already, a call, a placeholder, a variable, a path, dots
 	}
 	digits, letters := strings.ContainsAny(value, "0123456789"), strings.ContainsFunc(value, isLetter)
 	mixed := digits && letters

@@ -64,7 +64,7 @@ func standsAlone(text string, i, j int) bool {
 	return true
 }
 
-// inAddress reports whether the word around i is a URL or a path from a root.
+// inAddress reports whether the word around i begins like a URL, a mail link or a path.
 func inAddress(text string, i int) bool {
 	begin := strings.LastIndexFunc(text[:i], unicode.IsSpace) + 1
 	word := strings.TrimLeft(text[begin:i], `("'<`)

@@ -147,9 +147,9 @@ func (m Message) Clean() (Message, error) {
 	return c, nil
 }
 
-// Append writes the message and CR LF to dst. It is the only function of the package that
-// writes a line, so nothing reaches a server without passing through [Message.Clean]. It
-// does not check the length.
+// Append appends the message and CR LF to dst. Apart from the PING that asks for a proof,
+// every line that the package writes comes from Append, so no text reaches a server without
+// passing through [Message.Clean]. Append does not check the length.
 func (m Message) Append(dst []byte) ([]byte, error) {
 	m, err := m.Clean()
 	if err != nil {

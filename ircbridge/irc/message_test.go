@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		"PRIVMSG #a :\xffx": {Command: "PRIVMSG", Params: []string{"#a", "\uFFFDx"}},
 	} {
 		if line[0] == '@' && strings.Contains(line, `\q\;`) {
-			want.Tags["+c/d"] = "x; \\\r\nq" // a backslash before the end of a value is dropped
+			want.Tags["+c/d"] = "x; \\\r\nq" // a backslash before another character or at the end of a value is dropped
 		}
 		got, err := irc.Parse(line)
 		if err != nil {
@@ -84,7 +84,8 @@ func TestEveryParameterIsMadeSafe(t *testing.T) {
 	}
 }
 
-// Every message is written as one line, and parsing that line gives the same message.
+// Every message that Append accepts is written as one line, and parsing that line gives the
+// message that Clean returns.
 func FuzzAppend(f *testing.F) {
 	f.Add("key", "value; \\\r\n", "nick!u@h", "PRIVMSG", "#chan", "text\r\nQUIT")
 	f.Add("", "", "", "privmsg", "a b", ":x")
@@ -124,8 +125,8 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-// Every parsed message can be written, and parsing the written line gives the same
-// message.
+// If a parsed message can be written, parsing the written line gives the message that Clean
+// returns.
 func FuzzParse(f *testing.F) {
 	f.Add("@a=b;c :nick!u@h PRIVMSG #c  d :e f\r\n")
 	f.Add(":s 353 a = #b :@c +d")

@@ -146,7 +146,7 @@ func TestMentions(t *testing.T) {
 		}
 	}
 	if irc.Mentions("DUP[NICK]", "dup{nick}", irc.ASCII) {
-		t.Error("ascii takes [ for {")
+		t.Error("ascii treats [ as {")
 	}
 	text := "well, @ann: look"
 	if start, end := irc.FindMention(text, "ann", irc.ASCII); text[start:end] != "@ann:" {

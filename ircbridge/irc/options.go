@@ -5,7 +5,7 @@ import "time"
 // A Channel is a channel that a [Client] should be in.
 type Channel struct{ Name, Key string }
 
-// Options are what a [Client] needs besides a [Config].
+// Options are the settings of a [Client] that are not in its [Config].
 type Options struct {
 	Channels []Channel
 	Backoff  Backoff // between connections, and between the first tries to get into a channel

@@ -10,8 +10,8 @@ import (
 // Limits of the queues. A text for a full queue fails at once with ErrQueueFull; no
 // waiting text is dropped to make room.
 const (
-	maxWaiting       = 4096 // pieces in all
-	maxWaitingTarget = 1024 // pieces for one target, not counting alerts
+	maxWaiting       = 4096 // pieces in all; for alerts twice as many
+	maxWaitingTarget = 1024 // pieces for one target with one priority; alerts have no such limit
 )
 
 // barrierEvery is how many lines are written before a PING asks whether they arrived. It
@@ -22,7 +22,7 @@ const (
 	barrierRest  = 20 * time.Millisecond
 )
 
-// How many lines may be unanswered when there is no flood limit. ngircd 26.1 handles 3
+// Limits of unanswered lines when there is no flood limit. ngircd 26.1 handles 3
 // commands at once and further ones a second later, so it is slower with more than two
 // lines and their PING. It has no labels; servers with labels handle more lines at once.
 const (
@@ -56,7 +56,7 @@ type outbox struct {
 	flood  Flood
 	bucket bucket
 
-	urgent  [][]byte // PONG, registering, our PING; they do not wait for the bucket
+	urgent  [][]byte // the registration, PONG, QUIT and the PING that checks the server; they do not wait for the bucket
 	waiting [priorities]turns
 	private [priorities]turns // texts for people; see peek
 	inARow  int               // private texts written in a row while other texts waited
@@ -64,10 +64,10 @@ type outbox struct {
 	flying   []*entry          // written and not yet proven, in order
 	bytes    int               // total size of flying
 	labels   map[string]*entry // by label, until answered
-	last     uint64            // number of the last line
-	label    uint64            // number in the newest label
-	barrier  uint64            // the last PING proves the lines up to this number
-	since    int               // lines since the newest PING; the next PING proves them
+	last     uint64            // number of the entry that was written last
+	label    uint64            // number in the newest label or batch reference
+	barrier  uint64            // the newest PING proves the entries up to this number
+	since    int               // entries without a label since the newest PING; the next PING proves them
 	pingedAt time.Time
 	wroteAt  time.Time
 }
@@ -151,8 +151,8 @@ func (o *outbox) newLabel() string {
 	return fmt.Sprintf("s%d", o.label)
 }
 
-// next returns what may be written now, or else how long to wait for a token. A wait of 0
-// means to wait until something happens.
+// next returns the bytes that may be written now, or else how long to wait, for a token or
+// before a PING. A wait of 0 means to wait until something happens.
 func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	for _, line := range o.urgent {
 		data = append(data, line...)

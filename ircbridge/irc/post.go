@@ -78,7 +78,8 @@ type parcel struct {
 	entries []*entry
 }
 
-// line writes one line with tags added to those of the parcel.
+// line appends one line with the given tags to dst. The error is [ErrTooLong] or
+// [ErrMessage].
 func (pc *parcel) line(dst []byte, text string, tags map[string]string) ([]byte, error) {
 	if pc.o.Kind == Emote && pc.command == "PRIVMSG" {
 		text = "\x01ACTION " + text + "\x01"
@@ -91,7 +92,7 @@ func (pc *parcel) line(dst []byte, text string, tags map[string]string) ([]byte,
 	return dst, pc.proto.fits(dst[before:])
 }
 
-// fits returns an error for a line that the server would cut or hang up on.
+// fits returns [ErrTooLong] for a line that the server would cut or refuse.
 func (p *protocol) fits(line []byte) error {
 	rest := line
 	if line[0] == '@' {

@@ -45,8 +45,8 @@ func (p *protocol) wake() {
 	}
 }
 
-// urgent puts a line before all others. The line does not wait for the bucket. A message
-// that cannot be a line is logged and dropped: it is a mistake in this package.
+// urgent puts a line before all waiting entries. The line does not wait for the bucket. A
+// message that cannot be a line is logged and dropped: it is a mistake in this package.
 func (p *protocol) urgent(m Message) {
 	line, err := m.Append(nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *protocol) urgent(m Message) {
 	p.wake()
 }
 
-// bare queues a command that has no answer.
+// bare queues a command whose answer no call waits for.
 func (p *protocol) bare(m Message) {
 	line, err := m.Append(nil)
 	if err != nil || len(line) > p.st.lineLen(p.cfg.LineLen) {

@@ -31,8 +31,8 @@ func TestTargetsThatAreNone(t *testing.T) {
 }
 
 // A server without labels refuses a text with a numeric that may name the target in
-// another form, or not at all. The numeric comes before the PONG, and the text does not
-// count as delivered.
+// another form, or not at all. The numeric comes before the PONG. If it is clear which text
+// the numeric refuses, that text does not count as delivered.
 func TestRefusalsThatNameAnother(t *testing.T) {
 	for name, c := range map[string]struct {
 		targets []string

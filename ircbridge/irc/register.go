@@ -17,8 +17,8 @@ var usedCaps = []string{
 }
 
 // registration handles the exchange from the first line to 001 and the end of the MOTD,
-// and answers CAP NEW and DEL afterwards. The reader owns it and calls it with the
-// connection's mutex held.
+// and CAP NEW and DEL afterwards. The reader owns it and calls it with the connection's
+// mutex held.
 //
 //	CAP LS 302 -> PASS, NICK, USER -> CAP REQ -> AUTHENTICATE -> CAP END -> 001 -> 376
 //

@@ -261,8 +261,8 @@ func TestRegistering(t *testing.T) {
 	}
 }
 
-// No password is sent in the clear to another machine, and no address with TLS is tried without
-// it.
+// Dial refuses a configuration that cannot work, or that would send a SASL password in the
+// clear to another machine. If TLS is configured, it does not register without TLS.
 func TestNothingInTheClear(t *testing.T) {
 	login := &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "pw"}
 	for name, cfg := range map[string]irc.Config{
@@ -281,6 +281,6 @@ func TestNothingInTheClear(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, err := irc.Dial(ctx, irc.Config{Addr: irctest.Script(t, "< NOTICE * :hello"), Nick: "ann"}); err == nil {
-		t.Error("a server without TLS was taken")
+		t.Error("a server without TLS was accepted")
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// maxRejoins is how many tries to get into a channel come before the event [Failed].
-// Later tries follow after longer pauses, because a closed channel may be opened.
+// maxRejoins is how many times the client tries again to get into a channel before the
+// event [Failed]. Later tries follow after longer pauses, because a closed channel may be
+// opened.
 const maxRejoins = 5
 
 // rejoinAfter are the pauses between the later tries; the last one repeats.
@@ -23,8 +24,8 @@ const (
 
 // A wish is a wanted channel, with the progress of this connection in joining it.
 //
-//	out --JOIN--> asked --our JOIN comes back--> in --KICK--> out
-//	               \--470-477--> out
+//	out --JOIN--> asked --our JOIN comes back--> in --KICK, PART--> out
+//	               \--403, 470-477 …--> out
 type wish struct {
 	Channel
 	state   wishState

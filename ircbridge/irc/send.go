@@ -14,8 +14,9 @@ func (c *Conn) Send(target string, text ...string) *Delivery {
 
 // Post queues a text and returns at once. It masks the text ([Masker]), makes it plain
 // ([PlainText]) and splits it. If the text needs more than one line and the server
-// supports multiline batches, the text becomes such a batch; otherwise it becomes single
-// lines. A blank line is sent as a space. Line ends at the end of the text are left out.
+// supports multiline batches, the text becomes one or more such batches, unless it is an
+// [Emote] or is sent by RELAYMSG; otherwise it becomes single lines. A blank single line is
+// sent as a space. Line ends at the end of the text are left out.
 //
 // Every target has a separate queue. The queues take turns, within the flood limit, and
 // texts for people go before those for channels. If the queues are full, the delivery
@@ -39,7 +40,8 @@ func (c *Conn) Limit(o Outgoing) int {
 // Do returns exactly the server's answer to the command. Without it, Do writes a PING
 // after the command, and returns every numeric and FAIL that comes before the PONG; some
 // of them may have another cause. The error is a [*Rejected] if the answer contains a
-// failure, an error of [Conn.Err] if the connection ends, or the error of ctx.
+// failure, an error of [Conn.Err] if the connection ends, or the error of ctx. It is
+// [ErrNotSent], [ErrQueueFull], [ErrTooLong] or [ErrMessage] if m was not queued.
 //
 // [Conn.Messages] delivers the answer too, unless it is a history. So the goroutine that
 // reads Messages must not call Do: each would wait for the other.
@@ -124,7 +126,7 @@ func concerns(r *Rejected, answer, m Message, fold CaseMapping) bool {
 	return false
 }
 
-// tell queues a command without an answer.
+// tell queues a command whose answer no call waits for.
 func (c *Conn) tell(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// session is what the client knows about its connection to the server.
+// session contains the client's knowledge about its connection to the server.
 type session struct {
 	phase   Phase
 	wanted  string
@@ -71,7 +71,8 @@ func (s *session) lineLen(configured int) int {
 }
 
 // sourceLen returns the length of the source that the server puts before the messages of
-// this connection. An unknown source counts as 30 + 10 + 63 bytes, plus ! and @.
+// this connection. An unknown source counts as a nick of at least 30 bytes, a user of 10
+// and a host of 63, plus ! and @.
 func (s *session) sourceLen() int {
 	if s.source == "" {
 		return max(30, len(s.nick)) + len("!") + 10 + len("@") + 63

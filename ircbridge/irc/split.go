@@ -87,10 +87,10 @@ func Join(lines []Line) string {
 	return b.String()
 }
 
-// Batches combines lines into as few draft/multiline batches as the server's limits,
-// maxBytes and maxLines, allow; 0 or less means no limit. A line feed between two lines
-// counts as a byte. A batch ends between two lines of the text if it can; if it must end
-// within a line, the next batch begins with a Concat line.
+// Batches combines lines into draft/multiline batches within the server's limits,
+// maxBytes and maxLines; 0 or less means no limit. A line feed between two lines counts
+// as a byte. A batch ends between two lines of the text if it can; if it must end within
+// a line, the next batch begins with a Concat line.
 func Batches(lines []Line, maxBytes, maxLines int) [][]Line {
 	fits := func(b []Line) bool {
 		return (maxBytes <= 0 || len(Join(b)) <= maxBytes) && (maxLines <= 0 || len(b) <= maxLines)

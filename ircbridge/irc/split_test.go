@@ -17,7 +17,7 @@ func TestSplit(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		limit int
-		want  []string // a leading + is Concat
+		want  []string // a leading + means Concat
 	}{
 		{"", 10, []string{""}},
 		{"one\n\ntwo\n", 10, []string{"one", "", "two", ""}},
@@ -72,7 +72,7 @@ func FuzzSplit(f *testing.F) {
 				both := before + l.Text
 				first, _, _, _ := uniseg.FirstGraphemeClusterInString(both, -1)
 				if len(first) > len(before) && len(first) <= limit {
-					t.Fatalf("Split(%q, %d) tears %q", text, limit, first)
+					t.Fatalf("Split(%q, %d) splits %q", text, limit, first)
 				}
 			}
 		}

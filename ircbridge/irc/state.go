@@ -26,10 +26,10 @@ type State struct {
 	Channels []string
 	Lag      time.Duration // how long the last PING took to be answered
 	Since    time.Time     // registered since
-	Heard    time.Time     // when the last line came, by the server's clock if it sends the time
-	Dropped  int           // lines that were too long or could not be parsed
-	Waiting  int           // pieces that wait to be written
-	Unproven int           // lines written and not proven yet
+	Heard    time.Time     // when the last line outside of a batch came, by the server's clock if it sends the time
+	Dropped  int           // lines that were too long or could not be parsed, and batches over a limit
+	Waiting  int           // pieces and commands that wait to be written
+	Unproven int           // pieces and commands that are written and not proven yet
 }
 
 // Cap reports whether a capability is on.

@@ -34,12 +34,12 @@ type translator struct {
 type connTranslator struct {
 	*translator
 	conn    *Conn
-	st      State // with nick and isupport as of the last message
+	st      State // as of the last message that changed the nick or isupport
 	rejoin  rejoiner
 	fetched chan fetched
 	held    map[string][]Message // live messages that wait for the history of their target, by target
 	caught  bool                 // all private talk has been fetched
-	ctcp    time.Time            // when a CTCP was answered
+	ctcp    time.Time            // when a CTCP request was last answered
 	wg      sync.WaitGroup       // waits for the fetches
 }
 
@@ -79,7 +79,7 @@ func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 	}
 }
 
-// leave notes the time until which this client heard its channels.
+// leave notes until when this client heard its channels and private talk.
 func (v *connTranslator) leave() {
 	now := time.Now()
 	if v.caught {

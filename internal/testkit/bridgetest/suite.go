@@ -19,7 +19,7 @@ type Network interface {
 	// Bridge returns the Run function of a bridge over a new link to the network, with
 	// some of the options set. The network sets the others, such as the name.
 	Bridge(t *testing.T, o bridge.Options) func(context.Context) error
-	// Name is the name of the bridge.
+	// Name returns the name of the bridge.
 	Name() string
 	// Say makes a person send a text to a channel, or to the bridge, whose name is swarm.
 	Say(t *testing.T, nick, target, text string)
@@ -159,7 +159,7 @@ func (s *scene) where(id string, want dropbox.State) {
 	})
 }
 
-// mail waits until a message is in a mailbox, and files it.
+// mail waits until a message is in a mailbox, files it and returns it.
 func (s *scene) mail(agent string) *dropbox.Message {
 	s.Helper()
 	box, err := s.store.Mailbox(agent)

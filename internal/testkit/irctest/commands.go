@@ -293,7 +293,7 @@ func (u *user) history(m irc.Message) {
 	u.raw(irc.Msg("BATCH", "-"+ref))
 }
 
-// keepEvent adds a join or part to the history.
+// keepEvent adds a join or quit to the history.
 func (s *Server) keepEvent(room string, m irc.Message) {
 	if s.f.Events {
 		s.serial++

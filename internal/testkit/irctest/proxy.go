@@ -42,7 +42,7 @@ type Proxy struct {
 	over    bool // the test has ended
 }
 
-// Counts are what a [Proxy] has counted until now.
+// Counts contains the counts of a [Proxy] so far.
 type Counts struct {
 	Connections int    // that clients have asked for
 	Refused     int    // of these, the ones that were closed at once
@@ -56,7 +56,7 @@ type Counts struct {
 	Late        [2]int // pieces that were delayed
 }
 
-// A trigger fires after a number of lines.
+// A trigger fires after a number of pieces with a PRIVMSG.
 type trigger struct {
 	after  int
 	strike func() // nil: no trigger
@@ -74,7 +74,7 @@ type fault struct {
 type link struct {
 	sides  [2]*net.TCPConn // the connection to the client, and the one to the server
 	stream *bytes.Buffer   // the bytes that the client has received
-	dead   [2]bool         // swallows everything until the end; the proxy's mutex guards dead and left
+	dead   [2]bool         // swallows everything until the end; the proxy's mutex guards dead, left and late
 	left   bool            // the client has hung up
 	late   bool            // the bytes from the client are held
 	gone   chan struct{}   // closed when the link ends
@@ -146,7 +146,7 @@ func (p *Proxy) Lose() {
 	})
 }
 
-// Trickle passes the bytes one by one until [Proxy.Heal].
+// Trickle passes the bytes in one direction one by one until [Proxy.Heal].
 func (p *Proxy) Trickle(w Way) { p.change(func() { p.faults[w].trickle = true }) }
 
 // Delay holds everything in one direction for a while, until [Proxy.Heal].
@@ -160,7 +160,7 @@ func (p *Proxy) CutAfter(w Way, n int) { p.change(func() { p.faults[w].cutIn = n
 // Refuse hangs up on new connections at once until [Proxy.Heal].
 func (p *Proxy) Refuse() { p.change(func() { p.refuse = true }) }
 
-// Heal removes all faults.
+// Heal removes all faults. A connection that swallows bytes continues to do so.
 func (p *Proxy) Heal() {
 	p.change(func() {
 		p.refuse = false
@@ -174,7 +174,8 @@ func (p *Proxy) Heal() {
 // OnText makes the proxy call f, which causes a fault, while a text is on its way. The
 // call comes after the given number of pieces with a PRIVMSG have passed in that
 // direction, when one more has reached the proxy but not passed it. Connections that the
-// client has left, or that have ended, do not count. The returned channel is closed after the call.
+// client has left, or that have ended, do not count. The returned channel is closed after
+// the call.
 func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
 	done := make(chan struct{})
 	p.change(func() {

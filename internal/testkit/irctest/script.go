@@ -27,7 +27,7 @@ func Script(t testing.TB, exchanges ...string) string {
 		for i, exchange := range exchanges {
 			nc, err := l.Accept()
 			if err != nil {
-				t.Errorf("exchange %d: nobody came", i+1)
+				t.Errorf("exchange %d: no client connected", i+1)
 				return
 			}
 			play(t, nc, exchange)

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Features choose what a [Server] can do. The zero value can do everything.
+// Features choose what a [Server] can do. The zero value offers every capability.
 type Features struct {
 	Without  []string // capabilities that it does not offer
 	MaxBytes int      // maximum of a multiline batch; 0 means 4096
@@ -24,14 +24,14 @@ type Features struct {
 
 	NoRelay   []string // channels in which RELAYMSG is refused, until [Server.Op]
 	NoTargets bool     // the history does not say who wrote privately
-	Events    bool     // joins and parts are in the history of a channel, too, as on ergo
+	Events    bool     // joins and quits are in the history of a channel, too, as on ergo
 	StrictIDs bool     // a msgid that is not in the history is refused with FAIL; ergo 2.20 answers with an empty batch
 }
 
-// A Server is a small IRC server in the test. It has the capabilities that the servers in
-// Linux distributions lack: SASL, draft/multiline, draft/chathistory and draft/relaymsg,
-// and answers as ergo 2.20 does. It has no flood limit and keeps all lines, so a test can
-// ask which lines arrived. Its methods are safe for concurrent use.
+// A Server is a small IRC server in the test. It has SASL and the capabilities that the
+// servers in Linux distributions lack: draft/multiline, draft/chathistory and
+// draft/relaymsg. It answers as ergo 2.20 does. It has no flood limit and keeps all
+// lines, so a test can ask which lines arrived. Its methods are safe for concurrent use.
 type Server struct {
 	Addr string
 

@@ -77,8 +77,8 @@ saslserv { nick = "SaslServ"; user = "SaslServ"; host = "services.test"; real = 
 	return n
 }
 
-// StartServices starts the services again after StopServices, with the same accounts, and
-// returns when they can be used.
+// StartServices starts the services, also again after StopServices with the same accounts,
+// and returns when they can be used.
 func (n *Network) StartServices() {
 	n.t.Helper()
 	file := func(name string) string { return filepath.Join(n.dir, name) }
