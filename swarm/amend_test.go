@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
@@ -80,5 +81,40 @@ func TestLinesThatAPowerCutTookAreMadeAgain(t *testing.T) {
 				t.Errorf("the ledger has %v, %v USD, the status says %v USD; want %v, 7 USD", got, cost, sum, want)
 			}
 		})
+	}
+}
+
+// An urgent message that was handled in a running turn has a receipt with the name of that
+// turn, but no line in the ledger. The next start must neither miss that line nor write it
+// in place of the turn's own line.
+func TestAnUrgentMessageHasNoSeparateLine(t *testing.T) {
+	f := newField(t, "coder")
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.TakeIn(), runnertest.Cost(3), runnertest.Say("did both")}
+	}
+	f.start()
+	task := f.send("coder", "the long task")
+	f.untilState("coder", swarm.Working)
+	now := f.send("coder", "stop touching main.go", urgent)
+	f.answer(task)
+	f.answer(now)
+	f.untilState("coder", swarm.Idle)
+	f.halt()
+	want, cost := f.ledger()
+	if len(want) != 1 || cost != 3 {
+		t.Fatalf("the ledger has %v, %v USD; want one turn, 3 USD", want, cost)
+	}
+	f.start()
+	f.halt()
+	if strings.Contains(f.log.String(), "lines were missing in the ledger") {
+		t.Error("a start says that lines were missing, and none was")
+	}
+	if err := os.Truncate(journal.HomeOf(f.dir).Ledger(), 0); err != nil {
+		t.Fatal(err)
+	}
+	f.start()
+	f.halt()
+	if got, cost := f.ledger(); !slices.Equal(got, want) || cost != 3 {
+		t.Errorf("the ledger has %v, %v USD; want %v, 3 USD", got, cost, want)
 	}
 }

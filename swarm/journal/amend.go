@@ -80,7 +80,7 @@ func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day tim
 		return LedgerLine{}, false
 	}
 	r, err := ParseReceipt(data)
-	if err != nil || r.Outcome != string(runner.Done) || r.Turn == "" {
+	if err != nil || r.Outcome != string(runner.Done) || r.Turn == "" || r.Into != "" {
 		return LedgerLine{}, false
 	}
 	m, err := store.Load(dropbox.Found{
