@@ -2,6 +2,7 @@ package turn
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -12,13 +13,14 @@ import (
 // and the secrets by which other clients of the same kind can reach this client. The
 // daemon removes them before it writes the text to the log, a receipt, an answer, the
 // ledger, the window, the status or IRC. The stream that the client itself writes is not
-// changed. A Secrets belongs to the goroutine that runs the turn.
+// changed. A Secrets belongs to the goroutine that runs the turn, but any goroutine may call
+// Text: the supervisor does.
 type Secrets struct {
 	tokens *tokens.Source // the project's tokens
 	// clients contains the secrets by which other clients can reach the client, each with
 	// the text that replaces it. Secrets learns them from the client's output.
 	clients map[string]string
-	own     *tokens.Redactor
+	own     atomic.Pointer[tokens.Redactor] // of clients
 }
 
 // maxClientSecrets limits how many secrets of clients are remembered. When there are that
@@ -30,7 +32,7 @@ const maxClientSecrets = 64
 func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source} }
 
 // Text returns t without secrets.
-func (s *Secrets) Text(t string) string { return s.own.Text(s.tokens.Redactor().Text(t)) }
+func (s *Secrets) Text(t string) string { return s.own.Load().Text(s.tokens.Redactor().Text(t)) }
 
 // learn looks for secrets of the client in its output.
 func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
@@ -44,17 +46,18 @@ func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
 	s.learn(kind, ev)
 	r := s.tokens.Redactor() // once for each event, since Redactor checks the tokens file
-	has := func(b []byte) bool { return r.In(b) || s.own.In(b) }
-	text := func(t string) string { return s.own.Text(r.Text(t)) }
+	own := s.own.Load()
+	has := func(b []byte) bool { return r.In(b) || own.In(b) }
+	text := func(t string) string { return own.Text(r.Text(t)) }
 	if !has(ev.Raw) && !slices.ContainsFunc(ev.Blocks, func(b streamjson.Block) bool { return text(b.Text) != b.Text || has(b.Input) }) {
 		return ev
 	}
 	clean := *ev
-	clean.Raw = s.own.Bytes(r.Bytes(ev.Raw))
+	clean.Raw = own.Bytes(r.Bytes(ev.Raw))
 	clean.Blocks = slices.Clone(ev.Blocks)
 	for i := range clean.Blocks {
 		b := &clean.Blocks[i]
-		b.Text, b.Input = text(b.Text), s.own.Bytes(r.Bytes(b.Input))
+		b.Text, b.Input = text(b.Text), own.Bytes(r.Bytes(b.Input))
 	}
 	return &clean
 }
@@ -62,14 +65,14 @@ func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Eve
 // outcome removes the secrets from the outcome of a turn.
 func (s *Secrets) outcome(out *runner.Outcome) {
 	out.Reason, out.Hint, out.Text = s.Text(out.Reason), s.Text(out.Hint), s.Text(out.Text)
-	r := s.tokens.Redactor()
+	r, own := s.tokens.Redactor(), s.own.Load()
 	for i := range out.Denied {
 		d := &out.Denied[i]
-		d.Input, d.Allow = s.own.Bytes(r.Bytes(d.Input)), s.Text(d.Allow)
+		d.Input, d.Allow = own.Bytes(r.Bytes(d.Input)), s.Text(d.Allow)
 	}
 	for i := range out.Decisions {
 		asked := &out.Decisions[i].Request
-		asked.Command, asked.Title, asked.Input = s.Text(asked.Command), s.Text(asked.Title), s.own.Bytes(r.Bytes(asked.Input))
+		asked.Command, asked.Title, asked.Input = s.Text(asked.Command), s.Text(asked.Title), own.Bytes(r.Bytes(asked.Input))
 		for n := range asked.Paths {
 			asked.Paths[n] = s.Text(asked.Paths[n])
 		}
@@ -87,5 +90,5 @@ func (s *Secrets) keep(value, mark string) {
 		s.clients = map[string]string{}
 	}
 	s.clients[value] = mark
-	s.own = tokens.NewMarks(s.clients)
+	s.own.Store(tokens.NewMarks(s.clients))
 }
