@@ -69,6 +69,12 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if a.turns.HasClient() {
 		a.tend(kill)
 	}
+	if g := a.toGiveUp(); g != nil {
+		if err := a.giveUp(kill, g); err != nil {
+			return a.diskTrouble(stop, "give a message up", err)
+		}
+		return 0
+	}
 	if wait, held := a.held(time.Now()); held {
 		a.beats.worked()
 		a.turns.Close(kill, "the agent is held")
@@ -76,12 +82,6 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	if err := a.settleLeft(kill); err != nil {
 		return a.diskTrouble(stop, "take up what was left", err)
-	}
-	if g := a.holds.Of(a.name).GiveUp; g != nil {
-		if err := a.giveUp(g); err != nil {
-			return a.diskTrouble(stop, "give a message up", err)
-		}
-		return 0
 	}
 	if o := a.holds.Of(a.name).Order; o != nil {
 		return a.obey(stop, kill, o)

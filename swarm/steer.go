@@ -71,7 +71,7 @@ func (s *Swarm) StartAgent(agent, by string) error {
 		s.mail.Unpaused(agent, was.Since, "started by "+by, by)
 	}
 	return s.steer(agent, func(st *journal.Hold) {
-		fresh := journal.Hold{Paused: st.Paused, Order: st.Order, Word: st.Word, Overtime: st.Overtime}
+		fresh := journal.Hold{Paused: st.Paused, Order: st.Order, Word: st.Word, Overtime: st.Overtime, GiveUp: st.GiveUp}
 		s.word(agent, by, &fresh)
 		if fresh.Paused != nil && fresh.Paused.Turns {
 			fresh.Paused = nil
@@ -106,6 +106,8 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 //
 // For an agent that the supervisor has paused because it is stuck, Abort also gives the
 // message up if its turn has ended already, and ends the pause. Only a person may do that.
+// While everything is halted, Abort then returns at once, and the message is given up when
+// the halt ends.
 func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 	m, err := s.member(agent)
 	if err != nil {
@@ -116,11 +118,15 @@ func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 		if err != nil {
 			return Cut{}, err
 		}
+		if s.store.Halted() && s.holds.Of(agent).GiveUp != nil { // it is given up when the halt ends
+			return Cut{Message: stuck.Message, State: dropbox.Waiting}, nil
+		}
 		select {
 		case cut := <-ended:
 			return cut, nil
 		case <-m.gone:
 			return Cut{Message: stuck.Message, State: dropbox.Waiting}, nil
+
 		case <-ctx.Done():
 			return Cut{}, ctx.Err()
 		}

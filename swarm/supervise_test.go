@@ -369,6 +369,64 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 	}
 }
 
+// An agent that is stuck may also be stopped, or everything may be halted. An abort gives its
+// message up anyway: at once, or when the halt ends.
+func TestAnAbortOfAStuckAgentThatIsHeld(t *testing.T) {
+	for _, how := range []string{"stopped", "stopped, then started", "halted", "stopped and halted, then started"} {
+		t.Run(how, func(t *testing.T) {
+			f := newField(t, "coder")
+			ready, goOn := make(chan struct{}), make(chan struct{})
+			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+				if !strings.Contains(turn.Prompt, "the long task") {
+					return []runnertest.Step{runnertest.Say("did it")}
+				}
+				return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+					close(ready)
+					<-goOn
+					return errors.New("no luck")
+				})}
+			}
+			f.start()
+			task := f.send("coder", "the long task")
+			<-ready
+			f.daemon.Stuck(stuck(task))
+			close(goOn)
+			f.untilState("coder", swarm.Paused)
+			want := dropbox.Dead
+			if strings.Contains(how, "halted") {
+				want = dropbox.Waiting
+				if err := f.store.Halt("release day"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if strings.Contains(how, "stopped") {
+				if _, err := f.daemon.StopAgent(t.Context(), "coder", dropbox.Lead, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cut, err := f.daemon.Abort(t.Context(), "coder", dropbox.Lead, "")
+			if err != nil || cut.Message != task || cut.State != want {
+				t.Fatalf("Abort = %+v, %v, want the state %s", cut, err, want)
+			}
+			if strings.Contains(how, "started") {
+				if err := f.daemon.StartAgent("coder", dropbox.Lead); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := f.store.Unhalt(); err != nil {
+				t.Fatal(err)
+			}
+			f.until("the message is a dead letter", func() bool { return len(f.files("coder", "dead")) > 0 })
+			if how != "stopped" {
+				f.answer(f.send("coder", "another"))
+			}
+			if n := len(f.backend.Runs()); n != 1 && how == "stopped" || n > 2 {
+				t.Errorf("%d turns: the aborted message was begun again", n)
+			}
+		})
+	}
+}
+
 // has reports whether a message is still waiting for the lead.
 func has(f *field, id string) bool {
 	for _, m := range f.mail(dropbox.Lead) {

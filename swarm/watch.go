@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -56,8 +57,22 @@ func (a *agent) whisperTold() whisper.Told {
 	}
 }
 
+// toGiveUp returns a person's order to give up a message, or nil if there is none or it must
+// wait. No hold of the agent delays the order, since no turn begins. A halted swarm does,
+// since nothing can be claimed, and so does an attached session, which has claimed the mail.
+func (a *agent) toGiveUp() *journal.GiveUp {
+	g := a.holds.Of(a.name).GiveUp
+	if g == nil || a.control.attached() || a.store.Halted() {
+		return nil
+	}
+	return g
+}
+
 // giveUp gives up the message that a person has aborted while no turn worked on it.
-func (a *agent) giveUp(g *journal.GiveUp) error {
+func (a *agent) giveUp(kill context.Context, g *journal.GiveUp) error {
+	if err := a.settleLeft(kill); err != nil {
+		return err
+	}
 	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had ended well already
 	entries, err := a.inbox.Box.List()
 	if err != nil {
@@ -68,7 +83,9 @@ func (a *agent) giveUp(g *journal.GiveUp) error {
 		if err != nil {
 			return err
 		}
-		if j != nil {
+		if j == nil && a.store.Halted() {
+			return nil // the order waits, see toGiveUp
+		} else if j != nil {
 			if err := a.inbox.GiveUp(j.Claim, "aborted by "+g.By); err != nil {
 				return err
 			}
