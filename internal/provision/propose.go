@@ -128,10 +128,7 @@ func (p Proposal) Config() string {
 	}
 	text := config.Template()
 	if len(p.Agents) > 0 {
-		// These two lines enclose the template's agents, and its sections policy, supervisor,
-		// budget and irc.
 		head, rest, _ := strings.Cut(text, "\nagents:\n")
-		_, tail, _ := strings.Cut(rest, "\nlog:\n")
 		var b strings.Builder
 		for i, a := range p.Agents {
 			if i > 0 {
@@ -145,7 +142,7 @@ func (p Proposal) Config() string {
 				"    #system: \"\"                 # added to the client's own instructions\n" +
 				"    #allowed_tools: null        # null: all, as far as permission_mode lets them\n")
 		}
-		text = head + "\nagents:\n" + b.String() + "\nlog:\n" + tail
+		text = head + "\nagents:\n" + b.String() + "\n" + afterSection(rest)
 	}
 	text = setKey(text, "command", p.Command)
 	text = setKey(text, "permission_mode", p.PermissionMode)
@@ -156,6 +153,19 @@ func (p Proposal) Config() string {
 		text = strings.Replace(text, "\ndefaults:\n", "\ndefaults:\n  # installed here too, for backend: of an agent: "+others+"\n", 1)
 	}
 	return text
+}
+
+// afterSection returns the rest of a YAML text after the section that it begins in: from the
+// first line that is not indented.
+func afterSection(text string) string {
+	end := 0
+	for line := range strings.Lines(text) {
+		if line != "\n" && !strings.HasPrefix(line, " ") {
+			break
+		}
+		end += len(line)
+	}
+	return text[end:]
 }
 
 // Kind returns the kind of the proposed agents: the named kind, else the first kind if a

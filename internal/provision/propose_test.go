@@ -3,6 +3,7 @@ package provision_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,8 +69,13 @@ func TestProposalConfig(t *testing.T) {
 	if two.Cwd != "/p/a folder: odd" || two.PermissionMode != "plan" || len(two.Command) != 3 || len(file.Agents) != 2 {
 		t.Errorf("two = %+v of %v", two, file.Names())
 	}
-	if strings.Count(config.Template(), "\nagents:\n") != 1 || strings.Count(config.Template(), "\nlog:\n") != 1 {
-		t.Error("the template has changed its shape")
+	// The proposed agents replace those of the template, and nothing else.
+	section := regexp.MustCompile(`(?m)^#?[a-z_]+:`)
+	if diff := cmp.Diff(section.FindAllString(config.Template(), -1), section.FindAllString(p.Config(), -1)); diff != "" {
+		t.Errorf("sections, -template +proposal:\n%s", diff)
+	}
+	if text := p.Config(); strings.Contains(text, "reviewer:\n") || !strings.Contains(text, "lets them\n\n# Which messages are allowed") {
+		t.Errorf("the section of the agents does not end where it should:\n%s", text)
 	}
 }
 
