@@ -20,6 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -359,7 +360,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 // keepConfig writes a copy of the configuration in force. Verbs use the copy when the file has
 // a mistake.
 func (d *daemon) keepConfig() {
-	if err := d.file.KeepInForce(); err != nil {
+	if err := d.file.KeepInForce(durable.Files{}); err != nil {
 		d.log.Warn("the configuration was not copied: if the file has a mistake, mail waits until it is corrected", "err", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -214,7 +215,7 @@ func TestBadConfigurationInATurn(t *testing.T) {
 	file, err := config.Load(path)
 	if err == nil {
 		if err = os.MkdirAll(file.Home(), 0o700); err == nil {
-			err = file.KeepInForce()
+			err = file.KeepInForce(durable.Files{})
 		}
 	}
 	if err == nil {

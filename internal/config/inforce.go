@@ -16,16 +16,15 @@ const inForceName = "in-force.yaml"
 
 const inForceMark = "# in force: "
 
-// KeepInForce writes the content to the daemon's folder as the configuration in force. The
-// write is not durable, since the copy may be missing. Unless the power is cut, a reader
-// never sees a partial copy.
-func (f *File) KeepInForce() error {
+// KeepInForce writes the content to the daemon's folder as the configuration in force,
+// durably: the copy may be missing, but half of one could be another configuration.
+func (f *File) KeepInForce(files durable.Files) error {
 	path := filepath.Join(f.Home(), inForceName)
 	text := inForceMark + strconv.Quote(f.Path) + "\n" + string(f.source)
 	if old, err := os.ReadFile(path); err == nil && string(old) == text {
 		return nil
 	}
-	return durable.Files{}.Write(path, durable.Options{Volatile: true}, []byte(text))
+	return files.Write(path, durable.Options{}, []byte(text))
 }
 
 // InForce returns the configuration that the project's daemon uses, or that the last daemon

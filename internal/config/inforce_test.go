@@ -1,11 +1,14 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/durabletest"
 )
 
 // The configuration in force survives a mistake in the file, and belongs to this file only.
@@ -21,7 +24,7 @@ func TestInForce(t *testing.T) {
 	if err := os.Mkdir(file.Home(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := file.KeepInForce(); err != nil {
+	if err := file.KeepInForce(durable.Files{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte("agents: {"), 0o600); err != nil {
@@ -35,4 +38,28 @@ func TestInForce(t *testing.T) {
 	if got := config.InForce(other); got != nil {
 		t.Errorf("InForce(%q) = %v, which is another file's", other, got)
 	}
+}
+
+// A power cut leaves the old copy or the new one: half a copy could be read as another
+// configuration.
+func TestInForceAfterAPowerCut(t *testing.T) {
+	path := write(t, "agents:\n  coder: {}\n")
+	file, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(file.Home(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	durabletest.Check(t, filepath.Join(file.Home(), "in-force.yaml"), func(files durable.Files, n int) error {
+		text := fmt.Sprintf("agents:\n  coder: {zone: \"%d\"}\n", n)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+		file, err := config.Load(path)
+		if err != nil {
+			return err
+		}
+		return file.KeepInForce(files)
+	})
 }
