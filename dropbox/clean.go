@@ -79,7 +79,7 @@ func (c cleaner) dropKey(path string) error {
 		return err // the file is a second name of a delivered message
 	}
 	link := keyFile(c.box.name, m.Key)
-	if purged, err := c.box.disk.exists(link + purgedEnd); purged || err != nil {
+	if purged, err := c.box.disk.exists(purgedFile(c.box.name, m)); purged || err != nil {
 		return err // the message was delivered and then purged
 	}
 	g, _, ino, err := c.box.store.keys().read(c.box.name, m.Key)

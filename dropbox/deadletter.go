@@ -288,8 +288,7 @@ func (dead DeadLetters) purge(d DeadLetter) error {
 	}
 	data, err := dead.box.disk.readFile(name, dead.box.store.maxFile())
 	if m, parseErr := Parse(data); err == nil && parseErr == nil && m.Key != "" && d.Original == "" {
-		mark := keyFile(dead.box.name, m.Key) + purgedEnd
-		if err := dead.box.put("purged", mark, nil); err != nil {
+		if err := dead.box.put("purged", purgedFile(dead.box.name, m), nil); err != nil {
 			return err
 		}
 	}

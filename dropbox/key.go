@@ -48,7 +48,7 @@ func (k keys) finish(to, key string) (Delivery, error) {
 		return Delivery{}, k.forget(to, link, ino)
 	}
 	d := Delivery{ID: e.ID, To: to, Name: e.Name, Thread: first.Thread, Duplicate: true}
-	if purged, err := k.store.disk.exists(link + purgedEnd); err != nil {
+	if purged, err := k.store.disk.exists(purgedFile(to, first)); err != nil {
 		return Delivery{}, err
 	} else if purged {
 		return d, k.sync(to)
@@ -175,8 +175,12 @@ func (k keys) isOld(to string, ino uint64) (bool, error) {
 	return false, nil
 }
 
-// purgedEnd is the suffix of the file, beside a key file, that marks a purged message.
-const purgedEnd = ".purged"
+// purgedFile returns the path of the file, beside a key file, that marks a purged message.
+// It has the id of the message, because the mark may outlive the key file: if another
+// message then has the same key, the mark must not stop its delivery.
+func purgedFile(mailbox string, m *Message) string {
+	return keyFile(mailbox, m.Key) + "." + m.ID + ".purged"
+}
 
 // sync makes the first caller's delivery durable. A caller whose message is a duplicate
 // relies on that delivery.

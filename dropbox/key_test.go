@@ -108,6 +108,30 @@ func TestKeyOfAPurgedMessage(t *testing.T) {
 	}
 }
 
+// The mark of a purged message may outlive its key. It does not stop the next message with
+// that key: a delivery that was cut off is completed.
+func TestKeyOfAnEarlierPurgedMessage(t *testing.T) {
+	now := time.Now()
+	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", keyed("k"))
+	if err := b.Cancel(list(t, b)[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DeadLetters().Purge(onlyDead(t, b)); err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(0, 0, 8)
+	cut := reopen(t, s.Dir(), dropbox.Options{Now: func() time.Time { return now }, Step: refuse(errors.New("cut off"), dropbox.OpMove)})
+	if _, err := cut.Deliver("coder", keyed("k")); err == nil {
+		t.Fatal("was not cut off")
+	}
+	d := deliver(t, s, "coder", keyed("k"))
+	if got := ids(t, b); !slices.Equal(got, []string{d.ID}) {
+		t.Errorf("told %+v, but %v wait", d, got)
+	}
+}
+
 func TestKeyIsForgottenAfterAWeek(t *testing.T) {
 	now := time.Now()
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
