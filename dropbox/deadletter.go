@@ -286,9 +286,8 @@ func (dead DeadLetters) purge(d DeadLetter) error {
 	} else if err != nil {
 		return err
 	}
-	data, err := dead.box.disk.readFile(name, dead.box.store.maxFile())
-	if m, parseErr := Parse(data); err == nil && parseErr == nil && m.Key != "" && d.Original == "" {
-		if err := dead.box.put("purged", purgedFile(dead.box.name, m), nil); err != nil {
+	if d.Original == "" {
+		if err := dead.box.store.keys().markPurged(dead.box, name); err != nil {
 			return err
 		}
 	}

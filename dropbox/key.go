@@ -182,6 +182,28 @@ func purgedFile(mailbox string, m *Message) string {
 	return keyFile(mailbox, m.Key) + "." + m.ID + ".purged"
 }
 
+// markPurged remembers the key of a message that is about to be removed, durably, so that a
+// repeated delivery does not bring it back. path is the message's file in the mailbox or in
+// refused/. A file that is not a message, or that cannot be read, needs no mark: it is also
+// the file of its key, if it has one, and [keys.finish] cannot read it either.
+func (k keys) markPurged(b *Mailbox, path string) error {
+	data, err := k.store.disk.readFile(path, k.store.maxFile())
+	switch {
+	case errors.Is(err, ErrInvalid), errors.Is(err, ErrTooLarge), errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EIO):
+		return nil
+	case err != nil:
+		return ignoreMissing(err)
+	}
+	m, err := Parse(data)
+	if err != nil || m.Key == "" {
+		return nil
+	}
+	if known, err := k.store.disk.exists(keyFile(b.name, m.Key)); !known || err != nil {
+		return err // without the key file there is nothing to remember
+	}
+	return b.put("purged", purgedFile(b.name, m), nil)
+}
+
 // sync makes the first caller's delivery durable. A caller whose message is a duplicate
 // relies on that delivery.
 func (k keys) sync(to string) error {

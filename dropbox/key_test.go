@@ -132,6 +132,54 @@ func TestKeyOfAnEarlierPurgedMessage(t *testing.T) {
 	}
 }
 
+// RetainRefused may remove a refused message within the week, because of its age or because
+// of the size of refused/. Its key is still remembered.
+func TestKeyOfARemovedRefusedMessage(t *testing.T) {
+	for name, limit := range map[string]struct {
+		days int
+		mb   int64
+	}{"by age": {1, 0}, "by size": {0, 1}} {
+		now := time.Now()
+		s := newStore(t, dropbox.Options{Now: func() time.Time { return now }, MaxBody: 2 << 20}, "coder")
+		b := mailbox(t, s, "coder")
+		m := &dropbox.Message{From: "tester", Key: "k", Body: make([]byte, 2<<20)}
+		first := deliver(t, s, "coder", m)
+		if err := b.Refuse(claim(t, b, list(t, b)[0]).Entry, "why"); err != nil {
+			t.Fatal(err)
+		}
+		now = now.AddDate(0, 0, 2)
+		if n, err := s.RetainRefused(limit.days, limit.mb); n != 1 || err != nil {
+			t.Fatalf("%s: RetainRefused = %d, %v, want 1", name, n, err)
+		}
+		if d := deliver(t, s, "coder", m); !d.Duplicate || d.ID != first.ID || len(ids(t, b)) != 0 {
+			t.Errorf("%s: delivered again as %+v, and %v wait", name, d, ids(t, b))
+		}
+	}
+}
+
+// If the disk refuses to remember the key of a refused message, the message stays.
+func TestARefusedMessageStaysWithoutItsMark(t *testing.T) {
+	failing := false
+	now := time.Now()
+	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }, Step: func(st dropbox.Step) error {
+		if failing && strings.HasSuffix(st.To, ".purged") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", keyed("k"))
+	if err := b.Refuse(claim(t, b, list(t, b)[0]).Entry, "why"); err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(0, 0, 2)
+	failing = true
+	if n, err := s.RetainRefused(1, 0); n != 0 || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("RetainRefused = %d, %v, want ENOSPC", n, err)
+	}
+	onlyRefusal(t, b)
+}
+
 func TestKeyIsForgottenAfterAWeek(t *testing.T) {
 	now := time.Now()
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

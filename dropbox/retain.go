@@ -117,8 +117,9 @@ func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 // RetainRefused makes room in refused/. It removes messages that were refused more than
 // the given number of days ago. Then it removes the oldest messages, of any age, until
 // refused/ has at most mb megabytes in total. A limit of 0 means no limit. It keeps the
-// mark of a message that a person let through and that is still waiting or claimed. It
-// returns the number of messages that it removed.
+// mark of a message that a person let through and that is still waiting or claimed. The
+// keys of the removed messages are still remembered, so a repeated delivery does not bring
+// them back. RetainRefused returns the number of messages that it removed.
 func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).refused(days, mb); err != nil {
 		return removed, fmt.Errorf("retain what was refused: %w", err)
@@ -128,7 +129,7 @@ func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 
 // A refusedFile is a refused message with its reason, or only one of the two.
 type refusedFile struct {
-	e       Entry
+	box     *Mailbox
 	paths   []string // the message first: a crash may leave a reason, but no message without one
 	message bool
 	at      time.Time // time of the newest file
@@ -152,6 +153,11 @@ func (r retention) refused(days int, mb int64) (removed int, err error) {
 	for _, f := range files {
 		if (mb <= 0 || total <= mb<<20) && (days <= 0 || !f.at.Before(old)) {
 			break // sorted by time: no later entry is older
+		}
+		if f.message {
+			if err := r.store.keys().markPurged(f.box, f.paths[0]); err != nil {
+				return removed, err
+			}
 		}
 		for _, path := range f.paths {
 			if err := ignoreMissing(r.store.disk.remove(path)); err != nil {
@@ -190,7 +196,7 @@ func (r retention) refusedFiles() ([]*refusedFile, error) {
 			}
 			f := all[e.ID]
 			if f == nil {
-				f = &refusedFile{e: e}
+				f = &refusedFile{box: &Mailbox{store: r.store, disk: r.store.disk, name: mailbox}}
 				all[e.ID] = f
 			}
 			path := refusedDir + "/" + mailbox + "/" + name
