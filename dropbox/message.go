@@ -67,7 +67,7 @@ type Message struct {
 	Topic    string // the topic of published work; see the package topic
 	Offer    string // id of the publication that this offers to a subscriber
 	Proof    string // see [Proof]
-	Hops     int    // how many times programs passed it on; at most [MaxHops]
+	Hops     int    // how many times programs passed it on; see [Options]
 	Path     []string
 	Created  time.Time // UTC, microseconds
 	Expires  time.Time // zero: never

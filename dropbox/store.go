@@ -182,6 +182,10 @@ func (s *Store) Now() time.Time { return s.opts.Now() }
 // MaxBody returns the longest body of a message, in bytes; see [Options].
 func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 
+// MaxHops returns how often programs may pass a message on; below 0 there is no limit. See
+// [Options].
+func (s *Store) MaxHops() int { return s.opts.MaxHops }
+
 // TooManyHops reports whether this number of hops is more than the store allows.
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 

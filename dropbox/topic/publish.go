@@ -47,8 +47,8 @@ func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) 
 	if n := int64(len(out.Body)); n > t.store.MaxBody() {
 		return Published{}, &dropbox.TooLargeError{What: "body", Size: n, Max: t.store.MaxBody()}
 	}
-	if out.Hops > dropbox.MaxHops {
-		return Published{}, fmt.Errorf("%w: %d hops, %d at most", dropbox.ErrHops, out.Hops, dropbox.MaxHops)
+	if t.store.TooManyHops(out.Hops) {
+		return Published{}, fmt.Errorf("%w: %d hops, %d at most", dropbox.ErrHops, out.Hops, t.store.MaxHops())
 	}
 	if out.Type == "" {
 		out.Type = dropbox.Task
@@ -178,9 +178,13 @@ const (
 // matter how many callers announce it. If agents give up offers, each of these offers is
 // announced once.
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
+	hops := m.Hops + 1
+	if t.store.TooManyHops(hops) {
+		hops = t.store.MaxHops() // the end of work at the limit is announced, too
+	}
 	word := &dropbox.Message{
 		From: by, Type: dropbox.Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,
-		Hops: min(m.Hops+1, dropbox.MaxHops), Key: "ended:" + m.ID, Body: []byte(text + "\n"),
+		Hops: hops, Key: "ended:" + m.ID, Body: []byte(text + "\n"),
 	}
 	word.ReplyTo = cmp.Or(word.ReplyTo, m.ID)
 	if m.Offer != "" && end == Completed {

@@ -220,6 +220,39 @@ func TestStatusIsFireAndForget(t *testing.T) {
 	}
 }
 
+// The store's limit of hops counts for publications, too, and the end of work at the limit
+// is announced.
+func TestHopsOfPublications(t *testing.T) {
+	for _, c := range []struct{ limit, hops, tooMany int }{
+		{0, dropbox.MaxHops, dropbox.MaxHops + 1},
+		{3, 3, 4},
+		{20, 20, 21},
+		{-1, 1000, 0}, // no limit
+	} {
+		s := newStore(t, dropbox.Options{MaxHops: c.limit}, "coder", "tester")
+		subscribe(t, s, "tester", ">")
+		for _, kind := range []dropbox.Type{dropbox.Task, dropbox.Status} {
+			m := &dropbox.Message{From: "lead", Topic: "task.created", Type: kind, Hops: c.hops, Body: []byte("x")}
+			if _, err := topic.Of(s).Publish(m, nil); err != nil {
+				t.Errorf("limit %d: a %s with %d hops: %v", c.limit, kind, c.hops, err)
+			}
+			if m.Hops = c.tooMany; c.tooMany == 0 {
+				continue
+			}
+			if _, err := topic.Of(s).Publish(m, nil); !errors.Is(err, dropbox.ErrHops) {
+				t.Errorf("limit %d: a %s with %d hops = %v, want ErrHops", c.limit, kind, c.tooMany, err)
+			}
+		}
+		open, err := topic.Of(s).Open()
+		if err != nil || len(open) != 1 {
+			t.Fatalf("limit %d: open = %v, %v", c.limit, open, err)
+		}
+		if err := topic.Of(s).Announce(open[0].Message, "coder", topic.Completed, "done", nil); err != nil {
+			t.Errorf("limit %d: the end of work with %d hops: %v", c.limit, c.hops, err)
+		}
+	}
+}
+
 // A second message with the same key is not published. OfferAgain delivers one offer per
 // priority, even to an agent that subscribed after the work was published.
 func TestPublishingAgain(t *testing.T) {
