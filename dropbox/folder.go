@@ -82,6 +82,9 @@ func (f Folder) write(name string, data []byte, put func(from, to string) error)
 	return f.box.disk.syncDir(f.path())
 }
 
+// Sync makes durable what earlier calls changed, even if they were interrupted.
+func (f Folder) Sync() error { return f.box.disk.syncDir(f.path()) }
+
 // Remove removes files, durably. A missing file is not an error.
 func (f Folder) Remove(names ...string) error {
 	for _, name := range names {

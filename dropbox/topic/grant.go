@@ -69,7 +69,7 @@ func (t Topics) claim(g Grant) (Grant, error) {
 		return Grant{}, fmt.Errorf("%q: %w", g.ID, dropbox.ErrNotFound)
 	}
 	if had, err := t.GrantOf(g.ID); err == nil { // there is already a grant
-		return had, had.mustBe(g.Agent)
+		return had, t.confirm(had, g.Agent)
 	} else if !errors.Is(err, dropbox.ErrNotFound) {
 		return Grant{}, err
 	}
@@ -82,7 +82,7 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	}
 	if err := t.grants.Add(g.ID, append(data, '\n')); errors.Is(err, fs.ErrExist) {
 		had, err := t.GrantOf(g.ID)
-		return had, errors.Join(err, had.mustBe(g.Agent))
+		return had, errors.Join(err, t.confirm(had, g.Agent))
 	} else if err != nil {
 		return Grant{}, err
 	}
@@ -92,6 +92,15 @@ func (t Topics) claim(g Grant) (Grant, error) {
 		return Grant{}, errors.Join(err, t.grants.Remove(g.ID))
 	}
 	return g, nil
+}
+
+// confirm returns an error unless the existing grant belongs to this agent. The process that
+// made the grant may have been killed before it was durable, so confirm syncs it.
+func (t Topics) confirm(had Grant, agent string) error {
+	if err := had.mustBe(agent); err != nil {
+		return err
+	}
+	return t.grants.Sync()
 }
 
 // mustBe returns an error unless the grant belongs to this agent.
@@ -119,14 +128,17 @@ func (t Topics) GrantOf(id string) (Grant, error) {
 	return g, nil
 }
 
-// Release gives up an agent's claim, so that other agents may claim the publication. It
-// does nothing unless the agent has claimed the publication.
+// Release gives up an agent's claim, durably, so that other agents may claim the
+// publication. It does nothing if another agent has claimed it. Repeating it is harmless.
 func (t Topics) Release(id, agent string) error {
 	g, err := t.GrantOf(id)
-	if errors.Is(err, dropbox.ErrNotFound) || err == nil && g.Agent != agent {
-		return nil
-	}
-	if err == nil {
+	switch {
+	case errors.Is(err, dropbox.ErrNotFound):
+		// An earlier Release may have been interrupted before the removal was durable.
+		if err = t.grants.Sync(); errors.Is(err, fs.ErrNotExist) {
+			err = nil // nobody has published anything
+		}
+	case err == nil && g.Agent == agent:
 		err = t.grants.Remove(id)
 	}
 	if err != nil {

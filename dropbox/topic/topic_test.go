@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -316,6 +317,42 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 		if _, err := topic.Of(s).Claim(p.ID, winner, ""); err != nil {
 			t.Errorf("cut at %d: %s cannot claim: %v", cut, winner, err)
 		}
+	}
+}
+
+// A repeated claim finds its grant, and a repeated release finds none, but they report
+// success only when that is durable.
+func TestARepeatedClaimIsDurable(t *testing.T) {
+	failing := false
+	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		if failing && st.Op == dropbox.OpSyncDir && st.Name == "topics/grants" {
+			return syscall.EIO
+		}
+		return nil
+	}}, "coder", "tester")
+	p := publish(t, s, "task.created")
+	failing = true
+	for range 2 {
+		if _, err := topic.Of(s).Claim(p.ID, "coder", ""); !errors.Is(err, syscall.EIO) {
+			t.Errorf("claim on a disk that syncs no grant = %v, want EIO", err)
+		}
+	}
+	if _, err := topic.Of(s).Claim(p.ID, "tester", ""); !errors.Is(err, topic.ErrTaken) {
+		t.Errorf("claim by a second agent = %v, want ErrTaken", err)
+	}
+	failing = false
+	if _, err := topic.Of(s).Claim(p.ID, "coder", ""); err != nil {
+		t.Error(err)
+	}
+	failing = true
+	for range 2 {
+		if err := topic.Of(s).Release(p.ID, "coder"); !errors.Is(err, syscall.EIO) {
+			t.Errorf("release on a disk that syncs no removal = %v, want EIO", err)
+		}
+	}
+	failing = false
+	if err := topic.Of(s).Release(p.ID, "coder"); err != nil {
+		t.Error(err)
 	}
 }
 
