@@ -11,7 +11,8 @@ import (
 // Append adds a line to the file at path, and creates the file if it is missing. line
 // must not contain a newline. If the file ends with a partial line, left by a crash or a
 // full disk, that part becomes a separate line. Of the options, only Perm, reduced by the
-// umask, and Volatile apply.
+// umask, and Volatile apply. The folder is synced once, before the first line, even if that
+// line is Volatile.
 //
 // An error may leave the whole line or a part of it in the file. Concurrent callers for one
 // file need a lock.
@@ -31,6 +32,13 @@ func (f Files) Append(path string, o Options, line []byte) (err error) {
 	if err != nil {
 		return err
 	}
+	if size == 0 {
+		// Sync the folder before the first line: then the folder of any file with a line is
+		// durable, and a call that fails or is killed here leaves the sync to the next call.
+		if err := f.SyncDir(filepath.Dir(path)); err != nil {
+			return err
+		}
+	}
 	if torn {
 		line = append([]byte{'\n'}, line...)
 	}
@@ -41,10 +49,7 @@ func (f Files) Append(path string, o Options, line []byte) (err error) {
 	if err != nil || o.Volatile {
 		return err
 	}
-	if err := f.step(Sync, path, func() error { return f.sync(file) }); err != nil || size > 0 {
-		return err
-	}
-	return f.SyncDir(filepath.Dir(path))
+	return f.step(Sync, path, func() error { return f.sync(file) })
 }
 
 // end returns the size of a file, in bytes, and whether its last line lacks a newline.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -28,12 +29,42 @@ func TestAppend(t *testing.T) {
 	if got := read(t, path); got != "one\ntwo\nthree\n" {
 		t.Errorf("the file has %q", got)
 	}
-	want := []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.SyncDir, durable.Fill, durable.Sync, durable.Fill}
+	want := []durable.Op{durable.Create, durable.SyncDir, durable.Fill, durable.Sync, durable.Fill, durable.Sync, durable.Fill}
 	if diff := cmp.Diff(want, ops); diff != "" {
 		t.Errorf("changes, -want +got\n%s", diff)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v", info.Mode(), err)
+	}
+}
+
+// If the folder of a new file could not be synced, the next Append syncs it. A file with a
+// line is always in a synced folder, even if the first line was volatile.
+func TestAppendAfterARefusedSync(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lines")
+	failing := true
+	var ops []durable.Op
+	f := durable.Files{Step: func(s durable.Step) error {
+		if failing && s.Op == durable.SyncDir {
+			return syscall.EIO
+		}
+		ops = append(ops, s.Op)
+		return nil
+	}}
+	for _, volatile := range []bool{false, true, false} {
+		if err := f.Append(path, durable.Options{Volatile: volatile}, []byte("one")); !errors.Is(err, syscall.EIO) {
+			t.Errorf("Append in a folder that is not synced = %v, want EIO", err)
+		}
+	}
+	failing = false
+	if err := f.Append(path, durable.Options{}, []byte("two")); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(ops, durable.SyncDir) {
+		t.Errorf("the folder was not synced: %v", ops)
+	}
+	if got := read(t, path); got != "two\n" {
+		t.Errorf("the file has %q", got)
 	}
 }
 

@@ -11,12 +11,13 @@
 // the old file, and the temporary file is removed. A crash may leave a temporary file,
 // which nothing reads.
 //
-// [Files.Append] adds a line to a file and syncs the file. If the file is new, it also
-// syncs the folder. A crash may leave a part of the line at the end. A reader must accept
-// only lines with a newline; the next append ends the torn line.
+// [Files.Append] adds a line to a file and syncs the file. If the file is new or empty, it
+// first syncs the folder. A crash may leave a part of the line at the end. A reader must
+// accept only lines with a newline; the next append ends the torn line.
 //
-// [Options].Volatile omits the syncs, for a file that may be missing, old or incomplete after
-// a power cut. Until then, every reader of a replaced file still sees a complete file.
+// [Options].Volatile omits these syncs, except that of the folder before the first append,
+// for a file that may be missing, old or incomplete after a power cut. Until then, every
+// reader of a replaced file still sees a complete file.
 //
 // [Files].Step is called before each of these changes on disk, so that a test can record the
 // order of changes, or refuse one.

@@ -31,7 +31,7 @@ const (
 	Rename  Op = "rename"   // the temporary file gets the name of the file
 	Link    Op = "link"     // instead of Rename, if an existing file must not be replaced
 	Remove  Op = "remove"   // the temporary file is removed, after a link or a failure
-	SyncDir Op = "sync dir" // the folder is synced
+	SyncDir Op = "sync dir" // the folder is synced; for an append, before the first line
 )
 
 // A Step is one change that a write is about to make.
