@@ -9,34 +9,44 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 )
 
 // Lock makes this process the only one that claims from the store. It does not wait: when
 // another process holds the lock, the error is a [*LockedError] that names that process.
 // The kernel releases the lock when the process ends, even in a crash. The text in the
-// file is only a note for people.
+// file is only a note for people. A symlink in the place of the lock file is an error.
 //
 // Deliveries need no lock.
 func (s *Store) Lock() (release func() error, err error) {
 	path := filepath.Join(s.dir, lockFile)
-	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW), flock.SetPermissions(0o600))
 	got, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", s.dir, err)
 	}
 	if !got {
-		note, _ := os.ReadFile(path) // without a note the error only says "locked"
+		note, _ := s.disk.readFile(lockFile, 4096) // without a note the error only says "locked"
 		return nil, fmt.Errorf("lock %s: %w", s.dir, &LockedError{Holder: strings.TrimSpace(string(note))})
 	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "this host"
 	}
-	note := fmt.Sprintf("pid %d on %s\n", os.Getpid(), host)
-	if err := os.WriteFile(path, []byte(note), 0o600); err != nil {
+	if err := writeNote(path, fmt.Sprintf("pid %d on %s\n", os.Getpid(), host)); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", s.dir, err), lock.Unlock())
 	}
 	return lock.Unlock, nil
+}
+
+// writeNote replaces the text in the lock file. It does not follow a symlink.
+func writeNote(path, note string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(note)
+	return errors.Join(err, f.Close())
 }
 
 // Halted reports whether the file HALT exists. While it does, nothing is claimed;

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -51,6 +52,40 @@ func TestLock(t *testing.T) {
 	release, err = s.Lock()
 	if err != nil {
 		t.Fatalf("Lock after its holder was killed = %v", err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A symlink in the place of the lock file is not followed: its target stays as it is.
+func TestLockFollowsNoSymlink(t *testing.T) {
+	s := newStore(t, dropbox.Options{})
+	target := filepath.Join(t.TempDir(), "target")
+	if err := os.WriteFile(target, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(s.Dir(), ".lock")
+	for _, to := range []string{target, filepath.Join(t.TempDir(), "missing")} {
+		if err := os.Symlink(to, lock); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Lock(); !errors.Is(err, syscall.ELOOP) {
+			t.Errorf("Lock through a symlink = %v, want ELOOP", err)
+		}
+		if err := os.Remove(lock); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(to); to != target && err == nil {
+			t.Errorf("Lock made the file %s", to)
+		}
+	}
+	if data, err := os.ReadFile(target); err != nil || string(data) != "precious" {
+		t.Errorf("the target of the symlink has %q, %v", data, err)
+	}
+	release, err := s.Lock()
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := release(); err != nil {
 		t.Error(err)
