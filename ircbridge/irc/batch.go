@@ -6,10 +6,12 @@ import (
 )
 
 // Limits of open batches. A batch that exceeds maxBatchBytes is dropped completely, and
-// counted. If maxBatches are open, the start of another batch is dropped and counted, and
-// its messages are treated as single messages.
+// counted. So is a batch that begins while maxBatches are open. Its messages must not pass
+// for single ones: those of a history would then be read as new. If maxRefs batches are open,
+// with the dropped ones, the start of another one and each of its messages are dropped.
 const (
 	maxBatches    = 64
+	maxRefs       = 16 * maxBatches
 	maxBatchBytes = 8 << 20
 )
 
@@ -39,10 +41,10 @@ func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 			if *b == nil {
 				*b = make(batches)
 			}
-			if len(*b) >= maxBatches {
+			if len(*b) >= maxRefs {
 				return nil, false, true
 			}
-			(*b)[ref[1:]] = &batch{kind: m.Param(1), parent: m.Tags["batch"], start: m}
+			(*b)[ref[1:]] = &batch{kind: m.Param(1), parent: m.Tags["batch"], start: m, void: len(*b) >= maxBatches}
 		case strings.HasPrefix(ref, "-"):
 			done := (*b)[ref[1:]]
 			delete(*b, ref[1:])
@@ -51,7 +53,7 @@ func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 			}
 			if parent := (*b)[done.parent]; parent != nil {
 				parent.void = parent.void || done.void
-				parent.members = append(parent.members, done.flat()...)
+				parent.collect(done.bytes, done.flat()...)
 				return nil, false, false
 			}
 			if done.void {
@@ -63,19 +65,31 @@ func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	}
 	own := (*b)[m.Tags["batch"]]
 	if own == nil {
-		return nil, true, false
+		dropped = m.Tags["batch"] != "" && len(*b) >= maxRefs
+		return nil, !dropped, dropped
 	}
-	own.bytes += 64 // even an empty message takes memory
+	size := 64 // even an empty message takes memory
 	for _, p := range m.Params {
-		own.bytes += len(p)
+		size += len(p)
 	}
-	if own.bytes > maxBatchBytes {
-		own.void, own.members = true, nil
+	for key, value := range m.Tags {
+		size += len(key) + len(value)
 	}
-	if !own.void {
-		own.members = append(own.members, m)
-	}
+	own.collect(size, m)
 	return nil, false, false
+}
+
+// collect adds messages with a size in bytes, unless the batch is dropped.
+func (b *batch) collect(size int, messages ...Message) {
+	b.bytes += size
+	if b.bytes > maxBatchBytes {
+		b.void = true
+	}
+	if b.void {
+		b.members = nil
+		return
+	}
+	b.members = append(b.members, messages...)
 }
 
 // flat returns the messages of the batch: one message for a multiline batch, otherwise

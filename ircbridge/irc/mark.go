@@ -58,7 +58,8 @@ type RAM struct {
 func (r *RAM) Marks(target string) ([]Mark, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]Mark(nil), r.marks[target]...), nil
+	all := r.marks[target]
+	return append([]Mark(nil), all[max(0, len(all)-Remembered):]...), nil
 }
 
 // Add implements [Memory].

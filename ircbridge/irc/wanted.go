@@ -31,11 +31,12 @@ func (w *wanted) add(ch Channel, fold CaseMapping) {
 	w.wake()
 }
 
-// remove removes a channel.
+// remove removes a channel, and the note why it did not let us in.
 func (w *wanted) remove(channel string, fold CaseMapping) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drop(channel, fold)
+	maps.DeleteFunc(w.failed, func(name, _ string) bool { return fold.Same(name, channel) })
 	w.wake()
 }
 
