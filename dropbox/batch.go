@@ -173,6 +173,12 @@ func (b *batch) foldersOf(to string) (*boxFolders, error) {
 	if i := slices.IndexFunc(b.boxes, func(box *boxFolders) bool { return box.name == to }); i >= 0 {
 		return b.boxes[i], nil
 	}
+	// Without work/ the other folders may not be durable yet: see [makeMailbox].
+	if there, err := b.disk.exists(to + "/" + workFolder); err != nil {
+		return nil, err
+	} else if !there {
+		return nil, pathError("open", to+"/"+workFolder, fs.ErrNotExist)
+	}
 	fresh, err := b.disk.folder(to + "/" + newFolder)
 	if err != nil {
 		return nil, err

@@ -26,12 +26,24 @@ func (f Folder) file(name string) (string, error) {
 	return f.path() + "/" + name, nil
 }
 
-// Make makes the folder, durably. Repeating it is harmless.
+// Make makes the folder, durably. Repeating it is harmless. As with a day's folder in done/,
+// each Store syncs an existing folder once.
 func (f Folder) Make() error {
-	if there, err := f.box.disk.exists(f.path()); there || err != nil {
+	there, err := f.box.disk.exists(f.path())
+	if err != nil {
 		return err
 	}
-	return errors.Join(f.box.disk.mkdir(f.path()), f.box.disk.syncDir(f.box.name))
+	if _, ok := f.box.store.days.Load(f.path()); there && ok {
+		return nil
+	}
+	if err := f.box.disk.mkdir(f.path()); err != nil {
+		return err
+	}
+	if err := f.box.disk.syncDir(f.box.name); err != nil {
+		return err
+	}
+	f.box.store.days.Store(f.path(), "")
+	return nil
 }
 
 // Names lists the files, in any order. A missing folder counts as empty.

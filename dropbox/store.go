@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,7 +38,7 @@ type Store struct {
 	disk    *disk
 	opts    Options
 	last    atomic.Int64 // the newest time that stamp returned, in microseconds
-	days    sync.Map     // the newest folders in done/ and refused/ that are known to be durable
+	days    sync.Map     // the folders of this Store that are known to be durable; in done/, the newest one
 	tooMany sync.Map     // per mailbox: see [fullMark.excess]
 }
 
@@ -52,6 +53,7 @@ const (
 	workFolder = "work"
 )
 
+// mailboxFolders are made in this order; work/ is the last, see [makeMailbox].
 var mailboxFolders = []string{tmpFolder, newFolder, curFolder, doneFolder, deadFolder, keysFolder, workFolder}
 
 // Files and folders of the store itself.
@@ -203,24 +205,34 @@ func (s *Store) stamp() time.Time {
 	}
 }
 
+// makeMailbox makes the missing folders of a mailbox, durably. It makes work/ last, when the
+// other folders are durable. So while work/ is missing, an earlier call may have been killed
+// before its syncs, and if nothing is missing, nothing needs a sync.
 func makeMailbox(d *disk, name string) error {
-	made := false
 	if there, err := d.exists(name); err != nil {
 		return err
 	} else if !there {
 		if err := d.mkdir(name); err != nil {
 			return err
 		}
-		made = true
 	}
 	box, err := d.nameAt(name + "/" + tmpFolder)
 	if err != nil {
 		return err
 	}
 	defer box.close()
-	for _, folder := range mailboxFolders {
-		if (nameAt{dirfd: box.dirfd, base: folder}).isFolder() {
-			continue
+	missing := slices.DeleteFunc(slices.Clone(mailboxFolders), func(folder string) bool {
+		return box.sibling(folder).isFolder()
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	sync := func() error { return errors.Join(d.syncDir(name), d.syncDir(".")) }
+	for _, folder := range missing {
+		if folder == workFolder {
+			if err := sync(); err != nil {
+				return err
+			}
 		}
 		path := name + "/" + folder
 		if err := d.clearWay(path, path); err != nil {
@@ -229,10 +241,9 @@ func makeMailbox(d *disk, name string) error {
 		if err := d.mkdir(path); err != nil {
 			return err
 		}
-		made = true
 	}
-	if !made {
-		return nil
+	if slices.Contains(missing, workFolder) {
+		return nil // a power cut may take work/ away, but then the next call makes it again
 	}
-	return errors.Join(d.syncDir(name), d.syncDir("."))
+	return sync()
 }

@@ -120,7 +120,7 @@ func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 // a folder with that name, the new name of the file ends with an id.
 func (drops Drops) MoveToWork(st Stray) error {
 	from, to := drops.box.name+"/"+st.Name, drops.box.at(workFolder, st.Name)
-	err := drops.box.disk.mkdir(drops.box.dir(workFolder))
+	err := makeMailbox(drops.box.disk, drops.box.name) // work/ may have been deleted
 	if err == nil {
 		err = drops.box.disk.replace(from, to)
 	}

@@ -52,12 +52,9 @@ func (t Threads) halt(thread, why string) error {
 	if err := checkText("thread", thread, maxWord); err != nil {
 		return err
 	}
-	if there, err := t.store.disk.exists(haltedDir); err != nil {
+	// The process that made the folder may have been killed before it was durable.
+	if err := errors.Join(t.store.disk.mkdir(haltedDir), t.store.disk.syncDir(".")); err != nil {
 		return err
-	} else if !there {
-		if err := errors.Join(t.store.disk.mkdir(haltedDir), t.store.disk.syncDir(".")); err != nil {
-			return err
-		}
 	}
 	text := thread + "\n" + strings.TrimRight(why, "\n") + "\n"
 	return t.store.disk.put(haltedDir+"/"+scratchPrefix+NewID(), haltFileOf(thread), []byte(text))
