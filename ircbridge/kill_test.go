@@ -35,7 +35,7 @@ func beBridge(args []string) error {
 		return err
 	}
 	b, err := ircbridge.New(ircbridge.Options{
-		Options: bridge.Options{Store: store, Home: args[1], Channels: bridge.Channels{Project: "#project-x"}, Allow: []bridge.Permit{{Nick: "ann", May: bridge.Rights()}}, WakesPerMinute: -1},
+		Options: bridge.Options{Store: store, Home: args[1], Channels: bridge.Channels{Project: "#project-x"}, Allow: []bridge.Permit{{Nick: "ann", May: bridge.Rights()}}, WakesPerMinute: -1, BufferSize: allLines},
 		Server:  ircbridge.Server{Addr: args[2], Nick: "swarm", Unlimited: true, RetryMin: 10 * time.Millisecond, RetryMax: 100 * time.Millisecond},
 	})
 	if err != nil {

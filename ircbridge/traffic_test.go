@@ -29,12 +29,16 @@ type traffic struct {
 	lines int
 }
 
+// allLines is a size of the buffer that is large enough for all lines of a test. A slow
+// machine says more of them, since a person speaks until the last kill.
+const allLines = 1 << 20
+
 func newTraffic(t *testing.T, addr string) *traffic {
 	t.Helper()
 	proxy := irctest.NewProxy(t, addr)
 	s := &traffic{scene: newScene(t, proxy.Addr), proxy: proxy}
 	s.o.WakesPerMinute = -1
-	s.o.BufferSize = 1 << 20 // large enough for all lines
+	s.o.BufferSize = allLines
 	var err error
 	if s.box, err = s.store.Mailbox("irc"); err != nil {
 		t.Fatal(err)
@@ -260,7 +264,7 @@ func (s *traffic) brought() [][]int {
 // live.
 func (s *traffic) heard() (times map[int]int, live map[int]bool) {
 	s.Helper()
-	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
+	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Size: allLines}.Recent("#project-x", time.Time{}, 0)
 	if err != nil {
 		s.Fatal(err)
 	}
