@@ -15,7 +15,9 @@ func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 	if w, ok := c.(*warm); ok {
 		return b.goOn(ctx, t, w)
 	}
-	return b.begin(ctx, t, capOf(t) == 0) // a client with a cap cannot stay: it counts all that its process spends
+	// A client with a cap cannot stay, because it counts all that its process spends.
+	_, own := capInCommand(t.Spec.Command)
+	return b.begin(ctx, t, !own && capOf(t) == 0)
 }
 
 // goOn runs a turn in a waiting client.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -309,5 +310,16 @@ func TestFollowALaterTurn(t *testing.T) {
 				t.Errorf("left %v", left)
 			}
 		})
+	}
+}
+
+// A client with a cap in its command does not stay: it counts all that its process spends,
+// so the cap of one turn would end a later one.
+func TestAClientWithACapInItsCommandDoesNotStay(t *testing.T) {
+	turn := newTurn(t, "@say one")
+	turn.Spec.Command = append(slices.Clone(turn.Spec.Command), "--max-budget-usd", "5")
+	out, w := resident().Serve(t.Context(), turn, nil)
+	if out.End != runner.Done || w != nil {
+		t.Errorf("ended %s (%s), stays %v, want done without a waiting client", out.End, out.Reason, w != nil)
 	}
 }
