@@ -33,11 +33,14 @@ type trouble struct {
 	failed  bool   // the client says that the turn has failed
 	words   string // the client's words about the failure
 	info    string // the client's word for the cause
-	retries int    // how many times the client said that it retries the model
+	retries int    // how many times the client said that it retries the model since its last work
 }
 
 // observe handles an update. raw is its line.
 func (s *stream) observe(u *update, raw []byte) {
+	if isWork(u.Kind) {
+		s.trouble.retries = 0 // the model answers again
+	}
 	switch u.Kind {
 	case "agent_message_chunk":
 		s.chunk(u, raw)

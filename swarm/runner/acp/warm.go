@@ -51,8 +51,14 @@ func works(m *message) bool {
 	if m.Method != "session/update" || json.Unmarshal(m.Params, &p) != nil {
 		return false
 	}
-	switch p.Update.Kind {
-	case "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan":
+	return isWork(p.Update.Kind)
+}
+
+// isWork reports whether an update of this kind, of either version of the protocol, is
+// output of the model.
+func isWork(kind string) bool {
+	switch kind {
+	case "agent_message_chunk", "agent_thought_chunk", "agent_message", "agent_thought", "tool_call", "tool_call_update", "tool_call_content_chunk", "plan":
 		return true
 	}
 	return false
