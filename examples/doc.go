@@ -1,3 +1,3 @@
-// Package examples has no code: its folders are complete projects to copy, and its test
-// loads each of them.
+// Package examples has no code. Its folders contain projects and units to copy, and its tests
+// check each of them.
 package examples

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// projects are the examples that are swarms, with their agents.
+// projects are the example swarms, with their agents.
 var projects = map[string][]string{
 	"solo":   {"coder"},
 	"pair":   {"coder", "reviewer"},
@@ -41,7 +41,7 @@ func TestProjectsLoad(t *testing.T) {
 			}
 			for _, a := range f.Agents {
 				if a.System == "" || a.PermissionMode == "bypassPermissions" {
-					t.Errorf("agent %s is no example to follow: %+v", a.Name, a)
+					t.Errorf("agent %s is not a good example: %+v", a.Name, a)
 				}
 			}
 			readme, err := os.ReadFile(filepath.Join(name, "README.md"))
@@ -57,7 +57,7 @@ func TestProjectsLoad(t *testing.T) {
 	}
 }
 
-// A new example must be put into the table above and into README.md.
+// Each example is linked from README.md, and each swarm is in the table above.
 func TestEveryExampleIsListed(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -160,7 +160,7 @@ func TestLaunchdPropertyList(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	// The texts of the elements in their order: a key, then its value.
+	// texts has the texts of the elements in their order: each key, and then its value.
 	var texts []string
 	for dec, text := xml.NewDecoder(in), ""; ; {
 		token, err := dec.Token()

@@ -112,8 +112,8 @@ func TestReadmesAreRight(t *testing.T) {
 	}
 }
 
-// An agent without a list of tools runs commands without asking, and an agent with a list
-// only those on it, as the README of solo says.
+// An agent without a list of tools runs commands without asking, and an agent with a list runs
+// only those on the list, as the README of solo says.
 func TestSoloRunsCommands(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

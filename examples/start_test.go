@@ -160,7 +160,8 @@ func (s *swarm) run(args ...string) string {
 	return string(out)
 }
 
-// quiet fails if a message still waits or is in a turn, or if a socket is left.
+// quiet fails the test if a mailbox still has an unfinished, waiting, claimed or dead message,
+// or if a socket is left.
 func (s *swarm) quiet(agents []string) {
 	s.t.Helper()
 	for _, agent := range append(slices.Clone(agents), dropbox.Lead) {
@@ -317,7 +318,7 @@ func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
 		}
 	}
 	if strings.Contains(said.String(), "coder") || strings.Contains(said.String(), "planner") {
-		t.Errorf("start warns of an agent that can work:\n%s", said.String())
+		t.Errorf("start warns about an agent that can work:\n%s", said.String())
 	}
 	s.run("send", "reviewer", "Look at it")
 	for _, agent := range []string{"planner", "coder"} {
@@ -331,7 +332,7 @@ func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
 		}
 	}
 	if entries, err := os.ReadDir(filepath.Join(s.dir, ".dead-drop/reviewer/new")); err != nil || len(entries) != 1 {
-		t.Errorf("%d messages of reviewer wait (%v), want its one", len(entries), err)
+		t.Errorf("%d messages of reviewer wait (%v), want 1", len(entries), err)
 	}
 	s.run("stop")
 }

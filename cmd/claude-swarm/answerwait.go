@@ -64,7 +64,7 @@ func (w *answerWait) next(ctx context.Context) (*client.Outcome, error) {
 	}
 }
 
-// waiting returns the agents whose mailboxes have waiting messages.
+// waiting returns the agents in whose mailboxes a pending message still waits.
 func (w *answerWait) waiting() []string {
 	var agents []string
 	for _, d := range w.Pending {

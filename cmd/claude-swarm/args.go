@@ -70,7 +70,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 	}
 }
 
-// A level is what [split] finds for one verb.
+// A level is the result of [split] for the program, a verb or a subcommand.
 type level struct {
 	flags  []string // with their values
 	global []string // flags of the program, which may follow the verb
@@ -88,7 +88,7 @@ type optional struct {
 }
 
 // split separates args into flags and operands. Unless all is set, it stops at the first
-// operand, which is a verb.
+// operand, which is a verb or a subcommand.
 func split(args []string, flags, global []cli.Flag, all bool) (l level, operands []string, _ *flagError) {
 	for len(args) > 0 {
 		arg := args[0]

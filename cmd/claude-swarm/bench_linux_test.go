@@ -114,7 +114,7 @@ func (p *place) start() int {
 	}
 	pid := regexp.MustCompile(`pid (\d+)`).FindSubmatch(out)
 	if pid == nil {
-		p.b.Fatalf("start says no pid: %.200s", out)
+		p.b.Fatalf("start prints no pid: %.200s", out)
 	}
 	n, err := strconv.Atoi(string(pid[1]))
 	if err != nil {

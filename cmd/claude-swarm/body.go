@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// A textSource says where the text of a message comes from: the words of the
-// command line, the standard input when the only word is "-", or a file.
+// A textSource says where the text of a message comes from: the words of the command line, a
+// file, or the standard input if the only word or the name of the file is "-".
 type textSource struct {
 	words []string
 	file  string
@@ -19,13 +19,13 @@ type textSource struct {
 	most  int // largest size in bytes
 	// readable checks that the sender may send the file, and returns the path to open.
 	readable func(path string) (string, error)
-	// The beginning of the command line that a hint shows: "claude-swarm send coder".
+	// as is the beginning of the command line that a hint shows: "claude-swarm send coder".
 	as string
 }
 
 // read reads the text, checks it and returns it. Text from a file or the standard input stays
-// as it is, byte for byte. read appends a newline to words from the command line, so that
-// every message ends like a text file.
+// as it is, byte for byte. Words from the command line get a newline at the end, as in a text
+// file, unless the newline would make the text too long.
 func (s textSource) read() ([]byte, error) {
 	var body []byte
 	switch {
@@ -55,7 +55,7 @@ func (s textSource) read() ([]byte, error) {
 	return body, s.check(body)
 }
 
-// check refuses bytes that are not text, and text that is longer than the limit.
+// check refuses bytes that are not text, an empty text, and a text that is too long.
 func (s textSource) check(body []byte) error {
 	switch flaw, at := client.FlawOf(body, s.most); flaw {
 	case client.Empty:

@@ -87,8 +87,8 @@ func budgetList(c *cli.Context) error {
 }
 
 // paidBySubscription says how many US dollars a subscription paid, since the column SPENT
-// leaves them out. It names only the scope with the largest such amount, and returns "" if
-// that amount is below half a cent.
+// leaves them out. Of the scopes with a cap in US dollars, it names only the one with the
+// largest such amount. It returns "" if that amount is below half a cent.
 func paidBySubscription(r *budget.Report) string {
 	most := budget.Row{}
 	for _, row := range r.Scopes {

@@ -45,7 +45,7 @@ func cancel(c *cli.Context, p *post, id string) error {
 			}
 			return err
 		}
-		// An agent has claimed the message since the check above.
+		// The message no longer waits: most likely an agent has claimed it since the check above.
 		if found, err = p.find(id); err != nil {
 			return err
 		}

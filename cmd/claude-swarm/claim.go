@@ -105,8 +105,8 @@ func (p *post) published(id string) (topic.Publication, error) {
 	return work, p.notYours(notFound(err, id))
 }
 
-// notYours adds the next step to the error of a claim that failed because another agent has
-// won the work or a rule forbids the claim.
+// notYours adds the next step to the error of a claim or an ack that failed because another
+// agent has the work or a rule forbids it.
 func (p *post) notYours(err error) error {
 	taken, ok := errors.AsType[*topic.TakenError](err)
 	switch {

@@ -62,7 +62,7 @@ func takeWhispers(dir, agent string, show func(line string)) {
 		return
 	}
 	client.OnWhisper(show)
-	_ = client.Whispers(ctx) // after an error no whisper was shown
+	_ = client.Whispers(ctx) // after an error, the whispers that were not sent keep waiting
 	client.Close()           // ends the goroutine that calls show
 }
 

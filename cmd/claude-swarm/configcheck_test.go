@@ -68,7 +68,7 @@ retention: {done_days: 30, done_mb: 0}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(config.File{})); diff != "" {
 		t.Errorf("read again (-want +got):\n%s\nprinted:\n%s", diff, printed)
 	}
-	// The output has exactly the keys of the reference.
+	// The output has every key of the reference.
 	var shown map[string]any
 	if err := yaml.Unmarshal(printed, &shown); err != nil {
 		t.Fatal(err)

@@ -28,8 +28,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A daemon is the swarm of one project, with what this program adds: a configuration that can
-// be reloaded, a control socket, and two ways to stop.
+// A daemon is the swarm of one project with the parts that this program adds: a configuration
+// that can be reloaded, a control socket, the bridge to IRC, the webhooks, and two ways to stop.
 type daemon struct {
 	*swarm.Swarm
 	order     daemonOrder
@@ -48,10 +48,11 @@ type daemon struct {
 	refused string       // why the last reload kept the old file, or ""
 }
 
-// runDaemon runs the daemon. It returns when the last turn has ended.
+// runDaemon runs the daemon. It returns when the last turn has ended and the services have
+// stopped.
 func runDaemon(ctx context.Context, o daemonOrder) (err error) {
-	// The daemon lives longer than the verb that started it. Ctrl-C asks the daemon to stop,
-	// but cancels no work.
+	// The daemon handles Ctrl-C itself: the first one asks the daemon to stop, and cancels no
+	// work.
 	ctx = context.WithoutCancel(ctx)
 	p := o.project
 	if err := checkOutside(p.file); err != nil {
@@ -134,7 +135,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 // orphanGrace is the time from SIGTERM to SIGKILL for processes that turns have left behind.
 const orphanGrace = time.Second
 
-// newDaemon makes the swarm.
+// newDaemon makes the daemon and its swarm.
 func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *slog.Logger) (*daemon, error) {
 	p := o.project
 	program, err := os.Executable()
@@ -296,7 +297,7 @@ func (d *daemon) Shutdown(by string, now bool) {
 	}
 }
 
-// Subscribe offers the swarm's feed on the socket.
+// Subscribe returns the swarm's feed, with the result type that the control server expects.
 func (d *daemon) Subscribe(f swarm.Filter) control.Feed { return d.Swarm.Subscribe(f) }
 
 // Status returns the status of the swarm, with the facts that only the daemon knows.
@@ -321,8 +322,8 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	return st, err
 }
 
-// Reload reads the configuration again. If the file has a mistake, the old configuration
-// stays in force, and the status shows the mistake until Reload succeeds.
+// Reload reads the configuration again. If the file has a mistake, or a change that needs a
+// restart, the old configuration stays in force, and the status says why until Reload succeeds.
 func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -377,9 +378,9 @@ func openOwnStore(p *project) (*dropbox.Store, error) {
 	return dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 }
 
-// newDaemonLog returns a logger that writes JSON to the daemon's log. It also
-// writes text to stderr for a person, unless stderr is nil. The log is never closed, because
-// its last line is written after everything else has ended.
+// newDaemonLog returns a logger that writes JSON to the daemon's log. It also writes text to
+// stderr for a person, unless stderr is nil. The log is never closed, because parts of the
+// daemon write to it until the process ends.
 func newDaemonLog(p *project, stderr io.Writer) *slog.Logger {
 	file := &lumberjack.Logger{Filename: p.home.DaemonLog(),
 		MaxSize: p.file.Log.MaxSizeMB, MaxBackups: p.file.Log.MaxBackups, MaxAge: p.file.Log.MaxAgeDays}

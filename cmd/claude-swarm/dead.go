@@ -147,7 +147,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		writeMessage(c.App.Writer, shown, time.Now())
 		return nil
 	}
-	// The dead letter is not a message: print the facts about its file.
+	// The dead letter is not a readable message: print the facts about its file.
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`

@@ -51,8 +51,8 @@ func demo(c *cli.Context) (err error) {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	// Whichever of these signals ends the demo, the demo ends its daemon first. SIGPIPE
-	// arrives when the program that reads the output has ended.
+	// If one of these signals ends the demo, the demo ends its daemon first. SIGPIPE arrives
+	// when the program that reads the output has ended.
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	s, err := newStage(ctx, c.String("dir"), c.Bool("keep"), c.Bool("live"))
@@ -159,7 +159,7 @@ type child struct {
 	err   error // how it ended; read it after done
 }
 
-// watch reads the daemon's output until it ends.
+// watch reads the daemon's output to its end, and then waits for the daemon to end.
 func (d *child) watch(r io.Reader) {
 	defer close(d.done)
 	text := &lineBuffer{}
@@ -261,7 +261,7 @@ func (s *stage) showChanges(ctx context.Context) error {
 	return nil
 }
 
-// showReceipts shows the cost, from the receipts of the two turns.
+// showReceipts shows the receipt of each turn, and what the demo cost.
 func (s *stage) showReceipts() error {
 	file, err := config.Load(s.path(config.Name))
 	if err != nil {
@@ -320,7 +320,7 @@ func (b *lineBuffer) add(data []byte) []string {
 	}
 }
 
-// hasCost says what a demo with a real client cost.
+// hasCost says what a demo with the real model cost.
 func hasCost(usd float64, unknown bool) string {
 	if unknown && usd == 0 {
 		return "The client does not report its cost."

@@ -62,7 +62,7 @@ func TestDemoParts(t *testing.T) {
 			t.Errorf("%s: command (-want +got):\n%s", name, diff)
 		}
 		if _, ok := file.Agent("reviewer"); !ok || coder.AllowedTools != nil {
-			t.Errorf("%s: the agents are not as the demo tells", name)
+			t.Errorf("%s: the agents are not the ones of the demo", name)
 		}
 	}
 	scenario, err := fakeapi.Load(strings.NewReader(s.script()))

@@ -226,7 +226,7 @@ func (s *stage) script() string {
 
 // jsonText returns v as JSON, which is also YAML.
 func jsonText(v any) string {
-	data, _ := json.Marshal(v) // a string can always be encoded
+	data, _ := json.Marshal(v) // strings can always be encoded
 	return string(data)
 }
 

@@ -61,7 +61,7 @@ func (t *timeline) look() {
 	t.messages(func(*dropbox.Message) bool { return true })
 }
 
-// messages prints a line for each new message m for which which(m) is true.
+// messages prints a line for each new message that the argument selects.
 func (t *timeline) messages(which func(*dropbox.Message) bool) {
 	file, err := config.Load(t.s.path(config.Name))
 	if err != nil {
@@ -153,8 +153,8 @@ func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	}
 }
 
-// failures returns the last three lines about failures, in parentheses, as the end of an
-// error text.
+// failures returns the last lines about failures, at most three, in parentheses, as the end
+// of an error text.
 func (t *timeline) failures() string {
 	if len(t.wrong) == 0 {
 		return ""

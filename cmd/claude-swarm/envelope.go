@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// All verbs that send something have the flags below.
+// The verbs send, reply and publish have the flags below.
 
 func fileFlag() cli.Flag {
 	return &cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"}

@@ -32,7 +32,7 @@ const (
 	exitTimeout     = 5
 	exitRefused     = 6 // a rule forbids it
 	exitConfig      = 78
-	exitInterrupted = 130 // what shells report after Ctrl-C
+	exitInterrupted = 130 // the status that shells report after Ctrl-C
 )
 
 // A hintError is an error with the next step for the person who sees it, and
@@ -107,7 +107,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// codeOf returns the exit status for the errors of this module's packages.
+// codeOf returns the exit status for an error of a known kind.
 func codeOf(err error) (int, bool) {
 	for _, kind := range []struct {
 		err  error

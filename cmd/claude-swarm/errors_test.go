@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// An error of the operating system is reported with a next step, like every other error.
+// An error about a full, read-only or broken disk, or about too many open files, is reported
+// with a next step.
 func TestAMachineThatIsOutOfSomethingHasANextStep(t *testing.T) {
 	for errno, word := range map[syscall.Errno]string{
 		syscall.ENOSPC: "df -h", syscall.EDQUOT: "df -h", syscall.EROFS: "mount", syscall.EIO: "dmesg", syscall.EMFILE: "ulimit -n",

@@ -119,7 +119,7 @@ func eventWords() (words []string) {
 
 // An eventFilter selects events.
 type eventFilter struct {
-	words []string // empty: all notices
+	words []string // if empty, all notices; with all, every event
 	all   bool
 	since time.Time
 	seen  map[string]bool // the keys of the events that [eventFilter.rest] has returned

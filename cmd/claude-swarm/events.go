@@ -10,8 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// wakeOnEvents sends on wake whenever the daemon reports a change, starts or ends, until ctx
-// is done. It does not wait for the receiver.
+// wakeOnEvents sends on wake whenever the daemon reports a change, starts or ends, and every
+// two seconds while no daemon can be reached, until ctx is done. It does not wait for the
+// receiver.
 func wakeOnEvents(ctx context.Context, c *cli.Context, wake chan<- struct{}) {
 	tell := func(ev swarm.FeedEvent) {
 		if ev.Kind == swarm.FeedLine {

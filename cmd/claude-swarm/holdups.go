@@ -90,7 +90,7 @@ func (h *holdups) look(ctx context.Context) {
 		h.say(noDaemon, "no daemon is running", "try: claude-swarm start")
 		return
 	case err != nil:
-		return // the daemon is starting or ending, and will wake us again
+		return // the daemon may be starting or ending; the next event wakes us again
 	}
 	delete(h.said, noDaemon)
 	for _, a := range st.Agents {

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// blockCap is how many turns in a row a Stop hook may begin; the client ignores further ones.
+// blockCap is how many times in a row the client lets a Stop hook begin another turn.
 // CLAUDE_CODE_STOP_HOOK_BLOCK_CAP changes the number.
 const blockCap = 8
 

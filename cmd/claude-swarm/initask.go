@@ -22,8 +22,8 @@ import (
 // askProposal looks at the project, proposes agents, and lets the person change them. It
 // returns the text for claude-swarm.yaml.
 func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, error) {
-	// A call to Done on the verb's context would make the program catch ^C, and the dialogue
-	// would ignore ^C. Here ^C must end the program at once.
+	// A call to Done on the verb's context would make the program catch Ctrl-C, and the
+	// dialogue would ignore it. Here Ctrl-C must end the program at once.
 	found := provision.Propose(context.WithoutCancel(c.Context), dir)
 	p.Agents, p.Installed = found.Agents, found.Installed
 	p, err := talkOver(c.App.Reader, c.App.Writer, p)
@@ -104,7 +104,7 @@ func askWhere(c *cli.Context, dir string) error {
 	}
 	above, err := discovery.Find(filepath.Dir(dir))
 	if err != nil || c.Bool("nested") {
-		return nil // no project, or one that cannot be read
+		return nil // no project above, one that cannot be read, or --nested
 	}
 	refused := fail(exitFailed, "claude-swarm init --nested   (or work in that project: cd "+shellWord(filepath.Dir(above))+")", "this folder is inside another project, %s; nothing was created", above)
 	if !talks(c) {

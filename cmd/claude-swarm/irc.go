@@ -183,7 +183,8 @@ func (p *post) sayIfNotSaid(c *cli.Context) {
 	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it waits to be posted: %s\n  try: %s\n", screen.OneLine(why), next)
 }
 
-// whatToRead returns the channel and the number of lines; either may be left out.
+// whatToRead returns the channel and the number of lines. The command line may leave out
+// either.
 func whatToRead(c *cli.Context) (channel string, limit int, err error) {
 	words := c.Args().Slice()
 	limit = ircLines

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// An ircAnnouncer decides in which channels people see what the swarm does. The configuration
-// may be reloaded while other goroutines call its methods.
+// An ircAnnouncer decides in which channels people see what the swarm does. It is safe for
+// concurrent use: set may replace the configuration while other methods run.
 type ircAnnouncer struct{ section atomic.Pointer[config.IRC] }
 
 func newIRCAnnouncer(i config.IRC) *ircAnnouncer {
@@ -236,7 +236,7 @@ func noticeLine(i *config.IRC, mo mail.Announcement) string {
 	return ""
 }
 
-// noticeOf returns the notice of an event for people on IRC and for webhooks. It leaves out the
+// noticeOf returns the notice of an event for webhooks and the verb events. It leaves out the
 // channel, speaker and addressee of a text from IRC, and adds the channel of the results.
 func noticeOf(i *config.IRC, ev journal.Event) journal.Notice {
 	return noticeIn(i, *ev.Notice, ev.Message.Mail(), ev.Of.Mail(), ev.Task.Mail())

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Each case has an announcement and the lines for it, in a form that is easy to read.
+// Each case has an announcement and the lines that IRC shows for it.
 func TestAnnouncer(t *testing.T) {
 	message := func(kind dropbox.Type, from string) *dropbox.Message {
 		return &dropbox.Message{ID: "aaaaaaaaaa", Type: kind, From: from, Thread: "aaaaaaaaaa", Body: []byte("Paint the door")}
@@ -92,7 +92,7 @@ func TestAnnouncer(t *testing.T) {
 	for _, test := range []struct {
 		what, yaml string
 		moment     mail.Announcement
-		want       string // for each line: channel, how, to
+		want       string // for each line: channel, how, to, text
 	}{
 		{"a task of the lead", usual, begun(dropbox.Task, "lead"), "#standup-x begun coder; #project-x said coder"},
 		{"a task of the lead for an agent with a channel", own, begun(dropbox.Task, "lead"), "#standup-x begun coder; #api-x said coder"},

@@ -66,7 +66,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	if prefix := i.NickPrefix; prefix != "" {
 		o.Nick = func(agent string) string { return prefix + agent }
 	}
-	for _, t := range tokens { // keeps the token secret if an agent prints its environment
+	for _, t := range tokens { // keeps the tokens secret even if an agent prints its environment
 		o.Secrets = append(o.Secrets, t)
 	}
 	// A rule may show events in a channel that only the rule names.
@@ -296,8 +296,8 @@ func (s *ircService) serve(ctx context.Context, p *project) {
 	}
 }
 
-// once runs one bridge until it ends. A panic in the bridge is a fault of this program, but ends
-// only the bridge.
+// once runs one bridge until it ends. If the bridge's main goroutine panics, because of a fault
+// in this program, only the bridge ends.
 func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

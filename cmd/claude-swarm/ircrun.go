@@ -37,7 +37,7 @@ bridge, and this verb is refused while it runs.` +
 	}
 }
 
-// runApart runs a bridge in a separate process.
+// runApart runs a bridge in this process, separately from the daemon.
 func runApart(c *cli.Context, p *project) error {
 	if !p.file.IRC.On() {
 		return noIRC()

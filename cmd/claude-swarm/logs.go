@@ -20,8 +20,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// logPoll is how often a followed file is read if no daemon is running. A running daemon
-// reports each new line.
+// logPoll is how often a followed file is read, even without an event from the daemon. A
+// running daemon reports each new line.
 const logPoll = 250 * time.Millisecond
 
 func logsCommand() *cli.Command {
@@ -137,8 +137,8 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 }
 
 // follow calls more whenever there may be something to read, and calls told with each event
-// from the daemon, until Ctrl-C. Log lines come from the file; the daemon's events only say
-// when to read it.
+// from the daemon, until Ctrl-C. Whole lines come from the file; an event says that it is time
+// to read the file, or contains a piece of text.
 func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), more func() error) error {
 	ctx, cancel := context.WithCancel(c.Context)
 	events := make(chan swarm.FeedEvent)
@@ -165,10 +165,10 @@ func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), mor
 
 // readOn does the work of follow with the caller's events and ticks. It calls more before
 // it passes an event to told, so that the event's line has already been read. For a piece
-// of text it does not call more.
+// of text it does not call more. On a tick it passes an event without a kind.
 func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time.Time, told func(swarm.FeedEvent), more func() error) error {
 	for {
-		var ev swarm.FeedEvent // has no kind on a tick
+		var ev swarm.FeedEvent
 		select {
 		case <-ctx.Done():
 			return nil // Ctrl-C is how a person stops following
@@ -184,8 +184,8 @@ func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time
 	}
 }
 
-// rawLog prints the event stream of the agent's newest turn, and with -f the streams of
-// later turns.
+// rawLog prints the event stream of the agent's newest turn. With -f it continues with that
+// stream and with the streams of later turns.
 func rawLog(c *cli.Context, p *project, agent string) error {
 	turns := &turnFiles{home: p.home, agent: agent, seen: map[string]bool{}}
 	newest, from, err := turns.next()

@@ -74,7 +74,7 @@ func TestLogPrinterOfLongText(t *testing.T) {
 }
 
 // A text is shown once, even if its line is read from the file before the daemon's events
-// about it arrive. Here, each text is still on its way when a tick reads the line.
+// about it arrive. In most cases here, a text is still on its way when its line is read.
 func TestLogFollowLateText(t *testing.T) {
 	const head = "04:51:02 coder k7f3q9m2xd  "
 	text := func(s string) swarm.FeedEvent {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A logPrinter prints an agent's log. On a terminal it shows text while the agent is
-// writing it, and then only what is missing of the finished line.
+// A logPrinter prints the log of one agent, or of all. On a terminal it shows the text of one
+// agent while the agent is writing it, and then only the rest of the finished line.
 type logPrinter struct {
 	w     io.Writer
 	live  bool

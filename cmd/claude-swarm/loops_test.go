@@ -20,7 +20,7 @@ import (
 const loopBound = 8
 
 // loopPrelude is the shell code that runs before an agent passes the ball on. $B is the
-// ball, which differs each time, and $to is the other agent.
+// ball, the text of a message, which differs each time; $to is the other agent.
 const loopPrelude = `me=$CLAUDE_SWARM_AGENT; to=b; [ "$me" = b ] && to=a
 B="$(cat ball.txt) $(tr -dc a-z </dev/urandom | head -c 12)"
 turn=${CLAUDE_SWARM_TURN%%-*}
@@ -96,7 +96,7 @@ func TestLoopsEnd(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	if len(loopWays) < 23 {
-		t.Fatalf("%d ways, 23 at least", len(loopWays))
+		t.Fatalf("%d ways, want at least 23", len(loopWays))
 	}
 	for _, way := range loopWays {
 		t.Run(way.name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestLoopsEnd(t *testing.T) {
 	}
 }
 
-// A loop is a project with two agents and the path of their ball.
+// A loop is a project with two agents that pass a ball to each other.
 type loop struct {
 	t   *testing.T
 	dir string
@@ -288,14 +288,14 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 			t.Parallel()
 			l := newLoop(t, way, "a: {direct: []}")
 			if turns, _ := l.untilEnd(); turns != 1 {
-				t.Errorf("%d turns, want that of a alone", turns)
+				t.Errorf("%d turns, want only the turn of a", turns)
 			}
 		})
 	}
 }
 
-// While turns are running, a message that a person sends counts as the person's, whether it
-// comes from a terminal, from a job without a terminal, or with an empty environment.
+// While turns are running, a message that a person sends counts as the person's, whether it is
+// sent with or without a flag, or from a separate session.
 func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

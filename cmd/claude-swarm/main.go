@@ -22,7 +22,7 @@
 //	main.go                      one command line, from its arguments to the exit status
 //	app.go, args.go, help.go     the flags and the help of all verbs
 //	verbs.go                     the list of the verbs
-//	send.go, status.go, …        the verbs, one file each
+//	send.go, status.go, …        the verbs; related verbs share a file
 //	daemon.go, wire.go, irc*.go  the daemon that start runs, with everything that it connects
 //	post.go, wait.go, events.go  the project's mail, the answers to it, and the daemon's events
 //	client.go, project.go        the daemon and the configuration of a project
@@ -52,7 +52,7 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx := newInterruptible()
 	defer ctx.stop()
-	out := &output{w: stdout, broken: ctx.cancel} // if nobody reads the output any more, the verb ends
+	out := &output{w: stdout, broken: ctx.cancel} // if the output cannot be written, the verb ends
 	app := newApp(args, stdin, out, stderr)
 	app.Metadata = map[string]any{typedArgs: args[1:]}
 	line, err := arrange(app, args)

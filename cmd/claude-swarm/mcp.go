@@ -126,7 +126,7 @@ func planForTools(file *config.File) swarm.Plan {
 	return plan
 }
 
-// foldersOf returns the folders in which agents may work.
+// foldersOf returns the folders in which the agent with that name, or the lead, may work.
 func foldersOf(file *config.File, name string) []string {
 	folders := []string{file.ProjectDir}
 	if a, ok := file.Agent(name); ok {
@@ -169,14 +169,14 @@ func (w *whispers) pop() []string {
 func (w *whispers) fetch(ctx context.Context, d *mcpserver.Caller) []string {
 	if os.Getenv(runner.MarkVar) != "" && whisper.Waits(d.Home, d.Me.Name) {
 		if client, err := dialDaemon(ctx, d, w.add); err == nil {
-			_ = client.Whispers(ctx) // after an error there are no whispers
+			_ = client.Whispers(ctx) // after an error, the whispers that were not sent keep waiting
 			client.Close()
 		}
 	}
 	return w.pop()
 }
 
-// dial finds the daemon of a project.
+// dial connects to the daemon of a project.
 func (w *whispers) dial(ctx context.Context, d *mcpserver.Caller) (mcpserver.Daemon, error) {
 	client, err := dialDaemon(ctx, d, w.add)
 	if err != nil {
@@ -185,7 +185,7 @@ func (w *whispers) dial(ctx context.Context, d *mcpserver.Caller) (mcpserver.Dae
 	return client, nil
 }
 
-// dialDaemon finds the daemon of a project. The function heard is called with each
+// dialDaemon connects to the daemon of a project. The function heard is called with each
 // whisper that comes with the daemon's answers.
 func dialDaemon(ctx context.Context, d *mcpserver.Caller, heard func(string)) (*control.Client, error) {
 	note, _ := discovery.Holder(d.Home.LockFile())

@@ -201,7 +201,7 @@ func TestMemoryOfTheTools(t *testing.T) {
 		t.Fatalf("no peak in %s", status)
 	}
 	if kib, err := strconv.Atoi(string(peak[1])); err != nil || kib > most {
-		t.Errorf("the server takes %d KiB, %d at most", kib, most)
+		t.Errorf("the server takes %d KiB, want at most %d", kib, most)
 	} else {
 		t.Logf("%d KiB", kib)
 	}

@@ -33,7 +33,7 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 // was moved while its daemon was running.
 func daemonListens(project string) (listens, moved bool) {
 	if !lockHeld(journal.HomeOf(project)) {
-		return false, false // there is no socket
+		return false, false // no daemon is running
 	}
 	if discovery.Listening(project, os.Getenv) {
 		return true, false

@@ -70,8 +70,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// unprinted adds to an error of printing that the message was delivered, so that the
-// sender does not send it again. It returns nil if err is nil.
+// unprinted adds to a printing error that the message was delivered, so that the sender does
+// not send it again. It returns nil if err is nil.
 func unprinted(id string, err error) error {
 	if err == nil {
 		return nil

@@ -36,7 +36,7 @@ func parkedSwarm(now time.Time) swarm.Status {
 	}
 }
 
-// An account's limit is shown on one line for all the agents that use the account.
+// An account's limit is shown once for all the agents that use the account.
 func TestALimitIsSaidOnce(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)

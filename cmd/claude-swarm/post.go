@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A post is what the mail verbs work with: the project, its mailboxes, and the identity of
-// the caller. The caller closes it.
+// A post gives the mail verbs the project, its mailboxes, and the identity of the caller. The
+// verb closes it.
 type post struct {
 	*project
 	*client.Client
@@ -191,8 +191,8 @@ func notFound(err error, id string) error {
 	return err
 }
 
-// unfound returns the error for a letter that was not found. The argument where names the
-// place that was searched. If id does not have the length of a full id, the error also says
+// unfound returns the error for a message or letter that was not found. The argument where
+// names the place that was searched. If id does not have the length of a full id, the error also says
 // how many characters of an id are enough.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {

@@ -15,13 +15,15 @@ import (
 // width is the default width of tables, in columns.
 const width = 80
 
-// screenWidth returns the width of the terminal behind w, from 40 to 200 columns.
+// screenWidth returns the width of the terminal behind w, from 40 to 200 columns, or [width]
+// if w is not a terminal.
 func screenWidth(w io.Writer) int {
 	columns, _ := screenSize(w)
 	return columns
 }
 
-// screenSize returns the size of the terminal behind w; rows is 0 if w is not a terminal.
+// screenSize returns the size of the terminal behind w. If w is not a terminal, columns is
+// [width] and rows is 0.
 func screenSize(w io.Writer) (columns, rows int) {
 	f, ok := fileOf(w)
 	if !ok {

@@ -27,7 +27,8 @@ func findConfig(c *cli.Context) (string, error) {
 	return path, err
 }
 
-// A project is the files of a swarm, as a verb sees them. It needs no daemon.
+// A project is the folder of a swarm with its configuration and the daemon's files. It needs no
+// daemon.
 type project struct {
 	dir  string // the folder of the configuration
 	home journal.Home

@@ -109,7 +109,7 @@ func read(c *cli.Context, p *post, id string) error {
 	}
 	err = box.MarkRead(found.Entry)
 	if errors.Is(err, dropbox.ErrGone) {
-		return nil // another process has filed it in the meantime
+		return nil // another process has read or filed it in the meantime
 	}
 	return err
 }

@@ -14,8 +14,8 @@ import (
 
 // receiver is a program for scripts: a server that receives the requests of a webhook. It
 // writes its address to the file "address". It answers each request with the status in the
-// file "answer", or with 204. For each request it adds a line with the id, the type and the
-// text to the file "received".
+// file "answer", or with 204. For each request it adds a line to the file "received": the id,
+// the type, the text, and whether the request is signed.
 func receiver() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err == nil {

@@ -33,7 +33,7 @@ import (
 // Do not write them again for an accepted recording.
 func TestRecordedProject(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds; CI runs it always")
+		t.Skip("takes seconds; CI always runs it")
 	}
 	recordings, err := filepath.Glob("../../testdata/project-v*")
 	if err != nil || len(recordings) == 0 {
@@ -265,7 +265,7 @@ func (p *recordedProject) await(what string, so func() bool) {
 	p.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			p.t.Fatalf("not so after a minute: %s\n%s", what, p.run("status"))
+			p.t.Fatalf("not true after a minute: %s\n%s", what, p.run("status"))
 		}
 	}
 }

@@ -114,8 +114,8 @@ func (p *recordedProject) writeTrace(b *strings.Builder, id string) {
 	}
 }
 
-// writeHistory lists the turns of an agent. In this run, the stand-in estimates the cost
-// of a turn from the wording of this version's prompt. So the cost is left out, except
+// writeHistory lists the turns of an agent. For a turn of this run, the stand-in estimates the
+// cost from the wording of this version's prompt. So the cost of such a turn is left out, except
 // for the two turns that state their cost.
 func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 	h := verbJSON[view.History](p, "history", agent)
@@ -188,7 +188,7 @@ func (p *recordedProject) finish() {
 		p.t.Errorf("with a daemon the status says %q of halted conversations, want %q", halted.String(), want)
 	}
 	if len(p.scratch()) > 0 {
-		p.t.Error("a message that was never accepted lies in tmp/ still")
+		p.t.Error("a message that was never accepted is still in tmp/")
 	}
 
 	// The next prompt contains the waiting window and belongs to the same session.
@@ -238,7 +238,8 @@ func (p *recordedProject) demandKey() {
 	}
 }
 
-// finished lists the outcome of each message of the recording, one per line.
+// finished lists the outcome of each message of the recording, one per line, and then the
+// history of each agent, the dead letters, the refused messages and the topics.
 func (p *recordedProject) finished() string {
 	var b strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(p.recorded)) {

@@ -17,7 +17,7 @@ func refusedCommand() *cli.Command {
 removed automatically. To look at one: claude-swarm read ID.` +
 			examples("claude-swarm refused list", "claude-swarm refused retry k7f3q9m2xd"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: withPost(refusedList), // without a subcommand it lists
+		Action: withPost(refusedList), // without a subcommand it lists the messages
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",

@@ -155,8 +155,8 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 	return lines
 }
 
-// details returns the lines below an agent: its process and session, its last text, and the
-// next step. Unknown facts are left out. If mixed is set, the agents have clients of
+// details returns the lines below an agent, such as its process and session, its last text, and
+// the next step. Unknown facts are left out. If mixed is set, the agents have clients of
 // different kinds, and details names the client.
 func details(a view.Agent, mixed bool, now time.Time) []tableLine {
 	var facts []string

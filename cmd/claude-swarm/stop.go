@@ -186,9 +186,8 @@ func stopDaemon(c *cli.Context, p *project) error {
 	})
 }
 
-// sayStopped prints that the daemon has ended. For each turn that was running when the
-// daemon was told to stop, it reads from the files how the turn ended, and prints that
-// too.
+// sayStopped prints that the daemon has ended. For each of the agents that was in a turn, it
+// reads from the files how the turn ended, and prints that too.
 func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {

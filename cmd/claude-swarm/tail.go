@@ -68,7 +68,7 @@ func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 		at -= size
 		chunk := make([]byte, size, int(size)+len(data))
 		if _, err := t.file.ReadAt(chunk, at); err != nil {
-			return nil, err // the file has shrunk in the meantime
+			return nil, err // for example because the file has shrunk in the meantime
 		}
 		data = append(chunk, data...)
 	}
@@ -101,8 +101,8 @@ func (t *tail) more() ([]byte, error) {
 		if err != nil || !replaced {
 			return out, err
 		}
-		// A rotated file no longer grows, so the read above got all of it. An incomplete
-		// last line is dropped.
+		// Lines that were added between the read above and the rotation are not read. An
+		// incomplete last line is dropped.
 		t.rest = nil
 		if err := t.close(); err != nil {
 			return out, err

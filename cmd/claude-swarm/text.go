@@ -41,7 +41,8 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-// timeText returns the local time of day to the second, with the date if it is not today.
+// timeText returns the local time of day to the second, or, if at is not today, the date and
+// the time to the minute.
 func timeText(at, now time.Time) string {
 	at, now = at.Local(), now.Local()
 	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// questionFlags are the flags of the verbs that ask and wait.
+// questionFlags returns the flags of the verbs that ask and wait.
 func questionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "answerers", Usage: "`WHO` may answer: human, any or first"},

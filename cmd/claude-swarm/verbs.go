@@ -9,8 +9,8 @@ type verb struct {
 	make func() *cli.Command
 }
 
-// verbs lists the verbs in the order in which the help shows them. Each verb has its own
-// file.
+// verbs lists the verbs. The help shows the verbs of each group in this order. Related verbs
+// share a file.
 func verbs() []verb {
 	return []verb{
 		{"start", startCommand},

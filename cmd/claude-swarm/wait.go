@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// An awaiting prints each answer to the sent messages when it arrives. It then files the
-// answer, so that the answer wakes no agent.
+// An awaiting prints each answer to the sent messages when it arrives, or with --json all
+// answers at the end. It then files the answer, so that the answer wakes no agent.
 type awaiting struct {
 	*answerWait
 	c       *cli.Context
@@ -97,8 +97,8 @@ func (p *post) mayAwait(to []string, as string) error {
 	return usagef(as+` "…"   (without --wait)`, "%s would wait for itself: its mail comes after this turn", p.Me.Name)
 }
 
-// all waits until no message is pending. For several messages it prints each outcome when
-// it arrives, and keeps waiting for the others.
+// all waits until no message is pending, or, if one answer is enough, until the first answer.
+// For several messages it prints each outcome when it arrives, and keeps waiting for the others.
 func (w *awaiting) all(ctx context.Context) error {
 	sent, failed := len(w.Pending), 0
 	for len(w.Pending) > 0 {
@@ -177,8 +177,8 @@ func (w *awaiting) file(a *client.Answer) error {
 	return a.File()
 }
 
-// An answerView is the output of send --wait --json for one message. An answersView is the
-// output for several messages.
+// An answerView is the output of --wait --json for one message. An answersView is the output
+// for several messages.
 type answerView struct {
 	V      int           `json:"v"`
 	Sent   []string      `json:"sent"`

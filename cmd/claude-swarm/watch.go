@@ -75,7 +75,7 @@ func watchStatus(c *cli.Context) error {
 		select {
 		case <-c.Context.Done():
 		case <-wake:
-			// Events come in bursts, and people cannot read more often than this.
+			// Events come in bursts, and people cannot read faster than this.
 			tick.Reset(100 * time.Millisecond)
 			select {
 			case <-tick.C:

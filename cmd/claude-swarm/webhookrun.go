@@ -105,8 +105,8 @@ func (s *hookService) begin(ctx context.Context, f *config.File) error {
 // hooksAgain is the pause before the service is started again after an error.
 const hooksAgain = 5 * time.Second
 
-// once runs the service until it ends. A panic in the service is returned as an error, so
-// it does not affect the agents.
+// once runs the service until it ends. It returns a panic in the service's main goroutine as
+// an error, so that the panic does not affect the agents.
 func (s *hookService) once(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -31,7 +31,7 @@ latter are kept: claude-swarm dead list hooks.
 docs/webhooks.md says what is posted and how a receiver checks it.` +
 			examples("claude-swarm webhooks", "claude-swarm webhooks --json"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: withPost(webhooksList), // without a subcommand it lists
+		Action: withPost(webhooksList), // without a subcommand it lists the webhooks
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them",

@@ -23,8 +23,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// listeners returns the additional listeners for events, besides the lead and IRC. The
-// only such listener is git, which records finished turns if the configuration says so.
+// listeners returns the listener that records finished work in git, or none if the
+// configuration has no audit.git.
 func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Listener, error) {
 	if !f.Audit.Git {
 		return nil, nil
@@ -51,8 +51,7 @@ func recorder(audit *git.Audit) mail.Listener {
 	}}
 }
 
-// A gate decides what the daemon asks it, according to the policy and the recent
-// decisions.
+// A gate decides whether a message may pass, according to the policy and the recent decisions.
 type gate struct{ *policy.Gate }
 
 func (g gate) Ask(q mail.GateQuestion) mail.GateVerdict {
