@@ -31,12 +31,14 @@ type Defaults struct {
 //
 // Front matter is optional; without it the whole file is the body of a task. TakeIn
 // ignores the field to, and the fields that a store sets itself: v, id, created, turn and
-// proof. Every mailbox that cc names gets a copy, unless it is full. A body over MaxBody
-// becomes an attachment, and the message contains only its beginning.
+// proof. Every mailbox that cc names gets a copy as a note; names without a mailbox are left
+// out. A body over MaxBody becomes an attachment, and the message contains only its
+// beginning.
 //
 // The error is [ErrChanged] when the file differs from st, or changes while it is read.
 // Then it stays in place, and the caller can try again later. The error is [ErrGone] when
-// the file is missing. After [ErrFull] or a disk error the file also stays in place.
+// the file is missing. After [ErrFull], of this mailbox or of one that cc names, or a disk
+// error, the file also stays in place.
 //
 // A file that can never be a message is set aside in dead/; the reason is written there
 // first. The causes are, for example, broken front matter, text that is not UTF-8, a NUL
@@ -92,6 +94,14 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 		}
 	}
 	o := drops.box.store.compose(drops.box.name, m, nil)
+	var cc []string
+	if !o.over {
+		// Look for room before the delivery. If the file waited only for a copy, longer than
+		// its key is remembered, the message itself would be delivered a second time.
+		if cc, err = drops.box.store.copied(drops.box.name, m); err != nil {
+			return Delivery{}, err
+		}
+	}
 	drops.box.store.deliver(o)
 	if err = o.err; errors.Is(err, ErrHops) || errors.Is(err, ErrTooLarge) {
 		err = invalid("%v", err)
@@ -99,7 +109,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, blame(err)
 	}
-	if err := drops.box.store.copies(drops.box.name, m, o.Thread); err != nil {
+	if err := drops.box.store.copies(cc, m, o.Thread); err != nil {
 		return Delivery{}, err
 	}
 	if err := ignoreMissing(drops.box.disk.remove(drops.box.name + "/" + st.Name)); err != nil {

@@ -91,6 +91,49 @@ func TestTakeInFrontMatter(t *testing.T) {
 	}
 }
 
+// A file waits as a whole while a mailbox that cc names is full, as Send refuses the whole
+// message. Then each recipient gets it once.
+func TestTakeInWhileACopyHasNoRoom(t *testing.T) {
+	for _, late := range []bool{false, true} { // late: the mailbox becomes full during the call
+		full := filepath.Join("tester", "FULL")
+		dir := ""
+		s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
+			if late && st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "coder/new/") {
+				return os.WriteFile(filepath.Join(dir, full), nil, 0o600)
+			}
+			return nil
+		}}, "coder", "tester", "other")
+		dir = s.Dir()
+		b, tester, other := mailbox(t, s, "coder"), mailbox(t, s, "tester"), mailbox(t, s, "other")
+		drop(t, s, "coder", "plan.md", "---\nfrom: lead\ncc: [other, tester]\n---\nGo.\n")
+		if !late {
+			if err := os.WriteFile(filepath.Join(dir, full), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			_, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"})
+			if !errors.Is(err, dropbox.ErrFull) || !strings.Contains(err.Error(), "tester") {
+				t.Errorf("late %v: TakeIn = %v, want ErrFull of tester", late, err)
+			}
+		}
+		if n := len(ids(t, b)) + len(ids(t, other)); !late && n != 0 {
+			t.Errorf("%d messages were delivered from a file that waits", n)
+		}
+		if err := os.Remove(filepath.Join(dir, full)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, box := range []*dropbox.Mailbox{b, tester, other} {
+			if n := len(ids(t, box)); n != 1 {
+				t.Errorf("late %v: %s has %d messages, want 1", late, box.Name(), n)
+			}
+		}
+	}
+}
+
 func TestTakeInLongBody(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")

@@ -104,24 +104,34 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 	return list, nil
 }
 
-// copies delivers the message as a note to the names in cc that have a mailbox with room.
-// It leaves out first, which is the recipient of the message itself. The key makes a
-// repetition harmless.
-func (s *Store) copies(first string, m *Message, thread string) error {
+// copied returns the names in m.CC that get a copy of a message, except first, which is the
+// recipient of the message itself. It leaves out names that no mailbox can have. The error
+// is [ErrFull] if a mailbox has no room for its copy.
+func (s *Store) copied(first string, m *Message) ([]string, error) {
 	names, err := s.expand(slices.DeleteFunc(slices.Clone(m.CC), func(name string) bool {
 		return name != All && (name == Hooks || CheckMailbox(name) != nil)
 	}), m.From)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == first })
+	note := *m
+	note.Type = Note
+	for _, name := range names {
+		if err := s.checkRoom(name, &note); err != nil {
+			return nil, fmt.Errorf("copy to %s: %w", name, err)
+		}
+	}
+	return names, nil
+}
+
+// copies delivers the message as a note to the given names, if they have a mailbox. The key
+// makes a repetition harmless.
+func (s *Store) copies(names []string, m *Message, thread string) error {
 	note := *m
 	note.Type, note.Thread = Note, thread
 	for _, name := range names {
-		if name == first {
-			continue
-		}
-		_, err := s.DeliverSigned(name, &note, nil)
-		if err != nil && !errors.Is(err, ErrNoMailbox) && !errors.Is(err, ErrFull) {
+		if _, err := s.DeliverSigned(name, &note, nil); err != nil && !errors.Is(err, ErrNoMailbox) {
 			return err
 		}
 	}
