@@ -32,7 +32,9 @@ func (b *Mailbox) giveUp(e Entry, reason string) error {
 	}
 	err = b.disk.replace(b.at(curFolder, e.Name), name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = b.disk.replace(b.at(newFolder, e.Name), name)
+		if err = b.disk.replace(b.at(newFolder, e.Name), name); err == nil {
+			fullMark{b}.messageLeft()
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		there, statErr := b.disk.exists(name)

@@ -41,16 +41,18 @@ func TestFull(t *testing.T) {
 	deliver(t, s, "coder", text("4"))
 }
 
-// A full mailbox has room as soon as a claim, Cancel, MarkRead or File takes a message out of
-// it, without a listing. If answers arrived above the limit, there is room as soon as the
+// A full mailbox has room as soon as a claim, Cancel, MarkRead, File, GiveUp or Refuse takes a
+// message out of it, without a listing. If answers arrived above the limit, there is room as soon as the
 // count is below the limit.
 func TestRoomAgain(t *testing.T) {
 	for way, take := range map[string]func(b *dropbox.Mailbox, e dropbox.Entry) error{
-		"claim":  func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Claim(e)) },
-		"take":   func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Take(e)) },
-		"cancel": (*dropbox.Mailbox).Cancel,
-		"read":   (*dropbox.Mailbox).MarkRead,
-		"file":   (*dropbox.Mailbox).File,
+		"claim":   func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Claim(e)) },
+		"take":    func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Take(e)) },
+		"cancel":  (*dropbox.Mailbox).Cancel,
+		"read":    (*dropbox.Mailbox).MarkRead,
+		"file":    (*dropbox.Mailbox).File,
+		"give up": func(b *dropbox.Mailbox, e dropbox.Entry) error { return b.GiveUp(e, "why") },
+		"refuse":  func(b *dropbox.Mailbox, e dropbox.Entry) error { return b.Refuse(e, "why") },
 	} {
 		t.Run(way, func(t *testing.T) {
 			s := newStore(t, dropbox.Options{MaxWaiting: 2}, "coder")

@@ -45,7 +45,9 @@ func (r Refusals) add(e Entry, reason string) error {
 	}
 	err := r.box.disk.replace(r.box.at(curFolder, e.Name), name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = r.box.disk.replace(r.box.at(newFolder, e.Name), name)
+		if err = r.box.disk.replace(r.box.at(newFolder, e.Name), name); err == nil {
+			fullMark{r.box}.messageLeft()
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		there, statErr := r.box.disk.exists(name)
