@@ -26,7 +26,6 @@ type places struct {
 	fresh, claimed []Entry // in the order of their names
 	dead, given    bool    // the message is in dead/; dead/ has its reason
 	refused, told  bool    // the message is in refused/; refused/ has its reason
-	receipt        bool    // cur/ has its receipt
 }
 
 func (r recovery) run() error {
@@ -52,7 +51,7 @@ func (r recovery) run() error {
 				placesOf(e).dead = true
 			} else if base, ok := strings.CutSuffix(name, receiptEnd); ok && folder == curFolder {
 				if e, ok := parseBase(base); ok {
-					placesOf(e).receipt = true
+					placesOf(e) // Finish may have moved it from new/ to done/
 				}
 			} else if base, ok := strings.CutSuffix(name, reasonEnd); ok && folder == deadFolder {
 				if e, ok := parseBase(base); ok {

@@ -162,6 +162,36 @@ func TestRecoverTwoNamesInNew(t *testing.T) {
 	}
 }
 
+// A publication is filed straight from new/. A power cut may leave both of its names, while
+// the receipt is still in cur/. The name in done/ is kept.
+func TestRecoverAFiledPublication(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := s.Topics()
+	if err := b.Make(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Deliver(text("work"), nil); err != nil {
+		t.Fatal(err)
+	}
+	e := list(t, b)[0]
+	if err := b.Commit(e, []byte("receipt\n")); err != nil {
+		t.Fatal(err)
+	}
+	day := filepath.Join(s.Dir(), "topics/done", e.Created.Format("2006-01-02"))
+	if err := errors.Join(os.Mkdir(day, 0o700), os.Link(filepath.Join(s.Dir(), "topics/new", e.Name), filepath.Join(day, e.Name))); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Recover(); err != nil {
+		t.Fatal(err)
+	}
+	if left := list(t, b); len(left) != 0 {
+		t.Errorf("%v waits, want nothing: the publication is filed", left)
+	}
+	if _, err := os.Stat(filepath.Join(day, e.Name)); err != nil {
+		t.Error(err)
+	}
+}
+
 // Recover returns an error if it cannot list one of the mailbox's folders.
 func TestRecoverNeedsTheFolders(t *testing.T) {
 	for _, folder := range []string{"coder/new", "coder/cur", "coder/dead", "refused/coder"} {
