@@ -23,7 +23,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.pkg, "pkg", "", "only the mutants of this package, such as dropbox")
 	flag.StringVar(&o.only, "only", "", "only the mutants with this in their name")
-	flag.IntVar(&o.every, "every", 0, "run one in so many of each rule in each file; 0 means about 100 in all")
+	flag.IntVar(&o.every, "every", 0, "run one in so many of each rule in each file; 0 means about 170 in all")
 	flag.BoolVar(&o.list, "list", false, "print the mutants and run none")
 	flag.DurationVar(&o.time, "for", 0, "begin no mutant after this time; the next run continues")
 	flag.IntVar(&o.jobs, "jobs", 2, "how many are run at the same time")
