@@ -107,7 +107,7 @@ func (r *reader) remark(n *yaml.Node, path string, e *Error) {
 	}
 }
 
-// placed adds to a problem its place, and the name of its key if path is not empty.
+// placed adds the place to a problem, and the name of the key if path is not empty.
 func (r *reader) placed(n *yaml.Node, path string, e *Error) *Error {
 	if path != "" {
 		e.Problem = shown(path) + ": " + e.Problem
