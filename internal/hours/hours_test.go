@@ -222,6 +222,8 @@ func TestParseErrors(t *testing.T) {
 		"24:00-08:00":             {`"24:00-08:00" begins at the end of a day`, "00:00-08:00"},
 		"mon-fri":                 {`"mon-fri" has no hours`, "mon-fri 00:00-24:00"},
 		"mon-fri 08:00-20:00,sat": {`"sat" has no hours`, "mon-fri 08:00-20:00,sat 00:00-24:00"},
+		"mon 08:00-20:00, tue 20": {`"20" is not a span of hours`, "mon 08:00-20:00, tue 08:00-20:00"},
+		"mon 08:00-12:00, mon":    {`"mon" has no hours`, "mon 08:00-12:00, mon 00:00-24:00"},
 		"mno-fri 08:00-20:00":     {`"mno" is not a day`, ""},
 		"Mon-Fri 08:00-20:00 sat": {`commas separate`, ""},
 		"mon tue 08:00-20:00":     {`days come before their hours`, "mon-fri 08:00-20:00"},
@@ -321,13 +323,15 @@ func TestTheKnownZones(t *testing.T) {
 // other. It also checks that each refusal is an Error with a problem, even if the text is a
 // correction that an Error proposed.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"mon-fri 08:00-20:00", "22:00-07:00", "always", "mon, wed 9:00-12:00, 13:00-24:00", "fri-mon 00:00-00:30", "8-20", "25:00-26:00", "mon"} {
+	for _, text := range []string{"mon-fri 08:00-20:00", "22:00-07:00", "always", "mon, wed 9:00-12:00, 13:00-24:00", "fri-mon 00:00-00:30", "8-20", "25:00-26:00", "mon", "mon 08:00-20:00,20", "1,2,3,4,5"} {
 		f.Add(text, int64(1774742400))
 	}
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
 		w, err := hours.Parse(text)
 		if err != nil {
-			for range 50 {
+			// A proposal corrects one mistake, and each word and each comma may be several.
+			proposed := []string{text}
+			for range 10 * (1 + len(strings.Fields(text)) + strings.Count(text, ",")) {
 				e, ok := errors.AsType[*hours.Error](err)
 				if !ok || e.Problem == "" {
 					t.Fatalf("Parse(%q) = %v, want an Error with its problem", text, err)
@@ -338,8 +342,9 @@ func FuzzParse(f *testing.F) {
 				if _, err = hours.Parse(e.Try); err == nil {
 					return
 				}
+				proposed = append(proposed, e.Try)
 			}
-			return
+			t.Fatalf("the proposals never become valid: %q", proposed[:min(len(proposed), 10)])
 		}
 		h, now := hours.Hours{Week: w, Zone: in(t, "Australia/Lord_Howe")}, time.Unix(unix%(1<<33), 0)
 		for range 3 {

@@ -26,7 +26,8 @@ type Error struct {
 	Word    string // an unknown word; Known has the known words
 	Known   []string
 
-	part string // the part of the text that Try replaces
+	part string // the word that Try replaces
+	at   int    // where part begins in the text; the text may have the same characters elsewhere
 }
 
 func (e *Error) Error() string { return e.Problem }
@@ -35,7 +36,7 @@ func wrong(try, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
 }
 
-// wrongPart makes an Error about a part of the text, which try replaces.
+// wrongPart makes an Error about a word, which try replaces. parse sets where the word is.
 func wrongPart(part, try, format string, args ...any) *Error {
 	e := wrong(try, "%q "+format, append([]any{part}, args...)...)
 	e.part = part
@@ -62,7 +63,7 @@ func Parse(text string) (Week, error) {
 // complete extends Try so that it replaces the whole text.
 func (e *Error) complete(text string) *Error {
 	if e.part != "" && e.Try != "" {
-		e.Try = strings.Replace(strings.TrimSpace(text), e.part, e.Try, 1)
+		e.Try = strings.TrimSpace(text[:e.at] + e.Try + text[e.at+len(e.part):])
 	}
 	return e
 }
@@ -80,12 +81,15 @@ func parse(text string) (w Week, e *Error) {
 	}
 	var on []time.Weekday // the days to which the next spans belong
 	waiting := ""         // days that have no span yet
+	at, end := 0, 0       // where the word begins and ends in the text
 	for part := range strings.SplitSeq(text, ",") {
 		words := strings.Fields(part)
 		if len(words) == 0 {
 			return w, wrong(example, "%q: an entry is empty", text)
 		}
 		for i, word := range words {
+			at = end + strings.Index(text[end:], word) // only spaces and commas are in between
+			end = at + len(word)
 			switch isHours := word[0] >= '0' && word[0] <= '9'; {
 			case !isHours && i > 0:
 				return w, wrong(example, "%q: days come before their hours; commas separate entries", strings.Join(words, " "))
@@ -103,6 +107,7 @@ func parse(text string) (w Week, e *Error) {
 			default:
 				from, to, e := parseSpan(word)
 				if e != nil {
+					e.at = at
 					return w, e
 				}
 				if on == nil {
@@ -116,7 +121,9 @@ func parse(text string) (w Week, e *Error) {
 		}
 	}
 	if waiting != "" {
-		return w, wrongPart(waiting, waiting+" 00:00-24:00", "has no hours")
+		e := wrongPart(waiting, waiting+" 00:00-24:00", "has no hours")
+		e.at = at // it is the last word
+		return w, e
 	}
 	if w.coversAll() {
 		return Week{}, nil
@@ -137,7 +144,7 @@ func ParseDaily(text string) (Week, error) {
 		e.part, e.Try = "", "22:00-07:00"
 	}
 	if e != nil {
-		return Week{}, e.complete(text)
+		return Week{}, e.complete(strings.ToLower(text))
 	}
 	return w, nil
 }
