@@ -74,6 +74,7 @@ func TestSetAsideNames(t *testing.T) {
 	b := mailbox(t, s, "coder")
 	for name, want := range map[string]string{
 		"a\nb\x1b[31m.md":        "a_b_[31m.md",
+		"a\u0080\u009bJ\u2028b":  "a__J_b",
 		"---":                    "file",
 		"-rf":                    "rf",
 		"not\xffutf8":            "not_utf8",

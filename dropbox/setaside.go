@@ -62,7 +62,7 @@ func parseAside(name string) (DeadLetter, bool) {
 // It also shortens the name, so that a suffix still fits.
 func tameName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '/' || r == '\\' || r == utf8.RuneError {
+		if mustEscape(r) || r == '/' || r == '\\' || r == utf8.RuneError {
 			return '_'
 		}
 		return r
