@@ -22,14 +22,14 @@ type Policy struct {
 
 	// ACL says what agents may do, by their names. An agent without an entry in the file
 	// has the entry of its role here.
-	ACL map[string]Access `key:"acl" type:"names with keys" doc:"What agents may do, by name or role: {planner: {direct: [coder], broadcast: false, publish: [task.*], subscribe: [result.>]}}. direct names the agents or roles that it may write to; writing to the lead and answering are always allowed. A missing list allows everything, an empty list nothing. An agent without an entry may do everything."`
+	ACL map[string]Access `key:"acl" type:"names with keys" doc:"What agents may do, by name or role: {planner: {direct: [coder], broadcast: false, publish: [task.*], subscribe: [result.>]}}. direct names the agents, the roles and the bridge (irc) that it may write to; writing to the lead and answering are always allowed. A missing list allows everything, an empty list nothing. An agent without an entry may do everything."`
 }
 
 // An Access is what one agent may do. nil allows everything, an empty list nothing.
 type Access struct {
 	Publish   *[]string `key:"publish" is:"pattern"`   // patterns of topics
 	Subscribe *[]string `key:"subscribe" is:"pattern"` // patterns of topics
-	Direct    *[]string `key:"direct"`                 // names of the agents that it may write to
+	Direct    *[]string `key:"direct"`                 // names of the agents and bridges that it may write to
 	Broadcast bool      `key:"broadcast" default:"true"`
 }
 

@@ -14,15 +14,15 @@ import (
 type Access struct {
 	Publish   []string // topics, as patterns
 	Subscribe []string // topics, as patterns
-	Direct    []string // agents to which it may write
+	Direct    []string // agents and bridges to which it may write
 	// NoBroadcast keeps the agent from sending one message to all agents.
 	NoBroadcast bool
 }
 
-// acl checks an agent's lists: the agents to which it may write, and the topics on which it
-// may publish. Every agent may write to the lead, and may answer with a result. If several
-// agents may have written a message, each of them needs the permission. A person who wrote
-// the message can send it with a proof instead.
+// acl checks an agent's lists: the agents and bridges to which it may write, and the topics
+// on which it may publish. Every agent may write to the lead, and may answer with a result.
+// If several agents may have written a message, each of them needs the permission. A person
+// who wrote the message can send it with a proof instead.
 func (p Policy) acl(q Question) Verdict {
 	m := q.Message
 	if q.person() || q.To == dropbox.Lead || m.Type == dropbox.Result && m.ReplyTo != "" && (q.Proven || len(q.Suspects) == 0) {

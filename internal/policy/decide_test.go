@@ -60,6 +60,8 @@ func TestRules(t *testing.T) {
 		"coder":  {Direct: []string{"reviewer"}, NoBroadcast: true},
 		"tester": {Direct: []string{}},
 	}
+	bridged := policy.Default()
+	bridged.Access = map[string]policy.Access{"coder": {Direct: []string{"irc"}}}
 	topics := policy.Default()
 	topics.Access = map[string]policy.Access{"coder": {Direct: []string{}, Publish: []string{"task.*"}}}
 	few := policy.Default()
@@ -150,6 +152,8 @@ func TestRules(t *testing.T) {
 		"to one who is not":                {access, ask(to("tester")), policy.RuleACL, false},
 		"to the lead, always":              {access, ask(to("lead")), "", false},
 		"to oneself, always":               {access, ask(to("coder")), "", false},
+		"to a bridge that is not listed":   {access, ask(to("irc")), policy.RuleACL, false},
+		"to a bridge that is listed":       {bridged, ask(to("irc")), "", false},
 		"an answer, always":                {access, ask(to("tester"), typed(dropbox.Result), replyTo("bbbbbbbbbb")), "", false},
 		"a result that answers nothing":    {access, ask(to("tester"), typed(dropbox.Result)), policy.RuleACL, false},
 		"an empty list":                    {access, ask(from("tester")), policy.RuleACL, false},
