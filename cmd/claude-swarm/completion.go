@@ -249,7 +249,7 @@ func (f *finder) operand(verb string, n int) {
 		if n == 0 {
 			f.agents()
 		}
-	case "start", "stop", "restart", "status":
+	case "start", "stop", "status":
 		f.agents()
 	case "events":
 		for _, w := range eventWords() {

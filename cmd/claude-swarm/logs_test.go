@@ -193,6 +193,42 @@ func TestTail(t *testing.T) {
 	}
 }
 
+// A line that is added just before a rotation is read, at whatever moment the tail looks.
+func TestTailAtARotation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	appendTo(t, path, "begin\n")
+	tl, _, err := openTail(path, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { tl.close() }()
+	for n := range 300 {
+		rotated := make(chan struct{})
+		go func() { // the loop below receives from rotated
+			defer close(rotated)
+			appendTo(t, path, fmt.Sprintf("before %d\n", n))
+			rename(t, path)
+			appendTo(t, path, fmt.Sprintf("after %d\n", n))
+		}()
+		var got []byte
+		for over := false; !over; {
+			select {
+			case <-rotated:
+				over = true // one more read, since the rotation is complete
+			default:
+			}
+			more, err := tl.more()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, more...)
+		}
+		if want := fmt.Sprintf("before %d\nafter %d\n", n, n); string(got) != want {
+			t.Fatalf("more() = %q, want %q", got, want)
+		}
+	}
+}
+
 func rename(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Rename(path, fmt.Sprintf("%s.%d", path, time.Now().UnixNano())); err != nil {

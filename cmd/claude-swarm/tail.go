@@ -90,6 +90,11 @@ func (t *tail) more() ([]byte, error) {
 				return out, err
 			}
 		}
+		// Ask before the read: then every line that was added before a rotation is read.
+		replaced, err := t.replaced()
+		if err != nil {
+			return out, err
+		}
 		data, err := io.ReadAll(t.file)
 		if err != nil {
 			return out, err
@@ -97,13 +102,10 @@ func (t *tail) more() ([]byte, error) {
 		data = append(t.rest, data...)
 		cut := bytes.LastIndexByte(data, '\n') + 1
 		out, t.rest = append(out, data[:cut]...), bytes.Clone(data[cut:])
-		replaced, err := t.replaced()
-		if err != nil || !replaced {
-			return out, err
+		if !replaced {
+			return out, nil
 		}
-		// Lines that were added between the read above and the rotation are not read. An
-		// incomplete last line is dropped.
-		t.rest = nil
+		t.rest = nil // an incomplete last line is dropped
 		if err := t.close(); err != nil {
 			return out, err
 		}
