@@ -69,10 +69,9 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if a.turns.HasClient() {
 		a.tend(kill)
 	}
-	if g := a.toGiveUp(); g != nil {
-		if err := a.giveUp(kill, g); err != nil {
-			return a.diskTrouble(stop, "give a message up", err)
-		}
+	if ordered, err := a.giveUp(kill); err != nil {
+		return a.diskTrouble(stop, "give a message up", err)
+	} else if ordered {
 		return 0
 	}
 	if wait, held := a.held(time.Now()); held {

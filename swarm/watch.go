@@ -57,41 +57,37 @@ func (a *agent) whisperTold() whisper.Told {
 	}
 }
 
-// toGiveUp returns a person's order to give up a message, or nil if there is none or it must
-// wait. No hold of the agent delays the order, since no turn begins. A halted swarm does,
-// since nothing can be claimed, and so does an attached session, which has claimed the mail.
-func (a *agent) toGiveUp() *journal.GiveUp {
+// giveUp gives up the message that a person has aborted while no turn worked on it, and
+// returns false if there is no such order or it must wait. No hold of the agent delays the
+// order, since no turn begins. A halted swarm does, since nothing can be claimed, and so does
+// an attached session, which has claimed the mail.
+func (a *agent) giveUp(kill context.Context) (bool, error) {
 	g := a.holds.Of(a.name).GiveUp
 	if g == nil || a.control.attached() || a.store.Halted() {
-		return nil
+		return false, nil
 	}
-	return g
-}
-
-// giveUp gives up the message that a person has aborted while no turn worked on it.
-func (a *agent) giveUp(kill context.Context, g *journal.GiveUp) error {
 	if err := a.settleLeft(kill); err != nil {
-		return err
+		return false, err
 	}
 	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had ended well already
 	entries, err := a.inbox.Box.List()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if i := slices.IndexFunc(entries, func(e dropbox.Entry) bool { return e.ID == g.Message }); i >= 0 {
 		j, err := a.inbox.Claim(entries[i])
 		if err != nil {
-			return err
+			return false, err
 		}
 		if j == nil && a.store.Halted() {
-			return nil // the order waits, see toGiveUp
+			return false, nil
 		} else if j != nil {
 			if err := a.inbox.GiveUp(j.Claim, "aborted by "+g.By); err != nil {
-				return err
+				return false, err
 			}
 		}
 		cut.State = dropbox.Dead
 	}
 	a.control.gaveUp(cut)
-	return a.holds.Change(a.name, func(st *journal.Hold) { st.GiveUp = nil })
+	return true, a.holds.Change(a.name, func(st *journal.Hold) { st.GiveUp = nil })
 }
