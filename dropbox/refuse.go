@@ -46,7 +46,7 @@ func (r Refusals) add(e Entry, reason string) error {
 	err := r.box.disk.replace(r.box.at(curFolder, e.Name), name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = r.box.disk.replace(r.box.at(newFolder, e.Name), name); err == nil {
-			fullMark{r.box}.messageLeft()
+			fullMark(r).messageLeft()
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
