@@ -195,7 +195,7 @@ func (a *arena) dial(ctx context.Context) (*control.Client, error) {
 	return control.Dial(ctx, a.dir, "torture", func(key string) string { return env[key] })
 }
 
-// patience is the longest time that [until] waits for a condition, and that [arena.settle]
+// patience is the longest time that [until] waits for a condition, and that [arena.await]
 // waits without progress.
 const patience = time.Minute
 

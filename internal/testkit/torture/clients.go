@@ -48,7 +48,7 @@ var unruly = fault{
 	full: 3 * len(misbehaviours), short: len(misbehaviours),
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		const arenas = 3
-		spec := arenaSpec{agents: 4, defaults: "  max_failures: 3\n  stall_timeout: 3s\n  turn_timeout: 12s\n"}
+		spec := arenaSpec{agents: 4, defaults: "  max_failures: 3\n  stall_timeout: 3s\n  turn_timeout: 30s\n"}
 		return inArenas(ctx, r, arenas, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
 			// Each arena begins with a different misbehaviour, so that together the arenas
 			// cover all.

@@ -59,7 +59,7 @@ var bigMailbox = fault{
 			err := until(ctx, "the first turn", func() bool { return a.finished() > 0 })
 			first := time.Since(began)
 			if err == nil {
-				err = until(ctx, fmt.Sprintf("%d turns", enough), func() bool { return a.finished() >= enough })
+				err = a.await(ctx, "messages are done", enough, a.finished)
 			}
 			f, ferr := a.figures(ctx)
 			err = errors.Join(err, ferr, a.store.Halt("torture"), a.stop(ctx))

@@ -221,19 +221,24 @@ func (a *arena) accepted() int {
 	return n
 }
 
-// settle waits until all accepted messages are done or given up. It returns an error if
-// there is no progress for [patience].
+// settle waits until all accepted messages are done or given up.
 func (a *arena) settle(ctx context.Context) error {
+	return a.await(ctx, "messages are done", a.accepted(), a.finished)
+}
+
+// await waits until n counts to enough. It returns an error if n does not change for
+// [patience]: a slow machine may take longer than that in all.
+func (a *arena) await(ctx context.Context, what string, enough int, n func() int) error {
 	for last, since := -1, time.Now(); ; {
-		n := a.finished()
-		if n >= a.accepted() {
+		now := n()
+		if now >= enough {
 			return nil
 		}
-		if n != last {
-			last, since = n, time.Now()
+		if now != last {
+			last, since = now, time.Now()
 		}
 		if time.Since(since) > patience {
-			return fmt.Errorf("%d of %d messages were done, and then none for %v\n%s", n, a.accepted(), patience, a.picture(ctx))
+			return fmt.Errorf("%d of %d %s, and then none for %v\n%s", now, enough, what, patience, a.picture(ctx))
 		}
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return err

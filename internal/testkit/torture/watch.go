@@ -88,14 +88,11 @@ func (a *arena) settleTasks(ctx context.Context) error {
 			tasks++
 		}
 	}
-	answered := 0
-	err := until(ctx, "the answer to every task", func() bool {
+	return a.await(ctx, "tasks are answered", tasks, func() int {
 		names, err := os.ReadDir(filepath.Join(a.box("lead"), "new"))
-		answered = len(names)
-		return err == nil && answered >= tasks
+		if err != nil {
+			return 0
+		}
+		return len(names)
 	})
-	if err != nil {
-		return fmt.Errorf("%w: %d of %d\n%s", err, answered, tasks, a.picture(ctx))
-	}
-	return nil
 }
