@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -422,6 +424,63 @@ func TestAnAbortOfAStuckAgentThatIsHeld(t *testing.T) {
 			}
 			if n := len(f.backend.Runs()); n != 1 && how == "stopped" || n > 2 {
 				t.Errorf("%d turns: the aborted message was begun again", n)
+			}
+		})
+	}
+}
+
+// A full disk may refuse any step of giving a message up. When there is room again, the
+// message is given up, and the person is told so.
+func TestAnAbortOfAStuckAgentOnAFullDisk(t *testing.T) {
+	for _, op := range []dropbox.Op{dropbox.OpCreate, dropbox.OpWrite, dropbox.OpSync, dropbox.OpReplace, dropbox.OpSyncDir} {
+		t.Run(string(op), func(t *testing.T) {
+			f := newField(t, "coder")
+			var full atomic.Bool
+			var refused atomic.Int32
+			store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+				if full.Load() && st.Op == op && strings.HasPrefix(st.Name, "coder/") {
+					refused.Add(1)
+					return syscall.ENOSPC
+				}
+				return nil
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { store.Close() })
+			f.store = store
+			ready, goOn := make(chan struct{}), make(chan struct{})
+			f.backend.Script = func(runner.Turn) []runnertest.Step {
+				return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+					close(ready)
+					<-goOn
+					return errors.New("no luck")
+				})}
+			}
+			f.start()
+			task := f.send("coder", "the long task")
+			<-ready
+			f.daemon.Stuck(stuck(task))
+			close(goOn)
+			f.untilState("coder", swarm.Paused)
+			full.Store(true)
+			type answer struct {
+				cut swarm.Cut
+				err error
+			}
+			aborted := make(chan answer, 1)
+			go func() {
+				cut, err := f.daemon.Abort(f.t.Context(), "coder", dropbox.Lead, "")
+				aborted <- answer{cut, err}
+			}()
+			f.until("the disk refuses twice", func() bool { return refused.Load() >= 2 })
+			full.Store(false)
+			if got := <-aborted; got.err != nil || got.cut.Message != task || got.cut.State != dropbox.Dead {
+				t.Errorf("Abort = %+v, %v, want the state %s", got.cut, got.err, dropbox.Dead)
+			}
+			f.until("the message is a dead letter", func() bool { return len(f.files("coder", "dead")) > 0 })
+			if left := f.files("coder", "cur"); len(left) > 0 {
+				t.Errorf("left in cur/: %v", left)
 			}
 		})
 	}

@@ -69,12 +69,12 @@ func (a *agent) giveUp(kill context.Context) (bool, error) {
 	if err := a.settleLeft(kill); err != nil {
 		return false, err
 	}
-	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had ended well already
 	entries, err := a.inbox.Box.List()
 	if err != nil {
 		return false, err
 	}
 	if i := slices.IndexFunc(entries, func(e dropbox.Entry) bool { return e.ID == g.Message }); i >= 0 {
+		a.unsettled = true // if the disk refuses a step, the message is left in cur/
 		j, err := a.inbox.Claim(entries[i])
 		if err != nil {
 			return false, err
@@ -86,6 +86,14 @@ func (a *agent) giveUp(kill context.Context) (bool, error) {
 				return false, err
 			}
 		}
+		a.unsettled = false
+	}
+	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had ended well already
+	letters, err := a.inbox.Box.DeadLetters().List()
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(letters, func(d dropbox.DeadLetter) bool { return d.ID == g.Message }) {
 		cut.State = dropbox.Dead
 	}
 	a.control.gaveUp(cut)
