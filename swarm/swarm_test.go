@@ -229,13 +229,14 @@ func (f *field) until(what string, ok func() bool) {
 
 // alertsDelivered waits until the daemon has delivered its alerts, but at most a second.
 func (f *field) alertsDelivered() {
-	events, waits := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil), errors.New("an alert waits")
+	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
+	waits, none := errors.New("an alert waits"), errors.New("no alert waits") // an error leaves the events to the daemon
 	for deadline := time.Now().Add(time.Second); f.daemon != nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		err := events.Tell("lead", func(events []journal.Event, _ int64) error {
 			if slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Alert }) {
 				return waits
 			}
-			return nil
+			return none
 		})
 		if !errors.Is(err, waits) {
 			return

@@ -22,7 +22,7 @@ func claimCommand() *cli.Command {
 claim gets it; later ones print who has it, and exit with status 1. An agent
 claims for its turn, and the end of that turn closes the work. Work that you
 claim yourself ends with ack. --for AGENT gives the work to that agent.` +
-			examples("claude-swarm claim k7f3q9m2xd", "claude-swarm claim xd --for coder"),
+			examples("claude-swarm claim k7f3q9m2xd", "claude-swarm claim m2xd --for coder"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "for", Usage: "give it to `AGENT`, as a task"},
 			jsonFlag(),
@@ -124,11 +124,11 @@ func ackCommand() *cli.Command {
 		Category:  groupTopics,
 		Usage:     "close published work that you claimed",
 		ArgsUsage: "ID [TEXT…]",
-		Description: `Closes the published work ID. TEXT is its result, and goes to the publisher. If
-the topic of the work was task.created, the subscribers of task.completed are
-told, or with --failed those of task.failed. The end of an agent's turn closes
-its work anyway. Unclaimed work becomes yours.` +
-			examples(`claude-swarm ack k7f3q9m2xd "Done in commit 4f2a91c"`, `claude-swarm ack xd "It cannot be done" --failed`),
+		Description: `Closes the published work ID. TEXT is its result, and goes to the publisher. The
+end is published too: that of work on task.created on task.completed, or with
+--failed on task.failed. The end of an agent's turn closes its work anyway.
+Unclaimed work becomes yours.` +
+			examples(`claude-swarm ack k7f3q9m2xd "Done in commit 4f2a91c"`, `claude-swarm ack m2xd "It cannot be done" --failed`),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "failed", Usage: "say that it failed"},
 			jsonFlag(),

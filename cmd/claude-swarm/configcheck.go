@@ -26,7 +26,7 @@ func configCommand() *cli.Command {
 			Description: `Prints the whole configuration in force, every key with its value, as valid YAML
 for the file. A mistake is printed with file, line and column, and the exit
 status is 78. Notes name the settings that do not apply to some agents, and the
-options that may be misspelt.` +
+options that may be misspelled.` +
 				examples("claude-swarm config check", "claude-swarm config check --json"),
 			Flags:  []cli.Flag{jsonFlag()},
 			Action: configCheck,

@@ -16,7 +16,7 @@ func compactCommand() *cli.Command {
 		Description: `Before the agent's next message its client compacts its context, in a separate
 turn: the client summarizes the conversation, and the agent gets its last work
 back. A running turn ends first. If the agent or the daemon stops meanwhile, the
-order waits for the next start; abort takes it back.` +
+order waits for the next start. While the compaction runs, abort ends it.` +
 			examples("claude-swarm compact coder"),
 		Action: func(c *cli.Context) error {
 			return forget(c, (*control.Client).Compact, "%s: the context is compacted before the next message\n")

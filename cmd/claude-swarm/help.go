@@ -24,7 +24,7 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 		fmt.Fprint(w, "\nthe verbs for every day:\n")
 		for _, name := range firstVerbs {
 			if c := find(app.Commands, name); c != nil {
-				fmt.Fprintf(w, "  %-11s %s\n", c.Name, c.Usage)
+				fmt.Fprintf(w, "  %-12s %s\n", c.Name, c.Usage)
 			}
 		}
 		for _, group := range []string{groupAgents, groupMail, groupTopics, groupDaemon, groupProject} {
@@ -66,7 +66,7 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 func writeVerbs(w io.Writer, commands []*cli.Command, group string) {
 	for _, c := range commands {
 		if !c.Hidden && c.Category == group && (group == "" || !slices.Contains(firstVerbs, c.Name)) {
-			fmt.Fprintf(w, "  %-11s %s\n", c.Name, c.Usage)
+			fmt.Fprintf(w, "  %-12s %s\n", c.Name, c.Usage)
 		}
 	}
 }

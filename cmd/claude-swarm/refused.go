@@ -13,8 +13,8 @@ func refusedCommand() *cli.Command {
 		Name:     "refused",
 		Category: groupMail,
 		Usage:    "manage messages that a rule refused",
-		Description: `A message that a rule does not let pass is kept with the reason. Nothing is
-removed automatically. To look at one: claude-swarm read ID.` +
+		Description: `A message that a rule does not let pass is kept with the reason, for as long as
+retention in claude-swarm.yaml says. To look at one: claude-swarm read ID.` +
 			examples("claude-swarm refused list", "claude-swarm refused retry k7f3q9m2xd"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: withPost(refusedList), // without a subcommand it lists the messages

@@ -98,7 +98,7 @@ func (f *File) Home() string { return filepath.Join(f.Dir, discovery.HomeName) }
 func (f *File) Source() []byte { return f.source }
 
 // Notes are what a person should know about this configuration: keys of defaults that do
-// not apply to some agents, and options that may be misspelt. They are in the order of the
+// not apply to some agents, and options that may be misspelled. They are in the order of the
 // file.
 func (f *File) Notes() []*Error { return f.from.notes }
 

@@ -123,7 +123,7 @@ func (q *Quiet) keep(ev journal.Event) error {
 	case journal.Mail:
 		k.About, k.Asks = ev.About, true
 		k.Subject = cut(screen.OneLine(ev.Message.Mail().Gist()), 200)
-		k.Body = "claude-swarm inbox read " + ev.About
+		k.Body = "claude-swarm read " + ev.About
 	case journal.Dead:
 		k.About = ev.About
 	case journal.Noticed:
