@@ -110,8 +110,8 @@ type Reader struct {
 func (e *Events) From(seq int64) *Reader { return &Reader{e, cursor{Seq: seq}} }
 
 // Next returns at most 100 of the next events, oldest first, or none if no event was
-// added since. If the list was deleted in the meantime and the new one is still shorter,
-// Next continues with the first event of the new one.
+// added since. If the list was deleted in the meantime, Next continues with the first event
+// of the new one.
 func (r *Reader) Next() ([]Event, error) {
 	events, next, err := r.list.after(&r.at)
 	if errors.Is(err, fs.ErrNotExist) { // not even the folder exists
@@ -147,16 +147,19 @@ func (e *Events) cursor(name string) (c cursor, err error) {
 	return c, nil
 }
 
-// after returns the next events after a cursor, and the cursor after those events. A
-// cursor beyond the end belongs to a deleted list, so after moves it before the first
-// event.
+// after returns the next events after a cursor, and the cursor after those events. It moves
+// a cursor that belongs to a deleted list before the first event.
 func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	err = e.locked(func() error {
 		last, _, err := e.end()
 		if err != nil {
 			return err
 		}
-		if c.Seq > last {
+		same, err := e.continues(*c)
+		if err != nil {
+			return err
+		}
+		if c.Seq > last || !same {
 			*c = cursor{}
 		}
 		next = *c
@@ -172,6 +175,43 @@ func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 		return err
 	})
 	return events, next, err
+}
+
+// continues reports whether a cursor may belong to this list, not to a deleted one: the
+// event before its offset is the last one that the listener has heard.
+func (e *Events) continues(c cursor) (bool, error) {
+	if c.Offset == 0 {
+		return true, nil
+	}
+	for _, name := range []string{newFile, oldFile} {
+		file, err := os.Open(filepath.Join(e.dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return false, err
+		}
+		first, err := firstIn(bufio.NewReader(file))
+		same := true
+		if err == nil && first == c.First {
+			same, err = endsWith(file, c)
+		}
+		if err := errors.Join(err, file.Close()); err != nil || first == c.First {
+			return same, err
+		}
+	}
+	return true, nil // the file of the cursor was rotated away
+}
+
+// endsWith reports whether the line that ends at the cursor's offset is its event.
+func endsWith(file *os.File, c cursor) (bool, error) {
+	end := make([]byte, 1)
+	if _, err := file.ReadAt(end, c.Offset-1); err == io.EOF {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	_, seq, err := lastIn(io.NewSectionReader(file, 0, c.Offset))
+	return end[0] == '\n' && seq == c.Seq, err
 }
 
 // read adds the events of one file that come after a cursor, up to maxBatch events in

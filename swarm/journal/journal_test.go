@@ -208,6 +208,16 @@ func TestADamagedList(t *testing.T) {
 	if got := tell(t, dir, l); !slices.Equal(got, []string{"e"}) {
 		t.Errorf("after the list was deleted: %v", got)
 	}
+	add(t, e, "f", "g", "h")
+	tell(t, dir, l)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	longer := []string{"one", "two", "three", "four", "five"}
+	add(t, e, longer...)
+	if got := tell(t, dir, l); !slices.Equal(got, longer) || l.missed != 0 {
+		t.Errorf("with a new list that is longer than the deleted one: %v, missed %d", got, l.missed)
+	}
 }
 
 // If several writers add events at once, each event gets a unique number and is heard

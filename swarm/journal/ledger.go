@@ -9,9 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
@@ -191,12 +194,24 @@ func (l *Ledger) write(line LedgerLine) error {
 	line.V = 1
 	data, err := json.Marshal(line)
 	if err == nil {
-		err = l.home.files.Append(l.home.Ledger(), durable.Options{Volatile: true}, l.secrets.Hidden(data))
+		err = l.locked(func() error {
+			return l.home.files.Append(l.home.Ledger(), durable.Options{Volatile: true}, l.secrets.Hidden(data))
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	return nil
+}
+
+// locked keeps other processes from adding lines while f runs.
+func (l *Ledger) locked(f func() error) (err error) {
+	lock := flock.New(filepath.Join(l.home.dir, "ledger.lock"), flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	return f()
 }
 
 // Add appends a line, unless its turn has one already.

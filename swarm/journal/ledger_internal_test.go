@@ -8,9 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // If a line cannot be written, Add and AppendLedger return an error, and the file
@@ -46,6 +50,41 @@ func TestALineThatCannotBeWritten(t *testing.T) {
 	}
 	if _, err := OpenLedger(other, nil); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("OpenLedger of a folder = %v, want %v", err, syscall.EISDIR)
+	}
+}
+
+// Two processes never write to the ledger at the same time.
+func TestProcessesAddLinesInTurn(t *testing.T) {
+	var writing, overlaps atomic.Int32
+	files := durable.Files{Step: func(st durable.Step) error {
+		if st.Op != durable.Fill {
+			return nil
+		}
+		if writing.Add(1) > 1 {
+			overlaps.Add(1)
+		}
+		time.Sleep(time.Millisecond)
+		writing.Add(-1)
+		return nil
+	}}
+	dir := t.TempDir()
+	if err := HomeOf(dir).Make(); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			l := &Ledger{home: HomeOf(dir).With(files)}
+			for i := range 10 {
+				if err := l.write(LedgerLine{Turn: fmt.Sprintf("t%d-%d", w, i)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := overlaps.Load(); n > 0 {
+		t.Errorf("%d lines were begun while another was written", n)
 	}
 }
 

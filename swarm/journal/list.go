@@ -124,7 +124,10 @@ func (e *Events) end() (last, size int64, err error) {
 // lastIn returns the size of a file in bytes, and the number of its last event, or 0 if
 // it has none. It reads the end of the file first, and reads more only if it finds no
 // event there.
-func lastIn(file *os.File) (size, last int64, err error) {
+func lastIn(file interface {
+	io.ReaderAt
+	io.Seeker
+}) (size, last int64, err error) {
 	if size, err = file.Seek(0, io.SeekEnd); err != nil {
 		return 0, 0, err
 	}
