@@ -68,8 +68,8 @@ const (
 )
 
 // ignored is the .gitignore that keeps unfinished mail out of git.
-const ignored = "# What is finished is tracked: done/, dead/, attach/, board/.\n" +
-	"tmp/\nnew/\ncur/\nkeys/\nwork/\ngrants/\n.lock\nHALT\nFULL\n"
+const ignored = "# What is finished is tracked: done/, dead/, attach/, board/; and the subscriptions.\n" +
+	"tmp/\nnew/\ncur/\nkeys/\nwork/\ngrants/\nrefused/\nhalted/\n.lock\nHALT\nFULL\n"
 
 // scratchPrefix is the prefix of the names of incomplete files outside a mailbox.
 const scratchPrefix = ".scratch-"

@@ -80,15 +80,13 @@ func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionReque
 	return d
 }
 
-// tell writes a decision to the logs. It shows the decision to people unless a rule allowed
-// the call.
+// tell writes a decision to the logs, unless a rule allowed the call: the receipt has that.
 func (t *turnPermits) tell(d runner.Decision) {
-	what := mail.WhatOf(d.Request)
-	log := t.log.With(keyTurn, t.rec.Turn, "call", what, "rule", d.Rule)
 	if d.Allowed && d.By == "" {
-		log.Debug("tool call was allowed")
 		return
 	}
+	what := mail.WhatOf(d.Request)
+	log := t.log.With(keyTurn, t.rec.Turn, "call", what, "rule", d.Rule)
 	t.mu.Lock()
 	t.told++
 	n := t.told

@@ -179,7 +179,7 @@ func (r *rejoiner) later(w *wish, err error, stood time.Duration) *Failed {
 		}
 		wait := pauses[min(n, len(pauses))-1]
 		w.at = time.Now().Add(wait)
-		err = fmt.Errorf("tried %d times: %w", w.tries-1, err)
+		err = fmt.Errorf("tried %d times: %w", w.tries, err)
 		r.wanted.fail(w.Name, err.Error())
 		return &Failed{Channel: w.Name, Err: err, Retry: wait}
 	}
