@@ -141,8 +141,10 @@ func TestExampleOfAMessageParses(t *testing.T) {
 }
 
 func TestNeedsAreDescribed(t *testing.T) {
+	_, table, _ := strings.Cut(read(t, "protocol.md"), "adds `needs_you`")
+	table, _, _ = strings.Cut(table, "\nAn agent always has")
 	for _, kind := range view.NeedKinds() {
-		if !strings.Contains(read(t, "protocol.md"), "\n| `"+string(kind)+"` |") {
+		if !strings.Contains(table, "\n| `"+string(kind)+"` |") {
 			t.Errorf("protocol.md has no line for what waits for a person: %s", kind)
 		}
 	}
