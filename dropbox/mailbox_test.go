@@ -65,7 +65,7 @@ func TestRoomAgain(t *testing.T) {
 				if err != nil || full != (n < 3) {
 					t.Errorf("%d of 4 taken, 2 may wait: full %v (%v)", n, full, err)
 				}
-				// Each call uses another Mailbox: the Store counts the messages that leave.
+				// Each call uses a new Mailbox, since the Store counts the messages that leave.
 				if err := take(mailbox(t, s, "coder"), e); err != nil {
 					t.Fatal(err)
 				}

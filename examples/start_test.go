@@ -98,7 +98,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A swarm is a copy of an example with a separate home. The path of the home is short,
+// A swarm is a copy of an example with a separate home. The path of its folder is short,
 // since the daemon's socket is below it.
 type swarm struct {
 	t   *testing.T

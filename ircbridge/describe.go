@@ -89,7 +89,7 @@ func (l *link) describeConnection(s *bridge.State) {
 	}
 }
 
-// describeHeard records the time until which all private talk is known, so that a later
+// describeHeard records the time up to which all private talk is known, so that a later
 // bridge asks only for newer talk. It does nothing if the loop does not know the present
 // connection yet.
 func (l *link) describeHeard(s *bridge.State) {

@@ -11,7 +11,7 @@ import (
 )
 
 // inviteEvery is the minimum time between two invitations to the same channel that the
-// link follows. To follow an invitation, the link must send a line.
+// link accepts. To accept an invitation, the link must send a line.
 const inviteEvery = 10 * time.Second
 
 // enter asks the server at once to let us into a channel.
@@ -123,7 +123,7 @@ func (r *rooms) CannotBe(name string) string {
 	return ""
 }
 
-// invited follows an invitation. Anybody may invite the bridge into a wanted channel, but
+// invited accepts an invitation. Anybody may invite the bridge into a wanted channel, but
 // only a person with the "control" right may invite it into another channel.
 func (r *rooms) invited(e irc.Invited) {
 	now := time.Now()
@@ -137,10 +137,10 @@ func (r *rooms) invited(e irc.Invited) {
 	case r.CannotBe(e.Channel) != "", wanted && (rm.joined || now.Sub(rm.invited) < inviteEvery):
 		return
 	case !wanted && !r.l.host.MayControl(who):
-		r.l.o.Log.Info("invitation was not followed", keyNick, e.Nick, "source", e.Source, "account", e.Account, keyChannel, e.Channel)
+		r.l.o.Log.Info("invitation was not accepted", keyNick, e.Nick, "source", e.Source, "account", e.Account, keyChannel, e.Channel)
 		return
 	}
-	r.l.o.Log.Info("invitation was followed", keyNick, e.Nick, "account", e.Account, keyChannel, e.Channel)
+	r.l.o.Log.Info("invitation was accepted", keyNick, e.Nick, "account", e.Account, keyChannel, e.Channel)
 	rm = r.room(e.Channel)
 	rm.invited = now
 	r.enter(rm)

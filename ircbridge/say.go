@@ -23,7 +23,7 @@ type saying struct {
 	unsure int // bytes from the beginning that may have been sent before
 	sent   int // end of the last piece that this attempt has written at least in part
 	marked bool
-	at     time.Time // when it was sent first
+	at     time.Time // when it was first sent
 	msgids []string
 	lines  int
 }
@@ -31,7 +31,7 @@ type saying struct {
 // A resume is the progress of a text that is waiting for a retry.
 type resume struct {
 	said, unsure int
-	at           time.Time // when it was sent first; zero means not known
+	at           time.Time // when it was first sent; zero means not known
 }
 
 // A speech tracks the messages of a link: those that are being sent, and the progress of

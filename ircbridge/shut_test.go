@@ -100,7 +100,7 @@ func TestInvitations(t *testing.T) {
 		if isIn("#joes")(st) {
 			t.Error("somebody who may not control brought the bridge into a channel")
 		}
-		eventually(t, "the log says so", func() bool { return strings.Contains(s.log.String(), "invitation was not followed") })
+		eventually(t, "the log says so", func() bool { return strings.Contains(s.log.String(), "invitation was not accepted") })
 		joined, err := os.ReadFile(filepath.Join(s.home, "irc", "joined.json"))
 		if err != nil || strings.TrimSpace(string(joined)) != `["#other"]` {
 			t.Errorf("noted for the next start: %s, %v", joined, err)

@@ -443,7 +443,8 @@ func (f *field) toldOf(id string) *dropbox.Message {
 	return got
 }
 
-// The sender of a second reply is told who replied first, and that reply begins no turn.
+// The sender of a second reply is told who replied first, and the second reply begins no
+// turn.
 func TestALateReplyIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.start()

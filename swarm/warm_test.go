@@ -402,8 +402,8 @@ func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 	}
 }
 
-// A client has one session. If every message has its own session, or uses the newest one
-// of the folder, the client does not stay.
+// A client has one session. If every message has its own session, or uses the newest
+// session of the folder, the client does not stay.
 func TestOnlyAnAgentsOwnSessionLingers(t *testing.T) {
 	for mode, stays := range map[turn.SessionMode]int{"": 1, turn.SessionResume: 1, turn.SessionFresh: 0, turn.SessionContinue: 0} {
 		t.Run("session "+string(mode), func(t *testing.T) {

@@ -88,8 +88,8 @@ type asking struct {
 	asks *client.Questioning // for a question; nil for other messages
 }
 
-// mayAwait returns an error if a turn would wait for a message that can begin only after
-// that turn.
+// mayAwait returns an error if a turn would wait for an answer that the agent can give only
+// after that turn.
 func (p *post) mayAwait(to []string, as string) error {
 	if p.Me.Turn == "" || !slices.Contains(to, p.Me.Name) {
 		return nil

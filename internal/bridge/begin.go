@@ -113,7 +113,7 @@ func (o *outbox) asked(f *flight) {
 }
 
 // putBack puts back a message that may have been partly sent. hungUp says whether the
-// other side may have hung up on it.
+// other side may have hung up because of it.
 func (o *outbox) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)
 	if _, err := o.mail.box.PutBack(f.Entry, hungUp); err != nil && !errors.Is(err, dropbox.ErrGone) {

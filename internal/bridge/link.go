@@ -240,7 +240,7 @@ const (
 	NeverAgain             // it cannot be sent; Landing.Why is the reason
 	Put                    // none of it was sent: it is waiting again
 	PutInPart              // part of it may have been sent: it is waiting again
-	HungUpOn               // likewise, and the other side may have hung up on it
+	HungUpOn               // likewise, and the other side may have hung up because of it
 )
 
 // A Landing is the outcome of an attempt to send a [Saying].

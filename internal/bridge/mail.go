@@ -74,7 +74,7 @@ func (l *mail) isHere(id string) bool {
 	return err == nil
 }
 
-// maxAhead is the number at which the bridge stops counting the messages before a task.
+// maxAhead is the largest number of messages before a task that the bridge tells exactly.
 const maxAhead = 100
 
 // before counts the messages that an agent handles before the given one: the messages

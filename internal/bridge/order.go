@@ -91,8 +91,9 @@ func behind(text string, n int) string {
 	return text
 }
 
-// steered reads a reply such as "@coder resume", which alerts suggest, and returns the
-// order to the bridge, or "" for other lines. Without the @ the line is for the agent.
+// steered reads a reply such as "@coder resume", which alerts suggest, and returns it as an
+// order such as "resume coder", or "" for other lines. Without the @ the line is for the
+// agent.
 func steered(line string, called []name, c Names) string {
 	if rest := behind(line, 1); strings.EqualFold(orderWord(line), "reply") && strings.HasPrefix(rest, "@") {
 		line = rest

@@ -175,8 +175,8 @@ func (o *outbox) noneAlone() bool {
 	return true
 }
 
-// suspected reports whether the server may have hung up before on a message that is on its
-// way. Such a message is sent alone.
+// suspected reports whether a message is on its way because of which the server may have
+// hung up before. Such a message is sent alone.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
 		if f.Failed > 0 && !f.filing {
@@ -186,9 +186,9 @@ func (o *outbox) suspected() bool {
 	return false
 }
 
-// ready reports whether a message may be sent now. A message on which the other side may
-// have hung up waits until the connection has proved reliable. Otherwise a bad network
-// would look like a bad message.
+// ready reports whether a message may be sent now. If the other side may have hung up
+// because of a message, that message waits until the connection has proved reliable.
+// Otherwise a bad network would look like a bad message.
 func (o *outbox) ready(w waiter) bool {
 	if w.Failed > 0 && (o.unproven() > 0 || !o.link.Sound()) {
 		return false

@@ -78,7 +78,7 @@ func (p Permit) who() string {
 	return "nick " + p.Nick
 }
 
-// A Person is the writer of a line, as the network vouches for it.
+// A Person is the writer of a line, as the network identifies them.
 type Person struct {
 	Nick, User, Host string
 	Account          string // "" means not logged in

@@ -49,7 +49,7 @@ type plan struct {
 	turn    uint64
 	inARow  int // how many private messages were chosen since the last message for a channel
 
-	suspects int  // the number of waiting messages on which the server may have hung up
+	suspects int  // the number of waiting messages because of which the server may have hung up
 	stale    bool // something may have arrived since the listing
 	listed   time.Time
 	took     time.Duration // how long the last listing took

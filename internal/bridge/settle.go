@@ -10,8 +10,8 @@ import (
 )
 
 // giveUp gives up a message that cannot be posted, and tells its sender. A copy is filed
-// as not shown instead, unless the server hung up on it. The sender is not told about a
-// copy, because the message itself has arrived.
+// as not shown instead, unless the server hung up because of it. The sender is not told
+// about a copy, because the message itself has arrived.
 func (o *outbox) giveUp(f *flight, reason string) {
 	reason = o.rec.mask(o.link.Plain(reason))
 	if f.Message != nil && f.origin.About != "" && !strings.HasPrefix(reason, hungUpOn) {

@@ -151,7 +151,7 @@ func (r *reader) irc(f *File) {
 	}
 }
 
-// onThisMachine reports whether a server, host or host:port, is on this machine.
+// onThisMachine reports whether a server (host or host:port) is on this machine.
 func onThisMachine(server string) bool {
 	host := server
 	if h, _, err := net.SplitHostPort(server); err == nil {

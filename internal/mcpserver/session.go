@@ -202,7 +202,7 @@ func (c *session) initialize(params json.RawMessage) (any, *fault) {
 		Version string `json:"protocolVersion"`
 	}
 	if err := json.Unmarshal(params, &asked); err != nil || asked.Version == "" {
-		return nil, faultf(codeInvalidParams, "initialize names no protocolVersion")
+		return nil, faultf(codeInvalidParams, "initialize has no protocolVersion")
 	}
 	if c.version = asked.Version; !slices.Contains(versions, c.version) {
 		c.version = versions[0]

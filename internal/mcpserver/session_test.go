@@ -100,7 +100,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: \"prompts/list\""}}`},
 		{`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"no_such","arguments":{}}}`, `{"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"unknown tool \"no_such\""}}`},
 		{`{"jsonrpc":"2.0","id":2,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"tools/call needs the name of a tool, and its arguments"}}`},
-		{`{"jsonrpc":"2.0","id":3,"method":"initialize"}`, `{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"initialize names no protocolVersion"}}`},
+		{`{"jsonrpc":"2.0","id":3,"method":"initialize"}`, `{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"initialize has no protocolVersion"}}`},
 		{`{"jsonrpc":"2.0","id":4,"METHOD":"ping","method":"ping"}`, `{"jsonrpc":"2.0","id":4,"result":{}}`},
 		{`{"jsonrpc":"2.0","ID":5,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":6,"method":"ping"}`, `{"jsonrpc":"2.0","id":6,"result":{}}`}, // without an id it is a notification
 	} {

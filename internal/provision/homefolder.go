@@ -66,7 +66,7 @@ func diskStep(err error) string {
 	case errors.Is(err, unix.EROFS):
 		return "mount, which shows which disk is read-only, and dmesg, which shows why"
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return "make room (df -h . and df -i . show it)"
+		return "make room (df -h . and df -i . show what is full)"
 	case errors.Is(err, unix.EIO):
 		return "dmesg, which shows what the disk reports"
 	}

@@ -1,5 +1,5 @@
 // Package tokens reads the secrets with which senders prove their names, and replaces them
-// in texts. They are in a file in the daemon's folder that only its owner can read, with a
+// in texts. The secrets are in a file in the daemon's folder that only its owner can read, with a
 // line for each name.
 //
 // Package journal creates the secrets. This package does not write the file, and imports

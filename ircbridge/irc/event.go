@@ -108,7 +108,7 @@ type Failed struct {
 }
 
 // Invited says that a nick has invited this client into a channel. The client does not
-// follow the invitation.
+// act on the invitation.
 type Invited struct {
 	Channel, Nick string
 	Source        string // nick!user@host

@@ -27,7 +27,7 @@ const (
 // Units returns all units that a cap can have.
 func Units() []Unit { return []Unit{USD, Turns, Time} }
 
-// String returns the name of the unit in the configuration.
+// String returns the name of the unit, which is the key of its caps in the configuration.
 func (u Unit) String() string { return [units]string{"usd", "turns", "time", "subscription"}[u] }
 
 // An Amount is a quantity in each unit. In a cap, 0 means that the unit has no cap.

@@ -300,7 +300,7 @@ func TestADayEnds(t *testing.T) {
 	spend(d.now, false)
 	spend(time.Date(2026, 11, 22, 22, 59, 59, 0, time.UTC), false)
 	spend(time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC), true)
-	// The clock is set back over midnight: what was spent on the day before counts again.
+	// The clock is set back past midnight: what was spent on the day before counts again.
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
 	// The clock jumps a year ahead, money is spent, and the clock jumps back.
 	d.now = time.Date(2027, 11, 25, 12, 0, 0, 0, time.UTC)
@@ -418,7 +418,7 @@ func TestRaise(t *testing.T) {
 	if _, err := d.book.Raise(scope, "", usd(2)); err != nil {
 		t.Fatal(err)
 	}
-	for _, day := range []time.Duration{-24, 24, -24} { // the clock is set back over midnight, and forward again
+	for _, day := range []time.Duration{-24, 24, -24} { // the clock is set back past midnight, forward again, and back
 		d.now = d.now.Add(day * time.Hour)
 		d.restart()
 		want := budget.Of(1.5, 10, 0)

@@ -25,7 +25,7 @@ const (
 func Answers() []Answer { return []Answer{More, Stop, End} }
 
 // A round identifies the decisions about a scope. For a daily scope it includes the day, so
-// every day begins without decisions. If the clock is set back over midnight and forward
+// every day begins without decisions. If the clock is set back past midnight and forward
 // again, the decisions of each day are kept.
 type round struct {
 	Scope

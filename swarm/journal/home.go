@@ -57,7 +57,7 @@ func (h Home) LockFile() string { return filepath.Join(h.dir, "daemon.lock") }
 // DaemonLog returns the daemon's own log, which consists of JSON lines.
 func (h Home) DaemonLog() string { return filepath.Join(h.dir, "daemon.log") }
 
-// AgentLog returns the readable log of one agent.
+// AgentLog returns the log of one agent, which people read.
 func (h Home) AgentLog(agent string) string { return filepath.Join(h.dir, "logs", agent+".log") }
 
 // PIDFile returns the file that names the process that works for an agent, or waits for

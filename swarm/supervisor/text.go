@@ -6,7 +6,7 @@ import (
 )
 
 // again is the end of a judge's stronger whisper.
-const again = " You were told before. If this continues, you are paused and a person is asked. If you are stuck, ask for what you need."
+const again = " You were told before. If this continues, you will be paused and a person will be asked. If you are stuck, ask for what you need."
 
 // advice returns the whisper about a finding of the rules.
 func (f Finding) advice(strong bool) string {
@@ -37,7 +37,7 @@ func (f Finding) advice(strong bool) string {
 		if f.Rule == StepsWithoutChange {
 			now = "Begin with the change now, or finish with your answer."
 		}
-		b.WriteString(" " + now + " If you are stuck, ask for what you need. If this continues, you are paused and a person is asked.")
+		b.WriteString(" " + now + " If you are stuck, ask for what you need. If this continues, you will be paused and a person will be asked.")
 	}
 	return b.String()
 }

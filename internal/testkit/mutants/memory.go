@@ -59,7 +59,7 @@ func (k *memory) known(m mutant, s states) (finding, bool) {
 // states contains hashes of the sources.
 type states struct {
 	files    map[string]string // by their path in the module
-	packages map[string]string // by folder; includes the tests that run, even those in another folder
+	packages map[string]string // by folder; each also covers the tests that run, even those in another folder
 }
 
 func (s states) of(m mutant, v verdict) string {

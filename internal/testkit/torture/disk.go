@@ -111,8 +111,9 @@ func (a *arena) says(ctx context.Context, word string) error {
 	return nil
 }
 
-// refused sends a message that must be refused, with word and a next step. Sometimes enough
-// room for one message has become free, so the test uses that room up first.
+// refused sends a message and checks that it is refused, with an error that contains s.word
+// and names a next step. Sometimes enough room for one message has become free, so the test
+// uses that room up first.
 func (a *arena) refused(ctx context.Context, s scarcity) error {
 	for range 50 {
 		if err := s.more(); err != nil {

@@ -120,8 +120,8 @@ var readOnly = fault{
 	},
 }
 
-// wantRefused returns an error unless err is the refusal of a verb, with word and a next
-// step.
+// wantRefused returns an error unless err is the refusal of a verb that contains word and
+// names a next step.
 func wantRefused(err error, word string) error {
 	verb, ok := errors.AsType[*verbError](err)
 	if !ok || !strings.Contains(verb.text, word) || !strings.Contains(verb.text, "\n  try: ") || verb.code != 1 {

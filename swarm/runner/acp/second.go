@@ -13,7 +13,7 @@ import (
 
 // The second version of the protocol is a draft of July 2026. The answer to a prompt only
 // says that the client accepts it, and an update reports the end of the turn. There are no
-// modes and no client files. An update replaces the whole message or tool call with its id.
+// modes, and no requests about the client's files. An update replaces the whole message or tool call with its id.
 // This file contains the parameters and the answers that differ from the first version.
 
 // initialize2 has the parameters of initialize.

@@ -110,7 +110,7 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, re
 	}
 	r := new(backend).newFollower(t.Context(), turn)
 	r.followed = true
-	refused := 0 // the status of the last failure that the client retried
+	refused := 0 // the status of the last failed request that the client retried
 	dec := streamjson.NewDecoder(bytes.NewReader(data), 0)
 	for {
 		ev, err := dec.Next()
