@@ -201,8 +201,8 @@ func (d *cutDisk) open() (slots []*slot, files []*inode) {
 	return slots, files
 }
 
-// lawful reports whether every renamed file still has a name in the image.
-func (im image) lawful() bool {
+// possible reports whether every renamed file still has a name in the image.
+func (im image) possible() bool {
 	for s, i := range im.chosen {
 		for _, c := range s.past[:i+1] {
 			if c.dest == nil {
@@ -256,7 +256,7 @@ func (d *cutDisk) kindImages() []image {
 	return all
 }
 
-// strictImages returns all lawful images, or a random selection if there are too many.
+// strictImages returns all possible images, or a random selection if there are too many.
 func (d *cutDisk) strictImages(most int, rng *rand.Rand) []image {
 	slots, files := d.open()
 	total := 1
@@ -287,7 +287,7 @@ func (d *cutDisk) strictImages(most int, rng *rand.Rand) []image {
 			i /= n
 			return digit
 		})
-		if im.lawful() {
+		if im.possible() {
 			all = append(all, im)
 		}
 	}

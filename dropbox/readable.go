@@ -15,7 +15,7 @@ import (
 func (d *disk) readFile(name string, limit int64) ([]byte, error) {
 	f, err := d.openRead(name)
 	if isOdd(err) && !errors.Is(err, fs.ErrPermission) && d.isFolder(path.Dir(name)) == nil {
-		err = cannotOpen(err) // the file itself is odd, not the path to it
+		err = cannotOpen(err) // the file itself cannot be opened; the path to it is fine
 	}
 	if err != nil {
 		return nil, err

@@ -136,8 +136,8 @@ func (s Server) HostPort() string {
 // A Style says under which name an agent's words appear.
 type Style string
 
-// The styles. On a server that lacks support, the bridge falls back to StylePrefix, and the
-// state says why.
+// The styles. If the server does not support a style, the bridge falls back to StylePrefix,
+// and the state says why.
 const (
 	StylePrefix Style = "prefix"   // [agent] text; one connection for all agents
 	StyleNicks  Style = "nicks"    // a connection for each agent, under its own nick

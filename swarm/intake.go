@@ -20,7 +20,7 @@ import (
 type intake struct {
 	swarm  *Swarm
 	wakeup wakeup
-	seen   map[strayKey]strayState // the files found by the last look
+	seen   map[strayKey]strayState // the files that were found last time
 	full   map[string]bool         // mailboxes that the status reports as full
 	tight  bool                    // whether the status names files that wait for room on the disk
 }

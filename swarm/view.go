@@ -127,7 +127,7 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	return s
 }
 
-// paint adds the picture of the agent's turns. If a client of another kind ran them, because
+// paint adds what is known of the agent's turns. If a client of another kind ran them, because
 // the configuration has changed since, paint leaves out the facts about that client, unless
 // its turn still runs.
 func (a *AgentStatus) paint(p turn.Picture) {

@@ -82,7 +82,7 @@ type Channel struct {
 // A Member is a person or program in a channel.
 type Member struct {
 	Nick  string `json:"nick"`
-	Modes string `json:"modes,omitempty"` // @ is an operator, + has a voice; "" is neither
+	Modes string `json:"modes,omitempty"` // "@" for an operator, "+" for a voice, "" for neither
 }
 
 // An OpenQuestion was shown, and has no answer yet.

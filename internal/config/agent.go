@@ -13,7 +13,7 @@ type Agent struct {
 	Zone   string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
 	System string `key:"system" is:"raw" doc:"Added to the client's system prompt in every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
 	// Tags are addresses, too: @TAG means every agent with that tag.
-	Tags    []string `key:"tags" is:"tag,once" doc:"Words for what the agent is good at: [frontend, go]. They are shown to the other agents, and @frontend is the address of every agent with that tag: \x60claude-swarm send @frontend TEXT\x60. A tag has the form of an agent's name, and no agent has that name."`
+	Tags    []string `key:"tags" is:"tag,once" doc:"Words for what the agent is good at: [frontend, go]. They are shown to the other agents, and @frontend is the address of every agent with that tag: \x60claude-swarm send @frontend TEXT\x60. A tag has the same form as an agent's name, but must not be the name of an agent."`
 	Backend string   `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program. A kind without a usual program needs the key command."`
 
 	// Command is the backend's program and its first arguments. A program with a slash in

@@ -23,7 +23,7 @@ type reader struct {
 	path    string   // of the file, as the caller named it
 	dir     string   // the folder to which paths are relative
 	project string   // the folder to which the agents' paths are relative
-	lines   []string // the lines of the file, without their ends
+	lines   []string // the lines of the file, without line endings
 	at      map[string]entry
 	errs    Errors
 	notes   Errors         // what a person should know about a file without errors

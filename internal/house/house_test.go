@@ -84,13 +84,13 @@ methods of the largest type 3 60 mail: Box
 fields of the largest type with methods 3 20 mail: Box
 files of a package in one circle of uses 2 8 mail, of 3 files
 files of the largest package 3 45 mail
-initializers that do work 1* 0
+functions called init 1* 0
 places that write a file by a rename 1 1
 programs 1 1
 lines of code of the product 27 no comments, no blank lines
 lines of code of test machinery 3 beside 0 of tests
 
-initializers that do work, above 0:
+functions called init, above 0:
 mail/shut.go: init`
 	var got []string
 	for line := range strings.Lines(out.String()) {

@@ -140,7 +140,7 @@ func (h *tree) rows() []row {
 		worst("fields of the largest type with methods", 20, fields),
 		worst("files of a package in one circle of uses", 8, h.circles()),
 		worst("files of the largest package", 45, h.files()),
-		total("initializers that do work", 0, h.initializers()),
+		total("functions called init", 0, h.initializers()),
 		total("places that write a file by a rename", 1, h.writers()),
 		total("programs", 1, h.programs()),
 	}

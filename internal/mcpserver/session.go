@@ -224,7 +224,7 @@ func (c *session) initialize(params json.RawMessage) (any, *fault) {
 	}{c.version, map[string]any{"tools": struct{}{}}, info{runner.ToolServer, "claude-swarm", c.opts.Version}, told}, nil
 }
 
-// begin starts a call of a tool. The server does not answer a call that the client
+// begin starts a tool call. The server does not answer a call that the client
 // cancels.
 func (c *session) begin(ctx context.Context, m message, say func([]byte)) {
 	var asked struct {

@@ -18,7 +18,7 @@ type self struct {
 	Lead    string   `json:"lead" jsonschema:"who leads: an agent, or the person"`
 	Project string   `json:"project" jsonschema:"the folder of the project"`
 	Folder  string   `json:"folder,omitempty" jsonschema:"your working folder"`
-	Folders []string `json:"folders" jsonschema:"where set_directory may take you, and what is in them"`
+	Folders []string `json:"folders" jsonschema:"the folders that set_directory may change to; their subfolders are allowed too"`
 	Client  string   `json:"client,omitempty" jsonschema:"the kind of the client that runs you, and its version"`
 	Model   string   `json:"model,omitempty"`
 	Work    string   `json:"work,omitempty" jsonschema:"the folder for your notes and drafts"`

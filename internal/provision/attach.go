@@ -158,7 +158,7 @@ func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 	}
 	for _, other := range file.Agents {
 		if other.Name != a.agent && other.Attached && s.m.Attached[other.Name] == ByPlugin && followLinks(other.Cwd) == followLinks(a.cwd) {
-			return &OccupiedError{Dir: a.cwd, Agent: other.Name, By: "what --way " + string(a.way) + " puts there speaks to every session in it", Try: plugin}
+			return &OccupiedError{Dir: a.cwd, Agent: other.Name, By: "what --way " + string(a.way) + " puts there applies to every session in that folder", Try: plugin}
 		}
 	}
 	return nil

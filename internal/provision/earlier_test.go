@@ -16,7 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// earlier contains the files of the projects in testdata before an agent was attached.
+// earlier contains the files of the projects in testdata as they were before an agent was
+// attached.
 var earlier = map[string]string{
 	"claude-swarm.yaml":     "agents:\n  coder: {role: coder}\n",
 	".claude/settings.json": "{\"hooks\": {\"Stop\": []}, \"model\": \"opus\"}\n",

@@ -124,9 +124,8 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 	}
 }
 
-// knows reports whether a history reaches back to the known texts, so that nothing is
-// missing before it: one of its texts is known, or there is no known text that it would
-// have to contain.
+// knows reports whether there is no gap between the known texts and a history: the history
+// contains a known text, or no known text is recent enough to be in it.
 func (v *connTranslator) knows(f fetched) bool {
 	r := v.recent(f.target)
 	if f.after.ID == "" && (r.id.ID == "" || r.id.Time.Before(f.after.Time)) {

@@ -208,8 +208,8 @@ func (b *Book) Over(s Scope, agent string, number int, date string) string {
 	return ""
 }
 
-// Next ends a question about a scope that nobody needs to answer any more, so that
-// another one can be asked.
+// Next ends a question about a scope when it no longer needs an answer, so that another one
+// can be asked.
 func (b *Book) Next(s Scope, number int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

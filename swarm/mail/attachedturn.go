@@ -195,9 +195,9 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 	return in.settled(e, c.Message, r)
 }
 
-// putBackCut puts back messages that a hook claimed but did not note in the binding
-// before the hook was killed: the client kills the ! lines of a prompt that is broken
-// off. The caller makes sure that the session works on no message. If a client of the
+// putBackCut puts back messages that a hook claimed but had not recorded in the binding
+// when it was killed: if a person cancels a prompt, the client kills the commands of its !
+// lines. The caller makes sure that the session works on no message. If a client of the
 // daemon is still running for this agent, putBackCut does nothing.
 func (s *Attached) putBackCut() error {
 	live, err := s.mail.Home.LiveClients()

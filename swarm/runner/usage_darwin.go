@@ -40,7 +40,8 @@ func tellUsage(pids []string) Usage {
 	return u
 }
 
-// wantsCPU asks ps, which knows the state of the process as a whole.
+// wantsCPU reports whether the process is running or ready to run. ps gives one state for
+// the whole process.
 func wantsCPU(pid int) bool {
 	out, _ := exec.Command("/bin/ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output() // empty if it has ended
 	return strings.HasPrefix(strings.TrimSpace(string(out)), "R")

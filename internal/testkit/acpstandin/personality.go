@@ -26,7 +26,7 @@ type Personality struct {
 	// LateServers says that servers start with the first prompt.
 	LateServers bool `json:"late_servers"`
 	ClosedEnv   bool `json:"closed_env"` // an MCP server gets little of the client's environment
-	// AllowedTools are the flags that name a server or tool that needs no question.
+	// AllowedTools are the flags that name a server or tool that may be used without asking.
 	AllowedTools []string `json:"allowed_tools"`
 
 	// Asks says when the client asks: always, dangerous (only for rm -rf) or never.

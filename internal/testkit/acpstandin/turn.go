@@ -286,7 +286,7 @@ func (t *turn) status(arg string) error {
 	return fmt.Errorf("the personality has no error for %d", code)
 }
 
-// detail returns the message of an API's error.
+// detail returns the JSON body of an API error.
 func detail(code int) string {
 	return `{"error":{"code":` + strconv.Itoa(code) + `,"message":"scripted status","type":"scripted"}}`
 }

@@ -147,7 +147,7 @@ func (s *scene) count(target, part string) (n int) {
 	return n
 }
 
-// where waits until a message is in a state.
+// where waits until a message is in the given state.
 func (s *scene) where(id string, want dropbox.State) {
 	s.Helper()
 	s.until(fmt.Sprintf("%s is %s", id, want), func() bool {

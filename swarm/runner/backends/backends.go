@@ -18,7 +18,7 @@ func New() map[string]runner.Backend {
 	return all
 }
 
-// Kinds returns all kinds. The first one is the default of an agent.
+// Kinds returns all kinds of clients. The first one is the default of an agent.
 func Kinds() []*runner.Kind {
 	kinds := []*runner.Kind{claude.Kind()}
 	for _, c := range acp.Clients() {
