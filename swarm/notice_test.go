@@ -57,7 +57,7 @@ func TestNotices(t *testing.T) {
 			do:   func(f *field) { f.answer(f.send("coder", "@say fine", subject("Paint the door"))) },
 			want: []string{`[COMPLETE] coder finished task "Paint the door".`},
 		},
-		"a question of a person": { // a question is not a task
+		"a question from a person": { // a question is not a task
 			do: func(f *field) { f.answer(f.send("coder", "@say fine", typed(dropbox.Question))) },
 		},
 		"a crash that is tried again": {

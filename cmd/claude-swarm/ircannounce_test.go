@@ -119,7 +119,7 @@ func TestAnnouncer(t *testing.T) {
 		{"a question to people on IRC", usual, onIRC("#project-x"), "#alerts alert coder [QUESTION] coder needs input: \"Paint the door\" (#project-x)"},
 		{"a question to one person", usual, onIRC("ann"), "#alerts alert coder [QUESTION] coder needs input: \"Paint the door\" (ann)"},
 		{"one that is asked there", usual, onIRC("#Alerts"), ""},
-		{"a question of the daemon", work, arrived(dropbox.Question, "swarm"), "#alerts said lead"},
+		{"a question from the daemon", work, arrived(dropbox.Question, "swarm"), "#alerts said lead"},
 		{"a result to the lead", usual, arrived(dropbox.Result, "coder"), "#project-x said lead"},
 		{"what IRC told the lead", usual, arrived(dropbox.Note, "irc"), ""},
 		{"an alert", usual, alert, "#alerts alert lead [ALERT] Paint the door"},
