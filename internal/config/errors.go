@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Errors are all problems of one file, at least one, in the order of the file.
+// Errors are all the problems of one file, at least one, in the order of the file.
 // errors.AsType[*Error] returns the first.
 type Errors []*Error
 

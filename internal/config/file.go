@@ -14,7 +14,7 @@ import (
 const Name = discovery.ConfigName
 
 // A File is a configuration without errors. Its values do not change; a reload makes a new
-// one. The folders and programs that it names may be missing, see [File.CheckFolders].
+// one. The folders and programs that it names may be missing; see [File.CheckFolders].
 //
 // The tags of its fields, and of the structs in it, are the reference of the keys. They
 // also say how a key is read; fields.go has the list of tags.
@@ -22,7 +22,7 @@ type File struct {
 	Path string // of the file itself, absolute
 	Dir  string // the folder that Path is in; relative paths are relative to it
 
-	// The two folders are absolute. A MaxRunning of 0 means auto, see [File.Running]. Lead
+	// The two folders are absolute. A MaxRunning of 0 means auto; see [File.Running]. Lead
 	// is the name of an agent, or "" for the person.
 	DeadDropDir string        `key:"dead_drop_dir" is:"path" type:"path" default:".dead-drop" doc:"The folder with the mailboxes. Relative to this file; ~/ is the home folder. It must be a folder for nothing else."`
 	ProjectDir  string        `key:"project_dir" is:"path" type:"path" default:"." doc:"The folder in which the agents work. Relative to this file. It may be missing while mail is read or written, but not for \x60start\x60."`

@@ -23,7 +23,7 @@ type Notices struct {
 // HeartbeatAfter is the time that `heartbeat: true` means.
 const HeartbeatAfter = 30 * time.Second
 
-// hoursWrong converts an error of package hours.
+// hoursWrong converts an error from package hours.
 func hoursWrong(key string, err error) *Error {
 	bad, ok := errors.AsType[*hours.Error](err)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// HoursOf returns the work hours of an agent, completed by the top level for keys that the
-// agent does not set. Without a time zone database the zone is the machine's.
+// HoursOf returns the work hours of an agent, with those of the top level for keys that
+// the agent does not set. Without a time zone database the zone is the machine's.
 func (f *File) HoursOf(a Agent) hours.Hours {
 	h := f.Hours
 	if a.Hours.Zone != "" {

@@ -17,7 +17,8 @@ const inForceName = "in-force.yaml"
 const inForceMark = "# in force: "
 
 // KeepInForce writes the content to the daemon's folder as the configuration in force,
-// durably: the copy may be missing, but half of one could be another configuration.
+// durably: a missing copy does no harm, but half a copy could be read as another
+// configuration.
 func (f *File) KeepInForce(files durable.Files) error {
 	path := filepath.Join(f.Home(), inForceName)
 	text := inForceMark + strconv.Quote(f.Path) + "\n" + string(f.source)

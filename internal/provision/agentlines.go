@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// withAgent adds the agent, attached, to the text of claude-swarm.yaml. It returns the new
-// text, the lines to add, and the configuration in the new text. If the agent is already
-// attached in the file, it returns only the configuration.
+// withAgent adds the agent to the text of claude-swarm.yaml as an attached agent. It
+// returns the new text, the lines to add, and the configuration in the new text. If the
+// agent is already attached in the file, it returns only the configuration.
 func (s *setup) withAgent(name string) (text []byte, lines string, file *config.File, err error) {
 	if file, err = config.Load(s.r.Config); err != nil {
 		return nil, "", nil, err

@@ -39,8 +39,9 @@ type Finding struct {
 	fix func() error
 }
 
-// Fix repairs a finding that is Fixable: it restores what [Init] makes, or takes permissions
-// of other users from files of claude-swarm and from files with passwords. It ends no process.
+// Fix repairs a finding that is Fixable: it restores what [Init] makes, or removes other
+// users' permissions on claude-swarm's files and on files with passwords. It ends no
+// process.
 func (f Finding) Fix() error { return f.fix() }
 
 // DoctorOptions choose the checks. Config and Getenv are required.
@@ -49,7 +50,7 @@ type DoctorOptions struct {
 	Version string // of this program
 	Getenv  func(string) string
 
-	// Socket is the path on which a daemon has recorded that it listens, or "".
+	// Socket is the path of the socket that a daemon has recorded, or "".
 	Socket string
 	// LockedBy is the process that holds the daemon's lock: 0 means none, -1 an unknown
 	// one.

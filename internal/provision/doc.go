@@ -8,8 +8,8 @@
 //
 // The four handle the same parts. A manifest, setup.json in the daemon's folder, lists what
 // was made, with a hash of each file. The part, the manifest and the disk determine a
-// condition, and the condition determines what a verb does: see the table at the type
-// condition.
+// condition, and the condition determines what a verb does: see the table in the comment
+// on condition.
 //
 //	init    attach    check    remove                     the verbs
 //	  |        |        |         |

@@ -12,10 +12,11 @@ import (
 
 // Init turns the folder dir, which must exist, into a project. It writes
 // claude-swarm.yaml, the mailboxes of the agents in it, their subscriptions, and, if the
-// folder is in git or has a .gitignore, the line there that excludes the daemon's own files.
-// It records what it makes in .claude-swarm, for [Check] and [Remove]. It never overwrites
-// what others made. For a claude-swarm.yaml with mistakes it returns [config.Errors] and
-// makes nothing. After an error, the report lists what was done before it.
+// folder is in a git work tree or has a .gitignore, the line in .gitignore that excludes
+// the daemon's own files. It records what it makes in .claude-swarm, for [Check] and
+// [Remove]. It never overwrites what others made. For a claude-swarm.yaml with mistakes it
+// returns [config.Errors] and makes nothing. After an error, the report lists what was
+// done before it.
 func Init(dir string, o Options) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)

@@ -48,7 +48,7 @@ const (
 
 // An entry is one thing that was made.
 type entry struct {
-	Path   string `json:"path"` // relative to the project's folder, if it is in it
+	Path   string `json:"path"` // relative to the project's folder, if it is inside
 	Kind   string `json:"kind"`
 	Agent  string `json:"agent,omitempty"`  // the attached session that needs it
 	SHA256 string `json:"sha256,omitempty"` // of a file's content when it was written

@@ -49,7 +49,7 @@ func (m *manifest) makeFolders(path, agent string) error {
 	return m.disk.makeFolder(path, mode)
 }
 
-// edited reports whether a file was changed since we wrote it.
+// edited reports whether a file has been changed since we wrote it.
 func (m *manifest) edited(path string) (bool, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ type part struct {
 	text  string // of the whole file
 	mode  fs.FileMode
 	// yours says that a person may write or change the file, such as claude-swarm.yaml. It
-	// is remade only if it is unchanged since another version made it.
+	// is remade only if it has not changed since another version made it.
 	yours bool
 	// place returns what to insert into somebody else's file; it is nil if the part needs a
 	// separate file.

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// The condition of our file decides what each verb does with it: see the table at the type
-// condition.
+// The condition of our file decides what each verb does with it: see the table in the
+// comment on condition.
 func TestConditionsOfParts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -49,7 +49,7 @@ func (u *used) names() string {
 }
 
 // probes starts each client that can be probed, all at once, with the settings of its first
-// agent that is not attached: the client opens a session with our tools' server and ends,
+// agent that is not attached: the client opens a session with our MCP server and exits,
 // without calling its model.
 func (e *checkup) probes(ctx context.Context, all []*used) {
 	if e.Program == "" || e.SpecOf == nil {

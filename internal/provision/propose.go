@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A Proposal is the content of a first claude-swarm.yaml. The zero value is the template's
-// two agents.
+// A Proposal is the content of a first claude-swarm.yaml. The zero value means the
+// template's two agents.
 type Proposal struct {
 	Agents         []Proposed
 	Backend        string // the kind of all agents; "" means the kind that [Proposal.Kind] chooses
@@ -155,8 +155,8 @@ func (p Proposal) Config() string {
 	return text
 }
 
-// afterSection returns the rest of a YAML text after the section that it begins in: from the
-// first line that is not indented.
+// afterSection returns the rest of a YAML text after the section in which the text begins:
+// from the first line that is not indented.
 func afterSection(text string) string {
 	end := 0
 	for line := range strings.Lines(text) {
@@ -210,8 +210,7 @@ func forKind(text string, k *runner.Kind) string {
 	return out.String()
 }
 
-// setKey replaces the comment under defaults that shows a key's default with the key and a
-// value.
+// setKey sets a key under defaults: it replaces the comment that shows the key's default.
 func setKey(text, key, value string) string {
 	if value == "" {
 		return text

@@ -24,13 +24,13 @@ const (
 
 // An Item is one file or folder of a project.
 type Item struct {
-	Path  string `json:"path"` // relative to the project's folder, if it is in it
+	Path  string `json:"path"` // relative to the project's folder, if it is inside
 	State State  `json:"state"`
 	Why   string `json:"why,omitempty"`
 	Try   string `json:"try,omitempty"`
 }
 
-// A Report says what a run found and did, in the order in which it did it.
+// A Report says what a run found and did, in order.
 type Report struct {
 	Config string `json:"config"`          // claude-swarm.yaml, absolute
 	Items  []Item `json:"items"`           // for Init at least claude-swarm.yaml and the mailboxes

@@ -104,8 +104,8 @@ func (s attachedSession) parts() []part {
 const serverName = "dead-drop"
 
 // pluginName is part of the names of the plugin's command and tools: /swarm:inbox and
-// mcp__plugin_swarm_dead-drop__send. Names that begin with claude- are reserved since
-// Claude Code 2.1.330 at the latest: claude plugin validate refuses them.
+// mcp__plugin_swarm_dead-drop__send. Claude Code 2.1.330, and perhaps earlier versions,
+// reserve names that begin with claude-: claude plugin validate refuses them.
 const pluginName = "swarm"
 
 func (s attachedSession) server() map[string]any {
@@ -124,7 +124,7 @@ func (s attachedSession) server() map[string]any {
 var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SessionEnd"}
 
 // hooks returns the entries of the client's settings, by event. Their command lines end
-// with our mark, so that a person recognizes them: JSON has no comments.
+// with our mark, so that a person can recognize them: JSON has no comments.
 func (s attachedSession) hooks() map[string][]any {
 	all := make(map[string][]any)
 	for event, verb := range map[string]string{

@@ -18,7 +18,7 @@ type Options struct {
 	// Skill makes the skill that explains the verbs to a session of Claude Code.
 	Skill bool
 
-	// Upgrade remakes the unchanged parts of an older version.
+	// Upgrade remakes parts that an older version made and nobody has changed.
 	Upgrade bool
 	// Reset remakes all our parts, even changed ones, except claude-swarm.yaml, which
 	// belongs to the person.

@@ -13,7 +13,7 @@ import (
 func (e *checkup) watches() {}
 
 // processesWith calls f for each process that has entry in the environment it was started
-// with, and passes the words that ps shows of its command and environment to f.
+// with, and passes to f the words of its command and environment that ps shows.
 func processesWith(entry string, f func(pid int, environ []string)) {
 	out, err := exec.Command("ps", "-axEww", "-o", "pid=,command=").Output()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // trialTime bounds the trial, which usually takes about a second.
 const trialTime = 60 * time.Second
 
-// word is the answer of the agent in the trial.
+// word is the agent's answer in the trial.
 const word = "the round trip works"
 
 // trial does a round trip in a scratch project: a daemon, an agent whose client is a shell,

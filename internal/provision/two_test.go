@@ -110,8 +110,8 @@ func tryTwo(t *testing.T, dir string, first, second provision.Way, works bool) {
 	}
 }
 
-// An earlier version attached two agents so that the entry of the second is inside the
-// fence of the first, or the second has the files of the first.
+// An earlier version attached two agents in a way that put the entry of the second inside
+// the fence of the first, or gave the second the files of the first.
 func TestTwoThatAnEarlierVersionAttached(t *testing.T) {
 	for _, name := range []string{"two-by-plugin", "two-by-settings"} {
 		for _, order := range []string{"bob cy", "cy bob", ""} {

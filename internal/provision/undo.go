@@ -34,7 +34,7 @@ func (s *setup) undo(e entry) error {
 	return fmt.Errorf("%s: %q of %s is not known to this version", s.m.path(), e.Kind, e.Path)
 }
 
-// undoFile removes a file that we made, unless it was changed since.
+// undoFile removes a file that we made, unless it has changed since.
 func (s *setup) undoFile(e entry) error {
 	path := s.m.abs(e.Path)
 	if !exists(path) {
@@ -53,7 +53,7 @@ func (s *setup) undoFile(e entry) error {
 	return s.m.forget(path)
 }
 
-// undoLines removes our lines from a file, unless they were changed since.
+// undoLines removes our lines from a file, unless they have changed since.
 func (s *setup) undoLines(e entry) error {
 	path := s.m.abs(e.Path)
 	taken, err := s.m.undoLines(e)
@@ -82,7 +82,7 @@ func (s *setup) undoFolder(e entry) error {
 		e.Agent = s.m.otherUser(e).Agent
 		return s.m.put(e)
 	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EEXIST):
-		// Others put something into the folder, so it is no longer ours.
+		// Others have put something into the folder, so it is no longer ours.
 	default:
 		return err
 	}

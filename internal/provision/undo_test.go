@@ -335,7 +335,7 @@ func TestRemoveKeepsWhatIsYours(t *testing.T) {
 	}
 }
 
-// A folder of mailboxes that is a link is foreign, with its content.
+// A folder of mailboxes that is a link is foreign, and so is its content.
 func TestPurgeBehindALink(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
