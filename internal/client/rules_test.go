@@ -13,7 +13,7 @@ import (
 
 // Messages that were refused because a conversation was halted are put back when it
 // continues. This holds even if the file names a different conversation from the one to
-// which the rules counted it, such as the conversation of the turn that wrote the file.
+// which the rules assigned it, such as the conversation of the turn that wrote the file.
 // Messages that were refused for another reason stay refused.
 func TestUnhaltGivesBackByTheReason(t *testing.T) {
 	drop := filepath.Join(t.TempDir(), ".dead-drop")

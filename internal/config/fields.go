@@ -14,8 +14,8 @@ import (
 //
 //	key      its name in the file
 //	also     another name of it
-//	is       names of rules for a text, see rules.go, and words about how to read the
-//	         value. A raw text is not trimmed and may have several lines; empty allows the
+//	is       names of rules for a text, see rules.go, and words that say how to read
+//	         the value. A raw text is not trimmed and may have several lines; empty allows the
 //	         empty text; any also allows a number; once drops repeated values of a list;
 //	         added puts a list before that of defaults; removable drops a name whose value
 //	         is null; switch also allows true and false; later waits until the rest of the
@@ -26,9 +26,9 @@ import (
 //	least    the least number; the default is 1, or 0 for a number with decimals
 //	most     the largest number
 //	short    the key of a struct that may be written without its name: day: 8 is day: {usd: 8}
-//	zero     the meaning of 0, if it may be less than the least
+//	zero     the meaning of 0, if 0 is allowed although it is less than the least
 //	split    how a text becomes a list, see words.go
-//	like     what to write if the file has something else than keys; %s is the text that it has
+//	like     what to write if the file has something other than keys; %s is the text in the file
 //	from     takes type and default from the kinds of clients, see kinds.go
 //	default  the value of a key that the file does not set, as YAML; a struct's default is
 //	         only for the reference, since its fields have defaults themselves

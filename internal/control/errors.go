@@ -19,7 +19,7 @@ const (
 	CodeUnknownAgent = "unknown_agent" // Name and Near are set
 	CodeNoTurn       = "no_turn"       // the agent runs no turn
 	CodeNotPaused    = "not_paused"    // resume: there was no hold on the agent
-	CodeBadConfig    = "bad_config"    // reload: the file has mistakes, the old configuration stays in force
+	CodeBadConfig    = "bad_config"    // reload: the file has mistakes; the old configuration stays in force
 	CodeBadRequest   = "bad_request"   // not JSON, or a missing or wrong field
 	CodeUnknownType  = "unknown_type"  // no such request
 	CodeTooLong      = "too_long"      // a line over 1 MiB

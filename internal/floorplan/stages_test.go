@@ -23,7 +23,7 @@ func variable(t *testing.T, root, name string) []string {
 	return strings.Fields(strings.ReplaceAll(string(found[1]), "\\\n", " "))
 }
 
-// go test does not report a test that does not exist.
+// go test does not report that a named test does not exist, so this test does.
 func TestTheClientsTestsAreThere(t *testing.T) {
 	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
 	files, err := filepath.Glob(filepath.Join(root, "internal/e2e/*_test.go"))

@@ -124,8 +124,8 @@ func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) 
 //
 // The errors to test for are [ErrCheckedOut], [ErrForeign] and [*SecretError]. After a
 // SecretError everything except the files that it names is recorded. All other errors come
-// from git or from the disk. If ctx is done, Record stops git. Of the commits of each batch
-// the branch then has all or none.
+// from git or from the disk. If ctx is done, Record stops git. The branch then has all or
+// none of the commits of each batch.
 func (a *Audit) Record(ctx context.Context) error {
 	a.secrets = nil
 	err := a.record(ctx)

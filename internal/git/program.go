@@ -107,7 +107,7 @@ func (g *program) raw(ctx context.Context, dir string, args ...string) *exec.Cmd
 	cmd.Env = g.env
 	cmd.WaitDelay = 5 * time.Second
 	// Ctrl-C in the terminal of a foreground daemon is meant for the daemon, which still
-	// records the last turn; it must not end git halfway.
+	// records the last turn; the signal must not end git halfway.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }

@@ -6,7 +6,7 @@
 //
 //	mon-fri 08:00-20:00
 //	mon, wed 09:00-12:00, 13:00-17:00, sat 10:00-14:00
-//	22:00-07:00      every day, over midnight
+//	22:00-07:00      every day, past midnight
 //	always
 //
 // Spans without days belong to the days before them, or to every day if there are none.
@@ -15,13 +15,13 @@
 //
 // The hours are local time. On days when the local clock jumps:
 //
-//	forward    a time that the clock leaves out is the moment of the jump, so 02:30-08:00
-//	           begins at 03:00, and a span that is completely in the jump is left out
+//	forward    a time that the clock skips counts as the moment of the jump, so 02:30-08:00
+//	           begins at 03:00, and a span that is completely inside the jump is left out
 //	back       a span begins the first time that the clock shows its start, and ends the last
 //	           time that the clock shows its end, without an interruption between them
 //
 // Open and Change are computed from the time that the caller gives them and keep no state,
-// so they need no correction after the clock was set or the machine slept.
+// so they need no correction after the clock has been set or the machine has slept.
 //
 // The zones come from the machine's time zone database; the program contains none.
 package hours

@@ -164,8 +164,8 @@ func clock(minutes int) string {
 	return time.Date(2000, 1, 1, 0, minutes, 0, 0, time.UTC).Format("15:04")
 }
 
-// TestHoursFollowTheClock compares Open with the local time. They may differ only in a time
-// that the clock shows twice, which does not interrupt a span.
+// TestHoursFollowTheClock compares Open with the local time. They may differ only at a
+// time that the clock shows twice; such a time does not interrupt a span.
 func TestHoursFollowTheClock(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -329,7 +329,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
 		w, err := hours.Parse(text)
 		if err != nil {
-			// A proposal corrects one mistake, and each word and each comma may be several.
+			// A proposal corrects one mistake, but there may be several for each word and comma.
 			proposed := []string{text}
 			for range 10 * (1 + len(strings.Fields(text)) + strings.Count(text, ",")) {
 				e, ok := errors.AsType[*hours.Error](err)

@@ -36,7 +36,8 @@ func wrong(try, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
 }
 
-// wrongPart makes an Error about a word, which try replaces. parse sets where the word is.
+// wrongPart makes an Error about a word, which try replaces. parse records where the word
+// is.
 func wrongPart(part, try, format string, args ...any) *Error {
 	e := wrong(try, "%q "+format, append([]any{part}, args...)...)
 	e.part = part

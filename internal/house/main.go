@@ -21,8 +21,8 @@ func main() {
 	}
 }
 
-// run measures the packages below dir and prints the table, and with all also every finding
-// above a goal.
+// run measures the packages below dir and prints the table, and, if all is set, also every
+// finding above a goal.
 func run(w io.Writer, dir string, all bool) error {
 	h, err := load(dir)
 	if err != nil {

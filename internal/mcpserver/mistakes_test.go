@@ -150,7 +150,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	if after := p.state(); after != before {
 		t.Errorf("a tool did something:\n%s\nbefore:\n%s", after, before)
 	}
-	p.call("whoami", `{}`) // it still answers
+	p.call("whoami", `{}`) // the server still answers
 }
 
 // state returns the waiting mail, the board's pages and the topics.

@@ -73,7 +73,8 @@ func New(o Options) *Server {
 // Tools returns the descriptions of all tools, in order.
 func (s *Server) Tools() []*Tool { return s.list }
 
-// advised adds to an error about a name or an id which tool lists the valid ones.
+// advised adds the name of the tool that lists the valid names or ids to an error about
+// one of them.
 func advised(err error) error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
 		return fmt.Errorf("%w; list_agents names all", err)

@@ -46,7 +46,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		err  error
 	}
 	lines := make(chan read)
-	go func() { // nothing waits for this goroutine: a read ends with the stream, at the latest with the process
+	go func() { // nothing waits for this goroutine: a read ends with the stream, or at the latest with the process
 		in := bufio.NewReaderSize(r, 64<<10)
 		for {
 			line, err := readLine(in)

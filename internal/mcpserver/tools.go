@@ -33,8 +33,8 @@ func budgetTools() []tool {
 	}
 }
 
-// ircTools are offered if IRC is configured. The last five do the same as the others, under
-// names and with defaults that suit any chat.
+// ircTools are offered if IRC is configured. The last five do the same as some of the
+// others, under names and with defaults that suit any chat.
 func ircTools() []tool {
 	return []tool{
 		does("irc_send", `Post a message on IRC, to a channel or a person: what others should see while you work. It returns at once. Your answer to a message from IRC goes there automatically.`, chatOf, chat.send),

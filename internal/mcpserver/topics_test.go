@@ -99,7 +99,8 @@ func TestPublishedWorkByTools(t *testing.T) {
 	}
 }
 
-// News has no id and cannot be claimed; the result says when the topic has no subscriber.
+// News has no id and cannot be claimed; if the topic has no subscriber, the result says
+// so.
 func TestPublishedNewsByTools(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()

@@ -58,7 +58,7 @@ func halt(r Rule, reason, next string) Verdict {
 	return Verdict{Rule: r, Reason: reason, Next: next, Halt: true}
 }
 
-// askLead is the next step for an agent: it may always write to the lead.
+// askLead is the next step for an agent, which may always write to the lead.
 const askLead = `claude-swarm send lead "how things stand" --type status`
 
 func (p Policy) unproven(q Question) Verdict {

@@ -136,9 +136,9 @@ func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// setOptions sets the title of a new pane. It gives the panes of the window borders that
-// show titles, and evens out their sizes. A pane stays open when its command ends, so that
-// a person can read the command's last output.
+// setOptions sets the title of a new pane. It gives the window's panes borders that show
+// their titles, and evens out the panes' sizes. A pane stays open when its command ends,
+// so that a person can read the command's last output.
 func (s *Server) setOptions(ctx context.Context, id string, p Pane) error {
 	_, err := s.run(ctx,
 		"set-option", "-p", "-t", id, mark, argument(p.Title), ";",

@@ -24,8 +24,8 @@ type Options struct {
 	// Notice returns the notice of an event that has one, as people see it. If Notice is
 	// nil, the event's notice itself is used.
 	Notice func(journal.Event) journal.Notice
-	// Lost is called for the first message that a webhook loses, and again for the first
-	// after its receiver accepted another one. It must not block.
+	// Lost is called for the first message that a webhook loses, and again for the first one
+	// that it loses after its receiver has accepted another. It must not block.
 	Lost  func(hook, why string)
 	Waits []time.Duration // the waits between the tries of a message; nil means [DefaultWaits]
 	Post  PosterOptions
