@@ -85,8 +85,8 @@ func or(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// oneLine shortens a text that may quote the file to one line: a value can have line breaks
-// and be wider than a terminal.
+// oneLine puts a text on one line and shortens it. The text may quote a value that has
+// line breaks or is wider than a terminal.
 func oneLine(s string, most int) string {
 	shown := []rune(strings.TrimSpace(strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {

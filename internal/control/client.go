@@ -148,8 +148,8 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Gone returns a channel that is closed when the connection has ended, at the latest when
-// the daemon ends.
+// Gone returns a channel that is closed when the connection has ended, or at the latest
+// when the daemon ends.
 func (c *Client) Gone() <-chan struct{} { return c.done }
 
 // OnWhisper sets the function that is called with each whisper, as one line, for the agent

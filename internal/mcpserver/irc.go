@@ -70,8 +70,8 @@ func (c chat) say(channel, text string) (*saidOnIRC, error) {
 	return out, err
 }
 
-// ircNote returns the note of a result. The note says if the bridge is not connected. If
-// the caller has not read its channels for a long time, the note says so; otherwise the
+// ircNote returns the note of a result. If the bridge is not connected, the note says so.
+// If the caller has not read its channels for a long time, the note says so; otherwise the
 // note counts the unread lines of the channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()

@@ -73,8 +73,8 @@ func New(o Options) *Server {
 // Tools returns the descriptions of all tools, in order.
 func (s *Server) Tools() []*Tool { return s.list }
 
-// advised adds the name of the tool that lists the valid names or ids to an error about
-// one of them.
+// advised extends an error about an unknown name or id: it says which tools list the valid
+// ones.
 func advised(err error) error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
 		return fmt.Errorf("%w; list_agents names all", err)

@@ -1,5 +1,5 @@
-// Package permission decides about the requests of a client that asks before it uses a
-// tool: allow, deny, or ask a person.
+// Package permission decides on the requests of a client that asks before it uses a tool:
+// allow, deny, or ask a person.
 //
 // [Rules] are the entries of the configuration key permissions. An entry is a kind of tool
 // call, or a kind and a pattern:

@@ -35,9 +35,9 @@ type Rules struct {
 // maxLine is the longest command line that is matched against patterns, in bytes.
 const maxLine = 64 << 10
 
-// Decide returns the decision about a tool call: Allow, Ask or Deny. rule is the entry that
-// decided, or a comma-separated list of entries for a line of several commands. It is "" if
-// no entry decided.
+// Decide returns the decision on a tool call: Allow, Ask or Deny. rule is the entry that
+// decided, or a comma-separated list of entries for a line of several commands. It is ""
+// if no entry decided.
 func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string) {
 	c := &call{PermissionRequest: req}
 	for _, p := range req.Paths {

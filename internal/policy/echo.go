@@ -33,7 +33,7 @@ type said struct {
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))
 	// Between digits a dot, comma, colon, dash or slash belongs to the number: 1.5, 10:30,
-	// 2026-11-21. The character after the sign decides, so the sign is kept until then.
+	// 2026-11-21. The next character decides, so the punctuation is held until then.
 	number, held := false, rune(0)
 	for _, r := range string(body) {
 		switch {

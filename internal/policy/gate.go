@@ -45,7 +45,7 @@ func (g *Gate) Policy() Policy {
 	return g.policy
 }
 
-// Ask decides about a message. The past remembers the messages that pass at the claim. The
+// Ask decides on a message. The past remembers the messages that pass at the claim. The
 // rules about rates and echoes neither refuse nor count such a message again.
 func (g *Gate) Ask(q Question) Verdict {
 	if g.ceiling != nil && !q.BeforeDelivery && q.Spent == "" {

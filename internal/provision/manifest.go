@@ -41,7 +41,7 @@ type manifest struct {
 
 // The kinds of an entry.
 const (
-	kindFile   = "file"   // made whole
+	kindFile   = "file"   // a whole file
 	kindFolder = "folder" // made, for a file in it
 	kindLines  = "lines"  // put into an existing file
 )

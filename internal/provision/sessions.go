@@ -88,8 +88,8 @@ func hooksBlocked(a config.Agent, home string) string {
 	return kind.Hooks.Blocked(home, a.Cwd)
 }
 
-// hooks checks that the client runs our hooks, which bring the window back within a turn
-// and give attached sessions their mail.
+// hooks checks that the client runs our hooks, which restore the window in the same turn
+// after a compaction, and give attached sessions their mail.
 func (e *checkup) hooks() {
 	const name = "hooks"
 	told := make(map[string]bool)

@@ -18,10 +18,11 @@ type Options struct {
 	// Skill makes the skill that explains the verbs to a session of Claude Code.
 	Skill bool
 
-	// Upgrade remakes parts that an older version made and nobody has changed.
+	// Upgrade also remakes a claude-swarm.yaml that another version made and nobody has
+	// changed.
 	Upgrade bool
-	// Reset remakes all our parts, even changed ones, except claude-swarm.yaml, which
-	// belongs to the person.
+	// Reset remakes all our parts, even changed ones, except a changed claude-swarm.yaml,
+	// which belongs to the person.
 	Reset bool
 
 	// Step, if set, is called before every change on disk outside the mailboxes. An error

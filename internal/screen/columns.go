@@ -8,8 +8,8 @@ import (
 )
 
 // Columns returns how many columns of a terminal a text takes up: two for a Chinese,
-// Japanese or Korean character and for most emoji, and none for a mark above another
-// letter.
+// Japanese or Korean character and for most emoji, and none for a mark that combines with
+// another character.
 func Columns(text string) int {
 	if isPlainASCII(text) {
 		return len(text)
@@ -26,8 +26,8 @@ func isPlainASCII(text string) bool {
 	return true
 }
 
-// Head splits text after the last letter that fits into n columns. It does not split a
-// letter that consists of several runes.
+// Head splits text after the last character that fits into n columns. It does not split a
+// character that consists of several runes.
 func Head(text string, n int) (begin, rest string) {
 	if isPlainASCII(text) {
 		n = min(max(n, 0), len(text))
@@ -111,8 +111,8 @@ func Whole(line string, columns int) string {
 	return strings.Join(lines, "\n")
 }
 
-// chunks splits a line into pieces of at most n columns each; a letter wider than n is a
-// separate piece.
+// chunks splits a line into pieces of at most n columns each; a character wider than n is
+// a separate piece.
 func chunks(line string, n int) []string {
 	if line == "" {
 		return []string{""}
