@@ -9,7 +9,7 @@ import (
 )
 
 // Listening reports whether a daemon listens on a socket of the project. It connects
-// without sending anything, which takes a few microseconds of each `send`. Exchanging
+// without sending anything, which takes a few microseconds of each `send`. An exchange of
 // hellos would have to wait for the daemon.
 func Listening(project string, getenv func(string) string) bool {
 	paths, err := Paths(project, getenv)

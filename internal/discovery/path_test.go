@@ -91,7 +91,7 @@ func TestPaths(t *testing.T) {
 }
 
 // newPlace makes a project and a runtime folder. The path of a socket may have only about
-// 100 bytes, and t.TempDir puts the test's name into it.
+// 100 bytes, and the path of t.TempDir contains the test's name.
 func newPlace(t *testing.T) (project, runtime string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cs")
@@ -108,7 +108,7 @@ func newPlace(t *testing.T) (project, runtime string) {
 	return project, runtime
 }
 
-// Listening succeeds while a program listens, but not for a socket that a crash left
+// Listening returns true while a program listens, but not for a socket that a crash left
 // behind.
 func TestListening(t *testing.T) {
 	project, runtime := newPlace(t)

@@ -15,9 +15,9 @@
 // first syncs the folder. A crash may leave a part of the line at the end. A reader must
 // accept only lines with a newline; the next append ends the torn line.
 //
-// [Options].Volatile omits these syncs, except that of the folder before the first append,
-// for a file that may be missing, old or incomplete after a power cut. Until then, every
-// reader of a replaced file still sees a complete file.
+// [Options].Volatile is for a file that may be missing, old or incomplete after a power
+// cut. It omits these syncs, except the sync of the folder before the first append. Until
+// a power cut, every reader of a replaced file still sees a complete file.
 //
 // [Files].Step is called before each of these changes on disk, so that a test can record the
 // order of changes, or refuse one.

@@ -37,7 +37,7 @@ const (
 // A Step is one change that a write is about to make.
 type Step struct {
 	Op   Op
-	Path string // path of the file that is written, even for a change of its temporary file or folder
+	Path string // path of the file that is written, even if the change is to its temporary file or folder
 }
 
 // Options say how a file is written. The zero value replaces the file, durably, and only
