@@ -111,8 +111,8 @@ func Nearest(name string, known []string) []string {
 	for _, k := range known {
 		far := distance(string(typed), k)
 		// Up to a third of the letters may be wrong, and one wrong letter is always
-		// allowed. If three letters or more were typed, every name that begins with them
-		// is near.
+		// allowed. If three or more letters were typed, every name that begins with them
+		// counts as near.
 		begins := len(typed) >= 3 && len(k) > len(typed) && k[:len(typed)] == string(typed)
 		if far <= max(1, min(len(k), len(typed))/3) || begins {
 			how := 1

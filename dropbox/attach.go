@@ -15,10 +15,10 @@ import (
 
 // Attach puts a file into the store, durably, as attach/<sha256>/NAME, and returns its
 // description for a message. The same content under the same name is stored only once.
-// NAME is name without its folders and without dots and hyphens at its beginning, cut to
-// 100 bytes. It has "_" in place of control characters, and of ASCII characters other than
-// letters, digits, spaces and "._-+". If the file is larger than MaxAttachment, the error
-// is a [*TooLargeError], and the store keeps no file.
+// NAME is name without its folders and its leading dots and hyphens, cut to 100 bytes. It
+// has "_" in place of control characters, and of ASCII characters other than letters,
+// digits, spaces and "._-+". If the file is larger than MaxAttachment, the error is a
+// [*TooLargeError], and the store keeps no file.
 func (s *Store) Attach(name string, r io.Reader) (Attachment, error) {
 	a, err := s.attach(name, r)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// backlog writes n messages into new/ of a mailbox as files, in an order that differs from
-// the order of work. It returns their names in the order of work.
+// backlog writes n messages into new/ of a mailbox as files, in an order that differs
+// from the order of their names. It returns the names, sorted.
 func backlog(t testing.TB, s *dropbox.Store, agent string, n int) []string {
 	t.Helper()
 	names := make([]string, n)
@@ -31,8 +31,8 @@ func backlog(t testing.TB, s *dropbox.Store, agent string, n int) []string {
 	return names
 }
 
-// A hundred thousand messages in one mailbox are listed in the order of work, in bounded
-// memory. The mailbox is then full, and has room again after claims.
+// A hundred thousand messages in one mailbox are listed in the order of their names, in
+// bounded memory. The mailbox is then full, and has room again after claims.
 func TestHundredThousandWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

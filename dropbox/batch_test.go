@@ -68,7 +68,7 @@ func TestDeliverBatch(t *testing.T) {
 	}
 }
 
-// An error of one message in a batch does not affect the others.
+// An error in one message of a batch does not affect the others.
 func TestDeliverBatchWithFaults(t *testing.T) {
 	s := newStore(t, dropbox.Options{MaxBody: 20}, "coder", "full", "broken")
 	drop(t, s, "full", "FULL", "")

@@ -165,7 +165,8 @@ func inParallel(b *testing.B, writers int, f func() error) {
 	})
 }
 
-// BenchmarkTake measures a claim: new/ to cur/, durably, with the read of the message.
+// BenchmarkTake measures a claim: new/ to cur/, durably, including the read of the
+// message.
 func BenchmarkTake(b *testing.B) {
 	const round = 2000
 	body := bytes.Repeat([]byte("0123456789abcde\n"), kilobyte/16)

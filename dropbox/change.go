@@ -34,9 +34,9 @@ func (d *disk) mkdir(name string) error {
 	return pathError("mkdir", name, err)
 }
 
-// clearWay renames a file, such as a symlink, that is in the place of a folder. The new
-// name is to, a hyphen and an id. In a mailbox the renamed file counts as a drop, so it
-// is reported.
+// clearWay renames a file, such as a symlink, that is in place of a folder. The new name
+// is to, a hyphen and an id. In a mailbox the renamed file counts as a drop, so it is
+// reported.
 func (d *disk) clearWay(folder, to string) error {
 	st, err := d.stat(folder)
 	if err != nil || kindOf(st.Mode) == KindFolder {

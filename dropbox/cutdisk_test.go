@@ -15,7 +15,7 @@ import (
 )
 
 // A cutDisk is a file system after some steps, as a power cut may leave it. Everything
-// that was synced is durable. Two things are not known:
+// that was synced is durable. Two things are unknown:
 //
 //   - The bytes of a file that was not synced: all, none, a part, or NULs.
 //   - A name in a folder that was not synced: its state now, or at any time since the
@@ -24,8 +24,8 @@ import (
 //     disappear before the new one exists.
 //
 // This model is strict: it allows everything that POSIX allows, except what a journal, a
-// log or soft updates rule out. The kind model also keeps changes of names in order (as
-// ext4 and xfs do).
+// log or soft updates rule out. A milder model (kindImages) also keeps changes of names in
+// order, as ext4 and xfs do.
 type cutDisk struct {
 	root *inode
 	last int // index of the newest event

@@ -86,7 +86,7 @@ func (a *actor) step(st dropbox.Step) error {
 	a.pause()
 	if st.Op == dropbox.OpSync { // all bytes are written by now
 		data, err := os.ReadFile(filepath.Join(a.rec.dir, st.Name))
-		if ignoreMissing(err) != nil { // the file was removed while it was written, so nothing will read it
+		if ignoreMissing(err) != nil { // the file was removed while it was being written, so nothing will read it
 			return err
 		}
 		for i := range slices.Backward(a.rec.events) {
@@ -121,7 +121,7 @@ func (a *actor) moves(name string, to dropbox.State, do func() error) error {
 	return err
 }
 
-// again repeats a call whose scratch file was cleaned up while it was written.
+// again repeats a call whose scratch file was cleaned up while it was being written.
 func again(do func() error) (err error) {
 	for range 5 {
 		if err = do(); !errors.Is(err, fs.ErrNotExist) {
@@ -193,7 +193,7 @@ func killed(p program) program {
 }
 
 // twice returns a program that runs one life of a message, killed before the n-th step,
-// and then the next start and a second life.
+// and then runs the next start and a second life.
 func twice(n int) program {
 	return func(a *actor) error {
 		a.life = n

@@ -109,7 +109,7 @@ func (b *Mailbox) readReason(name string) (string, error) {
 	return strings.TrimRight(string(data), "\n"), b.wrap("read a reason", err)
 }
 
-// cancelReason is the reason of a message that was taken back.
+// cancelReason is the reason that is written for a message that was taken back.
 const cancelReason = "cancelled while it waited"
 
 // Cancel takes back a message that is still waiting: it moves the message to dead/ and

@@ -42,9 +42,9 @@ func (st Step) String() string {
 	return string(st.Op) + " " + st.Name + " " + st.To
 }
 
-// A disk makes all of a store's changes, except those of the lock file, and opens the files
-// that the store reads. Names are relative to top. It never follows a symlink: a path that
-// leads through one is an error (ELOOP or ENOTDIR).
+// A disk makes all of a store's changes, except those to the lock file, and opens the
+// files that the store reads. Names are relative to top. It never follows a symlink: a
+// path that leads through one is an error (ELOOP or ENOTDIR).
 //
 // It makes the system calls itself: one opens the folder that contains the name, and the
 // next works relative to that folder. [os.Root] would open every folder on the path
@@ -230,9 +230,9 @@ func (d *disk) names(folder string) ([]string, error) {
 	return namesIn(f)
 }
 
-// openStepwise opens name below a folder. It opens one folder after the other, and
-// follows no symlink. Names have no empty part and no "..": they consist of constants,
-// checked names, hashes and names from a listing.
+// openStepwise opens name below a folder. It opens one folder after another, and follows
+// no symlink. Names have no empty part and no "..": they consist of constants, checked
+// names, hashes and names from a listing.
 func openStepwise(dirfd int, name string, flags int, perm uint32) (int, error) {
 	at := dirfd
 	for {

@@ -23,7 +23,7 @@ type action struct {
 	counted [2]int // the numbers of attempts begun and failed, after the action
 }
 
-// only returns the one entry of a list.
+// only returns the only entry in a list.
 func only(entries []dropbox.Entry, err error) (dropbox.Entry, error) {
 	if err == nil && len(entries) != 1 {
 		err = fmt.Errorf("%d messages, want one: %v", len(entries), entries)
@@ -54,7 +54,8 @@ func take(_ *dropbox.Store, b *dropbox.Mailbox) error {
 	return err
 }
 
-// sentAndTaken, givenUp and refused bring the message into the state before an action.
+// sentAndTaken, givenUp and refused bring the message into the state in which an action
+// begins.
 func sentAndTaken(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return errors.Join(send(s, b), take(s, b))
 }
@@ -75,7 +76,7 @@ func refused(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return errors.Join(err, b.Refuse(e, "the reason"))
 }
 
-// entry returns the entry that the message has, or had, after that number of attempts.
+// entry returns the entry that the message has, or had, after begun attempts.
 func entry(s *dropbox.Store, begun int) (dropbox.Entry, error) {
 	for f, err := range s.All() {
 		if err != nil {
@@ -180,7 +181,7 @@ var actions = map[string]action{
 	"file":  {prepare: send, do: with(0, (*dropbox.Mailbox).File), want: dropbox.Done},
 }
 
-// notGone makes a repetition succeed when the action was done before.
+// notGone makes a repetition succeed when the action was already done.
 func notGone(err error) error {
 	if errors.Is(err, dropbox.ErrGone) {
 		return nil

@@ -127,6 +127,6 @@
 //	a message       proof  parse  encode  message  delivery
 //	names           name  agent  errors
 //
-// The type disk makes all changes on disk, except those of the lock file. A test makes
+// The type disk makes all changes on disk, except those to the lock file. A test makes
 // each change fail once; see [Options].
 package dropbox

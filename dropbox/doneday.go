@@ -45,8 +45,8 @@ func (b *Mailbox) makeDay(folder string) error {
 }
 
 // doneDay returns the day whose folder in done/ contains the given file, or "". For a
-// recent message it tries each day by name, from the day before the message's creation
-// until today or, if that is later, the day of its creation, because the clocks of two
+// recent message it tries each day by name, from the day before the message's creation up
+// to today or the day of its creation, whichever is later, because the clocks of two
 // machines may differ by a day. For any other message it lists done/.
 func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	done := mailbox + "/" + doneFolder

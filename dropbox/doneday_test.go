@@ -40,8 +40,8 @@ func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 }
 
 // The receipt of an old message is in the folder of a day that only a listing of done/
-// finds. If done/ cannot be listed, HasReceipt must not report that there is no receipt:
-// the message would run again.
+// finds. If done/ cannot be listed, HasReceipt must not report that there is no receipt,
+// or the message would run again.
 func TestHasReceiptNeedsTheDays(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

@@ -122,8 +122,7 @@ func (s *Store) Find(part string) (Found, error) {
 		if !MatchID(f.Entry.ID, part) {
 			continue
 		}
-		// A message that is found twice has moved during the search, so keep the later
-		// place.
+		// A message that is found twice moved during the search, so keep the later place.
 		if at := slices.IndexFunc(hits, func(h Found) bool { return h.Entry.ID == f.Entry.ID }); at >= 0 {
 			hits[at] = f
 			continue

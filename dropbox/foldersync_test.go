@@ -10,15 +10,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A process may be killed after it made folders and before they were durable. The next call
-// that needs them makes them durable, at any step at which the first was killed, before it
-// puts anything into them.
+// A process may be killed after it made folders and before they were durable. Whichever
+// step it was killed at, the next call that needs the folders makes them durable before
+// it puts anything into them.
 func TestFoldersThatWereNotSynced(t *testing.T) {
 	reason := func(s *dropbox.Store) error { return s.Threads().Halt("aaaaaaaaaa", "why") }
 	send := func(s *dropbox.Store) error { return second(s.Deliver("coder", text("x"))) }
 	for name, c := range map[string]struct {
 		first, then func(*dropbox.Store) error
-		synced      []string // the folders that have the names of the new ones
+		synced      []string // the folders that contain the names of the new ones
 	}{
 		"a mailbox, made again": {
 			first:  func(s *dropbox.Store) error { return s.MakeMailbox("coder") },
@@ -31,7 +31,7 @@ func TestFoldersThatWereNotSynced(t *testing.T) {
 				if err := send(s); !errors.Is(err, dropbox.ErrNoMailbox) {
 					return err
 				}
-				return errors.Join(s.MakeMailbox("coder"), send(s)) // nothing was made yet
+				return errors.Join(s.MakeMailbox("coder"), send(s)) // nothing has been made yet
 			},
 			synced: []string{".", "coder"},
 		},

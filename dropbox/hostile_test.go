@@ -68,8 +68,8 @@ func socketAt(path, _, _ string) error {
 	return syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0) // the path is on another disk
 }
 
-// makeOld makes a file old enough for the cleaning, unless it is another name of the secret
-// file.
+// makeOld makes a file old enough to be cleaned up, unless it is another name of the
+// secret file.
 func makeOld(path, secret string) error {
 	thing, err := os.Lstat(path)
 	if err != nil {
@@ -286,7 +286,7 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 	return nil
 }
 
-// If a folder of the mailbox was replaced with a symlink to the outside, a fifo, or a
+// If a folder of the mailbox was replaced with a symlink that leads outside, a fifo, or a
 // file, no call writes there. The next start makes it a folder again.
 func TestHostileFolders(t *testing.T) {
 	if testing.Short() {
@@ -346,8 +346,8 @@ func TestHostileFolders(t *testing.T) {
 	tally(t, "hostile folders", injected)
 }
 
-// Reading a file that changes while it is read returns a message or an error, and never
-// panics.
+// Reading a file that changes while it is being read returns a message or an error, and
+// never panics.
 func TestHostileWriter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -395,7 +395,7 @@ func TestHostileAttachments(t *testing.T) {
 			continue // a rename cannot replace a folder with a file
 		}
 		guarded(t, "an attachment is a "+kind, func(s *dropbox.Store, secret, outside string) error {
-			a, err := s.Attach("a.txt", strings.NewReader("secret")) // as long as the secret
+			a, err := s.Attach("a.txt", strings.NewReader("secret")) // the same length as the secret
 			if err != nil {
 				return err
 			}

@@ -18,10 +18,10 @@ type Defaults struct {
 	From    string   // the sender
 	Thread  string   // the conversation of the message
 	Trace   string   // id of the message that first caused it
-	Hops    int      // the message gets at least this number
+	Hops    int      // the message gets at least this number of hops
 	Path    []string // the agents that passed it on, unless the file names them
 	ReplyTo string
-	Type    Type // instead of Task
+	Type    Type // the type if the file names none; empty means Task
 }
 
 // TakeIn turns a file that was dropped by hand into a message, delivers it to this
@@ -35,10 +35,10 @@ type Defaults struct {
 // out. A body over MaxBody becomes an attachment, and the message contains only its
 // beginning.
 //
-// The error is [ErrChanged] when the file differs from st, or changes while it is read.
-// Then it stays in place, and the caller can try again later. The error is [ErrGone] when
-// the file is missing. After [ErrFull], of this mailbox or of one that cc names, or a disk
-// error, the file also stays in place.
+// The error is [ErrChanged] when the file differs from st, or changes while it is being
+// read. Then it stays in place, and the caller can try again later. The error is
+// [ErrGone] when the file is missing. After [ErrFull], of this mailbox or of one that cc
+// names, or a disk error, the file also stays in place.
 //
 // A file that can never be a message is set aside in dead/; the reason is written there
 // first. The causes are, for example, broken front matter, text that is not UTF-8, a NUL
@@ -96,8 +96,9 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	o := drops.box.store.compose(drops.box.name, m, nil)
 	var cc []string
 	if !o.over {
-		// Look for room before the delivery. If the file waited only for a copy, longer than
-		// its key is remembered, the message itself would be delivered a second time.
+		// Look for room before the delivery. Otherwise the file could wait for room for a
+		// copy until its key is forgotten, and the message itself would be delivered a
+		// second time.
 		if cc, err = drops.box.store.copied(drops.box.name, m); err != nil {
 			return Delivery{}, err
 		}

@@ -91,8 +91,9 @@ func TestTakeInFrontMatter(t *testing.T) {
 	}
 }
 
-// A file waits as a whole while a mailbox that cc names is full, as Send refuses the whole
-// message. Then each recipient gets it once.
+// If a mailbox that cc names is full, no recipient gets the message and the file waits,
+// just as Send refuses the whole message. Once there is room, each recipient gets the
+// message once, even if the mailbox became full during the call.
 func TestTakeInWhileACopyHasNoRoom(t *testing.T) {
 	for _, late := range []bool{false, true} { // late: the mailbox becomes full during the call
 		full := filepath.Join("tester", "FULL")
@@ -188,7 +189,7 @@ func TestTakeInRefuses(t *testing.T) {
 			if data, err := os.ReadFile(filepath.Join(s.Dir(), "coder/dead", dead.Name)); err != nil || string(data) != test.content {
 				t.Errorf("kept %q, %v", data, err)
 			}
-			// A person may correct the file in dead/, and then retries it.
+			// A person may correct the file in dead/ and then retry it.
 			if err := b.DeadLetters().Retry(dead); err != nil {
 				t.Fatal(err)
 			}

@@ -182,10 +182,11 @@ func purgedFile(mailbox string, m *Message) string {
 	return keyFile(mailbox, m.Key) + "." + m.ID + ".purged"
 }
 
-// markPurged remembers the key of a message that is about to be removed, durably, so that a
-// repeated delivery does not bring it back. path is the message's file in the mailbox or in
-// refused/. A file that is not a message, or that cannot be read, needs no mark: it is also
-// the file of its key, if it has one, and [keys.finish] cannot read it either.
+// markPurged remembers the key of a message that is about to be removed, durably, so that
+// a repeated delivery does not bring it back. path is the message's file in the mailbox
+// or in refused/. A file that is not a message, or that cannot be read, needs no mark: if
+// it has a key file, both are names of the same file, and [keys.finish] cannot read that
+// file either.
 func (k keys) markPurged(b *Mailbox, path string) error {
 	data, err := k.store.disk.readFile(path, k.store.maxFile())
 	switch {

@@ -1,8 +1,8 @@
 package dropbox
 
 // List returns the waiting messages, in the order of their names (see [Entry]). It opens
-// none of them. A listing takes half a microsecond per name, so list once, handle all
-// messages of the list, and then list again.
+// none of them. A listing takes half a microsecond per name, so list once, handle all the
+// messages in the list, and then list again.
 //
 // List also makes the file FULL when MaxWaiting is reached. Like a claim, it removes FULL
 // when there is room again. It sets aside files whose names are not message names: it

@@ -15,7 +15,7 @@ import (
 // Lock makes this process the only one that claims from the store. It does not wait: when
 // another process holds the lock, the error is a [*LockedError] that names that process.
 // The kernel releases the lock when the process ends, even in a crash. The text in the
-// file is only a note for people. A symlink in the place of the lock file is an error.
+// file is only a note for people. A symlink in place of the lock file is an error.
 //
 // Deliveries need no lock.
 func (s *Store) Lock() (release func() error, err error) {

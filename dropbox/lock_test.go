@@ -58,7 +58,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// A symlink in the place of the lock file is not followed: its target stays as it is.
+// A symlink in place of the lock file is not followed: its target stays as it is.
 func TestLockFollowsNoSymlink(t *testing.T) {
 	s := newStore(t, dropbox.Options{})
 	target := filepath.Join(t.TempDir(), "target")

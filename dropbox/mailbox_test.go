@@ -41,9 +41,9 @@ func TestFull(t *testing.T) {
 	deliver(t, s, "coder", text("4"))
 }
 
-// A full mailbox has room as soon as a claim, Cancel, MarkRead, File, GiveUp or Refuse takes a
-// message out of it, without a listing. If answers arrived above the limit, there is room as soon as the
-// count is below the limit.
+// A full mailbox has room as soon as a claim, Cancel, MarkRead, File, GiveUp or Refuse
+// takes a message out of it, without a listing. If answers took the count above the
+// limit, there is room as soon as the count is below it again.
 func TestRoomAgain(t *testing.T) {
 	for way, take := range map[string]func(b *dropbox.Mailbox, e dropbox.Entry) error{
 		"claim":   func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Claim(e)) },
@@ -65,7 +65,8 @@ func TestRoomAgain(t *testing.T) {
 				if err != nil || full != (n < 3) {
 					t.Errorf("%d of 4 taken, 2 may wait: full %v (%v)", n, full, err)
 				}
-				// Each call uses a new Mailbox, since the Store counts the messages that leave.
+				// Each call uses a new Mailbox: the Store, not the Mailbox, counts the
+				// messages that leave.
 				if err := take(mailbox(t, s, "coder"), e); err != nil {
 					t.Fatal(err)
 				}
@@ -151,8 +152,9 @@ func TestDeletedFolders(t *testing.T) {
 	deliver(t, s, "coder", text("2"))
 }
 
-// A file in new/ whose name is not that of a message is set aside. A file or folder with a
-// message's name that is not a message is found bad at the claim. No symlink is followed.
+// A file in new/ whose name is not that of a message is set aside. A file or folder with
+// a message's name that is not a message is found to be bad when it is claimed. No
+// symlink is followed.
 func TestStrangeThingsInNew(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -330,7 +332,8 @@ func TestWorkThatCameBack(t *testing.T) {
 	}
 }
 
-// Finish files everything under the day on which it began, even after midnight.
+// Finish files the message and the receipt under the day of its first attempt, even if it
+// completes after midnight.
 func TestFinishOverMidnight(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC)
 	clock := func() time.Time { return now }
@@ -405,7 +408,7 @@ func TestClaimOnAFailingDisk(t *testing.T) {
 	}
 }
 
-// A disk that refuses all writes does not keep a reader from the mail.
+// If the disk refuses all writes, the mail can still be listed.
 func TestListOnAFullDisk(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	deliver(t, s, "coder", text("x"))
@@ -418,8 +421,8 @@ func TestListOnAFullDisk(t *testing.T) {
 	}
 }
 
-// Finished lists the messages with a receipt by the day on which they ended. Only Filed
-// lists messages that were filed without a turn.
+// Finished lists the messages with a receipt by the day on which they were finished. Only
+// Filed lists messages that were filed without a turn.
 func TestFinished(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

@@ -8,8 +8,8 @@ import (
 )
 
 // MakeMailbox makes a mailbox, or its missing folders; [CheckMailbox] lists the possible
-// names. If a file, such as a symlink, is in the place of a folder, it is renamed within
-// the mailbox and becomes a [Stray]. Repeating it is harmless and cheap.
+// names. If a file, such as a symlink, is in place of a folder, it is renamed within the
+// mailbox and becomes a [Stray]. Repeating it is harmless and cheap.
 func (s *Store) MakeMailbox(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return fmt.Errorf("make mailbox: %w", err)

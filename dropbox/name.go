@@ -148,7 +148,7 @@ const (
 	reasonEnd  = ".reason.txt"
 )
 
-// idLetters is lower-case base32, which has no 0, 1, 8 and 9. Without upper-case letters,
+// idLetters is lower-case base32, which has no 0, 1, 8 or 9. Without upper-case letters,
 // a file system that folds case cannot confuse two ids.
 const idLetters = "abcdefghijklmnopqrstuvwxyz234567"
 

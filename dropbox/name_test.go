@@ -54,7 +54,7 @@ func FuzzParseName(f *testing.F) {
 	})
 }
 
-// The order of work is the order of names, whatever counts the names contain.
+// Messages are claimed in the order of their names, whatever counts the names contain.
 func TestNamesSort(t *testing.T) {
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return time.Unix(1_700_000_000, 0) }}, "coder")
 	var want []string

@@ -160,7 +160,7 @@ func tame(n *yaml.Node) error {
 	return nil
 }
 
-// checkExtra checks that text is complete YAML lines of unknown keys.
+// checkExtra checks that text consists of complete YAML lines with unknown keys.
 func checkExtra(text string) error {
 	if !strings.HasSuffix(text, "\n") {
 		return invalid("unknown keys have no newline at the end")

@@ -27,10 +27,10 @@ const passedEnd = ".passed.txt"
 // path returns the path of a file among this mailbox's refused mail.
 func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.name + "/" + name }
 
-// Refuse moves a message that must not be worked on from cur/ or new/ to the store's
-// folder refused/. Before the move, it writes the reason there, durably. Refuse may be
-// repeated, and a repetition after a crash completes the move. The first reason is kept.
-// The error is [ErrGone] when the message is in none of these folders.
+// Refuse moves a message from cur/ or new/ to the store's folder refused/, because it
+// must not be worked on. Before the move, it writes the reason there, durably. Refuse may
+// be repeated, and a repetition after a crash completes the move. The first reason is
+// kept. The error is [ErrGone] when the message is in none of these folders.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }

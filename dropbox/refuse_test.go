@@ -230,8 +230,8 @@ func TestHaltThread(t *testing.T) {
 	}
 }
 
-// A store delivers messages with as many hops as its limit allows: the default, another
-// number, or any number.
+// A store delivers messages with as many hops as its limit allows. The limit is the
+// default, another number, or none.
 func TestMaxHops(t *testing.T) {
 	for most, last := range map[int]int{0: dropbox.MaxHops, 3: 3, -1: 1000} {
 		s := newStore(t, dropbox.Options{MaxHops: most}, "coder")

@@ -124,10 +124,10 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 	return told
 }
 
-// Twenty processes send with the same key at the same moment, in many rounds. In two of
-// three rounds, some or all of them are killed meanwhile, and a later sender uses the same
-// key. Afterwards there is exactly one message per key, and every sender that was not killed
-// has learned its id.
+// Twenty processes send with the same key at the same moment, in many rounds. In two out
+// of three rounds, some or all of them are killed meanwhile, and a later sender uses the
+// same key. Afterwards there is exactly one message per key, and every sender that was
+// not killed has learned its id.
 func TestOneKeyTwentyProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -149,7 +149,7 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 			}
 			b := mailbox(t, s, "coder")
 			rng := rand.New(rand.NewPCG(1, uint64(len(cannot))))
-			ids := make(map[string]string) // the id of the message of each key
+			ids := make(map[string]string) // the id of the message with each key
 			killed := 0
 			for round := range rounds {
 				key := fmt.Sprint("round ", round)

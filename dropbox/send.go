@@ -57,7 +57,7 @@ func (s *Store) Send(m *Message, sign func(m *Message, to string) string) (sent 
 			return sent, err
 		}
 		sent = append(sent, d)
-		// If this call repeats an earlier one with a key, this takes the thread from the
+		// If this call repeats an earlier one with the same key, take the thread from the
 		// first delivery.
 		setIfEmpty(&out.Thread, d.Thread)
 		setIfEmpty(&out.Trace, sent[0].ID)

@@ -110,8 +110,8 @@ func (b *Mailbox) file(e Entry) error {
 	return b.disk.syncDir(folder)
 }
 
-// HasReceipt reports whether a turn has finished this message before. Then no turn may run
-// for it again, even if a git checkout or a restored backup put it back into new/.
+// HasReceipt reports whether a turn has already finished this message. If so, no turn may
+// run for it again, even if a git checkout or a restored backup put it back into new/.
 // HasReceipt looks up at most one name per day, and never lists the folder of a day.
 func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 	there, err := b.disk.exists(b.at(curFolder, e.receiptName()))

@@ -19,7 +19,7 @@ type Options struct {
 	MaxBody       int64 // longest body, in bytes; 0 means 8 KiB
 	MaxAttachment int64 // largest attachment or dropped file, in bytes; 0 means 10 MiB
 	MaxWaiting    int   // messages that may wait in one mailbox; 0 means 10,000
-	MaxHops       int   // how often programs may pass a message on; 0 means [MaxHops], below 0 no limit
+	MaxHops       int   // how many times programs may pass a message on; 0 means [MaxHops], below 0 no limit
 
 	// Now returns the time; nil means time.Now.
 	Now func() time.Time
@@ -184,8 +184,8 @@ func (s *Store) Now() time.Time { return s.opts.Now() }
 // MaxBody returns the longest body of a message, in bytes; see [Options].
 func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 
-// MaxHops returns how often programs may pass a message on; below 0 there is no limit. See
-// [Options].
+// MaxHops returns how many times programs may pass a message on; below 0 there is no
+// limit. See [Options].
 func (s *Store) MaxHops() int { return s.opts.MaxHops }
 
 // TooManyHops reports whether this number of hops is more than the store allows.

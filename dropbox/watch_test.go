@@ -119,7 +119,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A watcher of one mailbox reports no changes of other mailboxes, even after Rewatch.
+// A watcher of one mailbox reports no changes in other mailboxes, even after Rewatch.
 func TestWatchOneMailbox(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
 	r := &rings{more: make(chan struct{}, 1)}

@@ -43,7 +43,7 @@ func listen(s *dropbox.Store) (*listener, error) {
 	return l, err
 }
 
-// sweep does what a daemon does every 30 s, and soon after a change that is Lost.
+// sweep does what a daemon does every 30 s, and soon after a change with Lost.
 func (l *listener) sweep() (missing int, err error) {
 	missing, err = l.w.Rewatch()
 	return missing, errors.Join(err, l.see())

@@ -274,7 +274,7 @@ func (t Topics) Open() ([]Publication, error) {
 }
 
 // grantLife is how long after a claim its grant is kept if the publication is closed. A
-// message's key is kept as long.
+// message's key is kept for the same time.
 const grantLife = 7 * 24 * time.Hour
 
 // Clean removes files that crashes left in the folder of the topics, as

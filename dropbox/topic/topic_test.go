@@ -221,8 +221,8 @@ func TestStatusIsFireAndForget(t *testing.T) {
 	}
 }
 
-// The store's limit of hops counts for publications, too, and the end of work at the limit
-// is announced.
+// The store's limit on hops applies to publications, too, and the end of work at the
+// limit is announced.
 func TestHopsOfPublications(t *testing.T) {
 	for _, c := range []struct{ limit, hops, tooMany int }{
 		{0, dropbox.MaxHops, dropbox.MaxHops + 1},

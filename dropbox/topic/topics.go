@@ -4,8 +4,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Topics are the topics of a store. They are safe for concurrent use, also by several
-// processes that use the same folder.
+// Topics are the topics of a store. They are safe for concurrent use, including by
+// several processes that use the same folder.
 type Topics struct {
 	store         *dropbox.Store
 	box           *dropbox.Mailbox // the publications; closed publications are in done/
