@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// mix returns a stream of at least 8 MB: all transcripts of Claude Code 2.1.197, except skip,
-// one after the other, repeated as often as needed. In big_output.jsonl, two lines with a
-// large file make up more than half of all bytes.
+// mix returns a stream of at least 8 MB: all transcripts of Claude Code 2.1.197, except
+// skip, one after another, repeated as often as needed. In big_output.jsonl, two lines
+// with a large file make up more than half of all bytes.
 func mix(tb testing.TB, skip ...string) []byte {
 	tb.Helper()
 	paths, err := filepath.Glob("../testdata/transcripts/*.jsonl")

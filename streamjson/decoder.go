@@ -36,7 +36,7 @@ func NewDecoder(r io.Reader, maxLine int) *Decoder {
 	return &Decoder{lines: lineReader{r: r, max: maxLine}}
 }
 
-// Next returns the next event. It is valid until the next call of Next. At the end of the
+// Next returns the next event. It is valid until the next call to Next. At the end of the
 // stream, and only there, the error is [io.EOF]. Any other error comes from the reader,
 // after the events of all earlier bytes.
 func (d *Decoder) Next() (*Event, error) {

@@ -8,9 +8,9 @@
 //	reader -> line -> members of the object -> Event
 //	            \--no JSON object, or longer than the limit -> Event of kind bad
 //
-// No content ends a stream early. A line that is not JSON, too long, of an unknown type, or
-// cut off at the end of the stream becomes an event too and is counted in [Stats], and the
-// decoder reads the next line.
+// No line ends a stream early, whatever it contains. A line that is not JSON, too long,
+// of an unknown type, or cut off at the end of the stream becomes an event too and is
+// counted in [Stats], and the decoder reads the next line.
 //
 // # What a line means
 //
@@ -23,7 +23,7 @@
 // # What may be kept
 //
 // A caller may keep the strings of an event. Everything else (Raw, Input, the slices and
-// the targets of the pointers) may be reused by the next call of [Decoder.Next];
+// the targets of the pointers) may be reused by the next call to [Decoder.Next];
 // [Event.Clone] makes a copy to keep. Short strings share memory with their neighbours:
 // before you keep a string for hours, clone it with [strings.Clone]. Otherwise it keeps
 // up to 4 KiB in memory.

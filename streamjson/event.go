@@ -49,7 +49,7 @@ const MaxResult = 16 << 10
 // An Event is one line of the stream. Fields that a line does not have are zero. It marshals
 // to JSON and back without loss, except for Raw.
 //
-// An event that a [Decoder] returns is valid until the next call of Next; see "What may
+// An event that a [Decoder] returns is valid until the next call to Next; see "What may
 // be kept" in the package comment.
 type Event struct {
 	Kind    Kind   `json:"kind"`
@@ -266,7 +266,7 @@ func (e *Event) ContextTokens() (int, bool) {
 	return e.Usage.Context(), true
 }
 
-// Clone returns a copy that the next call of [Decoder.Next] does not change.
+// Clone returns a copy that the next call to [Decoder.Next] does not change.
 func (e *Event) Clone() *Event {
 	c := *e
 	c.Raw = slices.Clone(e.Raw)

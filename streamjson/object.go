@@ -13,7 +13,7 @@ import (
 // because a string that is kept keeps the whole block in memory.
 const arenaSize = 4 << 10
 
-// A parser decodes lines one after the other into the same event. Short strings share
+// A parser decodes lines one after another into the same event. Short strings share
 // memory with their neighbours, so that a line with ten of them usually needs no
 // allocation. The memory of a returned string is never overwritten.
 type parser struct {

@@ -178,7 +178,7 @@ func (b *Buffer) Tokens() int { return int(float64(b.Len()) / b.o.BytesPerToken)
 // Mark returns the name of the last turn in the window, as SetMark set it.
 func (b *Buffer) Mark() string { return b.mark }
 
-// SetMark names the last turn in the window; Save keeps the name.
+// SetMark names the last turn in the window; Save stores the name.
 func (b *Buffer) SetMark(turn string) { b.mark = turn }
 
 // AppendRange appends to dst the kept bytes whose positions are in the range [from, to).
