@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// maxShown is the number of lines that are sent of a message that is too long for a server
-// without multiline messages; people can ask for the rest.
+// maxShown is how many lines of a long text are sent if they cannot be one multiline
+// message; people can ask for the rest.
 const maxShown = 6
 
 // again marks text that may have been sent before.
@@ -34,7 +34,7 @@ type piece struct {
 type cutter struct {
 	prefix string // put before each piece, such as "[coder] "
 	limit  int    // most bytes in a line, including the prefix
-	whole  bool   // the server accepts multiline messages
+	whole  bool   // the text can be one multiline message
 	read   string // the order that shows the rest
 }
 
@@ -60,8 +60,8 @@ func (c cutter) short(text string) string {
 func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }
 
 // pieces cuts a text that the method short has returned, starting at the byte offset
-// from. It marks the pieces that begin before the byte offset unsure, because they may
-// have been sent before.
+// from. If a piece begins before another byte offset, unsure, it gets a mark, because it
+// may have been sent before.
 func (c cutter) pieces(text string, from, unsure int) []piece {
 	if from >= len(text) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// leaveAt puts a message into irc/ that has waited since the given time.
+// leaveAt puts into irc/ a message that has waited since the given time.
 func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 	s.Helper()
 	past, err := dropbox.Open(s.store.Dir(), dropbox.Options{Now: func() time.Time { return at }})
@@ -28,7 +28,8 @@ func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 }
 
 // After an hour without IRC, one line in a channel says how many turns began and ended,
-// and the newest copies are still posted. Messages that people wait for are all posted.
+// and the newest copies are still posted. All messages that people are waiting for are
+// posted.
 func TestWhatWaitedIsFolded(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

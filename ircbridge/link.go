@@ -242,10 +242,10 @@ func (l *link) Usable() bool { return l.main.usable() && len(l.speech.cut) == 0 
 // Connection implements [bridge.Link].
 func (l *link) Connection() (n int, since time.Time) { return l.main.gen, l.main.since }
 
-// A text on which the server may have hung up waits until the connection has proved
-// reliable. Otherwise a bad network would look like a bad message. A connection has
-// proved reliable when othersFirst pieces of other texts have arrived over it, or when it
-// has lasted standFirst times the first pause between two tries.
+// If the server may have hung up because of a text, that text waits until the connection
+// has proved reliable. Otherwise a bad network would look like a bad message. A
+// connection has proved reliable when othersFirst pieces of other texts have arrived over
+// it, or when it has lasted standFirst times the first pause between two tries.
 const (
 	othersFirst = 8
 	standFirst  = 5

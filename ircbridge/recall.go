@@ -46,7 +46,7 @@ func (s *speech) recall(f *saying) {
 }
 
 // lingerPatience is how long a server may continue to send the lines of our earlier
-// connection: 18 s were seen with 40 lines.
+// connection: with 40 lines, 18 s was seen.
 const lingerPatience = 20 * time.Second
 
 // lingers reports whether a message that may have been sent must wait, because the nick
@@ -82,7 +82,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 		return
 	}
 	q := &lookup{since: since, flights: []*saying{f}}
-	s.lookups[target] = q // an earlier request for a shorter time continues separately
+	s.lookups[target] = q // an earlier request for a shorter period continues separately
 	s.l.host.Do(func() func() {
 		texts, err := client.History(s.l.stop, target, irc.Mark{Time: since})
 		return func() {
@@ -129,7 +129,7 @@ func (s *speech) sayInTurn(f *saying) {
 	s.say(f)
 }
 
-// recognise records the parts of a text that are in the history as sent, and returns the
+// recognise records as sent the parts of a text that are in the history, and returns the
 // other lines of the history. absent says that none of these lines looks like the part
 // that was not found.
 func (s *speech) recognise(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {

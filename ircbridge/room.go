@@ -37,7 +37,7 @@ type room struct {
 	why     string    // for people: why we are not in it
 	nextTry time.Time // when we try again after it has failed; zero means not known
 	asked   time.Time
-	invited time.Time            // when we followed an invitation
+	invited time.Time            // when we last accepted an invitation
 	joiners []func(bridge.Entry) // called when we know whether we are in
 	modes   map[string]string
 	bare    string // with [StyleRelay]: why nothing is relayed here

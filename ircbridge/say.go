@@ -128,7 +128,7 @@ func (s *speech) say(f *saying) {
 		}
 		d := conn.Post(out)
 		s.l.host.Do(func() func() {
-			<-d.Done() // this returns at the latest when the connection ends
+			<-d.Done() // this returns when the connection ends, if not before
 			return func() { s.land(f, via, i, d) }
 		})
 	}

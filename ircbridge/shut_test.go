@@ -80,8 +80,8 @@ func TestKickedManyTimes(t *testing.T) {
 	})
 }
 
-// Anyone may invite the bridge back into its channels; into other channels it follows
-// only invitations from people with the "control" right.
+// Anyone may invite the bridge back into its channels; for other channels it accepts only
+// invitations from people with the "control" right.
 func TestInvitations(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann, joe := newPerson(t, addr, "ann", "#other"), newPerson(t, addr, "joe", "#joes")

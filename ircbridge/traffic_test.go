@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A traffic sends numbered messages from coder out, and numbered lines from ann in,
+// A traffic sends out numbered messages from coder, and sends in numbered lines from ann,
 // through a network that can break. Every fourth line is for coder.
 type traffic struct {
 	*scene
@@ -25,12 +25,12 @@ type traffic struct {
 	sayIn   func(text string) // ann speaks
 	out     func() []string   // the bridge's lines in the channel
 
-	drops int // how many messages were put into irc/ so far
+	drops int // how many messages have been put into irc/ so far
 	lines int
 }
 
-// allLines is a size of the buffer that is large enough for all lines of a test. A slow
-// machine says more of them, since a person speaks until the last kill.
+// allLines is a size of the buffer that is large enough for all lines of a test. On a
+// slow machine there are more of them, since ann speaks until the last kill.
 const allLines = 1 << 20
 
 func newTraffic(t *testing.T, addr string) *traffic {

@@ -140,7 +140,7 @@ func TestUndeliveredIsSaid(t *testing.T) {
 }
 
 // Lines that arrive faster than the disk can write are neither lost nor reordered, in the
-// mailboxes and in the buffer.
+// mailboxes or in the buffer.
 func TestBurstOfLines(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -6,9 +6,10 @@ import (
 )
 
 // Limits of open batches. A batch that exceeds maxBatchBytes is dropped completely, and
-// counted. So is a batch that begins while maxBatches are open. Its messages must not pass
-// for single ones: those of a history would then be read as new. If maxRefs batches are open,
-// with the dropped ones, the start of another one and each of its messages are dropped.
+// counted. So is a batch that begins while maxBatches are open. Its messages must not
+// pass for single ones, or those of a history would be read as new. If maxRefs batches
+// are open, including the dropped ones, the start of another one and each of its messages
+// are dropped.
 const (
 	maxBatches    = 64
 	maxRefs       = 16 * maxBatches
@@ -79,7 +80,7 @@ func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	return nil, false, false
 }
 
-// collect adds messages with a size in bytes, unless the batch is dropped.
+// collect adds messages with a total size in bytes, unless the batch is dropped.
 func (b *batch) collect(size int, messages ...Message) {
 	b.bytes += size
 	if b.bytes > maxBatchBytes {

@@ -20,8 +20,8 @@ func said(ref, text string) Message {
 	return Message{Command: "PRIVMSG", Params: []string{"#x", text}, Tags: map[string]string{"batch": ref}}
 }
 
-// A server that opens too many batches gets none of their lines read as new: they could be
-// old orders from a history.
+// If a server opens too many batches, none of their lines is read as new: the lines could
+// be old orders from a history.
 func TestTooManyBatches(t *testing.T) {
 	for _, open := range []int{maxBatches, maxRefs} {
 		t.Run(fmt.Sprint(open), func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 type Flood struct {
 	Burst  int     // how many lines may be written at once; 0 means 4
 	Rate   float64 // how many lines a second after that; 0 means 1
-	Window int     // how many written bytes the server may not have read yet; 0 means 2,000
+	Window int     // how many bytes may be written without an answer from the server; 0 means 2,000
 	Off    bool    // no limit, except on unanswered lines; for your own server only
 }
 

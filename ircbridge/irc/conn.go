@@ -158,8 +158,8 @@ func (c *Conn) State() State {
 	return state
 }
 
-// Members returns the nicks in a joined channel, sorted, and its topic. ok is false for any other
-// channel.
+// Members returns the nicks in a joined channel, sorted, and its topic. ok is false for
+// any other channel.
 func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -84,8 +84,8 @@ func refusedDelivery(err error) *Delivery {
 	return d
 }
 
-// Done returns a channel that is closed when the fate of every piece is known, at the
-// latest when the connection ends.
+// Done returns a channel that is closed when the fate of every piece is known, which is
+// when the connection ends, if not before.
 func (d *Delivery) Done() <-chan struct{} { return d.done }
 
 // Err is nil until Done is closed. After that it is nil if everything was delivered.

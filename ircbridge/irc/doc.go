@@ -45,7 +45,7 @@
 // msgid, or an ACK from a server without echo-message. Without labeled-response a PING is
 // written after the text: a server answers in order, so its PONG comes after it has
 // handled the text (seen with ergo 2.20, ngircd 26.1, inspircd 3.15 and ircd-hybrid 8.2,
-// also while they throttle).
+// even while they throttle).
 //
 // # What cannot happen
 //

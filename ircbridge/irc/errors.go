@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Errors of a connection, and of a text. The errors of the second group say whether the caller may
-// send the text again.
+// Errors of a connection, and of a text. The errors in the second group say whether the
+// caller may send the text again.
 var (
 	ErrConfig  = errors.New("cannot connect as configured") // nothing was dialled, or the password would be sent in the clear
 	ErrSASL    = errors.New("the server refused the login") // never retried

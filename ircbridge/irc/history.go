@@ -38,7 +38,7 @@ func (c *Conn) HistoryLimit() int {
 // History returns the messages of target after the mark, oldest first. It asks for page
 // after page, each one beginning after the last message of the previous page, until a
 // page is not full. A message that arrives twice is returned once. If the mark has no id,
-// or the server has forgotten the id, the mark's time counts. The error is
+// or the server has forgotten the id, History uses the mark's time. The error is
 // [ErrNoHistory], an error of [Conn.Do], or one that says that there are more than 100
 // pages. Even with an error, History returns the messages that it has fetched.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {

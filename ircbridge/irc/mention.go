@@ -11,7 +11,7 @@ import (
 // a colon or comma after it are allowed. A nick in a URL, a path, a mail address or the
 // name of a channel does not count.
 //
-// The caller decides whether to listen: own lines, notices and lines from bots should
+// The caller decides whether to listen: its own lines, notices and lines from bots should
 // wake nobody. Otherwise two agents could answer each other endlessly.
 func Mentions(text, nick string, c CaseMapping) bool {
 	start, _ := FindMention(text, nick, c)

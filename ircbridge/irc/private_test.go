@@ -26,7 +26,7 @@ const archive = `
 // heardUntil is when the client of these tests heard its last private text.
 var heardUntil = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// told returns the events until all private talk is known, in a short form.
+// told returns, in a short form, the events that come until all private talk is known.
 func told(t *testing.T, c *irc.Client) []string {
 	t.Helper()
 	_, before := wait(t, c, func(e irc.CaughtUp) bool { return e.Target == "" })

@@ -8,7 +8,7 @@ type recent struct {
 	known map[string]bool
 	last  Mark
 	id    Mark      // the newest mark with an id
-	alive time.Time // until when this client heard the target
+	alive time.Time // the time up to which this client heard the target
 }
 
 func newRecent(marks []Mark) *recent {

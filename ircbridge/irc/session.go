@@ -50,8 +50,8 @@ func (s *session) has(caps ...string) bool {
 	return true
 }
 
-// bouncer recognizes a bouncer by capabilities that no server has. A bouncer without them is not
-// recognized.
+// bouncer recognizes a bouncer by capabilities that no server has. A bouncer without them
+// is not recognized.
 func (s *session) bouncer() bool {
 	for _, name := range []string{"znc.in/batch", "soju.im/bouncer-networks"} {
 		if _, ok := s.offered[name]; ok {

@@ -19,15 +19,15 @@ const maxHeld = 5000
 // ctcpEvery is the shortest time between two answers to CTCP requests.
 const ctcpEvery = 10 * time.Second
 
-// A translator turns the messages of one connection after another into events. It belongs to the
-// goroutine of [Client.Run].
+// A translator turns the messages of one connection after another into events. It belongs
+// to the goroutine of [Client.Run].
 type translator struct {
 	o       Options
 	log     *slog.Logger
 	events  events
 	wanted  *wanted
 	recents map[string]*recent // by folded peer; they outlive connections
-	private time.Time          // all private talk until then is known, by the server's clock
+	private time.Time          // all private talk up to then is known, by the server's clock
 }
 
 // A connTranslator is a translator with what it knows about one connection.
@@ -79,7 +79,7 @@ func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 	}
 }
 
-// leave notes until when this client heard its channels and private talk.
+// leave records the time up to which this client heard its channels and private talk.
 func (v *connTranslator) leave() {
 	now := time.Now()
 	if v.caught {

@@ -31,7 +31,7 @@ func (w *wanted) add(ch Channel, fold CaseMapping) {
 	w.wake()
 }
 
-// remove removes a channel, and the note why it did not let us in.
+// remove removes a channel, and the note that says why it did not let us in.
 func (w *wanted) remove(channel string, fold CaseMapping) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,7 +51,8 @@ func (w *wanted) wake() {
 	}
 }
 
-// pending returns the list, and the folded names that Join asked for again since the last time.
+// pending returns the list, and the folded names that Join asked for again since the last
+// call.
 func (w *wanted) pending() (list []Channel, again map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
