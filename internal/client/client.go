@@ -59,8 +59,8 @@ func (c *Client) Receipt(found dropbox.Found) (*journal.Receipt, error) {
 	return journal.ParseReceipt(data)
 }
 
-// Reason returns the recorded reason why a message became a dead letter or was refused, or
-// "" if there is none.
+// Reason returns the recorded reason why a message became a dead letter or was refused. It
+// returns "" if no reason is recorded.
 func (c *Client) Reason(found dropbox.Found) string {
 	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {
