@@ -54,7 +54,7 @@ func bufferFile(dir, channel string) string {
 	return filepath.Join(dir, "buffer", fileName(channel)+".jsonl")
 }
 
-// fileName turns a channel or a reader into the name of a file.
+// fileName turns the name of a channel or a reader into a file name.
 func fileName(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(strings.ToLower(name)) {

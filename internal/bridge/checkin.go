@@ -29,8 +29,8 @@ type check struct {
 // channel that the bridge is in has unread lines. Otherwise it returns "". It gives the
 // advice only once per silence. Neither the reader's own lines nor the bridge's own
 // lines, such as the news that a turn began, count as unread. project is the channel that
-// is read when none is named. tool says whether the reader has the irc_read tool in
-// addition to the command line.
+// is read when none is named. tool says whether the reader has the bridge's read tool,
+// such as irc_read, in addition to the command line.
 func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error) {
 	c, err := r.check()
 	switch {

@@ -247,9 +247,10 @@ func (r *listener) undelivered(t Text, agent string, err error) {
 	r.rep.tell(t, agent+" did not get that: "+why)
 }
 
-// hinted reads an order that the bridge suggested, typed in a channel without the bridge's
-// name: a reply to a question, or the order to read a message, with the id of a message of
-// this project. It looks up nothing for a person who lacks the "talk" right.
+// hinted reads an order that the bridge suggested and that a person typed in a channel
+// without the bridge's name in front: a reply to a question, or the order to read a message,
+// with the id of a message of this project. It looks up nothing for a person who lacks the
+// "talk" right.
 func (r *listener) hinted(t Text) (meaning, bool) {
 	words := strings.Fields(t.Body)
 	if len(words) < 2 || t.Private || !r.permits.may(t.Who, Talk) {

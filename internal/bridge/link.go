@@ -50,7 +50,7 @@ type Link interface {
 	// Sound reports whether the connection has proved reliable. Until then the bridge sends
 	// no message that may make the network hang up.
 	Sound() bool
-	// LookAgain returns the time after which the bridge should check again whether a
+	// LookAgain returns how long the bridge should wait before it checks again whether a
 	// waiting message may be sent, even if no event occurs in the meantime; 0 means that
 	// only an event can change this. suspects tells the link that the network may hang up
 	// on some of the waiting messages.
@@ -178,7 +178,7 @@ type Text struct {
 	MsgID   string // "" if the server gives none
 	Body    string // without formatting
 
-	Who Person // the speaker, as the network vouches for it
+	Who Person // the speaker, as the network identifies them
 	Via string // the agent whose connection heard it; "" means the bridge's own
 
 	Private bool

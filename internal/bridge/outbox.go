@@ -40,7 +40,7 @@ type outbox struct {
 
 	plan      *plan
 	flights   map[string]*flight // messages on their way, by id
-	folds     map[string]string  // maps the id of each message that is not posted to the message that replaces it
+	folds     map[string]string  // by id of a message that is not posted: the message that replaces it
 	filings   []filing           // finished messages that wait to be filed
 	foldedFor int                // the connection for which foldUp has looked
 	atFiling  bool               // some of the filings are being filed
@@ -175,8 +175,8 @@ func (o *outbox) noneAlone() bool {
 	return true
 }
 
-// suspected reports whether a message is on its way because of which the server may have
-// hung up before. Such a message is sent alone.
+// suspected reports whether one of the messages on their way may have made the server hang
+// up before. Such a message is sent alone.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
 		if f.Failed > 0 && !f.filing {

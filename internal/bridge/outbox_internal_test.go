@@ -26,8 +26,8 @@ func newFlyer(t *testing.T) (*run, waiter) {
 	return r, w
 }
 
-// A message because of which the server may have hung up is sent alone, on a connection that
-// has proved reliable.
+// A message that may have made the server hang up is sent alone, on a connection that has
+// proved reliable.
 func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed  int
@@ -71,7 +71,7 @@ func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 	}
 }
 
-// No message is sent together with one because of which the server may have hung up.
+// No message is sent together with one that may have made the server hang up.
 func TestNothingGoesBesideASuspect(t *testing.T) {
 	r, w := newFlyer(t)
 	suspect := &flight{Claim: &dropbox.Claim{Entry: dropbox.Entry{Failed: 1}}}

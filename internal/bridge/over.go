@@ -8,7 +8,7 @@ import (
 )
 
 // leaveDone leaves the channels of conversations that are over. A conversation is over
-// when two sweeps in a row find no open message of it. The time between the sweeps lets
+// when two sweeps in a row find no open message in it. The time between the sweeps lets
 // people read the last messages.
 func (r *run) leaveDone(now time.Time) {
 	var done []ChannelState

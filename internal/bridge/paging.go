@@ -10,7 +10,7 @@ import (
 // Limits of a single answer, in lines of the network.
 const (
 	moreLines = 10 // of a message, with `read` and `more`
-	maxAnswer = 20 // of another answer, such as the status
+	maxAnswer = 20 // of any other answer, such as the status
 	maxPages  = 3  // pages on their way to one person; with that many, an order for more is ignored
 )
 

@@ -10,9 +10,9 @@ import (
 )
 
 // The constant ahead limits how many waiting messages [plan.next] usually looks at, from
-// the front of the list. If none of those messages can be sent, it looks on until it finds
-// one that can, and for every deepEvery-th choice it looks at all waiting messages. So one
-// target with thousands of messages does not hide the others.
+// the front of the list. If none of those messages can be sent, next continues until it
+// finds one that can. For every deepEvery-th choice it looks at all waiting messages. So
+// one target with thousands of messages does not hide the others.
 const (
 	ahead     = 256
 	deepEvery = 64
@@ -49,7 +49,7 @@ type plan struct {
 	turn    uint64
 	inARow  int // how many private messages were chosen since the last message for a channel
 
-	suspects int  // the number of waiting messages because of which the server may have hung up
+	suspects int  // the number of waiting messages that may have made the server hang up
 	stale    bool // something may have arrived since the listing
 	listed   time.Time
 	took     time.Duration // how long the last listing took
@@ -134,7 +134,7 @@ func (p *plan) nextPrivate(ready func(waiter) bool) (w waiter, ok bool) {
 			continue
 		}
 		can := ready(c)
-		blocked[key] = can || c.Failed == 0 // no message waits for one after which the server may hang up
+		blocked[key] = can || c.Failed == 0 // later messages do not wait for one that may make the server hang up
 		if can && (!ok || p.before(c, w)) {
 			w, ok = c, true
 		}
@@ -158,10 +158,10 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 		}
 		key := strings.ToLower(c.target)
 		if blocked[key] || c.alone {
-			continue // an earlier message for the target comes first, or nextPrivate chooses
+			continue // an earlier message for the target comes first, or this one is left to nextPrivate
 		}
 		if c.err == nil && !ready(c) {
-			blocked[key] = c.Failed == 0 // no message waits for one after which the server may hang up
+			blocked[key] = c.Failed == 0 // later messages do not wait for one that may make the server hang up
 			continue
 		}
 		if c.request != "" {

@@ -53,8 +53,8 @@ func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settle
 	return dropbox.Settlement{Entry: e, Receipt: data}
 }
 
-// Reasons that the bridge itself gives begin with these words. The words show whether a
-// retry helps, even after a crash, when only the reason remains.
+// Some reasons that the bridge itself gives begin with these words. The words show whether
+// a retry helps, even after a crash, when only the reason remains.
 const (
 	tooLate   = "it expired before it could be posted"
 	hungUpOn  = "the server hung up" // because of the text

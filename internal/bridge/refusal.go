@@ -152,9 +152,9 @@ type overflow struct {
 	lines int
 }
 
-// tooMany counts a line that wakes no agent because its channel sent too many lines. It
-// reports the first such line of a minute at once, and the other lines together when the
-// minute is over.
+// tooMany counts a line that wakes no agent because too many lines came from its channel.
+// It reports the first such line of a minute at once, and the other lines together when
+// the minute is over.
 func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	at := t.Peer()
 	r.rec.log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)

@@ -113,7 +113,7 @@ func (r *run) takeUp() (joined []string, err error) {
 	if err != nil {
 		r.rec.log.Warn("the state of the earlier bridge was not read", keyErr, err)
 	}
-	r.rec.state.Heard = earlier.Heard // the link may need it once it has connected
+	r.rec.state.Heard = earlier.Heard // the link may need this time once it has connected
 	r.rec.state.Server, r.rec.state.Since = r.link.Server(), time.Now().UTC()
 	return readJoined(r.rec.dir)
 }

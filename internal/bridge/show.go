@@ -99,7 +99,7 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 // any text.
 func inLine(name string, c Names) string { return strings.Join(strings.Fields(c.Plain(name)), " ") }
 
-// heard splits a line that [listener.pass] composed into the person's name and the
+// heard takes a line that [listener.pass] composed, and returns the person's name and the
 // person's words.
 func heard(from, line, mailbox string) (who, what string) {
 	who, what, ok := dropbox.Heard(mailbox, line)
