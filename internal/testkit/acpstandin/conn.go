@@ -50,7 +50,7 @@ func newConn(in io.Reader, out io.Writer) *conn {
 	return &conn{in: bufio.NewReaderSize(in, 1<<20), out: out, open: map[string]chan message{}}
 }
 
-// read returns the next message of the client.
+// read returns the next message from the client.
 func (c *conn) read() (message, error) {
 	var m message
 	line, err := c.in.ReadBytes('\n')

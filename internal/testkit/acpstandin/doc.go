@@ -26,7 +26,7 @@
 // The real clients differ. A [Personality] is data: one field for each observed difference.
 // [Personalities] has one entry for each client, with its values.
 //
-// Variables of the environment choose what the stand-in plays:
+// Environment variables choose what the stand-in plays:
 //
 //	ACPSTANDIN=codex            the personality; without it "acp", which has no quirks
 //	ACPSTANDIN_QUIRKS={…}       JSON that changes fields of the personality

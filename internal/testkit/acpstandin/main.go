@@ -21,12 +21,12 @@ const (
 	BadVar          = "ACPSTANDIN_BAD"
 	PlayVar         = "ACPSTANDIN_PLAY"
 
-	partVar = "ACPSTANDIN_PART" // the part of a process that another stand-in started: agent or daemon
+	partVar = "ACPSTANDIN_PART" // the part that this process plays, if another stand-in started it: agent or daemon
 )
 
 // Main runs the stand-in: call os.Exit with its result. args are the arguments without the
 // program's name; environ has the form of [os.Environ]. The goroutine of a turn may still
-// run when Main returns.
+// be running when Main returns.
 func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := environment(environ)
 	if env[partVar] == "daemon" {
@@ -61,7 +61,8 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 	return a.serve()
 }
 
-// environment makes a map of the result of [os.Environ]; the last value of a variable wins.
+// environment makes a map from the result of [os.Environ]; the last value of a variable
+// wins.
 func environment(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, kv := range environ {

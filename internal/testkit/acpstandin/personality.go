@@ -13,7 +13,7 @@ type Personality struct {
 	Title   string `json:"title"`   // agentInfo.title; "" is left out
 	Version string `json:"version"` // agentInfo.version
 
-	Protocol int    `json:"protocol"` // the version that initialize answers
+	Protocol int    `json:"protocol"` // the version in the answer to initialize
 	IDs      string `json:"ids"`      // the shape of session ids: uuid, ses or cli
 	Login    bool   `json:"login"`    // session/new says that a login is missing
 
@@ -109,7 +109,7 @@ var notThere = rpcError{Code: -32002, Message: "Resource not found: %s", Data: m
 // copilotMode is the prefix of the ids of copilot's modes.
 const copilotMode = "https://agentclientprotocol.com/protocol/session-modes#"
 
-// outage contains the statuses after which clients try again for a long time.
+// outage contains the statuses after which clients keep retrying for a long time.
 var outage = []int{429, 500, 502, 503, 504, 529}
 
 // Personalities maps the name of each backend to the personality of its client.

@@ -57,9 +57,9 @@ func ReadRecord(r io.Reader) ([][]Line, error) {
 	}
 }
 
-// A Player plays the agent of one recorded connection. It matches each message of the
+// A Player plays the agent of one recorded connection. It matches each message from the
 // client with the next recorded message of the same kind: a request or notification with
-// the same method, or the response to the same request of the agent. Then it prints what
+// the same method, or the response to the same request from the agent. Then it prints what
 // the agent printed before the client's next message. It translates the ids of requests,
 // the session's id and the working folder. A response that differs from the recorded one,
 // or is not in the record, is an error. A Player is not safe for concurrent use.
@@ -83,8 +83,8 @@ func NewPlayer(lines []Line) *Player {
 	return p
 }
 
-// kindOf names the kind of a message of the client, by which the matching message is found
-// in the record.
+// kindOf names the kind of a message from the client, by which the matching message is
+// found in the record.
 func kindOf(m message) string {
 	if m.Method == "" {
 		return "answer to " + string(m.ID)
@@ -92,7 +92,7 @@ func kindOf(m message) string {
 	return m.Method
 }
 
-// Next returns what the agent prints after a message of the client. For a request that is
+// Next returns what the agent prints after a message from the client. For a request that is
 // not in the record it returns the answer that the method is unknown.
 func (p *Player) Next(m message) ([]json.RawMessage, error) {
 	kind := kindOf(m)
@@ -164,7 +164,7 @@ func (p *Player) translate(recorded, m message) {
 	}
 }
 
-// played returns a recorded message of the agent, translated for this client.
+// played returns a recorded message from the agent, translated for this client.
 func (p *Player) played(recorded json.RawMessage, replacer *strings.Replacer) json.RawMessage {
 	text := replacer.Replace(string(recorded))
 	var m message
@@ -183,7 +183,7 @@ func (p *Player) played(recorded json.RawMessage, replacer *strings.Replacer) js
 	return encode(fields)
 }
 
-// same reports whether two pieces of JSON mean the same.
+// same reports whether two pieces of JSON mean the same thing.
 func same(a, b json.RawMessage) bool {
 	var x, y any
 	json.Unmarshal(a, &x) // nil for missing JSON

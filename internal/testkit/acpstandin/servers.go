@@ -30,7 +30,7 @@ type serverSpec struct {
 }
 
 // serverSpecs finds the MCP servers where this client looks for them. It always checks the
-// servers of the request.
+// servers in the request.
 func (a *agent) serverSpecs(p *params) ([]serverSpec, error) {
 	if p.Servers == nil {
 		return nil, invalid("mcpServers is missing")

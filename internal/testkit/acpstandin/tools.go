@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// A call is one call of a tool.
+// A call is one tool call.
 type call struct {
 	id, kind, name, title string
 	command               string // of kind execute

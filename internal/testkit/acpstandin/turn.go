@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// Each call of the model uses these numbers of tokens.
+// Each call to the model uses these numbers of tokens.
 const (
 	callInput  = 100
 	callOutput = 10
@@ -38,7 +38,7 @@ type turn struct {
 	cancel   context.CancelCauseFunc
 	steering chan string // texts of _session/steering
 
-	calls int // of the model
+	calls int // to the model
 	said  bool
 	late  bool
 }
@@ -153,7 +153,7 @@ func (t *turn) wait(d time.Duration) bool {
 	}
 }
 
-// steered waits for a message of _session/steering and returns its script.
+// steered waits for a _session/steering message and returns its script.
 func (t *turn) steered() ([]step, error) {
 	select {
 	case text := <-t.steering:
@@ -202,7 +202,7 @@ func (t *turn) remember(update map[string]any) { t.s.History = append(t.s.Histor
 
 func textBlock(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
 
-// called counts a call of the model.
+// called counts a call to the model.
 func (t *turn) called() {
 	t.calls++
 	t.s.Input += callInput
@@ -253,7 +253,7 @@ func (t *turn) result(stop string, noUsage bool) any {
 	return result
 }
 
-// noise sends messages that a client need not know, and requires that the client answers an
+// noise sends messages that a client need not know, and requires the client to answer an
 // unknown request with an error.
 func (t *turn) noise() error {
 	t.a.conn.notify("_stand-in/noise", map[string]any{"weather": "fine"})

@@ -1,7 +1,7 @@
 package acptest
 
-// A Row is a promise that every backend keeps with its client. Tests with the real clients run
-// one test for each row and client.
+// A Row is a promise that every backend keeps. Tests with the real clients run one test for
+// each row and client.
 type Row struct {
 	Name    string
 	Promise string

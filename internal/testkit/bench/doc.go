@@ -5,15 +5,15 @@
 //
 // The benchmarks are those of the packages, where `go test -bench` finds them. Most goals are
 // ratios of ours to a floor: the same work done by hand, with nothing around it, in the same
-// round on the same machine. The other goals limit a number that we reach, such as a time,
-// an amount of memory or a count.
+// round on the same machine. The other goals limit one number of ours, such as a time, an
+// amount of memory or a count.
 //
 //	build once ──> round 1 … 7 ──> medians, spread, ratio ──> table
 //	                 |
 //	                 each variant in a separate process; floor and ours take
 //	                 turns running first; before each, wait for an idle disk (syncfs)
 //
-// The additional context of an agent's first request is counted once, at the scripted API
+// The additional context of an agent's first request is counted once, with the scripted API
 // of the end-to-end tests. This count needs the client (make tools).
 //
 // The files of the benchmarks are deleted at the end, since a benchmark that deletes files

@@ -86,7 +86,7 @@ var (
 	render      = variant{"window", "BenchmarkRender", "200ms"}
 )
 
-// goals are the lines of the table, in their order.
+// goals are the lines of the table, in order.
 var goals = []goal{
 	{what: "deliver, 1 writer", how: speed, floor: value{deliver1Floor, "ns/op"}, ours: value{deliver1, "ns/op"}, is: 0.90},
 	{what: "deliver, 8 writers", how: speed, floor: value{deliver8Floor, "ns/op"}, ours: value{deliver8, "ns/op"}, is: 0.90},
@@ -123,7 +123,7 @@ var goals = []goal{
 	{what: "context added to the first request", how: bound, ours: value{firstRequest, "tokens"}, is: 2550, linux: true},
 }
 
-// variants returns the variants that some goals need. Each appears once, with floor and
+// variants returns the variants that the given goals need. Each appears once, with floor and
 // ours of a goal in the same group.
 func variants(of []goal) [][]variant {
 	var groups [][]variant

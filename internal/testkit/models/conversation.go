@@ -35,8 +35,8 @@ type offer struct {
 	free      bool   // accepts plain text instead of JSON
 }
 
-// add adds a message. Consecutive messages from the model become one. The user's stay
-// separate, since each may be a script.
+// add adds a message. Consecutive messages from the model become one. The user's messages
+// stay separate, since each may be a script.
 func (c *conversation) add(m message) {
 	if n := len(c.messages); n > 0 && m.from == assistant && c.messages[n-1].from == assistant {
 		last := &c.messages[n-1]
@@ -87,7 +87,7 @@ func after(steps []step, n int) []step {
 	return kept
 }
 
-// A toolCall is a call of a tool under the client's name for the tool.
+// A toolCall is a tool call that uses the client's name for the tool.
 type toolCall struct {
 	offer
 	input any // an object, or a string for a tool that accepts plain text

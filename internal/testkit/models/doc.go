@@ -16,7 +16,7 @@
 //	@sleep DURATION        waits
 //	@hang                  waits until the client hangs up
 //	@status CODE [retry-after SECONDS] [times N]   sends an HTTP error to the first N requests
-//	@limit [SECONDS]       reports the account's usage limit, which ends after so many seconds
+//	@limit [SECONDS]       reports the account's usage limit, which ends after that many seconds
 //	                       (the default is 3600)
 //	@cut                   closes the connection in the middle of the answer
 //	@context TOKENS        sets the input tokens that answers report from here on

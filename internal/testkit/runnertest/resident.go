@@ -33,7 +33,7 @@ type residents struct {
 }
 
 // serve runs a turn and checks the promises for every outcome. A client that stays is
-// closed at the end of the test at the latest.
+// closed by the end of the test.
 func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	t.Helper()
 	out, warm := f.backend.Serve(ctx, turn, c)

@@ -35,7 +35,7 @@ type Scripted struct {
 	Quiet bool
 	// Billing is how the account of its clients pays, as they report it.
 	Billing runner.Billing
-	// Timing shortens the wait for a prompt that is not run. The other fields of Timing
+	// Timing shortens the wait after which a prompt counts as not run. Its other fields
 	// have no meaning here.
 	Timing runner.Timing
 
@@ -143,7 +143,7 @@ func (s *Scripted) client(ctx context.Context, t runner.Turn, mode int) (*client
 	return c, err
 }
 
-// Follow passes on the events of the turn's file. If they have no result, Follow plays
+// Follow passes on the events of the turn's file. If none of them is a result, Follow plays
 // Outlive; without Outlive it returns [runner.NoResult].
 func (s *Scripted) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	i, _ := s.begin(t, p, true)

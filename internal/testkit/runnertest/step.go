@@ -233,7 +233,7 @@ func promptNotRun(timing runner.Timing) Step {
 	}
 }
 
-// NoResult ends the turn without a result, after it had begun.
+// NoResult ends the turn without a result, after it has begun.
 func NoResult() Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()

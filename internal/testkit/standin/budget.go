@@ -27,7 +27,7 @@ func (o *options) setCap(value string) error {
 }
 
 // withinCap compares the process's spending with its cap, once after each request of the
-// turn. The turn that has spent the cap ends with an error, even if the request was its
+// turn. The turn that has spent the cap ends with an error, even if the request brought its
 // answer.
 func (t *turn) withinCap(answered bool) error {
 	c := t.c

@@ -67,7 +67,7 @@
 // --max-budget-usd USD is the most that the process may spend. After each request (a text
 // or a tool call of the script) the cost is compared with this cap. A turn that has
 // reached it ends with error_max_budget_usd, and its result has no text, even if the
-// request was the answer. Later turns are refused.
+// request brought the answer. Later turns are refused.
 //
 // # Sessions
 //
@@ -126,7 +126,7 @@
 //	STANDIN_NOREPLAY=1   prints neither replay lines nor the states of prompts
 //	STANDIN_DELAY=D      waits D before each result
 //	STANDIN_MCP=STATUS   the reported state of the MCP servers: connected (the default),
-//	                     "failed WHY", pending, slow (pending at the first two questions)
+//	                     "failed WHY", pending, slow (pending in the first two answers)
 //	                     or "after D" (pending until the process has run for D)
 //	STANDIN_MCP_ANSWER=W how mcp_status is answered: none, unknown, or "after D" (after
 //	                     D, during which nothing else is read)

@@ -127,7 +127,7 @@ type message struct {
 	Content json.RawMessage `json:"content"` // a string or a list of blocks
 }
 
-// userLine is a repeated prompt, a tool result, a note of the program or its summary after
+// userLine is a repeated prompt, a tool result, a note from the program or its summary after
 // a compaction.
 type userLine struct {
 	Type       string     `json:"type"`
@@ -234,8 +234,8 @@ type denial struct {
 	Input json.RawMessage `json:"tool_input"`
 }
 
-// modelUsage is the running total of one model: of the process, or of the session in the
-// newer version.
+// modelUsage is the running total for one model: of the process or, in the newer version, of
+// the session.
 type modelUsage struct {
 	Input         int     `json:"inputTokens"`
 	Output        int     `json:"outputTokens"`

@@ -18,7 +18,7 @@ import (
 // Main runs the stand-in: call os.Exit with its result. args are the arguments without the
 // program's name, environ has the form of [os.Environ]. While Main runs it handles SIGINT,
 // SIGTERM and SIGHUP; when it returns, the goroutines that read stdin and run the turn may
-// still run.
+// still be running.
 func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := environment(environ)
 	c := &client{
@@ -138,7 +138,8 @@ type client struct {
 	own     map[string]bool // uuids of the prompts that this process has run
 }
 
-// environment makes a map of the result of [os.Environ]; the last value of a variable wins.
+// environment makes a map from the result of [os.Environ]; the last value of a variable
+// wins.
 func environment(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, kv := range environ {
@@ -275,8 +276,8 @@ func (c *client) interrupt() {
 
 func (c *client) complain(text string) { io.WriteString(c.stderr, text+"\n") }
 
-// number reads a whole number from the environment. It returns def if the variable has no
-// number.
+// number reads a whole number from the environment. It returns def if the variable is not a
+// whole number.
 func (c *client) number(key string, def int) int {
 	if n, err := strconv.Atoi(c.getenv(key)); err == nil {
 		return n

@@ -41,7 +41,7 @@ func readServers(values []string) ([]string, error) {
 }
 
 // servers returns the printed state of the MCP servers; asked is the number of earlier
-// questions.
+// requests for it.
 func (c *client) servers(asked int) []server {
 	all := []server{}
 	for _, name := range c.mcp {

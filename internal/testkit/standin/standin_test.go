@@ -156,7 +156,7 @@ func (l line) text() string {
 	return ""
 }
 
-// until reads lines up to one of the kind, and returns them all.
+// until reads lines up to one of that kind, and returns them all.
 func (r *run) until(kind string) []line {
 	r.t.Helper()
 	var all []line

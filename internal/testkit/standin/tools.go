@@ -16,7 +16,7 @@ import (
 )
 
 // maxOutput is the largest number of bytes of a command's output that the model sees in
-// full. Of a longer output the model gets a preview and the name of a file.
+// full. For a longer output the model gets a preview and the name of a file.
 const (
 	maxOutput = 30000
 	preview   = 2000

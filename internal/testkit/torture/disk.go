@@ -91,8 +91,8 @@ func (a *arena) hoard(ctx context.Context) error {
 	return until(ctx, "mail that waits", func() bool { return a.accepted()-a.finished() > 10 })
 }
 
-// says waits until the status gives a reason that contains word: for a problem of the
-// daemon, or for an agent in backoff that also has a next step.
+// says waits until the status gives a reason that contains word, either for a problem of the
+// daemon or for an agent in backoff. For such an agent it must also give a next step.
 func (a *arena) says(ctx context.Context, word string) error {
 	var st swarm.Status
 	var err error

@@ -23,7 +23,7 @@ type fault struct {
 	inject func(ctx context.Context, r *rig, times int) (counts, error)
 }
 
-// faults are the lines of the table, in their order.
+// faults are the lines of the table, in order.
 var faults = []fault{
 	kills,
 	lingering,

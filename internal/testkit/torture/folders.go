@@ -39,7 +39,7 @@ var folders = fault{
 	},
 }
 
-// A mover changes the folders of one arena. Each strike changes them in the next way.
+// A mover changes the folders of one arena. The strikes take turns at five kinds of change.
 type mover struct {
 	a    *arena
 	next int
@@ -61,7 +61,7 @@ func (m *mover) strike(ctx context.Context, c *counts) error {
 	return m.mounts(ctx, name)
 }
 
-// away waits while a folder is not in its place.
+// away waits for as long as a folder is to stay out of its place.
 func away(ctx context.Context) error {
 	return pause(ctx, time.Duration(rand.IntN(1500))*time.Millisecond)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // kills ends processes in the middle of their work: the daemon, while it works and while it
-// starts; a client; a command that a client runs; daemon and client at once. After the
-// daemon was killed, the fault starts it again, and the new daemon finds and follows the
+// starts; a client; a command that a client runs; the daemon and a client at once. After
+// it has killed the daemon, the fault starts another one, which finds and follows the
 // surviving clients. A message whose turn had printed its result is not run again.
 var kills = fault{
 	name: "kill -9", what: "daemon, client, command, daemon and client, at random moments",

@@ -185,7 +185,7 @@ func (a *arena) finished() int {
 	return n
 }
 
-// deadEnd is the suffix of the file with the reason for which a message was given up.
+// deadEnd is the suffix of the file with the reason why a message was given up.
 const deadEnd = ".reason.txt"
 
 // countEnding counts the messages with a file of that suffix. dead/ may also contain

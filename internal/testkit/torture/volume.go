@@ -31,7 +31,7 @@ func (v *volume) unmount() error { return unix.Unmount(v.dir, unix.MNT_DETACH) }
 
 func (v *volume) filler() string { return filepath.Join(v.dir, ".filler") }
 
-// fill uses up the room: alternately all bytes, or all names for further files.
+// fill uses up the room: one call uses up all bytes, the next call all file names.
 func (v *volume) fill() error {
 	v.names = !v.names
 	if err := os.MkdirAll(v.filler(), 0o700); err != nil {

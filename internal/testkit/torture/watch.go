@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// burst delivers more messages than the queue of the watches can hold while the daemon
-// sleeps. About one in a thousand is a task. The tasks must be answered within [patience],
+// burst delivers, while the daemon sleeps, more messages than the queue of the watches can
+// hold. About one in a thousand is a task. The tasks must be answered within [patience],
 // and a remark says how long that took. The others are notes, which are read with a task
 // or wait.
 var burst = fault{
