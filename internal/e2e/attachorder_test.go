@@ -115,8 +115,8 @@ func (s *session) close() {
 	}
 }
 
-// breaks contains the replies for tests that interrupt turns. Turns on the message do not
-// finish, except one whose prompt says that the message was begun before.
+// breaks contains the replies for tests that interrupt turns. A turn that works on the
+// message does not finish, unless its prompt says that the message was begun before.
 const breaks = `{"replies":[
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."},
 	{"name":"again","match":{"last_user_contains":"This was begun before"},"text":"It is forty-two."},

@@ -71,7 +71,7 @@ func TestARestrictedAgentSendsNoFileThatItCannotRead(t *testing.T) {
 	if len(r.Denied) != 1 {
 		t.Errorf("the client denied %q, want only the cat: the rest must be the rule's doing", r.Denied)
 	}
-	said := map[string]string{} // by command, the text of the model request after it
+	said := map[string]string{} // by command, the text of the request to the model after it
 	for _, q := range p.requests() {
 		if name, ok := strings.CutPrefix(q.Reply, "try-"); ok && name != "a" {
 			said[commands[name[0]-'b']] = q.LastUser

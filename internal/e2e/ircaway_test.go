@@ -332,7 +332,7 @@ func (e *ears) all() []string {
 	return slices.Clone(e.heard)
 }
 
-// counts returns how often each text was matched by the first group of a pattern.
+// counts returns how many times the first group of a pattern matched each text.
 func (e *ears) counts(of *regexp.Regexp) map[string]int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -56,8 +56,8 @@ func (p *project) nothingHappened(session string) {
 
 var markLine = regexp.MustCompile(`(?m)^--- ([a-z2-7]{16}) ---$`)
 
-// fencedIn returns the bodies between two equal marks in a request. A mark that a body
-// invented is part of that body.
+// fencedIn returns the bodies between two equal marks in a request. A different mark inside
+// a body is part of that body.
 func fencedIn(text string) []string {
 	var bodies []string
 	for rest := text; ; {

@@ -149,7 +149,7 @@ func (p *Proxy) Lose() {
 // Trickle passes the bytes in one direction one by one until [Proxy.Heal].
 func (p *Proxy) Trickle(w Way) { p.change(func() { p.faults[w].trickle = true }) }
 
-// Delay holds everything in one direction for a while, until [Proxy.Heal].
+// Delay delays everything in one direction by d, until [Proxy.Heal].
 func (p *Proxy) Delay(w Way, d time.Duration) { p.change(func() { p.faults[w].delay = d }) }
 
 // CutAfter ends a connection after n more bytes in one direction. It cuts one byte
