@@ -52,8 +52,7 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 	case agent != "" && private:
 		m.agents = []string{agent}
 	case private && m.need == Talk:
-		// The line is for the bridge itself: a line for an agent begins with the agent's
-		// name.
+		// The line is for the bridge itself, unless it begins with the name of an agent.
 		order := orderOf(line)
 		if m.agents = headed(line, names, c); len(m.agents) == 0 || isOrder(order) {
 			return meaning{need: rightOf(order), order: order}, true

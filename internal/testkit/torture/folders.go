@@ -39,7 +39,7 @@ var folders = fault{
 	},
 }
 
-// A mover changes the folders of one arena. The strikes take turns at five kinds of change.
+// A mover changes the folders of one arena. The strikes make five kinds of change in turn.
 type mover struct {
 	a    *arena
 	next int
@@ -167,8 +167,8 @@ func (m *mover) links(ctx context.Context, name string) error {
 	return err
 }
 
-// swap exchanges two names atomically, so that no program can create a file at a name that
-// is free for a moment.
+// swap exchanges two names atomically: neither name is ever free, so no program can create
+// a file there.
 func swap(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }
