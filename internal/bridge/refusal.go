@@ -52,8 +52,8 @@ type absence struct {
 }
 
 // noteMissed counts a line that was written while the bridge was away. The line is not
-// obeyed: it may be out of date. The bridge tells the person so, once for each connection
-// and for all their lines together.
+// obeyed: it may be out of date. The bridge tells the person so, once for each connection,
+// and waits until no more of their lines arrive.
 func (r *notices) noteMissed(t Text) {
 	key := r.link.Fold(t.Nick)
 	gen, _ := r.link.Connection()

@@ -17,7 +17,7 @@ import (
 var Bad = []string{
 	"prose",      // prints sentences
 	"silent",     // reads, and prints nothing
-	"echo",       // prints what it reads, as cat does
+	"echo",       // prints what it reads, as cat does; with a METHOD, prints that line twice
 	"exit",       // says why on its standard error, and exits with status 3
 	"kill",       // ends itself by SIGKILL
 	"garbage",    // prints bytes that are not JSON, then the message
@@ -87,7 +87,7 @@ func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code i
 	return 0, false
 }
 
-// pester prints requests until it is killed.
+// pester prints requests until it is killed or nobody reads them.
 func pester(kind string, stdout io.Writer) {
 	request := `"method":"session/request_permission","params":{"toolCall":{"toolCallId":"call-1","kind":"execute","rawInput":{"command":"true"}},"options":[]}`
 	if kind == "wants" {

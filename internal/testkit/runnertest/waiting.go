@@ -19,8 +19,8 @@ type waiting struct {
 	exit    func() // closes exited
 }
 
-// Serve plays the turn's script, and lets the client stay after a turn that went
-// well.
+// Serve plays the turn's script, and lets the client stay after a turn that went well,
+// unless the turn had a cap, compacted the context, or had no output file.
 func (s *Scripted) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	p, mode, alive := runner.Process{}, os.O_TRUNC, true
 	if w, ok := c.(*waiting); ok {
