@@ -238,7 +238,7 @@ func sinceTotal(r *streamjson.Result, before float64) float64 {
 	return r.CostUSD - before
 }
 
-// rounded removes the rounding error of a sum of binary fractions, in US dollars.
+// rounded returns usd, a sum of binary fractions, without its rounding error.
 func rounded(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
 // Interim records that the last result was not the final one: the client waits for

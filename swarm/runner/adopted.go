@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An Adopted is a client that an earlier daemon has started. Its exit status is unknown,
+// An Adopted is a client that an earlier daemon started. Its exit status is unknown,
 // since only its parent can read it. Finish must be called exactly once.
 type Adopted struct {
 	process Process

@@ -22,11 +22,11 @@ type Backend interface {
 	Run(ctx context.Context, t Turn) Outcome
 
 	// Follow continues a turn whose daemon died. If p is alive, Follow follows it until
-	// it ends, as Run does. In either case Follow reads the file to its end. If the file
+	// it ends, as Run does. In either case Follow reads t.Stdout to its end. If that file
 	// has no result, and Follow did not end the client for another reason, the outcome is
-	// [NoResult]. Follow passes the events after t.From to t.Event and ignores earlier ones.
-	// It does not call Started, and sends only signals to the client. Spec.Timeout counts
-	// from the call.
+	// [NoResult]. Follow passes the events after t.From to t.Event and ignores earlier
+	// ones. It does not call Started, and sends only signals to the client. Spec.Timeout
+	// counts from the call.
 	Follow(ctx context.Context, t Turn, p Process) Outcome
 }
 
@@ -51,20 +51,20 @@ type Turn struct {
 	// UUID identifies this prompt to the client. If [Kind].RunsOnce is set, the client
 	// runs each UUID only once, even in a later process of the same session.
 	UUID string
-	// Prompt ends with a paragraph that the caller wrote. The client may look for more
-	// than text, such as a file to read, only in that paragraph, which follows the last
-	// empty line. A prompt of one paragraph may be a command.
+	// Prompt ends with a paragraph that the caller wrote. The client may take words as
+	// more than text, such as the name of a file to read, only in that paragraph, which
+	// follows the last empty line. A prompt of one paragraph may be a command.
 	Prompt  string
 	Session Session
 	Spec    Spec
 	Env     []string // the whole environment of the client; Environ builds it
 	Files
 
-	// Tools is the MCP server through which the agent reaches the swarm; nil for no tools.
-	// A started client proves that it has the tools before it gets the prompt, which costs
-	// no call of the model. A client that starts servers only with the prompt ([Later])
-	// proves it by the end of the turn. Run ends a client that lacks the tools, and the
-	// outcome is [NoFirstEvent], even if its turn had begun.
+	// Tools is the MCP server through which the agent reaches the swarm; nil for no
+	// tools. A started client proves that it has the tools before it gets the prompt,
+	// which costs no call of the model. A client that starts servers only with the prompt
+	// ([Later]) proves this by the end of the turn. Run ends a client that lacks the
+	// tools, and the outcome is [NoFirstEvent], even if its turn had begun.
 	Tools *Server
 
 	// Hook is the command line (for a shell) that prints the text that the agent needs
@@ -88,12 +88,12 @@ type Turn struct {
 	// Partial asks for unfinished text, as events of kind "partial".
 	Partial bool
 
-	// Grown gets a value when Stdout has grown. If Grown is nil, and between two values,
-	// the backend polls (Timing.Poll).
+	// Grown gets a value when Stdout has grown. The backend also polls (Timing.Poll):
+	// between two values, and always if Grown is nil.
 	Grown <-chan struct{}
 	// Started is called once, when the client is running and before it gets the prompt,
-	// so that its records are durable before any work can begin. An error ends the turn
-	// as Failed with nothing sent. It may be nil.
+	// so that the caller's records are durable before any work can begin. An error ends
+	// the turn as Failed with nothing sent. It may be nil.
 	Started func(Process) error
 	// Steering brings messages to the turn while it runs; it may be nil. A backend that
 	// cannot steer never uses it.
@@ -110,8 +110,8 @@ type Turn struct {
 func (t Turn) Mark() string { return cmp.Or(t.Client, t.ID) }
 
 // Files are the files of a turn, as absolute paths in folders that exist. The backend
-// creates the files except Ready, readable only by their owner. Settings and System may be
-// files of the agent's earlier turns, which have ended.
+// creates the files, except Ready, so that only their owner can read them. Settings and
+// System may be files of the agent's earlier turns, which have ended.
 type Files struct {
 	Stdout   string // the client's standard output, byte for byte; events can be read from it again
 	Stderr   string // its standard error; cut to 1 MiB when it exceeds 4 MiB; later turns of a client use both files of its first turn
@@ -122,7 +122,7 @@ type Files struct {
 	Private  string // a folder that the agent's tools must not read; "" means none
 }
 
-// ToolServer is the name of [Turn.Tools] in the client. In events its tool send is called
+// ToolServer is the name of [Turn.Tools] in the client. In events its send tool is called
 // mcp__dead-drop__send.
 const ToolServer = "dead-drop"
 
@@ -186,8 +186,9 @@ type Spec struct {
 	// Options are settings that only this kind of client has, by name.
 	Options map[string]any
 
-	// Stall is how long a turn may print no event while no tool call is open and its
-	// processes do not use the processor. After that the turn is ended. 0 means never.
+	// Stall is how long a turn may go without printing an event while no tool call is
+	// open and its processes do not use the processor. After that the turn is ended. 0
+	// means never.
 	Stall time.Duration
 	// Timeout is how long a turn may run before it is ended. 0 means never.
 	Timeout time.Duration

@@ -13,7 +13,7 @@ import (
 // process group of the daemon, and the children of [Start].
 //
 // A daemon calls it last, when none of its clients is running: an orphan that outlived
-// the daemon would look like a process that a person has started.
+// the daemon would look like a process that a person started.
 func EndAdopted(grace time.Duration) int {
 	seen := map[Process]bool{}
 	gentle, last := time.Now().Add(grace), time.Now().Add(grace+5*time.Second)

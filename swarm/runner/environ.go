@@ -7,7 +7,7 @@ import (
 )
 
 // A client and all its children carry these variables. If they are set, claude-swarm acts
-// as that agent in that turn.
+// as the agent, and in the turn, that they name.
 const (
 	AgentVar = "CLAUDE_SWARM_AGENT" // the agent's name
 	DirVar   = "CLAUDE_SWARM_DIR"   // the project's folder

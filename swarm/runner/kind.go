@@ -20,7 +20,7 @@ type Kind struct {
 	Bypass string   // the mode in which the client never asks for permission; "" if it has none
 	Look   string   // the mode in which the client changes nothing; "" if it has none
 
-	Cost    CostWay   // how its results report the cost; [CostUnknown]: its money cannot be counted
+	Cost    CostWay   // how its results report the cost; [CostUnknown]: what it spends cannot be counted
 	Caps    bool      // it ends a turn that has spent [Turn].CapUSD; only if Cost is not [CostUnknown]
 	Tokens  TokensWay // how its results count their tokens
 	Resumes bool      // another process can continue a session; otherwise each process begins a new one

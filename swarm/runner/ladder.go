@@ -44,8 +44,9 @@ func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	}
 }
 
-// BeginAtTerminate sends SIGTERM to the group at once. It is for a client that has done its
-// work, does not end, and leaves files or processes behind when it is killed.
+// BeginAtTerminate sends SIGTERM to the group at once. It is for a client that has done
+// its work but does not end, and that would leave files or processes behind if it were
+// killed.
 func (l *Ladder) BeginAtTerminate(c Client, now time.Time) {
 	if l.rung < 2 {
 		l.rung = 1

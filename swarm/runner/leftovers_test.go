@@ -135,8 +135,8 @@ func TestTheSessionOfAToolEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// A client that is interrupted may end the shell of its tool. That shell is then the last
-// process with the mark in its session.
+// A client that is interrupted may end the shell of its tool. If that shell was the last
+// process with the mark in its session, the session still belongs to the turn.
 func TestASessionWithoutTheMarkAtTheEnd(t *testing.T) {
 	for name, adopted := range map[string]bool{"child": false, "adopted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -272,8 +272,8 @@ func TestWhatNoSignTells(t *testing.T) {
 	}
 }
 
-// A client may leave a daemon that serves later clients too. The daemon has the mark of
-// the first client.
+// A client may leave a daemon behind that serves later clients too. The daemon has the
+// mark of the first client.
 func TestADaemonOfTheClientEnds(t *testing.T) {
 	s := newScene(t)
 	c, _ := start(t, mark(t), "("+s.sleeper("setsid", "hub")+" </dev/null >/dev/null 2>&1 &); read -r line; exit 0")

@@ -22,8 +22,8 @@ const (
 	Stalled      End = "stalled"    // we ended it: silent, idle, and no tool call open
 	TimedOut     End = "timed-out"  // we ended it: it took longer than Spec.Timeout
 	CapReached   End = "capped"     // it spent [Turn].CapUSD before its work was done: not a failure of the message
-	Stopped      End = "stopped"    // we ended it: the context was done, or a full disk lost its output
-	NoResources  End = "short"      // the machine is out of disk space, open files or processes for now: nothing was sent
+	Stopped      End = "stopped"    // we ended it: the context was done, or its output was lost because the disk was full
+	NoResources  End = "short"      // the machine has no disk space, file descriptors or processes left for now: nothing was sent
 	NoResult     End = "lost"       // Follow: the client is dead and its file has no result
 	ClientGone   End = "gone"       // Serve: the waiting client ended or stayed silent before it took the prompt: no work was done
 	PromptNotRun End = "unheard"    // the client acknowledged the prompt without running it: it has seen the UUID before
@@ -76,7 +76,7 @@ type Billing string
 // A client reports one of these.
 const (
 	BillingUnknown      Billing = ""
-	BillingAPI          Billing = "api"          // each request is paid by its tokens, so the cost of a turn is on a bill
+	BillingAPI          Billing = "api"          // each request is billed by its tokens, so the cost of a turn is on a bill
 	BillingSubscription Billing = "subscription" // the price is fixed, so the cost of a turn only measures its use
 )
 

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// A Permit decides about a request that a client makes before it uses a tool. It may block
-// until a person has answered: the backend keeps following the turn, and waits for the
-// Permit at the end of the turn, when ctx is done. It is safe for concurrent use. A nil
-// Permit denies everything.
+// A Permit decides about a request that a client makes before it uses a tool. It may
+// block until a person has answered: the backend keeps following the turn. At the end of
+// the turn, ctx is done, and the backend waits for the Permit to return. A Permit is safe
+// for concurrent use. A nil Permit denies everything.
 type Permit func(ctx context.Context, r PermissionRequest) Decision
 
 // A PermissionRequest is a tool call for which a client asks permission.
@@ -32,7 +32,7 @@ type PermissionRequest struct {
 	Beside json.RawMessage `json:"beside,omitempty"`
 }
 
-// This is the value of [Decision].By for a question without an answer.
+// Nobody is the value of [Decision].By for a question without an answer.
 const Nobody = "nobody"
 
 // A Decision is the answer to a [PermissionRequest].

@@ -16,7 +16,7 @@ import (
 // Linux that Go runs on (USER_HZ is part of the kernel's interface).
 const cpuTick = 10 * time.Millisecond
 
-// stat reads /proc/PID/stat, see proc(5).
+// stat reads /proc/PID/stat; see proc(5).
 func stat(pid int) (processStat, error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if errors.Is(err, unix.ESRCH) {

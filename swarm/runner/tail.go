@@ -15,14 +15,14 @@ type Tail struct {
 	last bool // the writer has ended: the next read is the last
 }
 
-// NewTail reads file from its current offset. At the current end of the file it calls wait,
-// which returns when the file may have grown, and reports whether the writer may still
-// write. The caller closes file.
+// NewTail returns a Tail that reads file from its current offset. At the current end of
+// the file the Tail calls wait, which returns when the file may have grown, and reports
+// whether the writer may still write. The caller closes file.
 func NewTail(file *os.File, wait func() (writing bool)) *Tail {
 	return &Tail{file: file, wait: wait}
 }
 
-// Read reads the available bytes, or waits for more. If the file has become shorter, it
+// Read reads the available bytes, or waits for more. If the file has become shorter, Read
 // continues at the new end.
 func (t *Tail) Read(p []byte) (int, error) {
 	for {

@@ -10,7 +10,7 @@ type Timing struct {
 	Close        time.Duration // from closing standard input after the result to killing the group; 10 s
 	PromptNotRun time.Duration // from an acknowledgement without further events to giving up the prompt; 10 s
 	Steer        time.Duration // from the result to the acknowledgement of a message that came too late for that result; 2 s
-	Connect      time.Duration // longest time for a step from the start of a client to the connection of its tools; 2 min
+	Connect      time.Duration // longest time for each step between the start of a client and the connection of its tools; 2 min
 	Leftovers    time.Duration // from SIGTERM to SIGKILL for processes that outlived their client; 1 s
 	Poll         time.Duration // longest time between two checks of a file without a wake; 100 ms
 	Sample       time.Duration // time over which the use of the processor is measured; 2 s

@@ -16,8 +16,8 @@
 //
 // There are two ways to end a client. [Run.End] climbs the [runner.Ladder]: the turn is
 // cut short, and its outcome is the first cause. [Run.CloseInput] closes the client's
-// input after the work is done. A client that does not end then is killed, which does not
-// count as a failure.
+// input after the work is done. If the client does not end then, it is killed, which does
+// not count as a failure.
 //
 // [Run.Stay] turns a client that may stay for the next turn ([Run.MayStay]) into a [Warm].
 package follow

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// End starts to end the client by the ladder. Only the first cause counts.
+// End begins the ladder, which ends the client. Only the first cause counts.
 func (r *Run) End(cause Verdict, now time.Time) {
 	if r.process == nil || r.ladder.Begun() {
 		return
@@ -75,8 +75,8 @@ func (r *Run) CloseAtOnce(now time.Time) {
 	r.over.atOnce = true
 }
 
-// KeepOn lets a client whose input is closed continue, because it has begun a turn by
-// itself. It does nothing after CloseAtOnce.
+// KeepOn lets a client continue although its input is closed. It is for a client that has
+// begun a turn by itself. It does nothing after CloseAtOnce.
 func (r *Run) KeepOn() {
 	if !r.over.atOnce {
 		r.over.closing = time.Time{}

@@ -18,7 +18,7 @@ type feed struct {
 	full   bool     // too many are waiting: the client does not read
 }
 
-// maxUnread is how much may wait for a client that does not read, in bytes, in addition to
+// maxUnread is how many bytes may wait for a client that does not read, in addition to
 // one line of any length.
 const maxUnread = 16 << 20
 

@@ -81,8 +81,8 @@ func (r *Run) Stderr() string { return tailOf(r.turn.Stderr, 8<<10) }
 
 // maxStderr is how large the file of the standard error may become, in bytes. A larger
 // file is cut to its first keptStderr bytes, and the client appends to those. If a turn
-// fails because its standard output is too long, the first maxStderr bytes of the turn are
-// kept.
+// fails because its standard output is too long, the first maxStderr bytes of that output
+// are kept.
 const (
 	maxStderr  = 4 << 20
 	keptStderr = 1 << 20

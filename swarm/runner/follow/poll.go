@@ -18,7 +18,7 @@ func newPoller(most time.Duration) poller {
 	return poller{timer: t, pause: shortestPause, most: most}
 }
 
-// next returns a channel that receives at the time of the next check. That time is
+// next returns a channel that gets a value at the time of the next check. That time is
 // never after due, unless due is zero.
 func (p *poller) next(due time.Time) <-chan time.Time {
 	d := p.pause

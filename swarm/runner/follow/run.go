@@ -45,10 +45,10 @@ type Protocol interface {
 	// Late returns the verdict on a turn that is ended because it takes too long or is
 	// silent for too long. v blames the turn; the protocol may know another cause.
 	Late(v Verdict) Verdict
-	// Cancel asks the client by the protocol to cancel the turn, and reports whether it
-	// could ask. If it could, the client's input stays open; otherwise the client gets
-	// SIGINT. A client that does not end within Timing.Interrupt gets SIGTERM in both
-	// cases.
+	// Cancel asks the client, through the protocol, to cancel the turn, and reports
+	// whether it could ask. If it could, the client's input stays open; otherwise the
+	// client gets SIGINT. A client that does not end within Timing.Interrupt gets SIGTERM
+	// in both cases.
 	Cancel() bool
 }
 
