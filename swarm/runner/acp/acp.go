@@ -34,8 +34,8 @@ type backend struct {
 	// silent counts, for each agent, the turns since its last good one that ended because
 	// the model did not answer.
 	silent map[string]int
-	// made contains, for each session of the last hour, the latest time at which it can
-	// have been made.
+	// made contains, for each session of the last hour, the latest time at which the
+	// session may have been made.
 	made  map[string]time.Time
 	began time.Time // when the backend was made
 }
@@ -49,7 +49,7 @@ func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return out
 }
 
-// Serve runs a turn and lets its client stay for the next one, if it can.
+// Serve runs a turn and lets its client stay for the next turn, if the client can.
 func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	w, ok := c.(*warm)
 	if !ok {
@@ -161,7 +161,7 @@ func (b *backend) finish(e *exchange) (runner.Outcome, runner.Warm) {
 	return e.outcome(v, broken), nil
 }
 
-// born returns the latest time at which a session can have been made. A session of an
+// born returns the latest time at which a session may have been made. A session of an
 // earlier daemon was made before this backend.
 func (b *backend) born(session string) time.Time {
 	b.mu.Lock()
@@ -208,8 +208,8 @@ func (b *backend) noteEnd(e *exchange, v follow.Verdict) {
 }
 
 // silenceOf returns how long a client may be silent; 0 means that there is no limit.
-// before is how many turns have ended because of silence, see silentTurns: each of them
-// doubles the time, so that a slow model has time to answer.
+// before is the number of turns that silentTurns has counted: each of them doubles the
+// time, so that a slow model has time to answer.
 func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
 	d := c.Silence
 	if d == 0 {

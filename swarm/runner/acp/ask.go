@@ -21,8 +21,8 @@ import (
 // denied. Clients have one or two open requests at a time.
 const maxAsked = 32
 
-// maxRequests is how many permissions a client may ask for in one turn. Each request stays
-// in memory to the end of the turn.
+// maxRequests is how many permissions a client may ask for in one turn. Each request
+// stays in memory until the end of the turn.
 const maxRequests = 10000
 
 // asks are the permission requests of one turn. Answers come from other goroutines, which
@@ -86,7 +86,7 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 	}
 	s.stream.announce(c, raw)
 	key := string(m.ID)
-	if s.permit == nil || len(s.open) >= maxAsked || s.open[key] != nil { // two requests with one id would share an answer
+	if s.permit == nil || len(s.open) >= maxAsked || s.open[key] != nil { // two requests with the same id would share an answer
 		s.settle(a, runner.Decision{Request: requestOf(c), At: time.Now()})
 		return
 	}
@@ -196,9 +196,9 @@ func (s *asks) settle(a *asked, d runner.Decision) {
 	s.choose(a, d.Allowed)
 }
 
-// choose answers with one of the options that the client offers. It finds the option by its
-// kind, since ids differ from client to client. Options for a single call come first:
-// gemini and codex offer several options that allow always.
+// choose answers with one of the options that the client offers. It finds the option by
+// its kind, since ids differ from client to client. Options for a single call come first:
+// gemini and codex offer several options of the kind allow_always.
 func (s *asks) choose(a *asked, allow bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {
@@ -221,8 +221,8 @@ func cancelledOutcome() protocol.RequestPermissionResponse {
 	return protocol.RequestPermissionResponse{Outcome: protocol.NewRequestPermissionOutcomeCancelled()}
 }
 
-// takeBack answers all open requests with "cancelled", and records that nobody decided them.
-// Without these answers gemini and cline hang after session/cancel.
+// takeBack answers all open requests with "cancelled", and records that nobody decided
+// about them. Without these answers gemini and cline hang after session/cancel.
 func (s *asks) takeBack() {
 	for _, key := range slices.Sorted(maps.Keys(s.open)) {
 		a := s.open[key]

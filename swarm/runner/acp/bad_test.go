@@ -98,7 +98,7 @@ func TestBadClients(t *testing.T) {
 			}
 			turn.Spec.Stall, turn.Spec.Timeout = 2*time.Second, 6*time.Second
 			within := 10 * time.Second
-			if strings.Contains(c.bad, "-line") || c.bad == "asks:session/prompt" || c.bad == "wants:session/prompt" { // 100 MB take a while on a busy machine
+			if strings.Contains(c.bad, "-line") || c.bad == "asks:session/prompt" || c.bad == "wants:session/prompt" { // 100 MB takes a while on a busy machine
 				turn.Spec.Timeout, within = 3*time.Minute, 4*time.Minute
 			}
 			out := badTurn(t, turn, within)

@@ -24,7 +24,7 @@ type Client struct {
 	ModelVar   string     // the variable that names the model; if both are empty, a request names the model
 	Servers    serversWay // where the client reads its MCP servers from
 	LateTools  bool       // the client starts MCP servers only with the first prompt: its tools are checked at the end
-	LateReplay bool       // after session/load the replay may continue after the answer
+	LateReplay bool       // the replay may continue after the answer to session/load
 	FreshLoads bool       // session/load destroys a session that was made in the current minute
 	Stays      bool       // the client does not end when its input is closed
 	Tokens     tokensIn   // which part of a result contains its token counts

@@ -1,6 +1,6 @@
-// Package acp runs clients that speak the Agent Client Protocol, version 1: codex, opencode,
-// copilot, gemini, cline, and any other. The client is a server of JSON-RPC on its standard
-// input and output; package follow runs its process.
+// Package acp runs clients that speak the Agent Client Protocol, version 1: codex,
+// opencode, copilot, gemini, cline, and any other. The client is a JSON-RPC server on its
+// standard input and output; package follow runs its process.
 //
 //	we                                    the client
 //	initialize ─────────────────────────▶ what it can do
@@ -23,13 +23,13 @@
 //	facts, program      the verdict
 //
 // Clients send each event of a turn in pieces, and each client uses a different order. A
-// stream puts the pieces together. Each client has a row that says what the protocol
+// stream puts the pieces together. Each client has a row that specifies what the protocol
 // leaves open ([Clients]). The verdict on a turn comes from fields of the client's
 // messages. Texts decide only if no field does ([Client].Errors).
 //
 // A turn begins when our tools' server has listed its tools for the client. Some clients
-// start servers only with the first prompt; then the turn counts only if the file that
-// proves it ([removeReady]) exists at its end.
+// start servers only with the first prompt; their turn counts only if the file that our
+// server makes ([removeReady]) exists at the end of the turn.
 //
 // The requests and their names come from the library acp-go-sdk, as far as it has them. This
 // package itself reads the client's messages, line by line from the file with its output,

@@ -39,7 +39,7 @@ type handshake struct {
 	program program
 	turn    *runner.Turn
 	rest    map[string]any                 // the options of the agent that go to the client
-	born    func(session string) time.Time // the latest time at which a session can have been made
+	born    func(session string) time.Time // the latest time at which a session may have been made
 	session *session                       // what the client has said so far
 
 	resumed bool // an earlier process made the session

@@ -22,7 +22,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 )
 
-// asProgram makes the test binary a client, or our tools' server, when it is set.
+// asProgram names a variable. If it is set, the test binary acts as a client or as our
+// tools' server.
 const asProgram = "SWARM_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {

@@ -98,8 +98,8 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
-// A message that comes in the middle of a turn reaches a client that takes such messages,
-// once. For any other client, the message waits for the next turn.
+// A message that comes in the middle of a turn reaches, exactly once, a client that takes
+// such messages. For any other client, the message waits for the next turn.
 func TestSteer(t *testing.T) {
 	for name, steers := range map[string]bool{"acp": true, "codex": true, "opencode": false} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 )
 
-// A probe begins as a turn does, sends no prompt, and leaves no process.
+// A probe begins as a turn does, sends no prompt, and leaves no process behind.
 func TestProbe(t *testing.T) {
 	for name, c := range map[string]struct {
 		client string

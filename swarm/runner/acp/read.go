@@ -15,8 +15,8 @@ const (
 
 // The types in this file contain the parts of the client's messages that we read. The
 // library's types of version 0.13.0 cannot be used: they lose the name that codex and
-// claude give a tool call, and they refuse the whole answer to session/new because of one
-// setting of an unknown form.
+// claude give a tool call, and they reject the whole answer to session/new if one setting
+// has an unknown form.
 
 // initialized is the answer to initialize.
 type initialized struct {

@@ -30,8 +30,8 @@ func TestRequestsTellWhatACallDoes(t *testing.T) {
 	}
 }
 
-// The refusal of a method contains at most the beginning of its name. A line with an id of
-// such a length is not a message.
+// The refusal of a method contains at most the beginning of the method's name. A line
+// with such a long id is not a message.
 func TestARefusalIsShort(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	if line := refuseMethod(json.RawMessage("7"), long); len(line) > 1<<10 || !strings.Contains(string(line), "xxxxxxxx") {

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A turn that is too late is the service's fault while the client retries the model, but
-// not after the model has answered again.
+// If a turn takes too long while the client retries the model, the service is at fault,
+// but not if the model has answered again.
 func TestLateAfterARetry(t *testing.T) {
 	const (
 		retry = `{"sessionUpdate":"session_info_update","_meta":{"codex":{"error":{"message":"Reconnecting... 1/5","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":503}}}}}}`
@@ -42,7 +42,8 @@ func TestLateAfterARetry(t *testing.T) {
 	}
 }
 
-// A waiting client of either version of the protocol that begins to work is noticed.
+// The updates of a waiting client show whether it has begun to work, in either version of
+// the protocol.
 func TestWork(t *testing.T) {
 	for kind, want := range map[string]bool{
 		"agent_message_chunk": true, "agent_message": true, "agent_thought": true, "tool_call_content_chunk": true, "plan": true,

@@ -12,9 +12,10 @@ import (
 )
 
 // The second version of the protocol is a draft of July 2026. The answer to a prompt only
-// says that the client accepts it, and an update reports the end of the turn. There are no
-// modes, and no requests about the client's files. An update replaces the whole message or tool call with its id.
-// This file contains the parameters and the answers that differ from the first version.
+// says that the client accepts it, and an update reports the end of the turn. There are
+// no modes, and no requests about the client's files. An update replaces the whole
+// message or tool call that has its id. This file contains the parameters and the answers
+// that differ from the first version.
 
 // initialize2 has the parameters of initialize.
 type initialize2 struct {

@@ -33,7 +33,7 @@ type trouble struct {
 	failed  bool   // the client says that the turn has failed
 	words   string // the client's words about the failure
 	info    string // the client's word for the cause
-	retries int    // how many times the client said that it retries the model since its last work
+	retries int    // how many times since its last work the client said that it retries the model
 }
 
 // observe handles an update. raw is its line.

@@ -181,10 +181,11 @@ func (c *toolCall) files() []string {
 	return files
 }
 
-// ownTool recognizes the names that clients make of a tool of our server: mcp__dead-drop__send,
-// mcp_dead-drop_send, dead-drop-send, dead-drop__send, dead-drop/send, mcp.dead-drop.send, gemini's
-// "send (dead-drop MCP Server)", and cline's "dead-drop__send: {…}". The whole text has to match,
-// since the model may have written other parts of a title.
+// ownTool recognizes the names that clients give to a tool of our server:
+// mcp__dead-drop__send, mcp_dead-drop_send, dead-drop-send, dead-drop__send,
+// dead-drop/send, mcp.dead-drop.send, gemini's "send (dead-drop MCP Server)", and cline's
+// "dead-drop__send: {…}". The whole text has to match, since the model may have written
+// other parts of a title.
 var ownTool = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^(?:(?:Tool: )?(?:mcp[_.]+)?dead[-_]drop[-_./]+([a-z][a-z_]*)(?:: ?\{.*\})?|([a-z][a-z_]*) \(dead-drop MCP Server\))$`)
 })

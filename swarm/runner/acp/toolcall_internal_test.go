@@ -84,7 +84,7 @@ func TestLenient(t *testing.T) {
 	}
 }
 
-// An entry "tool NAME" of the permissions is compared with the client's name of a tool.
+// An entry "tool NAME" of the permissions is compared with the client's name for a tool.
 func TestARequestNamesTheToolOfAServer(t *testing.T) {
 	for _, test := range []struct {
 		call toolFields
