@@ -213,8 +213,9 @@ func (e evidence) refusedKey(text string) follow.Verdict {
 		Hint: "log in with claude /login, or set ANTHROPIC_API_KEY in env: of agent " + e.turn.Agent}
 }
 
-// keyed reports whether the client works with a key or a fixed token, not a login. The init
-// line says "none" for ANTHROPIC_AUTH_TOKEN, for a login, and without any credential.
+// keyed reports whether the client works with a key or a fixed token, not a login. The
+// init line says "none" for ANTHROPIC_AUTH_TOKEN, for a login, and if there is no
+// credential.
 func (e evidence) keyed() bool {
 	if e.source != "" && e.source != "none" {
 		return true

@@ -16,8 +16,9 @@ import (
 )
 
 // errorRows lists every recorded failure of the API, the network, a proxy or the login,
-// each with the wanted end and a part of the wanted hint. The recordings are the output of
-// the real clients in testdata/errors, made by TestWhatTheAPIRefuses of internal/e2e.
+// each with the wanted end and a part of the wanted hint. The recordings in
+// testdata/errors are the output of the real clients, made by TestWhatTheAPIRefuses of
+// internal/e2e.
 var errorRows = map[string]struct {
 	end   runner.End
 	hint  string
@@ -134,7 +135,7 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, re
 	return judge(e), r.seen.resetAt
 }
 
-// The cases are errors that no recorded client has printed, and errors whose field
+// The cases are errors that no recorded client has printed, and errors with a field that
 // contradicts the text.
 func TestErrorFieldsBeforeTexts(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -243,8 +243,9 @@ func writeFiles(t runner.Turn) error {
 	return nil
 }
 
-// writeChanged writes a file unless it has this content already. Reading a small file takes
-// a tenth of the time of writing it, and the client starts only after this.
+// writeChanged writes a file unless it has this content already. Reading a small file
+// takes a tenth of the time of writing it, and the client starts only after the files are
+// written.
 func writeChanged(path string, data []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil

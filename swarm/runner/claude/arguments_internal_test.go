@@ -275,7 +275,7 @@ func FuzzSteerLine(f *testing.F) {
 }
 
 // The client's retries are bounded, whatever the default of a later version; a number in
-// the configuration stays.
+// the configuration is kept.
 func TestRetriesAreBounded(t *testing.T) {
 	for _, test := range []struct{ env, want string }{
 		{"A=1", "CLAUDE_CODE_MAX_RETRIES=10"},

@@ -61,8 +61,8 @@ func TestAProgramIsAskedOnce(t *testing.T) {
 	}
 }
 
-// Programs without a useful answer have no features; none of them delays a turn for long or
-// leaves a process.
+// Programs without a useful answer have no features; none of them delays a turn for long
+// or leaves a process behind.
 func TestProgramsThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -65,8 +65,8 @@ func (r *follower) evidence() evidence {
 	}
 }
 
-// Late returns v, the verdict of a time limit. But if the client waits for an API that does
-// not answer, Late blames the service.
+// Late returns v, the verdict on a turn that exceeded a time limit. But if the client
+// waits for an API that does not answer, Late blames the service.
 func (r *follower) Late(v follow.Verdict) follow.Verdict {
 	if !r.seen.asking {
 		return v

@@ -121,7 +121,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// A flood on standard error does not fill the disk, and its end is reported.
+// A flood on standard error does not fill the disk, and the last part of it is reported.
 func TestStderrIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -408,8 +408,8 @@ func TestCompactionRunsTheHook(t *testing.T) {
 	}
 }
 
-// A client that begins a tool call after the interrupt has missed it: it does not get the
-// usual time to finish its work.
+// A client that begins a tool call after the interrupt has missed the interrupt, and does
+// not get the usual time to finish its work.
 func TestAToolCallAfterTheOrderToStop(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -13,8 +13,8 @@ import (
 )
 
 // A proof holds back the prompt of a turn until the client says that it has the tools of
-// our MCP server. It asks with a control request, which costs no call of the model, and
-// waits for a client that is slow to answer:
+// our MCP server. The daemon asks with a control request, which costs no call of the
+// model, and waits for a client that is slow to answer:
 //
 //	ask ──┬─ connected ─────────────────────────────── prompt
 //	 ^    ├─ pending ── a moment ── ask again

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// Serve runs a turn and lets its client stay for the next one, if it can.
+// Serve runs a turn and lets its client stay for the next turn, if the client can.
 func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	if w, ok := c.(*warm); ok {
 		return b.goOn(ctx, t, w)

@@ -61,7 +61,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// A waiting client that does not react to its prompt is abandoned, and leaves no process.
+// A waiting client that does not react to its prompt is abandoned, and leaves no process
+// behind.
 func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

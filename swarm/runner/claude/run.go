@@ -119,7 +119,7 @@ func (r *follower) settle(now time.Time) {
 	}
 }
 
-// retry records that the client will retry a request and stays silent until it does.
+// retry records that the client will retry a request and will be silent until then.
 func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	if retry == nil {
 		return

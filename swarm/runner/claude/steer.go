@@ -82,7 +82,7 @@ func (r *follower) steeredDone() []string {
 
 // dropAfter is how long a line that does not justify a turn waits after the last tool
 // result. Then it is dropped, unless another tool was called. A client (2.1.197 and
-// 2.1.330) reads new lines within 20 ms after the result of its last running tool. It reads
+// 2.1.330) reads new lines within 20 ms of the result of its last running tool. It reads
 // later lines after the next tool call, or as the prompt of another turn.
 const dropAfter = 200 * time.Millisecond
 

@@ -23,9 +23,9 @@ import (
 // a task is in the background if its tool result comes before the task ends.
 type tasks struct {
 	known     map[string]*task // tasks that have not ended, by ID
-	went      bool             // a task has outlived its tool call: the client may report its end by itself
+	went      bool             // a task has outlived its tool call: the client may report the task's end by itself
 	delegated bool             // such a task was a sub-agent
-	stopped   bool             // the client has stopped a sub-agent while it was not in a turn
+	stopped   bool             // the client has stopped a sub-agent while the client was not in a turn
 	speaking  bool             // the client is in a turn, for our prompt or begun by itself
 }
 
