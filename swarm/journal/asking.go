@@ -16,9 +16,9 @@ import (
 )
 
 // An Asked is a line of a turn's .asks file. It says that a process of the turn, or the
-// daemon for its client, waits for an answer, or no longer waits. Lines are only added to
-// the file. Several questions can wait at once, and after a crash a line may name a
-// process that is gone.
+// daemon on behalf of the turn's client, waits for an answer, or no longer waits. Lines
+// are only added to the file. Several questions can wait at once, and after a crash a
+// line may name a process that is gone.
 type Asked struct {
 	ID string `json:"id"`           // id of the question
 	Of string `json:"of,omitempty"` // who is asked: an agent, the lead, or a channel or nick on IRC
@@ -42,8 +42,9 @@ type Asked struct {
 	// Late says that nobody answered in time, and what the asker then does: continue,
 	// pause, deny or abort.
 	Late string `json:"late,omitempty"`
-	// Told says that an event about the question is on the list of events: that it was
-	// asked ([ToldAsked]), or that nobody answered in time ([ToldLate]).
+	// Told says which event about the question is on the list of events: the one that
+	// says that it was asked ([ToldAsked]), or the one that says that nobody answered in
+	// time ([ToldLate]).
 	Told string `json:"told,omitempty"`
 }
 

@@ -67,9 +67,10 @@ func (e *Events) Begin(name string) error {
 
 // Tell calls hear with the events that a listener has not heard, at most 100 at a time,
 // until there are no more or hear returns an error. Tell then returns that error, and the
-// next call of Tell repeats the refused events. missed is the number of events just
-// before these that the listener has lost, because the list no longer has them or their
-// lines cannot be read. A listener for which Begin was never called hears the whole list.
+// next call of Tell repeats the refused events. missed is the number of events
+// immediately before the given ones that the listener has lost, because the list no
+// longer has them or their lines cannot be read. A listener for which Begin was never
+// called hears the whole list.
 //
 // While hear runs, no other process calls a listener with that name. hear may add events.
 func (e *Events) Tell(name string, hear func(events []Event, missed int64) error) error {
@@ -147,8 +148,9 @@ func (e *Events) cursor(name string) (c cursor, err error) {
 	return c, nil
 }
 
-// after returns the next events after a cursor, and the cursor after those events. It moves
-// a cursor that belongs to a deleted list before the first event.
+// after returns the next events after a cursor, and the cursor after those events. If the
+// cursor belongs to a deleted list, after first moves it before the first event of this
+// list.
 func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	err = e.locked(func() error {
 		last, _, err := e.end()
@@ -202,7 +204,8 @@ func (e *Events) continues(c cursor) (bool, error) {
 	return true, nil // the file of the cursor was rotated away
 }
 
-// endsWith reports whether the line that ends at the cursor's offset is its event.
+// endsWith reports whether the line that ends at the cursor's offset contains the
+// cursor's event.
 func endsWith(file *os.File, c cursor) (bool, error) {
 	end := make([]byte, 1)
 	if _, err := file.ReadAt(end, c.Offset-1); err == io.EOF {
@@ -215,8 +218,8 @@ func endsWith(file *os.File, c cursor) (bool, error) {
 }
 
 // read adds the events of one file that come after a cursor, up to maxBatch events in
-// all, and moves the cursor after them. If want is not 0, it reads only the file whose
-// first event has that number, and reports whether this was that file.
+// all, and moves the cursor after them. If want is not 0, it reads the file only if the
+// first event in it has that number. It reports whether it read the file.
 func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool, error) {
 	file, err := os.Open(filepath.Join(e.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

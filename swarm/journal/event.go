@@ -12,8 +12,9 @@ type Kind string
 
 // The kinds of events. irc.map uses these words, so a new kind must be added to its words
 // (IRCRule in package config). It also needs a place on IRC (announced and howShown in
-// cmd/claude-swarm). Without a place, a rule of irc.map that names no moment shows it. A
-// test in package docs names the pages that do not mention the new kind.
+// cmd/claude-swarm). Without a place there, the new kind is shown by each rule of irc.map
+// that names no moment. A test in package docs names the pages that do not mention the
+// new kind.
 const (
 	Begun  Kind = "begun"  // a turn begins: Message is its message, To is the agent
 	Result Kind = "result" // a turn ended well: Message is its result, To is the sender of its message

@@ -84,9 +84,9 @@ func (h Home) Recorded() ([]string, error) { return filesWith(h.Turns(), ".json"
 // withPIDFile lists the agents that have a pid file.
 func (h Home) withPIDFile() ([]string, error) { return filesWith(filepath.Join(h.dir, "pids"), ".pid") }
 
-// filesWith lists the files in a folder whose names have an ending, and returns the names
-// without it. It does not use a glob pattern, since the path of a project may contain any
-// characters.
+// filesWith lists the files in a folder whose names end with the given ending, and
+// returns the names without that ending. It does not use a glob pattern, since the path
+// of a project may contain any characters.
 func filesWith(dir, ending string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -131,8 +131,8 @@ type agentSum struct {
 	last  LedgerLine
 }
 
-// OpenLedger reads the ledger, and makes sure that lines can be added. heard may be nil.
-// It gets each line: first the lines in the file, with old set, and later each added
+// OpenLedger reads the ledger, and makes sure that lines can be added. heard gets each
+// line, unless it is nil: first the lines in the file, with old set, and later each added
 // line, once for each turn. heard must not use the ledger.
 func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, error) {
 	path := home.Ledger()

@@ -32,7 +32,7 @@ type Limit struct {
 	Hints []string  `json:"told_of,omitempty"` // the hints that the lead was given in this outage
 	Back  bool      `json:"back,omitempty"`    // the lead was also told about the end
 
-	began time.Time     // the start of its turn if the API gave the turn no answer, else the time of the failure
+	began time.Time     // the start of the turn that met the limit if the API gave it no answer, else the time of the failure
 	first time.Duration // of an open limit: the wait after the first parking
 }
 

@@ -14,7 +14,8 @@ import (
 
 // A Record describes one attempt at a message. It is written before the client starts,
 // and durable before the prompt is sent. A later daemon uses it to find a client that
-// outlived this daemon. The receipt lists earlier attempts from their records.
+// outlived this daemon. The receipt's list of earlier attempts is made from their
+// records.
 type Record struct {
 	V       int      `json:"v"`
 	Turn    string   `json:"turn"`

@@ -18,7 +18,7 @@ import (
 
 // Tracing. The processes above a caller show who it is, since it cannot choose them. Its
 // own environment, which any program can change, counts only if those processes do not
-// show it:
+// show who the caller is:
 //
 //	daemon -> client (carries the mark) -> sh -> make -> env -i -> caller
 //	   ^                                                             |
