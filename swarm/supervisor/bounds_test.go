@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// A supervisor cannot end a process, write a file, send mail or speak as an agent: it uses
-// nothing from other packages that could, and only the functions and the backend in its
-// options have effects outside.
+// A supervisor cannot end a process, write a file, send mail or speak as an agent: it
+// uses nothing from other packages that can do this, and has outside effects only through
+// the functions and the backend in its options.
 func TestWhatASupervisorCannotDo(t *testing.T) {
 	const ours = "github.com/claude-swarm/claude-swarm/"
 	allowed := []string{

@@ -38,9 +38,9 @@ type turnEvents struct {
 //
 //	== NAME (KIND, readonly)
 //
-// where each of the words in parentheses may be missing. Without KIND the kind is claude. A
-// line is one message of the agent. A line that begins with "&" continues the message of the
-// line before it:
+// where either of the words in parentheses may be missing. Without KIND the kind is
+// claude. A line is one message of the agent. A line that begins with "&" continues the
+// message of the line before it:
 //
 //	> TEXT                          the agent says something
 //	TOOL `INPUT` = RESULT           a call and its result; \n is a new line in it

@@ -188,8 +188,8 @@ func TestTheJudgeCanDoNothing(t *testing.T) {
 	})
 }
 
-// The judge's prompt contains the finding of the rules, failed and running calls, and which
-// of the calls a sub-agent made. The agent's text stays within its marked lines.
+// The judge's prompt contains the finding of the rules, and the failed and running calls.
+// It says which calls a sub-agent made. The agent's text stays within its marked lines.
 func TestThePromptOfTheJudge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("OK"))

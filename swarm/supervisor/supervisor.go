@@ -35,8 +35,8 @@ type Options struct {
 	Judge *Judge
 }
 
-// A Supervisor watches the agents of a swarm, each by a [Watch]. It is safe for concurrent
-// use.
+// A Supervisor watches the agents of a swarm, each with a [Watch]. It is safe for
+// concurrent use.
 type Supervisor struct {
 	opts  Options
 	cases *docket

@@ -151,8 +151,8 @@ func (w *Watch) says(ev *streamjson.Event) {
 }
 
 // push adds a step to the window. If the window has too many steps of the same agent or
-// sub-agent, push drops the oldest of them. If it has too many steps of all together, push
-// drops the oldest of all.
+// sub-agent, push drops the oldest of them. If it has too many steps in all, push drops
+// the oldest of all.
 func (w *Watch) push(s *Step) {
 	settings, _ := w.sup.inForce()
 	w.window = append(w.window, s)

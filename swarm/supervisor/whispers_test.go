@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// usual are the settings with the configuration's defaults.
+// usual has the default settings of the configuration.
 var usual = supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, SameCall: 3, SameError: 3, StepsWithoutChange: 30}
 
 // heard collects the whispers and escalations of a supervisor.
