@@ -58,8 +58,8 @@ func (b *Book) Bounds() bool {
 	return b.rules.Bounds()
 }
 
-// Version returns a number that changes whenever a blocked turn may have become free to
-// start. The end of a day does not change it.
+// Version returns a number that changes whenever a blocked turn may now be able to start.
+// The end of a day does not change it.
 func (b *Book) Version() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -276,8 +276,8 @@ func TestARestThatIsReserved(t *testing.T) {
 	}
 }
 
-// TestADayEnds checks that a day ends at midnight in its zone, and what a jump of the clock
-// changes.
+// TestADayEnds checks that a day ends at midnight in the configured zone, and what a jump
+// of the clock changes.
 func TestADayEnds(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -326,7 +326,7 @@ func TestReleaseReportsAReservation(t *testing.T) {
 	}
 }
 
-// TestAnswers checks the three answers, when they are repeated, and after a restart.
+// TestAnswers checks the three answers, also when they are repeated and after a restart.
 func TestAnswers(t *testing.T) {
 	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}
 	turn := func(id string) budget.Turn { return budget.Turn{Agent: "a", Message: id, Trace: "t"} }

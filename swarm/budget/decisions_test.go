@@ -141,7 +141,7 @@ func (j *jury) check() {
 }
 
 // TestAThousandDecisions raises caps and answers questions at random, while turns begin
-// and end, the daemon restarts, and the clock jumps past midnight, the end of summer
+// and end, the daemon restarts, and the clock jumps past midnight and the end of summer
 // time, and back. No turn begins without room for its reservation, a raise counts on its
 // day only, and no question that is over is asked again.
 func TestAThousandDecisions(t *testing.T) {
