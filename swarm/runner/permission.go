@@ -32,7 +32,7 @@ type PermissionRequest struct {
 	Beside json.RawMessage `json:"beside,omitempty"`
 }
 
-// Nobody is the value of [Decision].By for a question without an answer.
+// The constant Nobody is the value of [Decision].By for a question without an answer.
 const Nobody = "nobody"
 
 // A Decision is the answer to a [PermissionRequest].
