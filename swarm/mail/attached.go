@@ -296,7 +296,7 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 //
 // text is what the prompt says. The client also uses a prompt to tell its session that a
 // sub-agent in the background has ended (2.1.330); then the work on a message that waits
-// for that sub-agent continues. Text that the person types earlier does not break off
+// for that sub-agent continues. Text that the person types before that does not break off
 // that work.
 func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
