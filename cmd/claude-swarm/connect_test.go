@@ -24,8 +24,8 @@ func (strangeDaemon) Status(...string) (swarm.Status, error) {
 	return swarm.Status{Project: "another"}, nil
 }
 
-// If no process holds the lock, the note in the lock file is out of date, or the file is part
-// of a copy of a project. The socket in the note may then belong to another project's daemon.
+// If no process holds the lock, then either the note in the lock file is out of date, or the
+// file is part of a copy of a project. The socket in the note may then belong to another project's daemon.
 // No verb connects to that daemon.
 func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 	p := shortProject(t)

@@ -23,7 +23,7 @@ type memory struct {
 type stamp struct {
 	size    int64
 	changed time.Time
-	blob    string // git's name of the content
+	blob    string // git's name for the content
 	// rested means that the last change is older than one tick of the disk's clock. A
 	// second change within the same tick would go unnoticed.
 	rested bool

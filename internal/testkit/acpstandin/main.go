@@ -173,7 +173,8 @@ func (a *agent) complain(err error) {
 	}
 }
 
-// flags returns the values of a flag, as --flag=value or as two arguments.
+// flags returns the values of a flag, which may be written as --flag=value or as two
+// arguments.
 func (a *agent) flags(name string) []string {
 	var values []string
 	for i, arg := range a.args {

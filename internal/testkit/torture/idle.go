@@ -49,8 +49,8 @@ var idle = fault{
 	},
 }
 
-// notGrown returns an error if a daemon uses more than before, beyond the variation of
-// its garbage collector.
+// notGrown returns an error if a daemon uses more resources than before, with some
+// allowance for the garbage collector.
 func notGrown(before, after figures) error {
 	var errs []error
 	if after.MiB > 1.5*before.MiB+16 {

@@ -1,5 +1,5 @@
 // Client is the smallest client that the daemon accepts. It reports the time at which it
-// was started, or with BENCH_STAMP=replay the time at which it has repeated a prompt. It
+// was started, or with BENCH_STAMP=replay the time at which it repeated a prompt. It
 // says at once that the prompt is done. So the benchmark does not measure the time that the
 // real client needs until its first line.
 package main
