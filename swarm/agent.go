@@ -31,7 +31,7 @@ type agent struct {
 
 	log *slog.Logger
 	// unsettled says that cur/ may contain messages to take up. This is so at the start,
-	// and after a turn that could not be filed because of the disk.
+	// while a claimed message is not settled, and after an attached session.
 	unsettled bool
 	beats     beats
 	hidden    *turn.Secrets

@@ -27,7 +27,7 @@ type announcedUntil struct {
 }
 
 const (
-	// announceSlack is how late an older message may still appear after newer ones. The
+	// announceSlack is how long after newer messages an older one may still appear. The
 	// event keys ensure that no message is shown twice.
 	announceSlack = time.Minute
 	// oldMail is the age above which mail and the questions of turns are no longer shown

@@ -78,8 +78,9 @@ func TestAMixedSwarmNamesItsClients(t *testing.T) {
 	}
 }
 
-// After a reload that gives an agent another kind of client, the status says nothing about the
-// old one, with and without a daemon. A turn that runs in the meantime keeps its client.
+// After a reload that gives an agent another kind of client, the status says nothing about
+// the old one, with or without a daemon. A turn that runs in the meantime keeps its
+// client.
 func TestAReloadReplacesTheClient(t *testing.T) {
 	f, other := mixedField(t)
 	let := make(chan struct{})

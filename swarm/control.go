@@ -170,13 +170,12 @@ type waits struct {
 // A turnWait is a turn of one agent that waits for a turn of another agent to end.
 type turnWait struct {
 	who, whom string
-	turn      <-chan struct{} // closed when who's turn has ended, and with it the wait
+	turn      <-chan struct{} // closed when the turn of who has ended, which also ends the wait
 }
 
-// begin records that a turn of one agent (who) waits for the turn of another (whom),
-// until end is called. It refuses, with ok false, if the other agent already waits for
-// the first one, directly or through further agents. If turn is nil, begin records
-// nothing.
+// begin records, until end is called, that a turn of one agent (who) waits for the turn of
+// another (whom). It refuses, with ok false, if the other agent already waits for the
+// first one, directly or through further agents. If turn is nil, begin records nothing.
 func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
 	if turn == nil {
 		return func() {}, true

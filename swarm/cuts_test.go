@@ -353,8 +353,8 @@ func TestAMessageBegunTenTimesWithoutAnEndIsGivenUp(t *testing.T) {
 	}
 }
 
-// claim claims a message as a daemon would that dies right after the claim, and returns
-// the id of the turn.
+// claim claims a message like a daemon that dies right after the claim, and returns the id
+// of the turn.
 func claim(f *field, name, id string) string {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)

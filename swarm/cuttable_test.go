@@ -205,7 +205,7 @@ func (f *field) neverAccepted() {
 	}
 }
 
-// agesBy makes all files in a folder of the mailboxes look as old as d.
+// agesBy gives all files in a folder of the mailboxes the age d.
 func (f *field) agesBy(d time.Duration, folder string) {
 	f.t.Helper()
 	for _, name := range f.files(folder) {
@@ -229,8 +229,8 @@ func (f *field) sendAgain(body string) (id string, first bool) {
 }
 
 // doneOnce waits until a task is done, and checks that the task was begun once and answered
-// once. The parameter before lists the outcomes in the ledger of earlier attempts, which no
-// client began.
+// once. The parameter before lists the ledger's outcomes of earlier attempts, in which no
+// client began the task.
 func (f *field) doneOnce(id string, before ...string) {
 	f.t.Helper()
 	if got := string(f.answer(id).Body); !strings.Contains(got, "did it") {
@@ -242,8 +242,8 @@ func (f *field) doneOnce(id string, before ...string) {
 	f.ledgerSays(id, append(before, "done")...)
 }
 
-// onlyOnce checks that a task was begun a number of times and answered once, and that no
-// work is left.
+// onlyOnce checks that a task was begun the given number of times and answered once, and
+// that no work is left.
 func (f *field) onlyOnce(id string, begun int) {
 	f.t.Helper()
 	if got := f.begun(); len(got) != begun {

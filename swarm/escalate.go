@@ -169,7 +169,7 @@ func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 	}
 }
 
-// fallBack gives a publication to the fallback agent of its topic.
+// fallBack gives a publication to the fallback agent of the plan.
 func (f *follower) fallBack(p topic.Publication, agent string) error {
 	if _, err := topic.Of(f.store).Claim(p.ID, agent, ""); err != nil {
 		return err

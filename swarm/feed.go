@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// feedQueue is how many events a slow reader may lag behind. Beyond that, the feed drops
-// the oldest events and tells the reader how many it dropped.
+// feedQueue is the number of events that may wait for a slow reader. Beyond that, the feed
+// drops the oldest events and tells the reader how many it dropped.
 const feedQueue = 1024
 
 // A FeedKind is the kind of a FeedEvent.

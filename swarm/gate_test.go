@@ -204,8 +204,8 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 	}
 }
 
-// The messages of a real conversation about one task pass: three reviews in a row, each
-// with a question in return.
+// A real conversation about one task passes the gate: three reviews in a row, each with a
+// question in return.
 func TestAnHonestConversationIsNoLoop(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder", "reviewer")
 	reviews := 0

@@ -12,9 +12,9 @@ import (
 // Outside its hours an agent begins no turn, with two exceptions: an urgent message from a
 // person gets its turn, and a person's order to resume lets the agent work until its hours
 // begin. That order is kept in state.json. Each check of the clock decides again whether the
-// agent is off, so nothing has to be corrected when the clock is set or the machine slept.
-// The agent's timer wakes it when its hours begin or end. If the timer is late, the check of
-// the folders, which runs every 30 s, wakes the agent.
+// agent is off, so nothing has to be corrected when the clock was set or the machine
+// slept. The agent's timer wakes it when its hours begin or end. If the timer is late, the
+// check of the folders, which runs every 30 s, wakes the agent.
 
 // off reports whether the agent is outside its hours, and until when.
 func (a *agent) off(now time.Time) (time.Time, bool) {

@@ -31,7 +31,8 @@ func clockAt(t *testing.T, shown string) *time.Location {
 	return time.FixedZone("Test/Clock", int(ahead/time.Second))
 }
 
-// worksIn gives an agent the hours 08:00-20:00, in a zone where it is now a given time of day.
+// worksIn gives an agent the hours 08:00-20:00, in a zone where it is now the given time
+// of day.
 func (f *field) worksIn(n int, shown string) {
 	f.t.Helper()
 	week, err := hours.Parse("08:00-20:00")

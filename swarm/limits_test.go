@@ -56,9 +56,9 @@ func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 	}
 }
 
-// A failure that the client does not explain parks the agent like an outage, but not forever,
-// because the message may be the cause. After a day the failure counts, and in the end the
-// message is given up.
+// A failure that the client does not explain parks the agent as an outage does, but not
+// forever, because the message may be the cause. After a day the failure counts, and in
+// the end the message is given up.
 func TestAnUnknownCauseIsCountedAfterADay(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].RetryDelay = time.Millisecond

@@ -63,8 +63,8 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	return false
 }
 
-// step does the next piece of work, and returns for how long the agent has nothing to do
-// after that. A result of 0 means that there may be more work now.
+// step does the next piece of work, and returns how long the agent has nothing to do after
+// that. A result of 0 means that there may be more work now.
 func (a *agent) step(stop, kill context.Context) time.Duration {
 	if a.turns.HasClient() {
 		a.tend(kill)
@@ -149,7 +149,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 	return nil
 }
 
-// tend closes the waiting client when it must not wait any longer.
+// tend closes the waiting client when it must no longer wait.
 func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
 
 // rest waits until there may be work, for at most d. rest and the functions that it calls
@@ -164,7 +164,7 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 }
 
 // park keeps a message for which the budget allows no turn now, or gives it up if a person
-// has stopped its task. It returns for how long the agent has nothing to do after that.
+// has stopped its task. It returns how long the agent has nothing to do after that.
 func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time.Duration {
 	if !b.Waits && b.Answer == budget.Stop && !b.Daily() {
 		a.unsettled = true

@@ -52,7 +52,8 @@ func TestAThousandMessages(t *testing.T) {
 	})
 
 	// The turns of an agent do not overlap. Per agent and sender the messages run in the
-	// order of sending (senders race with each other, and urgent messages overtake).
+	// order in which they were sent (senders race with each other, and urgent messages
+	// overtake).
 	ran := map[string]int{}
 	began := map[string]time.Time{}
 	last := map[string]int{}

@@ -35,7 +35,7 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			f.halt()
 
 			// The next start writes the missing ledger line of a failed turn again, and ends a
-			// client that no agent takes over.
+			// client that no agent takes up.
 			if err := os.Truncate(home.Ledger(), 0); err != nil {
 				t.Fatal(err)
 			}

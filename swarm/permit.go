@@ -80,7 +80,8 @@ func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionReque
 	return d
 }
 
-// tell writes a decision to the logs, unless a rule allowed the call: the receipt has that.
+// tell writes a decision to the logs, unless a rule allowed the call: the receipt lists
+// such calls.
 func (t *turnPermits) tell(d runner.Decision) {
 	if d.Allowed && d.By == "" {
 		return
@@ -221,8 +222,9 @@ func (t *turnPermits) question(q mail.Question, shown string, again bool) string
 
 // describeCall returns a text that shows a tool call: its kind, and in a code block its
 // command, paths, tool and the client's further requests. If the call has none of these,
-// the block shows the call's title. The input follows the name of a tool, and a title. The
-// text hides nothing: characters that would control a terminal are written as their codes.
+// the block shows the call's title. If the block shows a tool or a title, it also shows
+// the call's input. The text hides nothing: characters that would control a terminal are
+// written as their codes.
 func describeCall(r runner.PermissionRequest) string {
 	var code []string
 	if r.Command != "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// quietAt gives the person the quiet hours 22:00-07:00, in a zone where it is now a given time.
+// quietAt gives the person the quiet hours 22:00-07:00, in a zone where it is now the
+// given time.
 func (f *field) quietAt(shown string) {
 	f.t.Helper()
 	week, err := hours.ParseDaily("22:00-07:00")

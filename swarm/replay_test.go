@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A copy of a finished message does not run under the same name. Under another name it
+// A copy of a cancelled message does not run under the same name. Under another name it
 // runs, like any file that a person puts there, and is unproven.
 func TestACopyOfACancelledMessage(t *testing.T) {
 	f := newField(t, "coder")

@@ -144,7 +144,7 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 }
 
 // limited parks every agent of the account. It counts no failure, unless the message has
-// been parked for an unknown cause for too long.
+// been parked for an unknown reason for too long.
 func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 	now := time.Now()
 	if out.Unknown && a.doubts(j.Claim.ID, now) >= longestDoubt {
@@ -164,12 +164,12 @@ func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 	return nil
 }
 
-// longestDoubt is how long a message is parked for an unknown cause. After that its turns
+// longestDoubt is how long a message is parked for an unknown reason. After that its turns
 // count as failures.
 const longestDoubt = 24 * time.Hour
 
-// doubts records that a message is parked for an unknown cause, and returns how long it has
-// been parked for that reason.
+// doubts records that a message is parked for an unknown reason, and returns how long it
+// has been parked for such a reason.
 func (a *agent) doubts(message string, now time.Time) time.Duration {
 	if d := a.holds.Of(a.name).Doubt; d != nil && d.Message == message {
 		return now.Round(0).Sub(d.Since)

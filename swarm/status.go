@@ -107,7 +107,7 @@ type LeadStatus struct {
 // A QuestionStatus is a question that the running turn waits for.
 type QuestionStatus struct {
 	ID    string    `json:"id"`
-	Of    string    `json:"of"` // the lead, an agent, or a channel or nick of IRC
+	Of    string    `json:"of"` // who was asked: the lead, an agent, or a channel or nick on IRC
 	Text  string    `json:"text"`
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"` // when the turn continues without an answer

@@ -99,7 +99,7 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 }
 
 // Abort ends the running turn of an agent and gives its message up: the message goes to
-// dead/, its sender is told, and the agent continues with its next message. If a turn
+// dead/, its sender is told, and the agent continues with its next message. If the turn
 // delivers a good result anyway, its message is done, since the work must not be done
 // again. Abort returns when the turn has ended. If no turn runs, the error is [ErrNoTurn].
 // why may be "".
@@ -140,9 +140,9 @@ func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 // Interrupt ends the running turn of an agent and puts its message back, without counting a
 // failure: the agent continues with its first waiting message, which is the urgent one. The
 // parameter urgent is the id of that message: a turn that is already working on it keeps
-// running. If a turn delivers a good result anyway, its message is done, as with
-// [Swarm.Abort]. Interrupt returns when the turn has ended. If there is no turn to end, the
-// error is [ErrNoTurn].
+// running. If the turn delivers a good result anyway, its message is done, as with
+// [Swarm.Abort]. Interrupt returns when the turn has ended. If there is no turn to end,
+// the error is [ErrNoTurn].
 func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
 }
@@ -217,9 +217,9 @@ func (s *Swarm) Resume(agent, by string) error {
 	return err
 }
 
-// A person or the agent itself can order to clear or to compact the memory of the agent's
-// client. The order is not carried out within a turn, because the turn is part of the
-// memory. It is kept in state.json, and carried out before the next message:
+// A person or the agent itself can give an order to clear or compact the memory of the
+// agent's client. The order is not carried out within a turn, because the turn is part of
+// the memory. It is kept in state.json, and carried out before the next message:
 //
 //	clear     the next message begins a fresh session, without the window, and
 //	          with the handoff if there is one

@@ -27,7 +27,8 @@ func (s *Swarm) listLead() {
 }
 
 // listBusy lists the mailboxes of agents that do not list them themselves, because they are
-// busy or held. Whether a mailbox refuses senders as full depends on its last listing.
+// busy or held. Whether a mailbox counts as full, and so refuses senders, depends on its
+// last listing.
 func (s *Swarm) listBusy() {
 	for _, m := range s.members() {
 		if m.view.state() != Idle {

@@ -195,8 +195,8 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
 }
 
-// judgeTrouble is the key of the trouble which says that the last turn of the supervisor's
-// model failed.
+// judgeTrouble is the key of the complaint that the last turn of the supervisor's model
+// failed.
 const judgeTrouble = "judge"
 
 // noteJudge writes a line about the model that judges into the log of an agent, under the

@@ -22,10 +22,10 @@ others should see, ask there when only they can decide, and read it between task
 }
 
 // systemText returns the text that an agent's CLI gets in every turn besides its own
-// instructions: the agent's purpose, the other agents, how to send and to ask, and where its
-// own files go. If the agent has tools, their descriptions say how to send, and the text
-// does not repeat that. The text from the configuration comes last, so that it can overrule
-// everything before it.
+// instructions: the agent's purpose, the other agents, how to send messages and ask
+// questions, and where its own files go. If the agent has tools, their descriptions say
+// how to send, and the text does not repeat that. The text from the configuration comes
+// last, so that it can overrule everything before it.
 func systemText(s Spec, p Plan, mailbox string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You are %s, an agent of a claude-swarm.", s.Name)

@@ -97,7 +97,7 @@ func TestAClientThatWaitedForADeadDaemonIsEnded(t *testing.T) {
 }
 
 // One unreadable record does not keep the daemon from ending the other clients that no
-// agent takes over.
+// agent takes up.
 func TestAnOrphanBesideARecordThatCannotBeRead(t *testing.T) {
 	f := newField(t, "coder")
 	ended, p := leftover(t, "bbbbbbbbbb-1")

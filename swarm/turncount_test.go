@@ -54,7 +54,8 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 	f.start()
 	f.send("a", "Begin.", typed(dropbox.Handoff))
 	paused := f.held(5)
-	// Each agent begins five turns; the first turn of a is for a person.
+	// Each agent begins at most five turns that are not for a person, and agent a one for a
+	// person.
 	first := len(f.backend.Runs())
 	if first > 11 {
 		t.Errorf("%d turns, want 11 at most", first)

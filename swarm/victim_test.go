@@ -27,7 +27,7 @@ const (
 	asVictim   = "SWARM_TEST_VICTIM"
 	victimDir  = "SWARM_TEST_DIR"
 	victimHome = "SWARM_TEST_HOME"
-	// victimLinger, with any value, makes the clients of the daemon outlive it.
+	// victimLinger, with any value, makes the daemon's clients stay after a turn.
 	victimLinger = "SWARM_TEST_LINGER"
 )
 
@@ -107,7 +107,7 @@ func victimMain(at string) int {
 	}
 	dir := os.Getenv(victimDir)
 	box := filepath.Join(dir, ".dead-drop")
-	// If clients outlive the daemon, the daemon survives the first message. It dies in the
+	// If clients stay after a turn, the daemon survives the first message. It dies in the
 	// turn of the second message, which runs in the client of the first.
 	var spared atomic.Bool // several goroutines make changes
 	spared.Store(os.Getenv(victimLinger) == "")
