@@ -16,8 +16,8 @@ func (s *Service) AnnounceListener() Listener {
 	return Listener{Name: "irc", Behind: "IRC does not show what happens", Hear: s.announceEvents}
 }
 
-// announceEvents delivers the copies of events. Repeating it is harmless: the store knows a
-// copy by its key.
+// announceEvents delivers the copies of events. Repeating it is harmless: the store
+// recognizes a copy by its key.
 func (s *Service) announceEvents(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {
 		mo, shown := announcementOf(ev)

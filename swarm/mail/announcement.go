@@ -60,7 +60,7 @@ type Announcing struct {
 	Announcer
 
 	mu      sync.Mutex
-	waiting int // copies in the bridge's mailbox: the last count plus the calls of room since
+	waiting int // copies in the bridge's mailbox: the last count, plus the calls to room since then
 }
 
 // copyFor returns the copy of an announcement for one place. The copy is not a reply to

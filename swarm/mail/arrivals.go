@@ -28,7 +28,8 @@ type Arrivals struct {
 	came    map[string]time.Time
 }
 
-// noteTime notes when a message arrived, once.
+// noteTime notes when a message arrived, unless its arrival or its origin is already
+// known.
 func (d *Arrivals) noteTime(id string, at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -108,7 +109,7 @@ func (d *Arrivals) Forget(id string) {
 	delete(d.came, id)
 }
 
-// An Origin says who may have left a file without a proof of its sender, judged by the
+// An Origin says who may have left a file without a proof of its sender, judging by the
 // turns that ran when it appeared.
 //
 // There is evidence that a turn left the file if its agent has named the folder of the
@@ -117,12 +118,12 @@ func (d *Arrivals) Forget(id string) {
 // more hop. So agents that write files to themselves and to each other are stopped like
 // agents that send messages.
 //
-// It is not evidence that a turn was running at the time, even if it was the only turn:
-// people and cron jobs drop files while agents work. If it were evidence, each such file
-// would count as one more hop in a swarm that is always busy, and the ninth file would be
-// halted as a loop. So without evidence the number of hops does not change. But such a
-// file does not count as a person's message either: it may go only to recipients to whom
-// the agents that were working at the time may send. A loop of such files ends at
+// That a turn was running at the time is not evidence, even if no other turn was: people
+// and cron jobs drop files while agents work. If it were evidence, each such file would
+// count as one more hop in a swarm that is always busy, and the ninth file would be halted
+// as a loop. So without evidence the number of hops does not change. But such a file does
+// not count as a person's message either: it may go only to recipients to whom the agents
+// that were working at the time may send. A loop of such files ends at
 // policy.turns_per_hour.
 type Origin struct {
 	rec      *journal.Record // of the turn that wrote it; nil if there is no evidence

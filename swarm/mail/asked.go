@@ -11,7 +11,7 @@ import (
 )
 
 // Questions that agents ask. The process that asks writes the question into the .asks file
-// of its turn, and later its outcome. The daemon puts both on the event list:
+// of its turn, and later the question's outcome. The daemon puts both on the event list:
 //
 //	asked:           a question through a bridge. A question to the lead is mail, and mail is on the list anyway.
 //	nobody answered: a question to a person, through a bridge or in the mailbox of the lead

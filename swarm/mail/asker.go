@@ -188,7 +188,7 @@ func (a *Asker) wait(ctx context.Context, w *awaited, q Question) (*dropbox.Mess
 	}
 }
 
-// Wake makes the waiting calls of Ask check whether there is an answer, and whether their
+// Wake makes the waiting calls to Ask check whether there is an answer, and whether their
 // question is over.
 func (a *Asker) Wake() {
 	a.mu.Lock()

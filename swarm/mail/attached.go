@@ -65,7 +65,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 		Alerted: func(time.Time, string, string) { /* nobody listens to this process */ },
 	}
 	if o.Announcer != nil {
-		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // the full count makes the first call of room count the copies
+		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // the full count makes the first call to room count the copies
 	}
 	listeners := []Listener{s.LeadListener()}
 	if s.Announcer != nil {

@@ -44,7 +44,7 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 		return err
 	}
 	switch j.Rec.End {
-	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // an attempt that ended in one of these ways is no failure of the message
+	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // an attempt that ended in one of these ways does not count as a failure of the message
 	default:
 		next := ""
 		if j.Claim.Failed == 0 && !(j.Rec.Counted && maxFailures <= 1) {

@@ -56,7 +56,7 @@ func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 }
 
 // Handle sets the handler for a kind of question. Handle must be called before the first
-// call of Look: an earlier daemon may have left an answer.
+// call to Look: an earlier daemon may have left an answer.
 func (q *Questions) Handle(kind string, h AnswerHandler) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -89,7 +89,7 @@ func (q *Questions) AskPerson(n journal.Question) error {
 // Of returns the question with a key, or false if it was never asked.
 func (q *Questions) Of(key string) (journal.Question, bool) { return q.book.Of(key) }
 
-// Unanswered returns the questions of a kind that nobody has answered, and that are not settled.
+// Unanswered returns the questions of a kind that are neither answered nor settled.
 func (q *Questions) Unanswered(kind string) []journal.Question {
 	return slices.DeleteFunc(q.book.Open(), func(n journal.Question) bool { return n.Kind != kind || n.Answer != nil })
 }

@@ -108,7 +108,8 @@ func (in *Inbox) PutBackAll(j *Job, out runner.Outcome) error {
 }
 
 // GiveBack puts back a message whose turn must not start, or could not start because the
-// daemon failed. It returns why. No turn began, so the attempt does not count.
+// daemon failed. If it succeeds, it returns why. No turn began, so the attempt does not
+// count.
 func (in *Inbox) GiveBack(j *Job, why error) error {
 	if err := in.PutBackNotes(j); err != nil {
 		return err

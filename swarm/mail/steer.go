@@ -153,8 +153,8 @@ func (in *Inbox) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
 	return in.finish(c.Entry, c.Message, r)
 }
 
-// releaseSteered puts back messages that reached a turn too late, when the turn ended
-// well.
+// releaseSteered is called after a turn that ended well. It puts back the messages that
+// reached the turn too late.
 func (in *Inbox) releaseSteered(j *Job, done []string) error {
 	for _, s := range j.Steered {
 		if slices.Contains(done, s.Claim.ID) {
