@@ -126,9 +126,8 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
 	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
 	// A client prints unfinished text only if somebody is following the turn, since
-	// unfinished text makes the stream file, which is kept, nine times as long, and
-	// reading the file costs eight times as much. A running client cannot switch
-	// unfinished text on or off.
+	// unfinished text makes the stream file, which is kept, nine times as long, and reading
+	// it eight times as expensive. A running client cannot switch unfinished text on or off.
 	partial, _ := t.Feed.Wants(t.name)
 	w := t.warmFor(ctx, s, session, partial, rec.ReservedUSD)
 	t.View.streams(partial || w != nil && w.partial)

@@ -133,7 +133,7 @@ type compactions struct {
 	turn       string
 	hooks      runner.Hooks // nil if the client runs no hooks
 	reinjected bool         // the turn's prompt contained the window
-	hookDone   bool         // our hook has succeeded since the last call of boundary
+	hookDone   bool         // our hook has succeeded since the last call to boundary
 	seen       int
 }
 

@@ -20,7 +20,7 @@ const ownFileMemory = 10 * time.Minute
 // its client. It is safe for concurrent use.
 type Runs struct {
 	mu      sync.Mutex
-	current *journal.Record      // record of the running turn, whose fields no longer change; nil if no turn is running
+	current *journal.Record      // a copy of the running turn's record, which does not change; nil if no turn is running
 	past    []pastTurn           // earlier turns, oldest first, at most maxPastTurns
 	client  *liveClient          // the client that is working or waiting; nil if there is none
 	wrote   map[string]time.Time // files that the agent's turns wrote into the mailbox folder, by name
@@ -71,8 +71,8 @@ func (r *Runs) Turn() string {
 	return r.current.Turn
 }
 
-// At returns the turn of the agent that was running at the time written, at which a file
-// was written. It returns nil if no turn was running then.
+// At returns the record of the agent's turn that was running when a file was written. It
+// returns nil if no turn was running then.
 func (r *Runs) At(written time.Time) *journal.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()

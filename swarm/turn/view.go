@@ -25,7 +25,7 @@ type Picture struct {
 	Description string         // of the running task, in one line
 	PID         *int           // of the running turn's client
 	Streams     bool           // the running turn shows its text while the agent is writing it
-	Retries     string         // why the client of the running turn retries a call of the API; "" if it does not
+	Retries     string         // why the client of the running turn retries a call to the API; "" if it does not
 	Warm        *WarmStatus    // the client that is waiting for the next message; nil if there is none
 
 	Session string
@@ -138,8 +138,8 @@ func (v *View) streams(does bool) {
 	v.p.Streams = does
 }
 
-// retries notes why the client of the running turn retries a call of the API. why is ""
-// if it does not.
+// retries notes why the client of the running turn retries a call to the API. why is "" if
+// it does not.
 func (v *View) retries(why string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
