@@ -205,8 +205,8 @@ func (s *Store) Wait() bool {
 	return false
 }
 
-// Waits reports whether a whisper waits for an agent. It reads the file, for programs other than
-// the daemon.
+// Waits reports whether a whisper waits for an agent. It reads the file, for programs
+// other than the daemon.
 func Waits(home journal.Home, agent string) bool {
 	list, err := Of(home, agent)
 	return err == nil && slices.ContainsFunc(list, Whisper.waits)
@@ -269,7 +269,8 @@ func (s *Store) takeBack(agent string, which func(Whisper) bool) error {
 	})
 }
 
-// Forget drops the waiting whispers of an agent, since they are about work that is over.
+// Forget drops the waiting and the lent whispers of an agent, since they are about work
+// that is over.
 func (s *Store) Forget(agent string) error {
 	over := func(w Whisper) bool { return w.waits() || w.lent }
 	return s.change(agent, func(list []Whisper) []Whisper {
