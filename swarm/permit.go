@@ -80,7 +80,7 @@ func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionReque
 	return d
 }
 
-// tell writes a decision to the logs, unless a rule allowed the call: the receipt lists
+// tell writes a decision to the logs, unless a rule allowed the call: the receipt covers
 // such calls.
 func (t *turnPermits) tell(d runner.Decision) {
 	if d.Allowed && d.By == "" {

@@ -108,7 +108,7 @@ type StopEvent struct {
 	Active  bool   // a Stop hook began the turn that has just ended
 	Last    string // the assistant's last words
 	// Tasks are the ids of the sub-agents that are still working in the background. When
-	// one of them ends, the client begins a turn without a prompt.
+	// one of them ends, the client begins a turn without a prompt from the person.
 	Tasks []string
 
 	// Continue gives the next message to the session at once; without it the reply only
