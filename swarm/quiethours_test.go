@@ -108,6 +108,31 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	}
 }
 
+// With a bridge to IRC, the message in the morning also says how to read a question that
+// the daemon asked in the quiet hours.
+func TestAQuestionOfTheNightIsNamedInTheMorning(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	f := newField(t, "coder", "planner") // if no agent could work, the person would be told at once
+	f.announcer = everywhere{}
+	f.quietAt("06:59:56")
+	f.startStuck()
+	f.until("the morning", func() bool { return len(f.mornings()) > 0 })
+	var question *dropbox.Message
+	for _, m := range f.mail(dropbox.Lead) {
+		if m.Type == dropbox.Question {
+			question = m
+		}
+	}
+	if question == nil {
+		t.Fatal("the person is not asked")
+	}
+	if body := string(f.mornings()[0].Body); !strings.Contains(body, "\n  claude-swarm read "+question.ID+"\n") {
+		t.Errorf("the message does not say how to read the question:\n%s", body)
+	}
+}
+
 // If a daemon is killed in the quiet hours, or while it tells the person what happened in
 // them, the next daemon tells the person everything once.
 func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {

@@ -371,29 +371,37 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 	}
 }
 
+// startStuck starts the daemon, and returns the id of a task on which coder has become
+// stuck: its turn has failed, and coder is paused. Turns on other messages succeed.
+func (f *field) startStuck() string {
+	f.t.Helper()
+	ready, goOn := make(chan struct{}), make(chan struct{})
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if !strings.Contains(turn.Prompt, "the long task") {
+			return []runnertest.Step{runnertest.Say("did it")}
+		}
+		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			close(ready)
+			<-goOn
+			return errors.New("no luck")
+		})}
+	}
+	f.start()
+	task := f.send("coder", "the long task")
+	<-ready
+	f.daemon.Stuck(stuck(task))
+	close(goOn)
+	f.untilState("coder", swarm.Paused)
+	return task
+}
+
 // An agent that is stuck may also be stopped, or everything may be halted. An abort gives its
 // message up anyway: at once, or when the halt ends.
 func TestAnAbortOfAStuckAgentThatIsHeld(t *testing.T) {
 	for _, how := range []string{"stopped", "stopped, then started", "halted", "stopped and halted, then started"} {
 		t.Run(how, func(t *testing.T) {
 			f := newField(t, "coder")
-			ready, goOn := make(chan struct{}), make(chan struct{})
-			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-				if !strings.Contains(turn.Prompt, "the long task") {
-					return []runnertest.Step{runnertest.Say("did it")}
-				}
-				return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
-					close(ready)
-					<-goOn
-					return errors.New("no luck")
-				})}
-			}
-			f.start()
-			task := f.send("coder", "the long task")
-			<-ready
-			f.daemon.Stuck(stuck(task))
-			close(goOn)
-			f.untilState("coder", swarm.Paused)
+			task := f.startStuck()
 			want := dropbox.Dead
 			if strings.Contains(how, "halted") {
 				want = dropbox.Waiting
@@ -436,33 +444,15 @@ func TestAnAbortOfAStuckAgentOnAFullDisk(t *testing.T) {
 		t.Run(string(op), func(t *testing.T) {
 			f := newField(t, "coder")
 			var full atomic.Bool
-			var refused atomic.Int32
-			store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+			var refused atomic.Bool
+			f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
 				if full.Load() && st.Op == op && strings.HasPrefix(st.Name, "coder/") {
-					refused.Add(1)
+					refused.Store(true)
 					return syscall.ENOSPC
 				}
 				return nil
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { store.Close() })
-			f.store = store
-			ready, goOn := make(chan struct{}), make(chan struct{})
-			f.backend.Script = func(runner.Turn) []runnertest.Step {
-				return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
-					close(ready)
-					<-goOn
-					return errors.New("no luck")
-				})}
-			}
-			f.start()
-			task := f.send("coder", "the long task")
-			<-ready
-			f.daemon.Stuck(stuck(task))
-			close(goOn)
-			f.untilState("coder", swarm.Paused)
+			task := f.startStuck()
 			full.Store(true)
 			type answer struct {
 				cut swarm.Cut
@@ -473,10 +463,10 @@ func TestAnAbortOfAStuckAgentOnAFullDisk(t *testing.T) {
 				cut, err := f.daemon.Abort(f.t.Context(), "coder", dropbox.Lead, "")
 				aborted <- answer{cut, err}
 			}()
-			f.until("the disk refuses twice", func() bool { return refused.Load() >= 2 })
+			f.until("the disk refuses a step", refused.Load)
 			full.Store(false)
 			if got := <-aborted; got.err != nil || got.cut.Message != task || got.cut.State != dropbox.Dead {
-				t.Errorf("Abort = %+v, %v, want the state %s", got.cut, got.err, dropbox.Dead)
+				t.Fatalf("Abort = %+v, %v, want the state %s", got.cut, got.err, dropbox.Dead)
 			}
 			f.until("the message is a dead letter", func() bool { return len(f.files("coder", "dead")) > 0 })
 			if left := f.files("coder", "cur"); len(left) > 0 {

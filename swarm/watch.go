@@ -76,17 +76,16 @@ func (a *agent) giveUp(kill context.Context) (bool, error) {
 	if i := slices.IndexFunc(entries, func(e dropbox.Entry) bool { return e.ID == g.Message }); i >= 0 {
 		a.unsettled = true // if the disk refuses a step, the message is left in cur/
 		j, err := a.inbox.Claim(entries[i])
+		if err == nil && j != nil {
+			err = a.inbox.GiveUp(j.Claim, "aborted by "+g.By)
+		}
 		if err != nil {
 			return false, err
 		}
+		a.unsettled = false
 		if j == nil && a.store.Halted() {
 			return false, nil
-		} else if j != nil {
-			if err := a.inbox.GiveUp(j.Claim, "aborted by "+g.By); err != nil {
-				return false, err
-			}
 		}
-		a.unsettled = false
 	}
 	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had ended well already
 	letters, err := a.inbox.Box.DeadLetters().List()

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gofrs/flock"
-
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
@@ -33,16 +31,11 @@ func (e *Events) cursorFile(name string) string {
 }
 
 // held locks the cursor of a listener while f runs.
-func (e *Events) held(name string, f func() error) (err error) {
+func (e *Events) held(name string, f func() error) error {
 	if err := os.MkdirAll(filepath.Join(e.dir, "cursors"), 0o700); err != nil {
 		return err
 	}
-	lock := flock.New(filepath.Join(e.dir, "cursors", name+".lock"), flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	return f()
+	return whileLocked(filepath.Join(e.dir, "cursors", name+".lock"), f)
 }
 
 // Begin gives a new listener a cursor, durably: the listener hears the events that are

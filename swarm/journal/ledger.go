@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -194,7 +192,7 @@ func (l *Ledger) write(line LedgerLine) error {
 	line.V = 1
 	data, err := json.Marshal(line)
 	if err == nil {
-		err = l.locked(func() error {
+		err = whileLocked(filepath.Join(l.home.dir, "ledger.lock"), func() error { // an attached session may add a line
 			return l.home.files.Append(l.home.Ledger(), durable.Options{Volatile: true}, l.secrets.Hidden(data))
 		})
 	}
@@ -202,16 +200,6 @@ func (l *Ledger) write(line LedgerLine) error {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	return nil
-}
-
-// locked keeps other processes from adding lines while f runs.
-func (l *Ledger) locked(f func() error) (err error) {
-	lock := flock.New(filepath.Join(l.home.dir, "ledger.lock"), flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	return f()
 }
 
 // Add appends a line, unless its turn has one already.

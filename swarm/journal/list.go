@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
@@ -45,13 +43,8 @@ func Open(dir string, files durable.Files, hide func([]byte) []byte) *Events {
 }
 
 // locked locks the list while f runs.
-func (e *Events) locked(f func() error) (err error) {
-	lock := flock.New(filepath.Join(e.dir, "events.lock"), flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	return f()
+func (e *Events) locked(f func() error) error {
+	return whileLocked(filepath.Join(e.dir, "events.lock"), f)
 }
 
 // Add puts an event at the end of the list. It sets the event's number, and its time if

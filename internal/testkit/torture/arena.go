@@ -81,7 +81,7 @@ func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 			config.WriteString("  " + key + "\n")
 		}
 	}
-	config.WriteString("policy: {turns_per_hour: 0}\nagents:\n") // hundreds of unproven messages come
+	config.WriteString("policy: {turns_per_hour: 0}\nagents:\n") // there are hundreds of unproven messages
 	for i := range max(1, spec.agents) {
 		a.agents = append(a.agents, fmt.Sprintf("agent%d", i))
 		config.WriteString("  " + a.agents[i] + ": {}\n")

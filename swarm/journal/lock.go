@@ -1,0 +1,18 @@
+package journal
+
+import (
+	"errors"
+
+	"github.com/gofrs/flock"
+)
+
+// whileLocked waits until no other goroutine or process holds the lock at path, and holds
+// it while f runs.
+func whileLocked(path string, f func() error) (err error) {
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	return f()
+}
