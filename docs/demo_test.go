@@ -39,8 +39,8 @@ func realClient(t *testing.T) string {
 }
 
 // The README shows the output of the demo: both have the same lines, except for numbers,
-// ids, times and the folder. The order may differ, since two agents may write at the same
-// time.
+// ids, times and the folder. The order may differ, because two agents may write at the
+// same time.
 func TestReadmeShowsTheDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the real client")
@@ -92,7 +92,7 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 var shape = regexp.MustCompile(`/tmp/\S+|\b[a-z2-7]{10}\b|[0-9]+(?:[.,:][0-9]+)*|\b(?:ms|s|min)\b| +`)
 
 // shapes replaces the parts of lines that differ from run to run, and drops empty lines. It
-// also replaces every other word of ten letters, since it takes such a word for an id.
+// also replaces every other word of ten letters, because it takes such a word for an id.
 func shapes(lines []string) []string {
 	var all []string
 	for _, line := range lines {

@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// The page of the policy has a line for each rule, in the order of their evaluation.
+// The page about the policy has a line for each rule, in the order in which the rules are
+// evaluated.
 func TestPolicyPage(t *testing.T) {
 	page := read(t, "policy.md")
 	var told []policy.Rule

@@ -27,7 +27,7 @@ func started(t *testing.T) *console {
 	return c
 }
 
-// A program that is written from the page on the protocol talks to the daemon.
+// A program that is written from the page about the protocol can talk to the daemon.
 func TestProtocolAsThePageSays(t *testing.T) {
 	c := started(t)
 	real, err := filepath.EvalSymlinks(c.dir)
@@ -122,7 +122,7 @@ func TestProtocolAsThePageSays(t *testing.T) {
 	}
 }
 
-// A program that is written from the page on messages signs a message with a key.
+// A program that is written from the page about messages can sign a message with a key.
 func TestProofAsThePageSays(t *testing.T) {
 	c := started(t)
 	var token string

@@ -9,47 +9,49 @@ import (
 // The errors that a caller may test for with [errors.Is]. Errors with details also have a
 // type for [errors.AsType].
 var (
-	// ErrNoStore says that the folder is not a store: it has no file "version".
+	// ErrNoStore reports that the folder is not a store: it has no file "version".
 	ErrNoStore = errors.New("no mailboxes here")
-	// ErrVersion says that the file "version" is damaged, or that a newer program made the
-	// store.
+	// ErrVersion reports that the file "version" is damaged, or that a newer program made
+	// the store.
 	ErrVersion = errors.New("mailboxes of an unknown version")
-	// ErrLocked says that another process claims from this store. See [LockedError].
+	// ErrLocked reports that another process claims from this store. See [LockedError].
 	ErrLocked = errors.New("locked by another process")
-	// ErrHalted says that the file HALT exists, so no message may be claimed.
+	// ErrHalted reports that the file HALT exists, so no message may be claimed.
 	ErrHalted = errors.New("halted")
-	// ErrName says that a name is not allowed for an agent. See [NameError].
+	// ErrName reports that a name is not allowed for an agent. See [NameError].
 	ErrName = errors.New("not a name for an agent")
-	// ErrNoMailbox says that no mailbox has that name. See [UnknownError].
+	// ErrNoMailbox reports that no mailbox has that name. See [UnknownError].
 	ErrNoMailbox = errors.New("no such mailbox")
-	// ErrFull says that too many messages are already waiting in the mailbox.
+	// ErrFull reports that too many messages are already waiting in the mailbox.
 	ErrFull = errors.New("mailbox is full")
-	// ErrTooLarge says that a body, an attachment, front matter or a file is over its limit.
-	// See [TooLargeError].
+	// ErrTooLarge reports that a body, an attachment, front matter or a file is over its
+	// limit. See [TooLargeError].
 	ErrTooLarge = errors.New("too large")
-	// ErrInvalid says that bytes or fields do not form a valid message. See
+	// ErrInvalid reports that bytes or fields do not form a valid message. See
 	// [InvalidError].
 	ErrInvalid = errors.New("not a valid message")
-	// ErrHops says that programs passed a message on too many times, probably in a loop.
+	// ErrHops reports that programs passed a message on too many times, probably in a
+	// loop.
 	ErrHops = errors.New("passed on too often")
-	// ErrGone says that a message or a dropped file is no longer in its place, usually
+	// ErrGone reports that a message or a dropped file is no longer in its place, usually
 	// because another caller moved it.
 	ErrGone = errors.New("no longer there")
-	// ErrChanged says that a dropped file changed since it was listed, so it may be incomplete.
+	// ErrChanged reports that a dropped file changed since it was listed, so it may be
+	// incomplete.
 	ErrChanged = errors.New("still changing")
-	// ErrNotFound says that no message has that id, or an id with that beginning or end. It
-	// also says that a message has no receipt.
+	// ErrNotFound reports that no message has that id, or an id with that beginning or end.
+	// It also says that a message has no receipt.
 	ErrNotFound = errors.New("no such message")
-	// ErrAmbiguous says that a part of an id matches several messages. See
+	// ErrAmbiguous reports that a part of an id matches several messages. See
 	// [AmbiguousError].
 	ErrAmbiguous = errors.New("several messages")
-	// ErrWatches says that the system does not let this user, or this process, watch more
-	// folders. Only a listing finds changes in the folders that are not watched.
+	// ErrWatches reports that the system does not let this user, or this process, watch
+	// more folders. Only a listing finds changes in the folders that are not watched.
 	ErrWatches = errors.New("the system's limit of watches is reached")
-	// ErrNotDurable says that a message was delivered, but the disk did not confirm it, and
-	// the message could not be removed either: a power cut may still lose it.
+	// ErrNotDurable reports that a message was delivered, but the disk did not confirm it,
+	// and the message could not be removed either: a power cut may still lose it.
 	ErrNotDurable = errors.New("delivered, but the disk did not confirm it")
-	// ErrFileSystem says that the disk has neither hard links nor a rename that never
+	// ErrFileSystem reports that the disk has neither hard links nor a rename that never
 	// replaces a file. Deliveries with a key need one of them.
 	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")
 )

@@ -9,8 +9,8 @@ package dropbox
 // moves them to dead/, with a reason. It leaves unfinished files alone (see
 // [Drops.List]).
 //
-// On a local Linux disk a listing shows the folder at one moment: if it contains a
-// message, it also contains every message that was delivered earlier and has not left the
+// On a local Linux disk, a listing shows the folder at one moment: if it contains a
+// message, it also contains every message that was delivered earlier and is still in the
 // folder. On macOS, on a network disk, above about 130,000 messages, and while messages
 // arrive without a pause, a listing may lack a message and contain a later one; the next
 // listing has both.
@@ -26,7 +26,7 @@ func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 		return nil, nil, b.wrap("list", err)
 	}
 	// Ignore errors from updating FULL and from setting files aside, for example on a
-	// full disk. They must not block the mail, and the next listing retries.
+	// full disk. They must not block the mail, and the next listing tries again.
 	_ = fullMark{b}.update(len(entries))
 	var aside []DeadLetter
 	for _, name := range odd {

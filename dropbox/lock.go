@@ -26,7 +26,7 @@ func (s *Store) Lock() (release func() error, err error) {
 		return nil, fmt.Errorf("lock %s: %w", s.dir, err)
 	}
 	if !got {
-		note, _ := s.disk.readFile(lockFile, 4096) // without a note the error only says "locked"
+		note, _ := s.disk.readFile(lockFile, 4096) // without a note, the error only says "locked"
 		return nil, fmt.Errorf("lock %s: %w", s.dir, &LockedError{Holder: strings.TrimSpace(string(note))})
 	}
 	host, err := os.Hostname()

@@ -28,7 +28,7 @@ func TestLock(t *testing.T) {
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	// A killed holder holds no lock.
+	// A killed process holds no lock.
 	cmd := helper("lock", s.Dir())
 	stdin, _ := cmd.StdinPipe()
 	stdout, err := cmd.StdoutPipe()

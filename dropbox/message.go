@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Version is the number of the message format. A message has it in the field v.
+// Version is the number of the message format. It is in the field v of a message.
 const Version = 1
 
 // MaxHops is the number of times that programs may pass a message on, unless Options set
 // another number. More hops count as a loop.
 const MaxHops = 8
 
-// Type is the kind of a message. It says what the sender expects.
+// Type is the kind of a message. It tells the receiver what the sender expects.
 type Type string
 
 // The types. Status and Note begin no turn: they go into the prompt of the next turn.

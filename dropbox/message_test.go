@@ -321,7 +321,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := m.Encode()
 		if errors.Is(err, dropbox.ErrTooLarge) {
-			return // quotes made it longer than before
+			return // the quotes make it longer than before
 		} else if err != nil {
 			t.Fatalf("Encode of the message that Parse read from %q: %v", data, err)
 		}

@@ -190,7 +190,7 @@ func idPartShape(s string) bool {
 	return s != "" && len(s) <= idLen
 }
 
-// Priority says which of two messages comes first, regardless of their age. It gives a
+// Priority decides which of two messages comes first, regardless of their age. It gives a
 // message's file name its first character (0, 1 or 2), so the most urgent message comes
 // first when names are sorted. The zero value is Normal.
 type Priority int8

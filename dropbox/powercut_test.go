@@ -150,7 +150,7 @@ func (rec *recording) last(n int) string {
 	return b.String()
 }
 
-// A hope is what must be true of a message after a cut.
+// A hope describes what must be true of a message after a cut.
 type hope struct {
 	places        []dropbox.State
 	begun, failed int
@@ -191,8 +191,8 @@ func (rec *recording) hopes(n int) map[string]*hope {
 	return hopes
 }
 
-// judge opens the store that a cut left, takes the steps of a daemon's start, and returns
-// what is wrong afterwards.
+// judge opens the store that a cut left, performs the steps of a daemon's start, and
+// returns what is wrong afterwards.
 func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	s, err := dropbox.Open(dir, dropbox.Options{})
 	if err != nil {
@@ -243,7 +243,7 @@ func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	return nil
 }
 
-// startAgain takes the first steps of a daemon.
+// startAgain performs the first steps of a daemon.
 func startAgain(s *dropbox.Store) error {
 	b, err := s.Mailbox(dropbox.Lead)
 	if err != nil {

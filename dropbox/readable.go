@@ -75,7 +75,7 @@ func (f *readable) read(limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// A Kind says what kind of file a name refers to.
+// A Kind is the kind of file that a name refers to.
 type Kind string
 
 // The kinds of files.

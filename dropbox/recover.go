@@ -20,7 +20,7 @@ func (b *Mailbox) Recover() error {
 // A recovery repairs a mailbox.
 type recovery struct{ box *Mailbox }
 
-// places says in which folders the files of one message are.
+// places lists the folders that contain the files of one message.
 type places struct {
 	e              Entry
 	fresh, claimed []Entry // in the order of their names

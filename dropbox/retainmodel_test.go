@@ -17,8 +17,8 @@ import (
 type oldFile struct {
 	day  string
 	size int64
-	// whole means that there is a receipt, with or without its message: only then may the
-	// files be removed.
+	// whole means that there is a receipt, with or without its message. Only in that case
+	// may the files be removed.
 	whole bool
 }
 
@@ -150,7 +150,7 @@ func retained(files map[string]oldFile, before, after []string, now time.Time, d
 		if left[base+".md"] {
 			total += f.size
 		} else {
-			total += 1000 // only the receipt, after a cut
+			total += 1000 // only the receipt exists, after a cut
 		}
 		if f.day < keep {
 			oldestLeft = min(oldestLeft, f.day)

@@ -12,7 +12,7 @@ import (
 //
 // Send checks all names before it writes anything: if one name is wrong, or one mailbox
 // is full, it delivers nothing. If the disk fails partway, Send returns the error and the
-// deliveries so far; with a Key it is harmless to send again.
+// deliveries so far. If the message has a Key, it is safe to send it again.
 //
 // If sign is not nil, Send calls it for each copy, with the mailbox and the message,
 // which is complete except for the proof. sign returns the proof; see [Proof].

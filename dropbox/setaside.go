@@ -12,7 +12,7 @@ import (
 // aside.
 type DeadLetter struct {
 	Entry         // of a message; for another file only ID, Created and Name are set
-	Reason string // why, one or more lines; empty if there is no reason
+	Reason string // the reason, one or more lines; empty if there is none
 
 	// Original is the earlier name of a file that was set aside; empty for a message.
 	Original string

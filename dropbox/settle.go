@@ -89,7 +89,7 @@ func (b *Mailbox) file(e Entry) error {
 		return err
 	}
 	if e.Name != "" {
-		// Claim did not wait for this sync. Without it, a finished message could wait in
+		// Claim did not wait for this sync. Without it, a finished message could be in
 		// new/ again after a power cut.
 		if err := b.disk.syncLeft(b.dir(newFolder)); err != nil {
 			return err

@@ -111,7 +111,7 @@ func create(dir string) error {
 	if err := d.put(scratchPrefix+NewID(), ".gitignore", []byte(ignored)); err != nil {
 		return err
 	}
-	// The file version comes last: without it the folder is not a store yet.
+	// The file version comes last, because without it the folder is not yet a store.
 	return d.put(scratchPrefix+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
 }
 
@@ -243,7 +243,7 @@ func makeMailbox(d *disk, name string) error {
 		}
 	}
 	if slices.Contains(missing, workFolder) {
-		return nil // a power cut may take work/ away, but then the next call makes it again
+		return nil // a power cut may remove work/, but then the next call recreates it
 	}
 	return sync()
 }

@@ -29,9 +29,9 @@ type Stray struct {
 	Ino     uint64
 }
 
-// Same reports whether the file is unchanged between two looks: the same file, with the
-// same size and the same time of modification. A file that stays the same for a while
-// counts as complete.
+// Same reports whether the file is unchanged between two checks: the same file, with the
+// same size and the same modification time. A file that stays the same for a while counts
+// as complete.
 func (st Stray) Same(other Stray) bool {
 	return st.Name == other.Name && st.Kind == other.Kind && st.Size == other.Size &&
 		st.ModTime.Equal(other.ModTime) && st.Dev == other.Dev && st.Ino == other.Ino

@@ -130,8 +130,8 @@ func (t Threads) List() ([]HaltedThread, error) {
 	return list, nil
 }
 
-// Unhalt lets a conversation continue. If the conversation is not halted, that is not an
-// error.
+// Unhalt lets a conversation continue. It is not an error if the conversation is not
+// halted.
 func (t Threads) Unhalt(thread string) error {
 	err := ignoreMissing(t.store.disk.remove(haltFileOf(thread)))
 	if err == nil {

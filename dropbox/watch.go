@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Change says where to look. It may come late, twice, or never, so rely only on the
-// contents of the folder.
+// A Change tells the caller where to look. It may come late, twice, or never, so rely
+// only on the contents of the folder.
 type Change struct {
 	Mailbox string // the mailbox; empty for All and Halt, and for Lost if it is not known
 	Name    string // the file that appeared in new/, if the event had its name
 	Stray   bool   // a file changed in the mailbox's own folder, or there is room again: see [Drops.List]
 	Halt    bool   // HALT was made or removed
-	All     bool   // events were lost, or folders were made or removed: look everywhere
-	Lost    bool   // a watch is gone, or an error occurred: call [Watcher.Rewatch] soon
+	All     bool   // events were lost, or folders were made or removed, so look everywhere
+	Lost    bool   // a watch is gone, or an error occurred, so call [Watcher.Rewatch] soon
 }
 
 // A Watcher reports changes in a store. One watcher serves all mailboxes: by default Linux
@@ -73,7 +73,7 @@ func (w *Watcher) begin() error {
 			return fmt.Errorf("watch %s: %w", w.store.dir, noWatches(err))
 		}
 		w.fs = fw
-		w.runs.Go(func() { w.run(fw) }) // runs until Close, which waits for it
+		w.runs.Go(func() { w.run(fw) }) // this goroutine runs until Close, which waits for it
 	}
 	if err := w.fs.Add(w.store.dir); err != nil {
 		return fmt.Errorf("watch %s: %w", w.store.dir, noWatches(err))

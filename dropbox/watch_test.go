@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// rings collects the changes that a watcher reports, and never blocks it.
+// rings collects the changes that a watcher reports, and never blocks the watcher.
 type rings struct {
 	mu    sync.Mutex
 	heard []dropbox.Change

@@ -116,7 +116,8 @@ func (l *listener) quiet() error {
 }
 
 // survives damages the watched folders, sends a message if that is possible, repairs them,
-// and checks that after one look no message is missing and changes are reported again.
+// and checks that after one listing no message is missing and that changes are reported
+// again.
 func (l *listener) survives(damage, repair func() error) error {
 	if err := l.sendAndHear(); err != nil {
 		return fmt.Errorf("before: %w", err)
@@ -161,8 +162,8 @@ func moveBack(aside, path string) error {
 	return errors.Join(ignoreMissing(os.Remove(path)), os.Rename(aside, path))
 }
 
-// After any damage to the folders, one look finds every message, changes are reported
-// again, and the reports do not continue forever.
+// After any damage to the folders, one listing finds every message, changes are reported
+// again, and the reports eventually stop.
 func TestWatchFaults(t *testing.T) {
 	for name, fault := range map[string]func(dir, aside string) (damage, repair func() error){
 		"new deleted": func(dir, aside string) (func() error, func() error) {

@@ -99,7 +99,7 @@ func TestMain(m *testing.M) {
 }
 
 // A swarm is a copy of an example with a separate home. The path of its folder is short,
-// since the daemon's socket is below it.
+// because the daemon's socket is below it.
 type swarm struct {
 	t   *testing.T
 	dir string

@@ -12,7 +12,7 @@ import (
 )
 
 // A long text goes out in several batches. If the connection ends between two of them, the
-// next attempt may repeat the first one only with a mark, since the server has it.
+// next attempt may repeat the first one only with a mark, because the server has it.
 func TestACutBetweenTwoBatches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

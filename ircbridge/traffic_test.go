@@ -30,7 +30,7 @@ type traffic struct {
 }
 
 // allLines is a size of the buffer that is large enough for all lines of a test. On a
-// slow machine there are more of them, since ann speaks until the last kill.
+// slow machine there are more of them, because ann speaks until the last kill.
 const allLines = 1 << 20
 
 func newTraffic(t *testing.T, addr string) *traffic {

@@ -196,7 +196,7 @@ func oursDecode(b *testing.B, stream []byte, win *window.Buffer) {
 func BenchmarkStream(b *testing.B) {
 	for name, stream := range map[string][]byte{
 		"all":   mix(b),
-		"small": mix(b, "big_output.jsonl"), // with nothing to skip: the hard case
+		"small": mix(b, "big_output.jsonl"), // with nothing to skip, which is the hard case
 	} {
 		lines := float64(bytes.Count(stream, []byte("\n")))
 		run := func(variant string, decode func()) {

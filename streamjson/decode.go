@@ -114,8 +114,8 @@ func (p *parser) block(o object) Block {
 	}
 }
 
-// toolResult reads the content of a tool's result: a text, or parts. In place of a part
-// that is not text, it puts the part's type in brackets.
+// toolResult reads the content of a tool's result: a text, or parts. It replaces a part
+// that is not text by the part's type in brackets.
 func (p *parser) toolResult(raw []byte) (kept string, lost int64) {
 	parts, ok := p.list(raw, '[')
 	if !ok {
@@ -197,7 +197,7 @@ func result(o object) *Result {
 	}
 	if since := o.obj("model_usage_since_last_result"); since.ok {
 		r.SinceLastUSD = new(float64)
-		for _, model := range since.unique() { // in a fixed order, since the order can change a floating-point sum
+		for _, model := range since.unique() { // in a fixed order, because the order can change a floating-point sum
 			*r.SinceLastUSD += o.p.object(model.value).float("costUSD")
 		}
 	}

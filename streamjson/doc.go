@@ -14,11 +14,11 @@
 //
 // # What a line means
 //
-// A line means what encoding/json reads into a map: keys may have any order and are
-// compared exactly, the last of two equal keys counts, and bytes that are not UTF-8
-// become U+FFFD. If a field is missing or has an unexpected type, its value is zero, and
-// the other fields are still read. The parser is not encoding/json, which is five to ten
-// times slower; a fuzz test compares the two.
+// A line has the meaning that encoding/json gives it when it decodes into a map: keys may
+// have any order and are compared exactly, the last of two equal keys counts, and bytes
+// that are not UTF-8 become U+FFFD. If a field is missing or has an unexpected type, its
+// value is zero, and the other fields are still read. The parser is not encoding/json,
+// which is five to ten times slower; a fuzz test compares the two.
 //
 // # What may be kept
 //

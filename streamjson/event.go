@@ -18,7 +18,7 @@ const (
 	KindResult    Kind = "result"    // a turn ends: Result, Usage
 	KindStatus    Kind = "status"    // Status
 	KindCompact   Kind = "compact"   // the context was compacted: Compact
-	KindRetry     Kind = "retry"     // the client is about to ask the API again: Retry
+	KindRetry     Kind = "retry"     // the client is about to call the API again: Retry
 	KindHook      Kind = "hook"      // Hook
 	KindTask      Kind = "task"      // a sub-agent or background command: Task
 	KindCommand   Kind = "command"   // the state of a prompt: Command (since 2.1.330)
@@ -139,8 +139,8 @@ type Server struct {
 	Status string `json:"status,omitempty"`
 }
 
-// A Result says how a turn ended. IsError, and not Subtype, decides whether it ended well: an
-// API error is a "success" with IsError.
+// A Result describes how a turn ended. IsError, and not Subtype, decides whether the turn
+// ended well: an API error has the subtype "success" and IsError.
 type Result struct {
 	Subtype   string        `json:"subtype,omitempty"`
 	IsError   bool          `json:"is_error,omitempty"`
@@ -195,7 +195,7 @@ type Compact struct {
 	Post    int    `json:"post,omitempty"`    // tokens of the summary; not the size of the next request
 }
 
-// Retry says that the client will ask the API again after Delay.
+// Retry reports that the client will call the API again after Delay.
 type Retry struct {
 	Attempt int           `json:"attempt,omitempty"`
 	Max     int           `json:"max,omitempty"`
@@ -204,7 +204,7 @@ type Retry struct {
 	Error   string        `json:"error,omitempty"`
 }
 
-// Hook says that a hook has started or answered.
+// Hook reports that a hook has started or answered.
 type Hook struct {
 	Phase    string `json:"phase,omitempty"` // started or response
 	Event    string `json:"event,omitempty"` // such as SessionStart
@@ -233,7 +233,7 @@ type Task struct {
 	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that started it
 	Status  string `json:"status,omitempty"`
 	Summary string `json:"summary,omitempty"` // or its description
-	// Foreground says that the tool call waits for the started task. False means that it
+	// Foreground means that the tool call waits for the started task. False means that it
 	// does not wait, or that this is unknown (2.1.197).
 	Foreground bool `json:"foreground,omitempty"`
 	// Background lists all background tasks, each with its ID and Type only. It is nil if none

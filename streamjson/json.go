@@ -161,8 +161,8 @@ func special(w uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-0x20*ones)&^w) & highs
 }
 
-// skipString skips a string, eight bytes at a time. odd says that the string may have
-// escapes or bytes beyond ASCII.
+// skipString skips a string, eight bytes at a time. odd reports that the string may have
+// escapes or non-ASCII bytes.
 func skipString(b []byte, i int) (end int, odd bool) {
 	if at(b, i) != '"' {
 		return -1, false

@@ -41,7 +41,7 @@ func kindOf(typ, subtype string) Kind {
 	return KindOther
 }
 
-// what names a line of kind other by its type and subtype.
+// what returns the type and the subtype of a line of kind other.
 func what(typ, subtype string) string {
 	if subtype == "" {
 		return typ

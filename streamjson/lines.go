@@ -14,7 +14,7 @@ const (
 // A line is one line of the stream without its newline.
 type line struct {
 	text   []byte // valid until the next line
-	lost   int64  // bytes beyond the limit, not in text
+	lost   int64  // number of bytes beyond the limit, which are not in text
 	cutOff bool   // the stream ended before its newline
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // arenaSize is the size of a block of memory for short strings, in bytes. It is small,
-// because a string that is kept keeps the whole block in memory.
+// because each string that a caller keeps holds its whole block in memory.
 const arenaSize = 4 << 10
 
 // A parser decodes lines one after another into the same event. Short strings share

@@ -33,7 +33,7 @@ func unescape(dst, escaped []byte, from, to int) (_ []byte, size int) {
 }
 
 // escape decodes the escape with which text begins, and returns its length. The escape is
-// valid, since skipString has checked it. Half of a surrogate pair becomes U+FFFD.
+// valid, because skipString has checked it. Half of a surrogate pair becomes U+FFFD.
 func escape(text []byte) (rune, int) {
 	switch c := text[1]; c {
 	case 'b':

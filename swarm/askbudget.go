@@ -64,8 +64,8 @@ func (p *purse) ask(b *budget.Block) {
 }
 
 // warn warns once about each scope whose budget is nearly spent. For a daily scope it sends
-// the lead a message and a notice. For a task it sends only the notice, since one night may
-// have many tasks.
+// the lead a message and a notice. For a task it sends only the notice, because one night
+// may have many tasks.
 func (p *purse) warn(t budget.Turn) {
 	for _, w := range p.budget.Warnings(t) {
 		used := "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)

@@ -186,8 +186,8 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	}
 }
 
-// A turn that waits for an answer counts as neither silent nor too long, since turn_timeout
-// counts only the time that the turn spends working.
+// A turn that waits for an answer counts as neither silent nor too long, because
+// turn_timeout counts only the time that the turn spends working.
 func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -43,8 +43,8 @@ type wait struct {
 
 // unclaimed contains the waits of the publications that nobody has claimed, by publication
 // id. Only the goroutine that calls followUp uses it. When the daemon starts, each
-// publication begins at its first step, since no agent could claim it while no daemon ran.
-// The message keys keep a step from reaching an agent twice.
+// publication begins at its first step, because no agent could claim it while no daemon
+// ran. The message keys keep a step from reaching an agent twice.
 type unclaimed map[string]*wait
 
 // open records that a publication is currently unclaimed, and returns its wait.

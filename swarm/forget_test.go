@@ -201,9 +201,9 @@ func (f *field) compacted(n int) (line journal.LedgerLine) {
 	return line
 }
 
-// The budget reserves money for a compaction as for any turn, and the reservation is the
-// cap of the compaction's client. If the daemon is killed during the compaction, the
-// whole reservation counts as spent.
+// The budget reserves money for a compaction as it does for any turn, and the reservation
+// is the cap of the compaction's client. If the daemon is killed during the compaction,
+// the whole reservation counts as spent.
 func TestACompactionIsBoundedByTheBudget(t *testing.T) {
 	began := make(chan runner.Turn, 1)
 	var f *field

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// An agent that cannot work does not check its mail either. Even so, senders are refused
-// when too much mail waits, and accepted again when there is room.
+// An agent that cannot work does not check its mail. Even so, senders are refused when
+// too much mail waits, and accepted again when there is room.
 func TestSendersAreRefusedWhileAnAgentIsHeld(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

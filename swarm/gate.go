@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// GateStatus says what the gate has stopped.
+// GateStatus lists what the gate has stopped.
 type GateStatus struct {
 	Refused RefusedCount   `json:"refused"`
 	Threads []ThreadHalted `json:"halted_threads"` // newest first

@@ -147,7 +147,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 		"two by results":   {policy.Default(), []string{"a", "b"}, different, dropbox.Result, true, policy.RuleHops, 20},
 		"by hops alone":    {only(func(p *policy.Policy) { p.MaxHops = 4 }), []string{"a", "b"}, different, dropbox.Task, false, policy.RuleHops, 60},
 		"by echoes alone":  {only(func(p *policy.Policy) { p.MaxEchoes = 2 }), []string{"a", "b"}, same, dropbox.Task, false, policy.RuleEcho, 60},
-		// Even the slowest machine sends more than three messages a minute.
+		// Even the slowest machine can send more than three messages a minute.
 		"by their rate only": {only(func(p *policy.Policy) { p.PerThread = 3 }), []string{"a", "b"}, different, dropbox.Task, false, policy.RuleThreadRate, 60},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -277,7 +277,7 @@ func TestThePersonIsToldEachTime(t *testing.T) {
 	}
 }
 
-// lay writes a file into new/ as a foreign program does.
+// lay writes a file into new/ as another program could.
 func (f *field) lay(name, id, front, body string) {
 	f.t.Helper()
 	file := "1-20261121T045102.123456Z-" + id + ".md"

@@ -96,7 +96,7 @@ func (s *Swarm) TellGone() {
 	}
 }
 
-// TellLead tells the lead, once per key, about a problem with a part of the daemon outside
+// TellLead tells the lead, once per key, about a problem in a part of the daemon outside
 // this package. It is safe for concurrent use.
 func (s *Swarm) TellLead(key, subject, body string) { s.mail.TellLead("", key, subject, body) }
 

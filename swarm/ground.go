@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A ground is the folder of all mailboxes as the daemon found it when it started. While
+// A ground is the folder of all mailboxes, as the daemon found it when it started. While
 // the daemon runs, another program may delete, move or replace the folder. Only the sweep
 // goroutine uses a ground.
 type ground struct {
@@ -51,7 +51,7 @@ func (g *ground) check() string {
 	if !missing(filepath.Join(g.store.Dir(), ".lock")) {
 		return ""
 	}
-	// The daemon's lock is on a deleted file; no other process would see it.
+	// The daemon's lock is on a deleted file, so no other process would notice the lock.
 	release, err := g.store.Lock()
 	if err != nil {
 		return "another daemon may work on the same mailboxes (" + err.Error() + "): stop one of them"
@@ -75,8 +75,8 @@ func missing(path string) bool {
 }
 
 // A file system with less free space than this is tested with a write. A file system with
-// more counts as having room. A quota may still be used up; then the next write fails and
-// reveals that.
+// more free space counts as having room. A quota may still be used up; then the next
+// write fails and shows that.
 const (
 	scarceBytes = 1 << 20
 	scarceFiles = 100

@@ -20,9 +20,9 @@ import (
 
 func drop(f *field, agent, name, text string) {
 	f.t.Helper()
-	// The file appears complete: on a loaded machine the time between the creation of a
-	// file and the writing of its text can exceed the short debounce of these tests, and
-	// an empty file is set aside.
+	// The file appears with its whole text at once, because on a loaded machine the time
+	// between the creation of a file and the writing of its text can exceed the short
+	// debounce of these tests, and an empty file is set aside.
 	whole := filepath.Join(filepath.Dir(f.store.Dir()), ".drop-"+agent+"-"+name)
 	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)

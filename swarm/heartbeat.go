@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// longestBeat is the longest wait between two heartbeats, unless the first wait is
+// longestBeat is the maximum wait between two heartbeats, unless the first wait is
 // longer.
 const longestBeat = time.Hour
 
@@ -19,7 +19,7 @@ type beats struct {
 	n    int       // heartbeats since the last mail
 }
 
-// came records that mail arrived. The waits then start again from the first one.
+// came records that mail arrived. After that, the waits start again from the first one.
 func (b *beats) came() { *b = beats{} }
 
 // worked restarts the idle time, after a turn or while the agent is held.
@@ -36,9 +36,9 @@ func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
 
 // heartbeat sends an idle agent its heartbeat, if one is due, and returns how long to wait.
 // A result of 0 means that the heartbeat was sent. It skips a heartbeat whose turn could
-// not begin now, because all places are taken, the agent has begun too many turns, or a
-// budget is spent. So no heartbeat waits in the mailbox, and none makes the daemon ask a
-// person to raise a budget.
+// not begin now, because all slots are taken, the agent has begun too many turns, or a
+// budget is spent. So no heartbeat waits in the mailbox, and no heartbeat makes the daemon
+// ask a person to raise a budget.
 func (a *agent) heartbeat(now time.Time) time.Duration {
 	h := a.control.heartbeat()
 	if h.After == 0 {

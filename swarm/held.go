@@ -25,8 +25,8 @@ func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
 	return held
 }
 
-// heldBut does the work of held, except that outside the agent's hours it calls passes,
-// which reports whether the next turn may begin anyway.
+// heldBut does the work of held, with one exception: outside the agent's hours it calls
+// passes, which reports whether the next turn may begin anyway.
 func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool) {
 	if a.control.attached() {
 		a.unsettled = true // the daemon checks cur/ when it runs the agent again
@@ -36,7 +36,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	}
 	st := a.holds.Of(a.name)
 	if p := st.Paused; p != nil && p.Since.Sub(now) > journal.ClockStep {
-		// The clock was set back: that must not lengthen the pause.
+		// The clock was set back, but that must not lengthen the pause.
 		back := *p
 		back.Since = now.UTC()
 		if !p.Until.IsZero() {
@@ -48,7 +48,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	if p := st.Paused; p.Holds(now) && st.Stopped == nil && a.answered(p) {
 		a.deps.mail.Unpaused(a.name, p.Since, "its question is answered", "")
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
-			if s.Paused != nil && s.Paused.Since.Equal(p.Since) { // nobody has paused it since
+			if s.Paused != nil && s.Paused.Since.Equal(p.Since) { // nobody has paused it since then
 				s.Paused = nil
 			}
 		}))

@@ -34,7 +34,7 @@ func (a *agent) passesHours(m *dropbox.Message) bool {
 	return m.Priority == dropbox.Urgent && m.Type.Wakes() && (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && a.inbox.Proves(m)
 }
 
-// mostUrgent bounds how many urgent messages are read to find one from a person.
+// mostUrgent limits how many urgent messages are read to find one from a person.
 const mostUrgent = 100
 
 // next returns the message for the next turn. Within the agent's hours it is the first

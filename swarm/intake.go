@@ -42,7 +42,7 @@ type strayState struct {
 // room on it.
 const roomAgain = time.Second
 
-// mostPatience bounds the wait after a failed delivery of a file.
+// mostPatience is the maximum wait after a failed delivery of a file.
 const mostPatience = 30 * time.Second
 
 func newIntake(s *Swarm) *intake {
@@ -58,14 +58,14 @@ func (in *intake) run(stop context.Context) {
 }
 
 // look delivers the files that have been unchanged for long enough, and returns the time
-// until the next look.
+// until the next check.
 func (in *intake) look(now time.Time) time.Duration {
 	rest := in.swarm.Plan().debounce()
 	again := forever
 	still := map[strayKey]strayState{}
 	full := map[string][]string{}
 	var tight []string
-	lacksRoom := false // whether this look has found the disk full
+	lacksRoom := false // whether this check has found the disk full
 	noRoom := sync.OnceValue(func() bool {
 		lacksRoom = dropbox.IsNoRoom(in.swarm.store.Room())
 		return lacksRoom
@@ -113,8 +113,8 @@ func (in *intake) look(now time.Time) time.Duration {
 				continue
 			}
 			if was.full = isFull(p.box); was.full {
-				// A program that makes room in the mailbox wakes the intake, and so does the
-				// next check of the folders.
+				// When a program makes room in the mailbox, the intake is woken. The next
+				// check of the folders wakes it, too.
 				still[key] = was
 				full[key.mailbox] = append(full[key.mailbox], screen.Short(st.Name, 100))
 				continue
@@ -164,7 +164,7 @@ func (in *intake) complainOfDisk(files []string) {
 // A place is a mailbox into whose folder files may be dropped.
 type place struct {
 	box    *dropbox.Mailbox
-	takeIn func(st dropbox.Stray, cut string) bool // false: the file has to wait
+	takeIn func(st dropbox.Stray, cut string) bool // if false, the file has to wait
 }
 
 // places returns the mailboxes of the agents, the lead and IRC.

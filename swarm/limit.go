@@ -20,8 +20,8 @@ func afterLimit(l journal.Limit, agent string, until time.Time) string {
 	return l.Hint + "; " + s
 }
 
-// liftOpenLimit ends an open limit after a turn that ended well, since that shows that the
-// API accepts work from this account again.
+// liftOpenLimit ends an open limit after a turn that ended well, because that shows that
+// the API accepts work from this account again.
 func (a *agent) liftOpenLimit() {
 	account := a.account()
 	if a.holds.HasOpenLimit(account) {

@@ -59,7 +59,8 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 }
 
 // hearAnswers sends the daemon's questions to the person, and handles the answers, until
-// ctx is done. If one of these fails, it shows the failure in the status and tries again.
+// ctx is done. If one of these steps fails, it shows the failure in the status and tries
+// again.
 func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
 	const trouble = "questions to the person"
 	retry, watched := firstRetry, w == nil

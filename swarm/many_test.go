@@ -13,7 +13,7 @@ import (
 )
 
 // Several senders send a thousand messages to ten agents at once. Each message is done
-// once, in order per agent and priority, and none is left over.
+// once, in order for each agent and priority, and none is left over.
 func TestAThousandMessages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -51,9 +51,9 @@ func TestAThousandMessages(t *testing.T) {
 		return left == 0
 	})
 
-	// The turns of an agent do not overlap. Per agent and sender the messages run in the
-	// order in which they were sent (senders race with each other, and urgent messages
-	// overtake).
+	// The turns of an agent do not overlap. For each agent and sender, the messages run
+	// in the order in which they were sent (senders race with each other, and urgent
+	// messages overtake).
 	ran := map[string]int{}
 	began := map[string]time.Time{}
 	last := map[string]int{}

@@ -32,8 +32,8 @@ var nightFaults = map[string][2]int{
 	"stuck": {12, 25}, "loop": {14, 27}, "limit": {18, 45}, "crash": {20, 33}, "dead letter": {22, 35}, "question": {23, 38},
 }
 
-// A night simulates a person's absence: six agents work on many tasks, and each fault
-// occurs twice. The person only answers questions.
+// A night simulates the absence of the person: six agents work on many tasks, and each
+// fault occurs twice. The person only answers questions.
 type night struct {
 	*field
 	tasks    []string // ids

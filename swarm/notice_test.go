@@ -146,7 +146,7 @@ func TestNotices(t *testing.T) {
 			},
 			want: []string{`[UNPAUSED] coder goes on: the time of its pause is over.`},
 		},
-		"an aborted turn": { // no notice: the person who aborts the turn knows
+		"an aborted turn": { // no notice, because the person who aborts the turn already knows
 			do: func(f *field) {
 				id := f.send("coder", "@say begun\n@hang", subject("Paint the door"))
 				f.untilState("coder", swarm.Working)

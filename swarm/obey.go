@@ -57,8 +57,8 @@ func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 	return nil
 }
 
-// compact runs a turn without a message. It tries only once: whatever makes the compaction
-// fail will make the next message's turn fail too, and that failure is reported.
+// compact runs a turn without a message. It tries only once. If the compaction fails, the
+// next message's turn fails for the same reason, and that failure is reported.
 func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	settings := a.settings()
 	if !a.turns.CanCompact(settings) {
@@ -115,7 +115,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	for err := a.ledger.Add(line); err != nil; err = a.ledger.Add(line) {
 		a.diskTrouble(stop, "record the compaction", err)
 		if stop.Err() != nil {
-			return errStopping // the next daemon counts what was reserved
+			return errStopping // the next daemon counts the reserved amount
 		}
 	}
 	text := fmt.Sprintf("= compacted %s %s %s, by %s", often(out.Compactions), screen.Took(out.Ended.Sub(out.Began)), screen.Cost(out.CostUSD, out.CostUnknown), o.By)
@@ -143,7 +143,7 @@ func often(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// A blockedError says that the budget allows no compaction now.
+// A blockedError reports that the budget allows no compaction now.
 type blockedError struct{ *budget.Block }
 
 func (e *blockedError) Error() string { return capText(e.Block) }

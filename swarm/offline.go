@@ -88,7 +88,8 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	return st, err
 }
 
-// maxWhy bounds, in columns, the reason for a halt that the status shows.
+// maxWhy is the maximum length, in columns, of the reason for a halt that the status
+// shows.
 const maxWhy = 200
 
 // WhyNoDaemon is the reason shown for an agent that does nothing, if there is no other
@@ -184,7 +185,7 @@ func countWaiting(entries []dropbox.Entry) mail.Waiting {
 }
 
 // maxLookedAt is how many of the newest messages for the person are searched for questions,
-// since each message is a file that has to be read.
+// because each message is a file that has to be read.
 const maxLookedAt = 500
 
 // forLead counts the messages that the person has not read, and the unanswered questions,

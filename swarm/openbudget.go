@@ -35,7 +35,8 @@ func (t *treasury) restore(p Plan) error {
 	return nil
 }
 
-// wake wakes the agents if there is a cap, since a blocked turn may start now.
+// wake wakes the agents if there is a cap, because a blocked turn may now be able to
+// start.
 func (t *treasury) wake() {
 	if t.budget.Bounds() {
 		for _, m := range t.members() {
@@ -44,7 +45,7 @@ func (t *treasury) wake() {
 	}
 }
 
-// ErrRaise says that an agent tried to raise a cap.
+// ErrRaise reports that an agent tried to raise a cap.
 var ErrRaise = errors.New("only a person may raise a budget")
 
 // RaiseBudget adds to the cap of a scope, and returns the new cap. The parameter by names

@@ -31,12 +31,12 @@ type purse struct {
 	*deps
 	name    string
 	inbox   *mail.Inbox
-	wake    func() // wakes the agents, since a blocked turn may start now
+	wake    func() // wakes the agents, because a blocked turn may now be able to start
 	version uint64 // the book's version when messages were parked; see [budget.Book.Version]
 	first   parked // what is shown when only parked messages are left
 }
 
-// A parked says how to show an agent whose mail waits for the budget.
+// A parked describes how to show an agent whose mail waits for the budget.
 type parked struct {
 	state     State
 	why, next string
@@ -57,8 +57,8 @@ func (p *purse) unpark() {
 }
 
 // reserve reserves part of the budget for the turn of a message. The turn already has a
-// place among the running turns. For a message that cannot be read, m is nil and nothing is
-// reserved, since it gets no turn.
+// slot among the running turns. For a message that cannot be read, m is nil and nothing is
+// reserved, because it gets no turn.
 func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block) {
 	if m == nil {
 		return nil, nil
@@ -67,7 +67,7 @@ func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block)
 }
 
 // mayStart returns how many turns may start now, including the turn that already has a
-// place.
+// slot.
 func (p *purse) mayStart() int {
 	agents := 0
 	for _, spec := range p.plan().Agents {
@@ -79,7 +79,7 @@ func (p *purse) mayStart() int {
 }
 
 // release gives back the part of the reservation that the last turn did not use, and wakes
-// the agents, since a blocked turn may start now.
+// the agents, because a blocked turn may now be able to start.
 func (p *purse) release() {
 	if p.budget.Release(p.name) {
 		p.wake()
@@ -87,7 +87,7 @@ func (p *purse) release() {
 }
 
 // settleLost ends the reservations of the turns that an earlier daemon left. If the message
-// of a turn is gone, how the turn ended will never be known, so the turn's whole
+// of a turn is gone, nobody can find out how the turn ended, so the turn's whole
 // reservation counts as spent.
 func (p *purse) settleLost() error {
 	for _, turn := range p.budget.Unsettled(p.name) {

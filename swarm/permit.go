@@ -19,14 +19,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// These bound the permission requests from the client of one turn.
+// These constants limit the permission requests from the client of one turn.
 const (
 	maxQuestions     = 100              // questions to the lead
-	maxQuestionsOpen = 8                // open at once; further questions wait for a place
+	maxQuestionsOpen = 8                // questions open at the same time; further questions wait
 	maxDecisionsTold = 30               // events about denials by rules
 	maxDecisionsKept = 200              // lines in the log, and events about all decisions
 	maxAskedText     = 8 << 10          // length of a tool call's text, in bytes: nobody should allow what is not shown
-	permitPatience   = 10 * time.Minute // time-out of a question, if the rules name none
+	permitPatience   = 10 * time.Minute // time-out of a question, if the rules specify none
 )
 
 // These are the reasons to stop waiting for an answer.
@@ -48,7 +48,7 @@ type permitter struct {
 // of returns the function that decides about the tool calls of the turn with this record. A
 // question ends when stop is done, because the turn has to end then.
 func (p *permitter) of(stop context.Context, rec *journal.Record, rules permission.Rules) runner.Permit {
-	asked := *rec // a copy, since the turn keeps writing to rec
+	asked := *rec // a copy, because the turn keeps writing to rec
 	t := &turnPermits{permitter: p, rec: &asked, rules: rules, places: make(chan struct{}, maxQuestionsOpen)}
 	return func(ctx context.Context, r runner.PermissionRequest) runner.Decision { return t.decide(ctx, stop, r) }
 }
@@ -175,7 +175,8 @@ func (t *turnPermits) lead() string {
 	return to
 }
 
-// over returns why the turn must not wait for an answer any longer, or nil.
+// over returns the reason why the turn must stop waiting for an answer, or nil if it may
+// keep waiting.
 func (t *turnPermits) over() error {
 	if t.store.Halted() {
 		return errEverythingHalted
@@ -200,7 +201,8 @@ func overBecause(err error) string {
 }
 
 // answerWord returns the first word of an answer, in lower case and without punctuation. It
-// skips the agent's name, since a line addressed to an agent on IRC begins with that name.
+// skips the agent's name, because a line addressed to an agent on IRC begins with that
+// name.
 func answerWord(m *dropbox.Message, agent string) string {
 	a := mail.ReadAnswer(m.From, m.Body)
 	if a.Word == agent && dropbox.IsBridge(m.From) {

@@ -64,7 +64,8 @@ func newPermitField(t *testing.T, r permission.Rules, requests ...runner.Permiss
 	return f
 }
 
-// leadWord is what an agent without requests says, as the answer to a question.
+// leadWord is the last word of an agent without requests, which is its answer to a
+// question.
 const leadWord = "Allow, of course."
 
 var npmTest = runner.PermissionRequest{Kind: "execute", Command: "npm test"}
@@ -90,8 +91,8 @@ func (f *field) question(to string, seen ...string) *dropbox.Message {
 	return got
 }
 
-// asked waits for the first question of a turn, and returns its id. The question may be
-// over already.
+// asked waits for the first question of a turn, and returns its id. The question may
+// already be over.
 func (f *field) asked(turn string) string {
 	f.t.Helper()
 	var first journal.Asked
@@ -243,7 +244,7 @@ func TestSomebodyOnIRCAnswers(t *testing.T) {
 	}
 }
 
-// If the answer is neither allow nor deny, the question is asked once more.
+// If the answer is neither allow nor deny, the question is asked a second time.
 func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 	for second, allowed := range map[string]bool{"allow": true, "what?": false} {
 		f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A PersonError says that only a person may let an agent continue.
+// A PersonError reports that only a person may let an agent continue.
 type PersonError struct{ Name string }
 
 func (e *PersonError) Error() string {

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Options are the parts from which [New] makes a swarm. Project, Store, Plan and Backends
+// Options contains what [New] needs to make a swarm. Project, Store, Plan and Backends
 // are required.
 type Options struct {
 	// Project is the folder of claude-swarm.yaml; the daemon's own files are in the
@@ -29,7 +29,7 @@ type Options struct {
 	Project string
 	// Store contains the mailboxes. The caller opens, locks and closes it.
 	Store *dropbox.Store
-	// Plan says which agents there are. Reload replaces it.
+	// Plan lists the agents and their settings. Reload replaces it.
 	Plan Plan
 	// Backends maps the names that the agents' Specs use to backends.
 	Backends map[string]runner.Backend
@@ -43,7 +43,7 @@ type Options struct {
 	Version string
 	// Gate decides which messages may pass. If it is nil, only loops are stopped.
 	Gate mail.Gate
-	// Listeners receive the events, as the lead and IRC do.
+	// Listeners receive the events, in the same way as the lead and IRC.
 	Listeners []mail.Listener
 	// Announcer chooses the events that people see on IRC; if it is nil, nothing is shown
 	// there.
@@ -77,10 +77,10 @@ type Plan struct {
 	Topics     TopicPolicy
 	Retention  Retention
 	IRC        string // the channel in which the agents and people talk; "" means none
-	// Supervisor says how the agents are watched; nil means that they are not.
+	// Supervisor configures how the agents are supervised; nil means that they are not.
 	Supervisor *Supervision
-	// TurnsPerHour is how many turns an agent may begin within an hour without a person; 0
-	// means no bound.
+	// TurnsPerHour is the maximum number of turns that an agent may begin within an hour
+	// without a person; 0 means no limit.
 	TurnsPerHour int
 	Zone         *time.Location // decides when a day begins; nil means the zone of the machine
 	Quiet        *hours.Hours   // hours in which the person is told only what cannot wait; nil means none
@@ -109,7 +109,7 @@ func (p Plan) supervision() supervisor.Settings {
 	return p.Supervisor.Settings
 }
 
-// Retention bounds done/ and refused/. Zero values keep everything.
+// Retention limits done/ and refused/. Zero values keep everything.
 type Retention struct {
 	Days int
 	MB   int64
@@ -133,7 +133,7 @@ type Spec struct {
 	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
 	MaxFailures  int           // failures of one message before it is given up; 0 means 3
 	Session      turn.SessionMode
-	Linger       time.Duration     // how long a client waits for mail if Session is resume; 0: not at all
+	Linger       time.Duration     // how long a client waits for mail if Session is resume; 0 means that it does not wait
 	Channels     []string          // the agent's IRC channels, main channel first; empty means Plan.IRC
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
@@ -229,10 +229,10 @@ func (p TopicPolicy) claimTimeout() time.Duration {
 	return p.ClaimTimeout
 }
 
-// accountOf names a client's account by the client's environment: the inherited
-// environment, without the variables that the agent's settings drop, and with the
-// variables that the settings add. The name is a hash, since the keys in the environment
-// must not appear in files or logs.
+// accountOf derives the name of a client's account from the client's environment: the
+// inherited environment, without the variables that the agent's settings drop, and with
+// the variables that the settings add. The name is a hash, because the keys in the
+// environment must not appear in files or logs.
 func accountOf(login runner.Login, environ []string, spec Spec) string {
 	decisive := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -44,7 +44,7 @@ func (f *field) retry(name, id string) {
 	f.t.Fatalf("%s is not dead", id)
 }
 
-// A dead letter that is retried and dies again is reported again.
+// A dead letter that is retried and fails again is reported again.
 func TestASecondDeathIsToldAgain(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -64,7 +64,7 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 	if n := len(f.bounces(id)); n != 2 {
 		t.Errorf("the sender was told %d times of two deaths", n)
 	}
-	// A message that is given up without a turn is reported again, too.
+	// A message that is given up without a turn is also reported again.
 	old := f.send("coder", "too late", expires(time.Now().Add(-time.Hour)))
 	f.answer(old)
 	f.until("it has expired", func() bool { return f.status("coder").Dead == 2 })

@@ -14,7 +14,7 @@ import (
 )
 
 // openQuiet reads the notices that an earlier daemon kept for the end of the person's quiet
-// hours. It sets a damaged file aside, since the event list contains the same facts.
+// hours. It sets a damaged file aside, because the event list contains the same facts.
 func (s *Swarm) openQuiet() (err error) {
 	s.mail.Quiet, err = mail.OpenQuiet(s.mail, mail.QuietFuncs{Until: s.quietUntil, Grave: s.allHeld, Void: s.isVoid})
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
@@ -38,8 +38,8 @@ func (d *deps) quietUntil(at time.Time) time.Time {
 }
 
 // allHeld reports whether every agent is stopped, paused, or parked by a limit or a
-// budget. An agent outside its hours does not count as held, since it will work again
-// without a person. Attached agents are ignored, since the daemon does not run them.
+// budget. An agent outside its hours does not count as held, because it will work again
+// without a person. Attached agents are ignored, because the daemon does not run them.
 func (s *Swarm) allHeld() bool {
 	some := false
 	for _, m := range s.members() {

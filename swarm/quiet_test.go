@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The log of a start mentions missing lines only if the ledger lacked some.
+// The log of a start mentions missing lines only if lines were missing from the ledger.
 func TestAStartSaysWhatWasMissing(t *testing.T) {
 	const missing = "lines were missing in the ledger"
 	f := newField(t, "coder")
@@ -39,7 +39,7 @@ func TestAStartSaysWhatWasMissing(t *testing.T) {
 	}
 }
 
-// A good turn of an agent without holds writes nothing about holds.
+// A successful turn of an agent without holds writes nothing about holds.
 func TestAGoodTurnChangesNoHold(t *testing.T) {
 	f := newField(t, "coder")
 	fails := true

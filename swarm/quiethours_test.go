@@ -101,7 +101,7 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	}
 	f.halt()
 	f.start()
-	f.answer(f.send("planner", "@say hello")) // leaves time for a few more checks of the folders
+	f.answer(f.send("planner", "@say hello")) // time for a few more checks of the folders
 	f.halt()
 	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // the second message is planner's answer
 		t.Errorf("%d messages for the person, want one and an answer", n)
@@ -168,7 +168,7 @@ func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
 	}
 }
 
-// The person is told at once when every agent is stopped, and an agent that leads has no
+// When every agent is stopped, the person is told at once. An agent that leads has no
 // quiet hours.
 func TestWhatStopsAllAgentsPassesTheQuietHours(t *testing.T) {
 	f := newField(t, "coder", "tester")

@@ -17,9 +17,9 @@ type Changes struct {
 	Keys    []string `json:"keys"` // the other keys of the configuration that changed
 }
 
-// Reload puts a new plan into force. Running turns keep their settings; an agent that is no
-// longer in the plan leaves after its turn, and its mail stays. If Reload returns an error,
-// the old plan remains in force.
+// Reload replaces the plan. Running turns keep their settings; an agent that is no longer
+// in the plan leaves after its turn, and its mail stays. If Reload returns an error, the
+// old plan remains in force.
 func (s *Swarm) Reload(p Plan) (Changes, error) {
 	var c Changes
 	names := []string{dropbox.Lead, dropbox.Swarm}

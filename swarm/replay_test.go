@@ -11,7 +11,7 @@ import (
 )
 
 // A copy of a cancelled message does not run under the same name. Under another name it
-// runs, like any file that a person puts there, and is unproven.
+// runs as an unproven message, like any file that a person puts there.
 func TestACopyOfACancelledMessage(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work", subject("one"))

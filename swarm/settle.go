@@ -42,7 +42,7 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 // command that starts it.
 func startHint(hint, agent string) string { return hint + ", then claude-swarm start " + agent }
 
-// report writes the end of a turn into the logs and the feed.
+// report adds the end of a turn to the logs and the feed.
 func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.inbox.Started(j)
 	took := out.Ended.Sub(out.Began)
@@ -75,7 +75,7 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	out.Reason = "interrupted by " + a.control.endedBy()
 	a.report(j, out)
-	a.inbox.Queue.Changed("") // the event for the urgent message may not have arrived yet
+	a.inbox.Queue.Changed("") // the event about the urgent message may not have arrived yet
 	return a.inbox.PutBackAll(j, out)
 }
 
@@ -98,8 +98,8 @@ func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 
 // failed counts a failure of the message and of the agent, and decides the next step.
 func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
-	// A client that printed nothing was not sent the prompt or never read it, so the message
-	// did not cause the failure.
+	// If a client printed nothing, it did not get the prompt or did not read it, so the
+	// message did not cause the failure.
 	notBegun := out.End == runner.NoFirstEvent || out.End == runner.NoSession || out.End == runner.PromptNotRun ||
 		out.End == runner.Failed && !out.FirstEvent
 	reason := cmp.Or(out.Reason, string(out.End))
@@ -164,8 +164,8 @@ func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 	return nil
 }
 
-// longestDoubt is how long a message is parked for an unknown reason. After that its turns
-// count as failures.
+// longestDoubt is the maximum time for which a message is parked for an unknown reason.
+// After that its turns count as failures.
 const longestDoubt = 24 * time.Hour
 
 // doubts records that a message is parked for an unknown reason, and returns how long it

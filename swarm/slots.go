@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// slots bounds the turns that run at once. Waiting agents get a slot in the order of the
-// names of their messages: by priority, then by age. It is safe for concurrent use.
+// slots limits how many turns run at the same time. Waiting agents get a slot in the
+// order of the names of their messages: by priority, then by age. It is safe for
+// concurrent use.
 type slots struct {
 	mu      sync.Mutex
 	free    int
@@ -26,7 +27,7 @@ type waiter struct {
 
 func newSlots(n int) *slots { return &slots{free: n, total: n} }
 
-// errWoken says that a wakeup ended the wait for a slot.
+// errWoken reports that a wakeup ended the wait for a slot.
 var errWoken = errors.New("woken while waiting for a place")
 
 // acquire waits for a slot. order is the name of the message for which the caller needs the
@@ -68,7 +69,7 @@ func (s *slots) full() bool {
 	return s.free <= 0 || len(s.waiting) > 0
 }
 
-// places returns how many slots are free.
+// places returns the number of free slots.
 func (s *slots) places() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +129,8 @@ func (w *waiters) Pop() any {
 	return it
 }
 
-// forever means an endless wait. It is longer than any useful wait; the check of the
-// folders every 30 s wakes the agents anyway.
+// forever means an endless wait. It is longer than any useful wait. The check of the
+// folders wakes the agents every 30 s anyway.
 const forever = 365 * 24 * time.Hour
 
 // wait returns when it is woken, after d, or when ctx is done.
@@ -154,7 +155,7 @@ func (w wakeup) waitFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// A wakeup wakes one goroutine. A buffer for one value is enough, since the woken
+// A wakeup wakes one goroutine. A buffer for one value is enough, because the woken
 // goroutine checks everything.
 type wakeup chan struct{}
 

@@ -25,7 +25,7 @@ func pendingHold(st journal.Hold, agent string) (why, next string) {
 	return "", ""
 }
 
-// both joins two reasons. The first one may be "".
+// both joins two reasons. The first reason may be "".
 func both(a, b string) string {
 	if a == "" {
 		return b

@@ -17,7 +17,7 @@ type State string
 const (
 	Starting State = "starting" // finishing the work of an earlier daemon
 	Idle     State = "idle"     // nothing to do
-	Queued   State = "queued"   // has mail, and waits for a free place among the running turns
+	Queued   State = "queued"   // has mail, and waits for a free slot among the running turns
 	Working  State = "working"  // a turn runs
 	Asking   State = "asking"   // a turn is running, and waits for the answer to its question
 	Backoff  State = "backoff"  // waits after a failure
@@ -52,7 +52,7 @@ type Status struct {
 // A Problem is one thing that is wrong with the daemon, its files or its mailboxes.
 type Problem struct {
 	Why  string `json:"why"`
-	Next string `json:"next"` // what to type; "" if nothing helps, or Why says it
+	Next string `json:"next"` // what to type; "" if nothing helps or if Why already says it
 }
 
 // UnmarshalJSON also accepts a plain string, the form that earlier versions wrote.
@@ -61,7 +61,7 @@ func (p *Problem) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &p.Why) == nil {
 		return nil
 	}
-	type fields Problem // without this method
+	type fields Problem // a type without this method
 	return json.Unmarshal(data, (*fields)(p))
 }
 
@@ -74,7 +74,7 @@ type IRCStatus struct {
 	Since     *time.Time `json:"since"`     // of the connection, or of its loss; nil if the bridge never ran
 	Why       string     `json:"why"`       // why it is not connected
 	NextTry   *time.Time `json:"next_try"`  // when it tries to connect again; nil if it does not
-	Next      string     `json:"next"`      // what to type; "" if nothing
+	Next      string     `json:"next"`      // what to type; "" if there is nothing to type
 	Nick      string     `json:"nick"`      // of the bridge
 	Channels  []string   `json:"channels"`  // that the bridge has joined
 	Waiting   int        `json:"waiting"`   // messages that wait to be posted
@@ -91,8 +91,8 @@ type DaemonStatus struct {
 	// Stopping says that no more turns begin, and that the daemon ends after the running
 	// ones.
 	Stopping bool `json:"stopping"`
-	// Goroutines is how many goroutines run in the daemon; a number that only grows shows a
-	// defect.
+	// Goroutines is the number of goroutines in the daemon. A number that only grows
+	// indicates a defect.
 	Goroutines int `json:"goroutines"`
 }
 
@@ -113,8 +113,8 @@ type QuestionStatus struct {
 	Until time.Time `json:"until"` // when the turn continues without an answer
 }
 
-// AgentStatus is a picture of one agent. Every picture has every key, so that a program can
-// rely on it: an unknown value is empty or null.
+// AgentStatus is a picture of one agent. Every picture has all keys, so that a program can
+// rely on them: an unknown value is empty or null.
 type AgentStatus struct {
 	Name    string   `json:"name"`
 	Role    string   `json:"role"`
@@ -161,7 +161,7 @@ type AgentStatus struct {
 	Streams        bool     `json:"streams"`      // the running turn shows its text while the agent is writing it
 	Paused         bool     `json:"paused"`       // by a person, an agent or the daemon
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
-	TurnCount      int      `json:"turn_count"`   // turns begun: all turns in the ledger, and the running one
+	TurnCount      int      `json:"turn_count"`   // number of turns that have begun: all turns in the ledger, and the running one
 	LastActivation *float64 `json:"last_activation"`
 	Activity       string   `json:"activity"`    // working, paused or idle
 	Description    string   `json:"description"` // of the running task, one line
@@ -171,7 +171,7 @@ type AgentStatus struct {
 type LimitStatus struct {
 	Account string    `json:"account"` // the same for all its agents, and not secret
 	Until   time.Time `json:"until"`   // when this agent tries again
-	Hint    string    `json:"hint"`    // what a person can do about it; "" if nothing
+	Hint    string    `json:"hint"`    // what a person can do about it; "" if there is nothing to do
 }
 
 // OffStatus says when the hours of an agent begin again.

@@ -52,8 +52,8 @@ func TestTurnsAreCountedOverRestarts(t *testing.T) {
 	f.until("it counts on", func() bool { return f.status("coder").TurnCount == 2 })
 }
 
-// The status says when the current turn began, even if the agent began that turn right
-// after another one.
+// The status says when the current turn began, even if the agent began that turn
+// immediately after another one.
 func TestAWorkingAgentHasTheTimeOfItsTurn(t *testing.T) {
 	f := newField(t, "coder")
 	hold := make(chan struct{})

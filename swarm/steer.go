@@ -11,20 +11,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ErrNoTurn says that an agent has no running turn to end.
+// ErrNoTurn reports that an agent has no running turn to end.
 var ErrNoTurn = errors.New("no turn is running")
 
-// ErrStopping says that the daemon will end once its running turns have ended, and no
+// ErrStopping reports that the daemon will end once its running turns have ended, and no
 // longer accepts orders that begin work.
 var ErrStopping = errors.New("the daemon is stopping")
 
-// A StoppedError says that an agent is stopped, so there is no pause to end.
+// A StoppedError reports that an agent is stopped, so there is no pause to end.
 type StoppedError struct{ Name string }
 
 func (e *StoppedError) Error() string { return e.Name + " is stopped, not paused" }
 
-// An AttachedError says that a person runs the session of an agent, which therefore does
-// not obey the daemon.
+// An AttachedError reports that a person runs the session of an agent, so that the agent
+// does not obey the daemon.
 type AttachedError struct{ Name string }
 
 func (e *AttachedError) Error() string {
@@ -100,8 +100,8 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 
 // Abort ends the running turn of an agent and gives its message up: the message goes to
 // dead/, its sender is told, and the agent continues with its next message. If the turn
-// delivers a good result anyway, its message is done, since the work must not be done
-// again. Abort returns when the turn has ended. If no turn runs, the error is [ErrNoTurn].
+// delivers a good result anyway, its message is done, because the work must not be done
+// twice. Abort returns when the turn has ended. If no turn runs, the error is [ErrNoTurn].
 // why may be "".
 //
 // For an agent that the supervisor has paused because it is stuck, Abort also gives the
@@ -159,13 +159,14 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 	}
 	select {
 	case <-ended:
-		return *cut, nil // no goroutine writes to it any more
+		return *cut, nil // no goroutine writes to the Cut any more
 	case <-ctx.Done():
 		return Cut{}, ctx.Err()
 	}
 }
 
-// ErrNotPaused says that no hold kept an agent from its mail, so there was nothing to end.
+// ErrNotPaused reports that no hold kept an agent from its mail, so there was nothing to
+// end.
 var ErrNotPaused = errors.New("was not paused")
 
 // Resume ends the pause of an agent, and lets an agent that waits after a failure or for its
@@ -226,7 +227,7 @@ func (s *Swarm) Resume(agent, by string) error {
 //	compact   a separate turn, in which the client summarizes its conversation; the
 //	          window comes back as after any compaction
 
-// ErrCannotCompact says that the client of an agent cannot be told to compact.
+// ErrCannotCompact reports that the client of an agent cannot be told to compact.
 var ErrCannotCompact = errors.New("its client does not compact when it is told to")
 
 // Clear makes an agent's next message begin a fresh session. The error is an

@@ -49,8 +49,8 @@ func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f.until("all is filed", func() bool { return len(f.files("coder", "new"))+len(f.files("coder", "cur")) == 0 })
 }
 
-// A client that reads no mail during a turn gets no urgent message then. The status says
-// that the message waits, and the message gets the next turn.
+// A client that reads no mail during a turn gets no urgent message during that turn. The
+// status says that the message waits, and the message gets the next turn.
 func TestAnUrgentMessageWaitsForAClientThatReadsNone(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Quiet = true

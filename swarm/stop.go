@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A LaterError says that an agent will stop later. The agent's turn is waiting for the
+// A LaterError reports that an agent will stop later. The agent's turn is waiting for the
 // turn from which the order came, so the order does not wait for the stop.
 type LaterError struct{ Name string }
 
@@ -45,11 +45,11 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 		}
 		if now {
 			cut = m.control.endTurn(errStopping)
-			<-ended // no goroutine writes to the cut any more
+			<-ended // no goroutine writes to the Cut any more
 		}
 	}
 	if gone := m.turns.Runs.ClientGone(); gone != nil {
-		select { // the client has no turn that could be ended, so only ctx bounds the wait
+		select { // the client has no turn that could be ended, so only ctx limits the wait
 		case <-gone:
 		case <-ctx.Done():
 		}

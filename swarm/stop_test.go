@@ -8,7 +8,7 @@ import (
 )
 
 // Turns that stop one another's agents in a ring would wait for one another to end. So one
-// of them does not wait, and in the end all the agents are stopped.
+// of them does not wait, and finally all the agents are stopped.
 func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 	for name, ring := range map[string][]string{
 		"two":   {"coder", "reviewer"},

@@ -11,12 +11,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// listLead sets aside entries in the lead's new/ that are not messages, since no agent
+// listLead sets aside entries in the lead's new/ that are not messages, because no agent
 // lists that folder.
 func (s *Swarm) listLead() {
 	box, err := s.store.Mailbox(dropbox.Lead)
 	if err != nil {
-		return // the check of the folder reports it
+		return // the check of the folder reports this error
 	}
 	_, aside, err := box.ListAside()
 	if err != nil {
@@ -27,8 +27,8 @@ func (s *Swarm) listLead() {
 }
 
 // listBusy lists the mailboxes of agents that do not list them themselves, because they are
-// busy or held. Whether a mailbox counts as full, and so refuses senders, depends on its
-// last listing.
+// busy or held. The last listing decides whether a mailbox counts as full and refuses
+// senders.
 func (s *Swarm) listBusy() {
 	for _, m := range s.members() {
 		if m.view.state() != Idle {

@@ -122,7 +122,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 		}))
 	if err != nil {
 		m.inbox.Note(err)
-		return // it is paused; the status says why
+		return // it is already paused, and the status says why
 	}
 	_, err = s.whispers.Add(e.Agent, whisper.Whisper{Key: e.ID, At: now, About: e.Turn, Type: string(supervisor.Escalate), Text: why, Shown: now})
 	m.inbox.Note(err)
@@ -161,8 +161,8 @@ func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happe
 }
 
 // abortStuck ends the pause of an agent that is stuck, and gives up its message, ending a
-// turn that still works on it. It does not wait: the channel delivers the outcome of the
-// message.
+// turn that still works on it. It does not wait: it sends the outcome of the message on
+// the channel.
 func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan Cut, error) {
 	if !s.fromPerson(by) {
 		return nil, &PersonError{Name: m.name}
@@ -195,12 +195,12 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
 }
 
-// judgeTrouble is the key of the complaint that the last turn of the supervisor's model
+// judgeTrouble is the key of the report that the last turn of the supervisor's model
 // failed.
 const judgeTrouble = "judge"
 
-// noteJudge writes a line about the model that judges into the log of an agent, under the
-// message that was judged.
+// noteJudge adds a line about the judging model to the log of an agent, under the message
+// that was judged.
 func (s *Swarm) noteJudge(agent, message, line string) {
 	s.log.Info("supervisor", keyAgent, agent, "note", line)
 	if m, err := s.member(agent); err == nil {
@@ -212,7 +212,7 @@ func (s *Swarm) noteJudge(agent, message, line string) {
 const judgePrefix = "judge-"
 
 // judgeParts is the number of parts into which the unspent part of a cap is divided. A
-// judgement reserves only one part, since the agents need most of the budget.
+// judgement reserves only one part, because the agents need most of the budget.
 const judgeParts = 16
 
 // judge returns the judge that uses the model of the plan's supervisor, or nil if the

@@ -476,7 +476,7 @@ func TestAnAbortOfAStuckAgentOnAFullDisk(t *testing.T) {
 	}
 }
 
-// has reports whether a message is still waiting for the lead.
+// has reports whether a message is still waiting in the lead's mailbox.
 func has(f *field, id string) bool {
 	for _, m := range f.mail(dropbox.Lead) {
 		if m.ID == id {

@@ -121,7 +121,7 @@ func (s *Swarm) stopping() bool {
 	return s.over || s.run != nil && s.run.stop.Err() != nil
 }
 
-// listening is a listener of the daemon, with the wakeup of its goroutine.
+// listening is a listener of the daemon, with the channel that wakes its goroutine.
 type listening struct {
 	mail.Listener
 	wakeup wakeup

@@ -43,7 +43,7 @@ type field struct {
 	announcer mail.Announcer // may be nil
 	advise    func(swarm.Spec) string
 	before    func(runner.Turn) // runs before each turn of the backend; may be nil
-	short     func() string     // says what the machine lacks for a client; nil or "" means nothing
+	short     func() string     // returns what the machine lacks for a client; nil or "" means that nothing is missing
 
 	daemon *swarm.Swarm
 	stop   context.CancelFunc
@@ -194,7 +194,7 @@ func (f *field) send(to, body string, set ...func(*dropbox.Message)) string {
 	return d.ID
 }
 
-// patience limits the wait for an event that takes milliseconds on an idle machine.
+// patience limits the wait for an event that takes only milliseconds on an idle machine.
 const patience = 3 * time.Minute
 
 // until waits for a condition, and checks it after every event and every 5 ms.
@@ -230,7 +230,7 @@ func (f *field) until(what string, ok func() bool) {
 // alertsDelivered waits until the daemon has delivered its alerts, but at most a second.
 func (f *field) alertsDelivered() {
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
-	waits, none := errors.New("an alert waits"), errors.New("no alert waits") // an error leaves the events to the daemon
+	waits, none := errors.New("an alert waits"), errors.New("no alert waits") // after an error, the daemon delivers the events
 	for deadline := time.Now().Add(time.Second); f.daemon != nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		err := events.Tell("lead", func(events []journal.Event, _ int64) error {
 			if slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Alert }) {

@@ -21,8 +21,8 @@ others should see, ask there when only they can decide, and read it between task
 `, channel, how)
 }
 
-// systemText returns the text that an agent's CLI gets in every turn besides its own
-// instructions: the agent's purpose, the other agents, how to send messages and ask
+// systemText returns the text that an agent's CLI gets in every turn in addition to its
+// own instructions: the agent's purpose, the other agents, how to send messages and ask
 // questions, and where its own files go. If the agent has tools, their descriptions say
 // how to send, and the text does not repeat that. The text from the configuration comes
 // last, so that it can overrule everything before it.

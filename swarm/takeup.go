@@ -23,9 +23,9 @@ import (
 //	record, no result            put it back; the prompt will say so
 //	no record                    put it back
 //
-// takeUp also ends a client that waited for a message: without a daemon that client would
-// end anyway. And it ends the processes that dead clients left behind, which it finds by
-// their marks.
+// takeUp also ends a client that was waiting for a message: without a daemon, that client
+// would end anyway. And it ends the processes that dead clients left behind, which it
+// finds by their marks.
 func (a *agent) takeUp(kill context.Context) error {
 	if err := a.inbox.FinishLeft(); err != nil {
 		return err

@@ -21,8 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A message that disappears while the daemon takes it up is forgotten; the others are
-// worked on.
+// A message that disappears while the daemon takes it up is forgotten; the agent works on
+// the others.
 func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
 	f := newField(t, "coder")
 	stays := f.send("coder", "work")

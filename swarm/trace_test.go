@@ -42,8 +42,8 @@ func traced(t *testing.T) journal.Home {
 }
 
 // When no client is on record and no daemon is among the parent processes, the parents of
-// a process are not read, since they cannot show to which turn the process belongs. Then
-// only the mark in its environment counts.
+// a process are not read, because they cannot show to which turn the process belongs.
+// Then only the mark in its environment counts.
 func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 	home := traced(t)
 	script := `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 sh -c "env -i PATH=$PATH sh -c 'echo \$\$; read x; true'; true"; true`

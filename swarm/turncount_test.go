@@ -54,8 +54,8 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 	f.start()
 	f.send("a", "Begin.", typed(dropbox.Handoff))
 	paused := f.held(5)
-	// Each agent begins at most five turns that are not for a person, and agent a one for a
-	// person.
+	// Each agent begins at most five turns that are not for a person. Agent a also begins
+	// one turn for a person.
 	first := len(f.backend.Runs())
 	if first > 11 {
 		t.Errorf("%d turns, want 11 at most", first)
@@ -89,7 +89,7 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 		t.Errorf("%d turns, %d before the restart", n, first)
 	}
 
-	// A person's order also resets the count of the turns that the earlier daemon ran.
+	// A person's order also resets the count of turns that the earlier daemon ran.
 	if err := f.daemon.Resume(paused.Name, dropbox.Lead); err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +100,8 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 	}
 }
 
-// After a person's order, a restart does not count the turns before it, but counts those
-// after it.
+// A restarted daemon does not count the turns before a person's order, but counts the
+// turns after it.
 func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 	f := newField(t, "a", "b")
 	f.plan.TurnsPerHour = 3

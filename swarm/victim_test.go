@@ -87,7 +87,7 @@ var places = map[string]place{
 	"buried":           {after: ends(dropbox.OpReplace, "coder/dead/", ".md")},
 }
 
-// die kills this process like kill -9.
+// die kills this process as kill -9 does.
 func die() {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 		log.Fatal(err)
@@ -202,7 +202,7 @@ func (b *killingBackend) Serve(ctx context.Context, t runner.Turn, c runner.Warm
 	return out, stays
 }
 
-// withKill returns the turn, changed so that it kills the daemon.
+// withKill returns a copy of the turn that kills the daemon.
 func (b *killingBackend) withKill(t runner.Turn) runner.Turn {
 	var client runner.Process
 	started, event := t.Started, t.Event
@@ -247,7 +247,8 @@ func (f *field) dies(at string, env ...string) {
 	}
 }
 
-// begun lists the turns that the clients began, by the first lines of the bodies.
+// begun lists the turns that the clients began, each by the first line of its message's
+// body.
 func (f *field) begun() []string {
 	f.t.Helper()
 	data, err := os.ReadFile(filepath.Join(f.home, "turns.log"))

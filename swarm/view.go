@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// view contains the facts that the status shows about one agent besides its turns. The
-// agent writes them. It is safe for concurrent use.
+// view contains the facts about one agent, other than its turns, that the status shows.
+// The agent writes them. It is safe for concurrent use.
 type view struct {
 	mu sync.Mutex
 	s  AgentStatus
@@ -49,21 +49,21 @@ func (v *view) breaker(open bool) {
 	v.s.CircuitOpen = open
 }
 
-// limited notes the limit that parks the agent, until its state changes.
+// limited records the limit that parks the agent, until its state changes.
 func (v *view) limited(l *LimitStatus) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.s.Limit = l
 }
 
-// off notes when the agent's hours begin again, until its state changes.
+// off records when the agent's hours begin again, until its state changes.
 func (v *view) off(o *OffStatus) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.s.Off = o
 }
 
-// asks notes the question to the person for which the agent is parked.
+// asks records the question to the person for which the agent is parked.
 func (v *view) asks(key string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -81,7 +81,7 @@ func (v *view) asked() string {
 	return v.question
 }
 
-// described notes the facts about the agent from its settings.
+// described records the facts about the agent from its settings.
 func (v *view) described(s Spec) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -127,9 +127,9 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	return s
 }
 
-// paint adds what is known of the agent's turns. If a client of another kind ran them, because
-// the configuration has changed since, paint leaves out the facts about that client, unless
-// its turn still runs.
+// paint adds the known facts about the agent's turns. If a client of another kind ran them,
+// because the configuration has changed since then, paint omits the facts about that client,
+// unless its turn is still running.
 func (a *AgentStatus) paint(p turn.Picture) {
 	kind, _, _ := strings.Cut(p.Client, " ")
 	if kind != "" && a.Backend != "" && kind != a.Backend && p.Message == nil {

@@ -22,8 +22,8 @@ import (
 
 // BenchmarkWake measures the time from a rename(2) in another process until the goroutine
 // waiting for it wakes up. The floor sub-benchmark reads raw inotify events; the other one
-// runs what an agent runs. The benchmark is inside the package, since an agent that wakes
-// up shows nothing before it has checked its mail.
+// runs what an agent runs. The benchmark is inside the package, because from outside
+// nobody can see that an agent has woken up before it has checked its mail.
 //
 // The time starts right before the rename, by the machine's clock, which both processes
 // share. p50-ns and p99-ns cover the renames of one run, with pauses between them during
@@ -131,7 +131,7 @@ func wakes(b *testing.B, dir string, woken <-chan int64) {
 		if err := os.WriteFile(filepath.Join(dir, "tmp", name), []byte("---\nv: 1\n---\nhello\n"), 0o600); err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(300 * time.Microsecond) // until both processes sleep: the benchmark measures a wake, not a spin
+		time.Sleep(300 * time.Microsecond) // until both processes sleep, so that the benchmark measures a wakeup from sleep
 		if _, err := fmt.Fprintln(give, name); err != nil {
 			b.Fatal(err)
 		}

@@ -312,7 +312,7 @@ func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	}
 }
 
-// An agent that is told to stop while it waits for a slot ends its client at once.
+// An agent that is told to stop while it is waiting for a slot ends its client at once.
 func TestAClientThatWaitsInLine(t *testing.T) {
 	f := newWarmField(t, "coder", "tester")
 	f.plan.MaxRunning = 1

@@ -14,8 +14,8 @@ import (
 )
 
 // TestTheTableOfCutsInAClientThatStays kills the daemon in the second turn of a client. The
-// first turn stays done. The second message is done once, and the cost of its turn is read
-// from the second part of the client's stream.
+// message of the first turn stays done. The second message is done once, and the cost of
+// its turn is read from the second part of the client's stream.
 func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

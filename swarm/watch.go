@@ -59,8 +59,8 @@ func (a *agent) whisperTold() whisper.Told {
 
 // giveUp gives up the message that a person has aborted while no turn worked on it, and
 // returns false if there is no such order or it must wait. No hold of the agent delays the
-// order, since no turn begins. A halted swarm does, since nothing can be claimed, and so does
-// an attached session, which has claimed the mail.
+// order, because no turn begins. A halted swarm delays it, because no message can be
+// claimed. An attached session delays it too, because the session has claimed the mail.
 func (a *agent) giveUp(kill context.Context) (bool, error) {
 	g := a.holds.Of(a.name).GiveUp
 	if g == nil || a.control.attached() || a.store.Halted() {
@@ -87,7 +87,7 @@ func (a *agent) giveUp(kill context.Context) (bool, error) {
 			return false, nil
 		}
 	}
-	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had ended well already
+	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had already ended well
 	letters, err := a.inbox.Box.DeadLetters().List()
 	if err != nil {
 		return false, err

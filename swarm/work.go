@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// work claims the first message and runs a turn for it. The caller has a place among the
+// work claims the first message and runs a turn for it. The caller has a slot among the
 // running turns, and has reserved part of the budget.
 func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) time.Duration {
 	defer func() {
@@ -31,7 +31,7 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	}
 	j, err := a.inbox.Claim(e)
 	if err != nil {
-		a.unsettled = true // in case the disk refused even to put the message back
+		a.unsettled = true // in case the disk refused even the step that puts the message back
 		return a.diskTrouble(stop, "claim a message", err)
 	} else if j == nil {
 		return 0

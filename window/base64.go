@@ -3,7 +3,7 @@ package window
 const (
 	leastRun     = 256 // minimum length of base64 that is cut, in bytes; a shorter run may be a key or a hash
 	leastSegment = 64  // minimum length of a line of wrapped base64, in bytes: PEM has 64, MIME 76
-	keptOfRun    = 24  // bytes that stay: enough to tell a PNG from a key
+	keptOfRun    = 24  // bytes that are kept: enough to distinguish a PNG from a key
 )
 
 // The kinds of bytes in base64, with both alphabets and padding.
@@ -115,8 +115,8 @@ func wrapped(text string, begin, end int) int {
 	return end
 }
 
-// looksRandom reports whether a run is base64, and not a long word, a path or a line of
-// dashes.
+// looksRandom reports whether a run is base64, rather than a long word, a path or a line
+// of dashes.
 func looksRandom(run string) bool {
 	var seen byte
 	const all = isUpper | isLower | isDigit

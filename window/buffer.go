@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// Options bound a window. The zero value is ready to use.
+// Options limit a window. The zero value is ready to use.
 type Options struct {
 	MaxBytes int // maximum size of the whole window; 0 means 400,000, which is 100,000 tokens
 	// BytesPerToken is the number of bytes that count as a token; 0 means 4. That is
@@ -46,8 +46,8 @@ func (o Options) withDefaults() Options {
 }
 
 // Limit returns the maximum size, in bytes, of a window of windowTokens tokens for a
-// client that compacts at compactWindow tokens. If compactWindow is 0, the client does
-// not say when it compacts.
+// client that compacts at compactWindow tokens. If compactWindow is 0, it is unknown when
+// the client compacts.
 //
 // The limit is the smaller of two bounds. The first counts four bytes per token. The
 // second keeps the returned window below 40 percent of the point where the session

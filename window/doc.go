@@ -1,5 +1,5 @@
-// Package window keeps the latest words and actions of an agent, and returns them to the
-// agent when its own memory is compacted.
+// Package window keeps the latest words and actions of an agent, and gives them back to
+// the agent when its own memory is compacted.
 //
 // The buffer keeps readable text. Each piece of text, each call and each result is one
 // entry, which ends with a newline:
@@ -19,8 +19,8 @@
 // eviction changes no position. So a position refers to the same bytes in two processes
 // that begin with the same file, have the same MaxResult, and add the same entries.
 //
-// A window is bounded in bytes. It evicts whole entries, oldest first. If one entry alone
-// is longer than the window, only the entry's end is kept.
+// The size of a window, in bytes, is limited. It evicts whole entries, oldest first. If
+// one entry alone is longer than the window, only the entry's end is kept.
 //
 // # What is cut
 //

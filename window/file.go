@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// ErrBroken says that a window's file could not be parsed and was renamed.
+// ErrBroken reports that a window's file could not be parsed and was renamed.
 var ErrBroken = errors.New("window file is broken")
 
 // A header is the first line of a window's file. The bytes of the window follow unchanged,
@@ -76,7 +76,7 @@ func Load(path string, o Options) (*Buffer, error) {
 	return b, nil
 }
 
-// A brokenError says what is wrong with the content of a file.
+// A brokenError describes what is wrong with the content of a file.
 type brokenError struct{ why string }
 
 func (e *brokenError) Error() string { return e.why }

@@ -94,7 +94,7 @@ func FuzzWindow(f *testing.F) {
 			if small.Start() < start {
 				t.Fatalf("Start went back from %d to %d", start, small.Start())
 			}
-			if i%7 == 3 { // from now on, the window small is a copy of one that Load returned
+			if i%7 == 3 { // from here on, small is a copy of a window that Load returned
 				small.SetMark("turn")
 				if err := small.Save(path); err != nil {
 					t.Fatal(err)

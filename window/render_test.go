@@ -52,7 +52,7 @@ func TestLimit(t *testing.T) {
 		{100_000, 60_000, 53_600},   // counts as 100,000
 		{100_000, 1_000_000, 400_000},
 		{1_000, 200_000, 4_000},
-		{100_000, 0, 400_000}, // the client does not say when it compacts
+		{100_000, 0, 400_000}, // it is unknown when the client compacts
 	} {
 		if got := window.Limit(tt.tokens, tt.compact); got != tt.want {
 			t.Errorf("Limit(%d, %d) = %d, want %d", tt.tokens, tt.compact, got, tt.want)

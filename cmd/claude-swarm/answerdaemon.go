@@ -70,8 +70,8 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 	return p.outcome(c, old, sent[0], wait)
 }
 
-// sayHowToAnswer prints the command that answers a question from the daemon, or how the
-// question was settled. It prints nothing for other messages.
+// sayHowToAnswer prints the command that answers a question from the daemon, or says how
+// the question was settled. It prints nothing for other messages.
 func (p *post) sayHowToAnswer(w io.Writer, m *dropbox.Message) error {
 	if m.From != dropbox.Swarm || m.Type != dropbox.Question {
 		return nil

@@ -15,7 +15,7 @@ import (
 type commandLine struct {
 	args  []string
 	chain []*cli.Command // the verb, then its subcommand
-	help  bool           // help was asked for
+	help  bool           // the person asked for help
 }
 
 // arrange puts flags before arguments, and finds the verb. For a verb or flag that does not

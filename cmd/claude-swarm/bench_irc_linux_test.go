@@ -23,7 +23,7 @@ func BenchmarkOnIRC(b *testing.B) {
 		addr := irctest.Ngircd(b, irctest.Unlimited)
 		p := newPlace(b, 1)
 		var join []string
-		for n := range channels - 4 { // in addition to the four that every project has
+		for n := range channels - 4 { // in addition to the four default channels of every project
 			join = append(join, fmt.Sprintf("c%d", n))
 		}
 		path := filepath.Join(p.dir, "claude-swarm.yaml")

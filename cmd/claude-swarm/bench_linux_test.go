@@ -130,8 +130,8 @@ func (p *place) stop() {
 	}
 }
 
-// medianOf reports the median of the times, since other load on the machine would distort a
-// mean.
+// medianOf reports the median of the times, because other load on the machine would distort
+// a mean.
 func medianOf(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
@@ -252,8 +252,8 @@ func openBench(b *testing.B, dir, agent string) *dropbox.Store {
 	return store
 }
 
-// stamps is the named pipe to which a client writes the time of its start, or of its replay
-// of a prompt.
+// stamps is the named pipe to which a client writes the time of its start, or the time at
+// which it replayed a prompt.
 type stamps struct {
 	path string
 	fifo *os.File
@@ -305,7 +305,7 @@ func sendToStart(b *testing.B, store *dropbox.Store, stamps *stamps) {
 		for busy(filepath.Join(store.Dir(), "agent0")) {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(3 * time.Millisecond) // lets the work after the turn finish, so that it does not delay the next start
+		time.Sleep(3 * time.Millisecond) // the work after the turn must not delay the next start
 	}
 	medianOf(b, times)
 	b.ReportMetric(0, "ns/op") // ns/op would include the pauses

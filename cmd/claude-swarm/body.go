@@ -17,9 +17,10 @@ type textSource struct {
 	file  string
 	stdin io.Reader
 	most  int // largest size in bytes
-	// readable checks that the sender may send the file, and returns the path to open.
+	// readable checks that the sender is allowed to send the file, and returns the path
+	// to open.
 	readable func(path string) (string, error)
-	// as is the beginning of the command line that a hint shows: "claude-swarm send coder".
+	// as is how the command line in a hint begins: "claude-swarm send coder".
 	as string
 }
 

@@ -86,9 +86,9 @@ func budgetList(c *cli.Context) error {
 	return nil
 }
 
-// paidBySubscription says how many US dollars a subscription paid, since the column SPENT
-// leaves them out. Of the scopes with a cap in US dollars, it names only the one with the
-// largest such amount. It returns "" if that amount is below half a cent.
+// paidBySubscription says how many US dollars a subscription covered, because the column
+// SPENT does not include them. Of the scopes with a cap in US dollars, it names only the
+// one with the largest such amount. It returns "" if that amount is below half a cent.
 func paidBySubscription(r *budget.Report) string {
 	most := budget.Row{}
 	for _, row := range r.Scopes {

@@ -63,8 +63,8 @@ var becameOf = map[dropbox.State]string{
 }
 
 // claimFor claims work for an agent, or for the caller if agent is "". If the agent got this
-// work from an earlier message, the result before is that message, because an agent gets the
-// same work only once.
+// work from an earlier message, the result named before is that message, because an agent
+// gets the same work only once.
 func (p *post) claimFor(work topic.Publication, agent, id string) (g topic.Grant, before dropbox.Found, err error) {
 	next := "claude-swarm claim " + shellWord(id) + " --for %s"
 	if p.file.Leads(agent) {

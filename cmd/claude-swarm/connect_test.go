@@ -24,9 +24,9 @@ func (strangeDaemon) Status(...string) (swarm.Status, error) {
 	return swarm.Status{Project: "another"}, nil
 }
 
-// If no process holds the lock, then either the note in the lock file is out of date, or the
-// file is part of a copy of a project. The socket in the note may then belong to another project's daemon.
-// No verb connects to that daemon.
+// If no process holds the lock, then either the note in the lock file is out of date, or the file is part
+// of a copy of a project. The socket in the note may then belong to another project's daemon. No verb must
+// connect to that daemon.
 func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 	p := shortProject(t)
 	overwrite(t, filepath.Join(p.dir, "claude-swarm.yaml"), "agents: {coder: }\n")
@@ -62,8 +62,8 @@ func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 		}
 	}
 
-	// If a process holds the lock, its note is used, since the environment of that process may
-	// differ.
+	// If a process holds the lock, its note is used, because the environment of that process
+	// may be different.
 	release, err := lockDaemon(p.home)
 	if err != nil {
 		t.Fatal(err)

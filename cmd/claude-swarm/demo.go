@@ -223,7 +223,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	line := newTimeline(s)
 	shown := make(chan struct{})
 	watched, unwatch := context.WithCancel(ctx)
-	go func() { // the code below waits until it ends
+	go func() { // the code below waits for this goroutine
 		defer close(shown)
 		line.follow(watched)
 	}()

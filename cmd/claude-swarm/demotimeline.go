@@ -153,8 +153,8 @@ func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	}
 }
 
-// failures returns the last lines about failures, at most three, in parentheses, as the end
-// of an error text.
+// failures returns the last lines about failures, at most three, in parentheses. They are
+// appended to the text of an error.
 func (t *timeline) failures() string {
 	if len(t.wrong) == 0 {
 		return ""

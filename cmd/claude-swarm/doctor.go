@@ -100,9 +100,9 @@ func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 	}
 }
 
-// indented wraps a text, and indents all lines but the first. The argument at is the column
-// at which the first line is printed, and to which the others are indented. No line is
-// longer than columns; 0 means no limit.
+// indented wraps a text, and indents all lines but the first. The first line is printed at
+// the column in the argument at, and the other lines are indented to that column. No line
+// is longer than columns; 0 means no limit.
 func indented(text string, at, columns int) string {
 	return strings.ReplaceAll(screen.Whole(text, max(columns-at, 0)), "\n", "\n"+strings.Repeat(" ", at))
 }

@@ -154,7 +154,7 @@ func ircSend(c *cli.Context, p *post) error {
 	return nil
 }
 
-// noWhere reports whether the channel on the command line is empty, as happens when a
+// noWhere reports whether the channel on the command line is empty, which happens if a
 // variable in a script is not set. A text never goes to a channel that was not named.
 func noWhere(c *cli.Context) bool { return strings.TrimSpace(c.Args().First()) == "" }
 

@@ -171,7 +171,7 @@ func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time
 		var ev swarm.FeedEvent
 		select {
 		case <-ctx.Done():
-			return nil // Ctrl-C is how a person stops following
+			return nil // a person stops following with Ctrl-C
 		case ev = <-events:
 		case <-tick:
 		}

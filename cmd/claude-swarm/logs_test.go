@@ -214,7 +214,7 @@ func TestTailAtARotation(t *testing.T) {
 		for over := false; !over; {
 			select {
 			case <-rotated:
-				over = true // one more read, since the rotation is complete
+				over = true // one more read, because the rotation is complete
 			default:
 			}
 			more, err := tl.more()

@@ -22,7 +22,7 @@ type logPrinter struct {
 	agent string
 	open  string   // text that is shown, but is not a line of the log yet
 	ahead []string // printed entries that the daemon has not reported yet
-	gap   bool     // pieces of text were lost since the last line that the daemon reported
+	gap   bool     // pieces of text have been lost since the last line that the daemon reported
 }
 
 // maxAhead bounds the number of printed entries that the daemon has not reported yet. The

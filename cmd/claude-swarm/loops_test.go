@@ -294,8 +294,8 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 	}
 }
 
-// While turns are running, a message that a person sends counts as the person's, whether it is
-// sent with or without a flag, or from a separate session.
+// While turns are running, a message that a person sends counts as that person's message, with
+// or without a flag, and also from a separate session.
 func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

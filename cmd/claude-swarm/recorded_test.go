@@ -30,7 +30,7 @@ import (
 //
 // opened.txt contains the output of the verbs before a daemon runs, and finished.txt
 // contains the outcome of every message. RECORD=1 writes both files for a new recording.
-// Do not write them again for an accepted recording.
+// Do not rewrite them for a recording that is already committed.
 func TestRecordedProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; CI always runs it")

@@ -90,7 +90,8 @@ func (t *tail) more() ([]byte, error) {
 				return out, err
 			}
 		}
-		// Ask before the read: then every line that was added before a rotation is read.
+		// Check this before the read, so that every line that was added before a rotation
+		// is read.
 		replaced, err := t.replaced()
 		if err != nil {
 			return out, err

@@ -137,7 +137,7 @@ func TestMoment(t *testing.T) {
 	}
 }
 
-// The trace of an urgent message names the turn that the message reached, since the
+// The trace of an urgent message names the turn that the message reached, because the
 // message had no turn itself.
 func TestAnUrgentMessageNamesTheTurnThatTookItIn(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)

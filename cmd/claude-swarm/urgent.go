@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// sayIfUrgentWaits tells the sender of an urgent message which receivers will read it only
-// after their running turn. The remark is optional: if the daemon cannot be asked, nothing
-// is printed.
+// sayIfUrgentWaits tells the sender of an urgent message which receivers will not read it
+// before their running turn ends. The remark is optional: if the daemon cannot be asked,
+// nothing is printed.
 func (p *post) sayIfUrgentWaits(c *cli.Context, m *dropbox.Message, sent []dropbox.Delivery) {
 	if m.Priority != dropbox.Urgent || !m.Type.Wakes() || !lockHeld(p.home) {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ErrTaken says that another agent has claimed a publication, or that it is closed. See
-// [TakenError].
+// ErrTaken reports that another agent has claimed a publication, or that it is closed.
+// See [TakenError].
 var ErrTaken = errors.New("claimed by another agent")
 
 // A Grant says who has claimed a publication. It is one small file, made by a rename that

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Published says where a publication went.
+// Published describes what a call of Publish delivered.
 type Published struct {
 	dropbox.Delivery                    // of the publication itself; agents claim it by this ID
 	Offered          []dropbox.Delivery // the offers, or copies of a status or note, one for each subscriber
@@ -27,8 +27,8 @@ type Published struct {
 // [Topics.OfferAgain] repeats the offers. A second message with the same Key is not
 // published.
 //
-// sign is the same as in [dropbox.Store.Send]. The errors are those of
-// [dropbox.Store.Deliver], and [*dropbox.InvalidError] if the topic is not valid.
+// sign works as in [dropbox.Store.Send]. The errors are those of [dropbox.Store.Deliver],
+// and [*dropbox.InvalidError] if the topic is not valid.
 func (t Topics) Publish(m *dropbox.Message, sign func(m *dropbox.Message, to string) string) (Published, error) {
 	p, err := t.publish(m, sign)
 	if err != nil {
@@ -173,7 +173,7 @@ const (
 )
 
 // Announce publishes how the work on a publication or an offer ended. It publishes a
-// status on a topic beside that of the publication: for task.created, this is
+// status on a topic that is related to that of the publication: for task.created, this is
 // task.completed or task.failed. The end of a publication is announced only once, no
 // matter how many callers announce it. If agents give up offers, each of these offers is
 // announced once.

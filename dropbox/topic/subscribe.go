@@ -68,8 +68,8 @@ func (t Topics) resubscribe(agent string, patterns []string, change func(has []s
 	return has, nil
 }
 
-// Subscriptions lists the patterns of an agent, sorted. Invalid lines are left out, since a
-// person may edit the file too.
+// Subscriptions lists the patterns of an agent, sorted. Invalid lines are left out, because
+// a person may edit the file too.
 func (t Topics) Subscriptions(agent string) ([]string, error) {
 	if dropbox.CheckMailbox(agent) != nil {
 		return nil, fmt.Errorf("subscriptions: %w", t.store.Known(agent))

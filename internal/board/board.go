@@ -7,7 +7,7 @@
 //	    handoff/NAME.md    notes of an agent for its next session, and for others
 //
 // A page is always complete, because a rename replaces it. Several processes may write at
-// the same time: each waits for the previous writer. The package neither reads nor writes a
+// the same time: each waits for the previous writer. The package does not read or write a
 // page that is a symbolic link.
 package board
 
@@ -29,7 +29,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// The pages to which every agent may write.
+// The pages that every agent may write.
 const (
 	Status    = "status"
 	Decisions = "decisions"
@@ -45,17 +45,17 @@ func Handoff(agent string) string { return handoffs + "/" + agent }
 // whole page into its context.
 const MaxPage = 32 << 10
 
-// ErrNoPage says that a page has not been written yet.
+// ErrNoPage reports that a page has not been written yet.
 var ErrNoPage = errors.New("nobody has written it yet")
 
-// A NameError says that no page can have this name.
+// A NameError reports a name that no page can have.
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
 	return fmt.Sprintf("there is no page %q; pages are %s, %s and %s/NAME of an agent", e.Name, Status, Decisions, handoffs)
 }
 
-// A TooLongError says that a page would be too long.
+// A TooLongError reports that a page would be too long.
 type TooLongError struct{ Bytes int }
 
 func (e *TooLongError) Error() string {
@@ -129,8 +129,8 @@ func read(root *os.Root, page string) (Page, error) {
 		return Page{}, err
 	}
 	defer f.Close()
-	// A person may have written the page by hand, at any length. Read its end, which is
-	// the newest part.
+	// A person may have written the page by hand, at any length. So read only the end,
+	// which is the newest part.
 	if over := info.Size() - MaxPage; over > 0 {
 		if _, err := f.Seek(over, io.SeekStart); err != nil {
 			return Page{}, err

@@ -136,7 +136,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// The page contains the entries of all concurrent writers.
+// After concurrent writes, the page contains the entries of all writers.
 func TestManyWriters(t *testing.T) {
 	const writers, entries = 8, 20
 	b := board.Of(t.TempDir())

@@ -131,7 +131,7 @@ func writeState(dir string, s State) error {
 	return nil
 }
 
-// ErrRunning says that another process is the bridge of this project.
+// ErrRunning reports that another process is the bridge of this project.
 var ErrRunning = errors.New("another process is the bridge of this project")
 
 func lockFile(dir string) string { return filepath.Join(dir, "lock") }

@@ -10,7 +10,7 @@ import (
 )
 
 // Answer makes the envelope of an answer to a message. kind is the type of the answer; ""
-// means the usual type.
+// means the default type.
 func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Message {
 	return &dropbox.Message{
 		Type:    cmp.Or(kind, answerType(old.Type, c.Me.Name == dropbox.Lead)),
@@ -19,9 +19,9 @@ func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Messag
 	}
 }
 
-// An OverError says that the asker no longer waits for the answer to a question. A client
-// that asks for a permission waits only during its turn. If several recipients were
-// asked, another one may have answered first.
+// An OverError reports that the asker is no longer waiting for the answer to a question.
+// A client that asks for a permission waits only during its turn. If several recipients
+// were asked, another one may have answered first.
 type OverError struct {
 	ID, Agent string
 	Why       string
@@ -52,8 +52,8 @@ func (c *Client) MayReply(found dropbox.Found, old *dropbox.Message) bool {
 }
 
 // answerType decides the type of an answer. The answer to a task or a question is a result.
-// Any other answer is a task if a person gives it, and a note if a program gives it, since
-// programs that wake each other would never stop.
+// Any other answer is a task if a person gives it, and a note if a program gives it,
+// because programs that wake each other would never stop.
 func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 	switch {
 	case to.WantsAnswer():
@@ -67,7 +67,7 @@ func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 // maxSubject is the longest subject, in bytes, that gets the prefix "Re: ".
 const maxSubject = 200
 
-// AnswerSubject returns the subject of an answer to a message with the subject old.
+// AnswerSubject returns the subject of an answer to a message whose subject is old.
 func AnswerSubject(old string) string {
 	if old == "" || strings.HasPrefix(old, "Re: ") || len(old) > maxSubject {
 		return old

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ErrNotRegular says that a path is a folder, a device or another kind of file that cannot
-// be attached.
+// ErrNotRegular reports that a path is a folder, a device or another kind of file that
+// cannot be attached.
 var ErrNotRegular = errors.New("not a regular file")
 
 // Attach puts a file into the store. The error is a [*FileError] if the caller may not send
@@ -37,14 +37,14 @@ func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	return c.Store.Attach(name, f)
 }
 
-// Readable checks that the caller may send a file, and returns the path to open; for an
-// agent's file, without symbolic links. A person may send any file. An agent may send only
-// what its tools may read, because the recipient of the message can read the file. No agent
-// may send a file in the daemon's folder. The error is a [*FileError], or that of the file
-// system.
+// Readable checks that the caller may send a file, and returns the path to open. For an
+// agent, that path contains no symbolic links. A person may send any file. An agent may
+// send only what its tools may read, because the recipient of the message can read the
+// file. No agent may send a file in the daemon's folder. The error is a [*FileError], or
+// that of the file system.
 //
-// An agent may send data through a pipe, such as its standard input, since the agent can
-// already read that data.
+// An agent may send data through a pipe, such as its standard input, because the agent
+// can already read that data.
 func (c *Client) Readable(name string) (string, error) {
 	if c.Me.Name == dropbox.Lead {
 		return name, nil

@@ -11,13 +11,13 @@ import (
 // Channels contains the IRC settings of the configuration.
 type Channels struct {
 	Project string              // the default channel
-	Alerts  string              // the channel in which people see which agents wait for them; "" for none
+	Alerts  string              // the channel that shows people which agents are waiting for them; "" for none
 	Buffer  int                 // how many lines of a channel are kept
 	Known   []string            // the channels in the configuration
 	Own     map[string][]string // the agents' own channels, by agent; an agent without any has no entry
 }
 
-// ErrNoIRC says that the configuration has no IRC.
+// ErrNoIRC reports that the configuration has no IRC.
 var ErrNoIRC = errors.New("IRC is not configured")
 
 // channelsOf returns the IRC settings of a configuration, or nil if it has none.
@@ -51,7 +51,7 @@ func (c *Channels) projectOf(agent string) string {
 	return c.Project
 }
 
-// isChannel reports whether a name is the name of a channel and not a nick.
+// isChannel reports whether a name is the name of a channel, and not a nick.
 func isChannel(name string) bool { return name != "" && strings.ContainsRune("#&+!", rune(name[0])) }
 
 func checkTarget(name string) error {
@@ -68,8 +68,8 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("%q can be neither a channel nor a nick: neither may contain spaces, commas or colons, or be longer than 64 bytes, and a nick may not contain ! @ $ * ? %%", e.Name)
 }
 
-// A StaysError says that the bridge does not leave a configured channel, since the bridge
-// could then no longer read what people write there.
+// A StaysError says that the bridge does not leave a configured channel, because it could
+// then no longer read what people write there.
 type StaysError struct{ Channel string }
 
 func (e *StaysError) Error() string {

@@ -61,7 +61,7 @@ type Said struct {
 	dropbox.Delivery                    // for the bridge
 	At               string             // the channel, or the nick of a person
 	Tasks            []dropbox.Delivery // the tasks that the message gave to agents
-	Note             string             // why a message that looks like a task gave no task; "" otherwise
+	Note             string             // why a message that looks like a task gave no task to an agent; "" otherwise
 }
 
 // Say leaves text for a channel, or for a person privately; "" is the default channel. A
@@ -110,7 +110,7 @@ func (c Chat) postNoted(m *dropbox.Message, o bridge.Origin, to, text string, no
 		return sent, "", errors.New("the text is empty")
 	}
 	body := strings.TrimRight(text, "\n")
-	if len(body) < c.client.Rules.BodyLimit() { // otherwise there is no room for the newline
+	if len(body) < c.client.Rules.BodyLimit() { // otherwise the newline does not fit
 		body += "\n"
 	}
 	m.To, m.Body, m.Extra = []string{ircbridge.Name}, []byte(body), o.Extra(ircbridge.Name)

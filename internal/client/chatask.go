@@ -26,7 +26,7 @@ const (
 // The values of on_timeout: what an asker does if no answer arrives in time.
 const (
 	AtContinue = "continue" // it continues with its default
-	AtPause    = "pause"    // it begins no turn until somebody answers
+	AtPause    = "pause"    // it begins no further turn until somebody answers
 	AtDeny     = "deny"     // it treats silence as a no
 	AtAbort    = "abort"    // it ends its turn, and gives up on the message
 )
@@ -68,7 +68,7 @@ func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	}
 	for _, at := range to {
 		if at, err := c.target(at); err != nil {
-			return nil, err // before anybody is asked
+			return nil, err // recorded before anybody is asked
 		} else if slices.ContainsFunc(in.At, func(other string) bool { return strings.EqualFold(other, at) }) {
 			return nil, fmt.Errorf("%s is named twice", at)
 		} else {
@@ -93,7 +93,7 @@ func (in *Inquired) ask(at string) error {
 	wait := &journal.Waiting{}
 	m := &dropbox.Message{Type: dropbox.Question, Key: QuestionKey(q.Answerers)}
 	sent, _, err := c.postNoted(m, bridge.Origin{}, at, q.Text, func(id, at string) {
-		wait.End("") // ends the record of an attempt that failed
+		wait.End("") // closes the record of a failed attempt
 		a := journal.Asked{ID: id, Of: at, Mailbox: ircbridge.Name, Text: string(m.Body)}
 		if len(in.Sent) > 0 {
 			a.Copy = in.Sent[0].ID
@@ -119,8 +119,8 @@ func (in *Inquired) end(why string) {
 	}
 }
 
-// alert leaves a line for the channel for alerts. The line is not the question itself, and
-// gets no answer.
+// alert leaves a line for the channel for alerts. This line is not the question itself, so
+// an answer to it is not an answer to the question.
 func (c Chat) alert(what, id, at, text string) error {
 	if c.channels.Alerts == "" {
 		return nil

@@ -18,7 +18,7 @@ type Client struct {
 	Halted string // the conversation that the last message halted; "" for none
 }
 
-// Open finds out who the caller is: inside an agent's turn the agent, else the lead.
+// Open determines the caller: the agent, inside an agent's turn; otherwise the lead.
 func Open(p Project, getenv func(string) string) (*Client, error) {
 	me, err := journal.WhoAmI(p.Home, getenv)
 	if err != nil {

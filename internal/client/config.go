@@ -12,8 +12,8 @@ import (
 )
 
 // ConfigVar is the environment variable that names the configuration file inside a turn if
-// the file is not called claude-swarm.yaml. With it, a claude-swarm that the agent starts
-// in any folder finds the project.
+// the file is not called claude-swarm.yaml. With this variable, a claude-swarm that the
+// agent starts in any folder finds the project.
 const ConfigVar = "CLAUDE_SWARM_CONFIG"
 
 // A NoProjectError says that there is no configuration.
@@ -61,10 +61,10 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 	return path, err
 }
 
-// mayName checks that an agent may name a configuration. The program would read the named
-// file for the agent, and that file itself would decide what the agent may read. So an
-// agent with a list of tools may name only the configuration of its project. The error is
-// a [*FileError].
+// mayName checks that an agent may name a configuration. Otherwise the program would read
+// the named file on behalf of the agent, and that file would decide what the agent may
+// read. So an agent with a list of tools may name only the configuration of its project.
+// The error is a [*FileError].
 func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	agent := getenv(runner.AgentVar)
 	if agent == "" {
@@ -72,7 +72,7 @@ func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	}
 	own, err := FindConfig("", getenv)
 	if err != nil {
-		return nil // the turn does not belong to a project, so no configuration has its agent
+		return nil // the turn does not belong to a project, so no configuration contains its agent
 	}
 	if its, err := os.Stat(own); err == nil && os.SameFile(its, info) {
 		return nil

@@ -1,5 +1,5 @@
 // Package client is the part that the command line and the agents' tools share. A [Client]
-// knows its caller. It fills in the envelope of a message with facts about the caller's
+// acts for one caller. It fills in the envelope of a message with facts about the caller's
 // turn, signs the message, delivers it, and records it in the turn. It also reads the
 // caller's mailbox, and waits for answers.
 //

@@ -52,7 +52,7 @@ func (c *Client) Find(part string) (dropbox.Found, error) {
 	for _, f := range several.Found {
 		m, err := c.Store.Load(f)
 		if err != nil {
-			m = nil // not a message, or moved in the meantime: the candidate keeps the known fields
+			m = nil // not a message, or moved in the meantime: the candidate has only the fields that are known
 		}
 		if c.MayReadMessage(f, m) != nil {
 			continue

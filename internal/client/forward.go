@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Forward says where one waiting message of a removed agent went.
+// A Forward records where one waiting message of a removed agent was sent.
 type Forward struct {
 	ID string `json:"id"`             // the id of the original message
 	As string `json:"as,omitempty"`   // its id in the other mailbox; "" for an offer, which was given back
@@ -19,7 +19,7 @@ type Forward struct {
 	By string `json:"from,omitempty"` // the sender, which does not change
 }
 
-// ErrUnsettled says that a turn of an agent is not settled.
+// ErrUnsettled reports that a turn of an agent is not settled.
 var ErrUnsettled = errors.New("one of its turns is not settled")
 
 // Forward gives the waiting messages of a removed agent to another agent. Each message

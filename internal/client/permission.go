@@ -7,7 +7,7 @@ import (
 // topics is the mailbox in which [dropbox.Store.Find] finds published messages.
 const topics = "topics"
 
-// A PrivateError says that an agent asked for the mail of others.
+// A PrivateError reports that an agent asked for other agents' mail.
 type PrivateError struct {
 	Who  string // the agent
 	What string // such as "the mailbox of lead"

@@ -24,15 +24,14 @@ type Questioning struct {
 }
 
 // Asks prepares to record that the running turn waits for the answer to a question.
-// patience is the longest wait. The caller sends the question by SendNoted with Note, and
+// patience is the maximum wait. The caller sends the question by SendNoted with Note, and
 // then calls Sent.
 func (c *Client) Asks(question *dropbox.Message, patience time.Duration) *Questioning {
 	return &Questioning{client: c, question: question, patience: patience, waits: map[string]*journal.Waiting{}}
 }
 
 // Note records that the turn waits for the answer to one copy. It is called before anybody
-// can see the copy, since the daemon looks into the record only once, when the copy
-// arrives.
+// can see the copy, because the daemon reads the record only once, when the copy arrives.
 func (q *Questioning) Note(id, to string) {
 	if q.waits[id] != nil || !slices.Contains(q.question.To, to) {
 		return

@@ -175,7 +175,7 @@ func inside(folder, file string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// reads reports whether the agent may read its working folder at all.
+// reads reports whether the agent may read anything in its working folder.
 func (r Reading) reads() bool { return !slices.ContainsFunc(r.Denied, isWhole("Read")) }
 
 // allows reports whether the tools of the agent may read a file, named without symbolic

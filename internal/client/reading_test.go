@@ -144,8 +144,8 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// An agent with a list of tools may not name another configuration, since that configuration
-// would itself decide what the agent may read.
+// An agent with a list of tools may not name another configuration, because that
+// configuration would itself decide what the agent may read.
 func TestAnAgentNamesNoOtherConfiguration(t *testing.T) {
 	y := newProject(t)
 	for path, text := range map[string]string{

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A RefusedError says which rule refuses a message.
+// A RefusedError names the rule that refuses a message.
 type RefusedError struct {
 	Verdict policy.Verdict
 	To      string // the recipient that the rule refuses
@@ -21,10 +21,10 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict.String() }
 
-// MayPass asks the policy about a message before its delivery, so that the sender learns
-// of a refusal at once; the daemon decides again. A message that was passed on too many
-// times, that agents pass around in a circle, or that contains the stop sentinel, halts its
-// conversation here, since the daemon will not see the message. If a rule refuses the
+// MayPass asks the policy about a message before its delivery, so that the sender learns of
+// a refusal at once; the daemon decides again. A message that was passed on too many times,
+// that agents pass around in a circle, or that contains the stop sentinel, halts its
+// conversation here, because the daemon will not see the message. If a rule refuses the
 // message, the error is a [*RefusedError].
 func (c *Client) MayPass(m *dropbox.Message) error {
 	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), BeforeDelivery: true}

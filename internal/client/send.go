@@ -28,10 +28,10 @@ type TurnError struct{ Err error }
 func (e *TurnError) Error() string { return e.Err.Error() }
 func (e *TurnError) Unwrap() error { return e.Err }
 
-// ErrAlone says that a message to all has no recipient.
+// ErrAlone reports that a message to all has no recipient.
 var ErrAlone = errors.New("there is no agent but the sender")
 
-// ErrNobody says that a list of recipients names nobody.
+// ErrNobody reports that a list of recipients contains no name.
 var ErrNobody = errors.New("the list of recipients is empty")
 
 // Recipients checks and returns the names in a comma-separated list. A name is the name
@@ -44,7 +44,7 @@ func (c *Client) Recipients(list string) ([]string, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		switch {
-		case name == "": // as after a trailing comma
+		case name == "": // for example after a trailing comma
 		case name == dropbox.All:
 			others := slices.DeleteFunc(slices.Clone(c.Agents), func(n string) bool { return n == c.Me.Name })
 			if len(others) == 0 {
@@ -165,7 +165,7 @@ func (c *Client) EnsureToken() error {
 }
 
 // answersTurn turns a result or a question to the sender of the turn's message into an
-// answer to that message, since the sender may wait for one.
+// answer to that message, because the sender may be waiting for one.
 func (c *Client) answersTurn(m *dropbox.Message) error {
 	if c.Me.Turn == "" || m.ReplyTo != "" || m.Type != dropbox.Result && m.Type != dropbox.Question {
 		return nil

@@ -29,7 +29,7 @@ func (e *TagError) Error() string {
 	return fmt.Sprintf("no agent has the tag %q; the tags are %s%s", e.Tag, TagMark, strings.Join(e.Tags, ", "+TagMark))
 }
 
-// ErrOwnTag says that no agent but the sender has a tag.
+// ErrOwnTag reports that no agent but the sender has a tag.
 var ErrOwnTag = errors.New("no agent but the sender has that tag")
 
 // tagged returns the agents with a tag, except the caller. The error is a [*TagError] or

@@ -21,7 +21,8 @@ import (
 const lookAgain = 2 * time.Second
 
 // noAnswerAfter is how long after a successful turn its answer may still arrive. The daemon
-// delivers the answer right after the receipt, but may be restarted between the two.
+// delivers the answer right after the receipt, but may be restarted between these two
+// steps.
 const noAnswerAfter = 10 * time.Second
 
 // A NoAnswerError says why there is no answer to a message.
@@ -126,8 +127,8 @@ func (w *Wait) Look(now time.Time) (*Outcome, error) {
 	return w.fate(now)
 }
 
-// watchFolder wakes the receiver when something appears in dir, and also every [lookAgain].
-// The timer works even if the machine's limits do not allow another watch.
+// watchFolder wakes the receiver when a file appears in dir, and at least once per
+// [lookAgain]. The timer works even if the machine's limits do not allow another watch.
 func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	out := make(chan struct{}, 1)
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -222,7 +223,8 @@ func (w *Wait) settled(id string) {
 	w.Pending = slices.DeleteFunc(w.Pending, func(d dropbox.Delivery) bool { return d.ID == id })
 }
 
-// fate reads the states of the messages, and finds one that can no longer get an answer.
+// fate reads the states of the messages, and returns one that can no longer get an
+// answer.
 func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	for _, d := range w.Pending {
 		found, err := w.client.Store.Find(d.ID)

@@ -33,7 +33,7 @@ type lab struct {
 	dir     string // the client's working folder
 	home    string
 	env     []string // further variables, which override earlier ones with the same name
-	noKey   bool     // no API key is set, as if the person had logged in
+	noKey   bool     // no API key is set, as if the person had logged in instead
 	api     *fakeapi.Server
 	url     string
 	running []*client
@@ -41,7 +41,7 @@ type lab struct {
 }
 
 // newLab creates the folders and starts the API with a scenario that answers "Done." to
-// everything. The caller must call close.
+// everything. The caller must close it.
 func newLab(version, program string) (*lab, error) {
 	base, err := os.MkdirTemp("", "compat")
 	if err != nil {

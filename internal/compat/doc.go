@@ -9,9 +9,9 @@
 // The page is written for the supported versions; the answers for other versions are only
 // printed. Each fact is tested by a separate experiment. The experiment runs the real
 // program in a separate home folder and project folder, against the scripted Messages API
-// of internal/fakeapi, in a network namespace with loopback only. An answer says what was
-// observed. If claude-swarm does not work with an answer, the table marks that answer,
-// and the exit status is 1.
+// of internal/fakeapi, in a network namespace with loopback only. An answer states what
+// was observed. If claude-swarm does not work with an answer, the table marks that
+// answer, and the exit status is 1.
 //
 // Nothing in this package is linked into the product.
 package main

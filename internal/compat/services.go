@@ -157,7 +157,7 @@ func withServer(l *lab) (*client, string, error) {
 				status = s.Status
 			}
 		}
-		time.Sleep(20 * time.Millisecond) // between two questions, until the deadline
+		time.Sleep(20 * time.Millisecond) // the pause between two requests, until the deadline
 	}
 	return c, status, nil
 }
@@ -221,7 +221,7 @@ func tellBob(l *lab, flags ...string) (came bool, err error) {
 	}
 	deadline := time.Now().Add(quietFor)
 	for len(bob.all("result", "")) < 2 && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond) // between two checks, until the deadline
+		time.Sleep(20 * time.Millisecond) // the pause between two checks, until the deadline
 	}
 	return len(bob.all("result", "")) > 1, nil
 }
@@ -279,7 +279,7 @@ func termEndsAll(l *lab) (string, error) {
 	}
 	left := l.left()
 	for deadline := time.Now().Add(time.Second); len(left) > 0 && time.Now().Before(deadline); left = l.left() {
-		time.Sleep(20 * time.Millisecond) // between two checks, until the deadline
+		time.Sleep(20 * time.Millisecond) // the pause between two checks, until the deadline
 	}
 	for _, pid := range left {
 		syscall.Kill(pid, syscall.SIGKILL)

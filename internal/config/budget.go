@@ -24,14 +24,14 @@ type AgentBudget struct {
 	Turn float64 `key:"turn" least:"0.01" most:"1000000" type:"US dollars or null" doc:"The most that one turn may spend, in US dollars. The client checks after each request, so a turn may exceed it by one request. turn_timeout limits its time. null: no cap."`
 }
 
-// A Cap is the most that may be spent. 0 means no cap in that unit.
+// A Cap is the maximum that may be spent. 0 means no cap in that unit.
 type Cap struct {
 	USD   float64       `key:"usd" is:"absent" least:"0.01" most:"1000000" type:"US dollars"`
 	Turns int           `key:"turns" is:"absent"`
 	Time  time.Duration `key:"time" is:"absent"`
 }
 
-// leastTime is the shortest time that a cap may allow.
+// leastTime is the minimum value of a cap in time.
 const leastTime = time.Minute
 
 // check refuses a time that is too short for any turn.

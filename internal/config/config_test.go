@@ -48,7 +48,7 @@ var strict = config.Policy{
 	StopSentinel: "<<<HALT>>>", Unproven: "allow",
 }
 
-// minded is the oversight if the file does not set any of its keys.
+// minded is the oversight if the file sets none of its keys.
 var minded = config.Oversight{Budget: config.Budget{Warn: 0.8}, Supervisor: config.Supervisor{
 	Backend: "claude", Thinking: "medium", Window: 20, Interval: 5, Threshold: 3,
 	Rules: config.SupervisorRules{SameCall: 3, SameError: 3, NoChange: 30},

@@ -52,11 +52,12 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 // later are the keys of parts that this version does not have.
 var later = []string{"worktree"}
 
-// foreign maps keys of other programs that run agents to our names for them.
+// foreign maps the keys of other programs that run agents to the corresponding keys of
+// this program.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
 // unknown reports a key that does not belong where it is: a key of a part that is not built
-// yet, a key of another place in the file, or an unknown word.
+// yet, a key that belongs elsewhere in the file, or an unknown word.
 func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	e, here := wrong("", "unknown key %q", key), keysOf(t)
 	switch {
@@ -228,8 +229,8 @@ func (f *field) span(n *yaml.Node) (time.Duration, *Error) {
 }
 
 // text reads a string. Numbers, dates and true are refused: `model: 4` was not meant as the
-// string "4". Unless the field is raw, the string has to fit on one line, since it becomes
-// part of a line.
+// string "4". Unless the field is raw, the string has to fit on one line, because it
+// becomes part of a line.
 func (r *reader) text(n *yaml.Node, f *field, raw bool) (s string, e *Error) {
 	switch s = n.Value; {
 	case f.has("any") && n.Kind == yaml.ScalarNode && !isNull(n):

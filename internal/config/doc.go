@@ -9,19 +9,19 @@
 //	                     \--> Errors (exit status 78)
 //
 // A file with mistakes gives [Errors]: all its problems, in the order of the file, each
-// with line, column and the nearest known name. Nothing is guessed and nothing is ignored:
-// an unknown key is an error, and so is a key of a part that is not built yet. It is also
-// an error if YAML would read a value as another type, such as the number 4 where text
-// belongs, or if an agent has a key that its kind of client does not support. Such a key
-// in defaults does not apply to that agent, and [File.Notes] says so.
+// with line, column and the nearest known name. The package neither guesses nor ignores
+// anything: an unknown key is an error, and so is a key of a part that is not built yet.
+// It is also an error if YAML would read a value as another type, such as the number 4
+// where text belongs, or if an agent has a key that its kind of client does not support.
+// Such a key in defaults does not apply to that agent, and [File.Notes] says so.
 //
-// Load does not require that the folders in the file exist, since a mailbox can be read and
-// written on a machine that lacks the project's folder. [File.CheckFolders], which start,
-// reload, config check and doctor call, checks that they exist.
+// Load does not require that the folders in the file exist, because a mailbox can be read
+// and written on a machine that lacks the project's folder. [File.CheckFolders], which
+// start, reload, config check and doctor call, checks that they exist.
 //
 // A key is a field of a struct. The field's tags give the allowed values, the default, the
-// bounds and the meaning. One decoder walks the nodes of the file along the structs, and
-// remembers the place of each key for later checks.
+// bounds and the meaning. One decoder walks through the nodes of the file and the structs
+// in parallel, and records the place of each key for later checks.
 //
 //	load               Load and Parse: the file, then its agents, then the keys that name agents
 //	  |

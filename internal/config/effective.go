@@ -8,7 +8,7 @@ import (
 // Effective returns every key of the reference with its value in force, in the order of the
 // reference. mapping makes a mapping of keys and their values. A value is a mapping, a
 // list, a string, a number, a [time.Duration], true or false, or nil for null. The result
-// has no passwords, since the configuration only says where to find them.
+// has no passwords, because the configuration only says where to find them.
 func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 	full := *f
 	full.MaxRunning = f.Running()
@@ -64,7 +64,7 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 	return keyed(reflect.ValueOf(full))
 }
 
-// says reports whether the field of a struct has something to show. Below the keys of the
+// says reports whether the field of a struct is to be shown. Below the keys of the
 // reference, an empty optional string or list is left out.
 func (f *field) says(of reflect.Value) bool {
 	if s, ok := of.Interface().(MCPServer); ok {

@@ -33,7 +33,7 @@ func (e *Error) Error() string {
 // errors.AsType[*Error] returns the first.
 type Errors []*Error
 
-// Error returns one line for each problem.
+// Error returns a line for each problem.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {

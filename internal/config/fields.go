@@ -37,7 +37,7 @@ import (
 type field struct {
 	key, also, what, zero, split, like, short, standard string
 
-	index       []int    // in the struct, through the structs that it embeds
+	index       []int    // the index in the struct, including the structs that it embeds
 	is          []string // names of rules, and the words above
 	words       []string // the allowed texts
 	least, most int

@@ -12,7 +12,7 @@ import (
 // flags lists the words in the tag "is" that are not rules.
 var flags = []string{"", "raw", "empty", "any", "once", "added", "removable", "switch", "later", "absent"}
 
-// A misspelt tag would silently switch off a check.
+// A misspelled tag would silently disable a check.
 func TestTags(t *testing.T) {
 	names := []string{"key", "also", "is", "type", "of", "least", "most", "zero", "split", "like", "short", "default", "from", "doc"}
 	seen := make(map[reflect.Type]bool)

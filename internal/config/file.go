@@ -82,8 +82,8 @@ type Retention struct {
 }
 
 // Running returns how many turns may run at once: MaxRunning, or [DefaultRunning] for this
-// machine. Load does not compute it, since measuring the machine takes as long as reading a
-// short file, and a sender does not need the number.
+// machine. Load does not compute it, because measuring the machine takes as long as reading
+// a short file, and a sender does not need the number.
 func (f *File) Running() int {
 	if f.MaxRunning == 0 {
 		return auto()

@@ -13,7 +13,7 @@ import (
 )
 
 // Each file of testdata/bad has one wrong configuration and the exact output that a person
-// gets for it. UPDATE=1 rewrites the output.
+// sees for it. UPDATE=1 rewrites the output.
 func TestWhatBadInputGets(t *testing.T) {
 	cases, err := filepath.Glob("testdata/bad/*.txtar")
 	if err != nil || len(cases) == 0 {

@@ -25,7 +25,7 @@ func (f *File) HoursOf(a Agent) hours.Hours {
 	return out
 }
 
-// Zone returns the time zone of the top level. Days begin at midnight in it.
+// Zone returns the time zone of the top level. Days begin at midnight in this zone.
 func (f *File) Zone() *time.Location {
 	zone, _ := hours.Zone(f.Hours.Zone)
 	return zone

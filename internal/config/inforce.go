@@ -29,7 +29,8 @@ func (f *File) KeepInForce(files durable.Files) error {
 }
 
 // InForce returns the configuration that the project's daemon uses, or that the last daemon
-// used, even if the file at path has changed since. It returns nil when that is not known.
+// used, even if the file at path has changed since. It returns nil if the configuration is
+// not known.
 func InForce(path string) *File {
 	path, err := filepath.Abs(path)
 	if err != nil {

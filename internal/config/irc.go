@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// IRC says where people read and control the swarm. Without a server there is no IRC. Paths
-// are absolute; null becomes "".
+// IRC configures where people read and control the swarm. Without a server there is no IRC.
+// Paths are absolute; null becomes "".
 type IRC struct {
 	Server   string `key:"server" is:"word,host" type:"text or null" doc:"The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."`
 	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. If it is in use, the bridge uses a similar one, and tries again later."`

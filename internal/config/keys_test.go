@@ -55,8 +55,8 @@ var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 }, cmp.Ignore())
 
 // goodValues contains a value for each key, by its path or, for a key of an agent, by its
-// name. No value is the default of its key. Keys that depend on the kind of client are
-// missing.
+// name. No value equals the default of its key. Keys that depend on the kind of client
+// are missing.
 var goodValues = map[string]string{
 	"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_warm": "77", "max_waiting": "77", "lead": "a", "lead_name": "orange", "topics.claim_timeout": "77s", "topics.fallback": "a",
 	"policy.allowed_types": "[task, result]", "policy.max_body_bytes": "77", "policy.sender_per_min": "77", "policy.thread_per_min": "77",
@@ -141,8 +141,8 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("agents %q, want %q", got, want)
 	}
 
-	// Each comment that is a key shows the default: without its # the file says
-	// the same.
+	// Each comment that contains a key shows the default: without the #, the
+	// configuration stays the same.
 	plain := commented.ReplaceAllString(text, "$1$2:$3$4 $5")
 	if diff := cmp.Diff(f, parse(t, plain), unexported, emptyIsNil); diff != "" {
 		t.Errorf("a default in a comment is not the default, -commented +taken in:\n%s", diff)

@@ -15,7 +15,7 @@ import (
 const TurnMemory = 600_000_000
 
 // DefaultRunning returns how many turns run at once if max_running is auto: twice the
-// cores, since a turn mostly waits for its model, but not more than one for each
+// cores, because a turn mostly waits for its model, but not more than one for each
 // [TurnMemory] bytes of memory, and at least one. A memory of 0 means unknown.
 func DefaultRunning(cores int, memory uint64) int {
 	most := max(1, 2*cores)
@@ -38,8 +38,8 @@ func auto() int {
 }
 
 // cgroupLimit returns the lowest memory limit of the control groups (version 2) of this
-// process, in bytes, or math.MaxUint64. A container or a systemd unit with MemoryMax= has
-// one.
+// process, in bytes, or math.MaxUint64 if no limit is set. A container or a systemd unit
+// with MemoryMax= has one.
 func cgroupLimit(self, root string) uint64 {
 	limit := uint64(math.MaxUint64)
 	data, err := os.ReadFile(self)

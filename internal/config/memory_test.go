@@ -28,7 +28,8 @@ func TestDefaultRunning(t *testing.T) {
 	}
 }
 
-// This is an internal test, since a test cannot choose the control groups of its machine.
+// This is an internal test, because a test cannot choose the control groups of its
+// machine.
 func TestMemoryLimitOfTheControlGroups(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

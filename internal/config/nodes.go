@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A reader turns the nodes of one file into values and collects the errors. It knows each
-// key by its path: log.max_size_mb, agents.coder.cwd, irc.map[0].type.
+// A reader turns the nodes of one file into values and collects the errors. It identifies
+// each key by its path: log.max_size_mb, agents.coder.cwd, irc.map[0].type.
 type reader struct {
 	path    string   // of the file, as the caller named it
 	dir     string   // the folder to which paths are relative
@@ -207,8 +207,8 @@ func (r *reader) syntax(err error) {
 }
 
 // each calls f once for every key of a mapping. It reports a node that is not a mapping,
-// and keys that occur twice. Null is an empty mapping, since YAML reads a section that has
-// only comments as null.
+// and keys that occur twice. Null is an empty mapping, because YAML reads a section that
+// has only comments as null.
 func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.Node)) {
 	if n = follow(n); isNull(n) {
 		return

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Policy holds the rules by which messages are refused. A number of 0 switches its rule
-// off. docs/policy.md explains the rules.
+// Policy contains the rules for refusing messages. A number of 0 switches its rule off.
+// docs/policy.md explains the rules.
 type Policy struct {
 	AllowedTypes []string `key:"allowed_types" of:"task | question | result | status | handoff | note" default:"[task, question, result, status, handoff, note]" doc:"The types of messages that may pass. result must be among them, since answers are results."`
 	MaxBodyBytes int      `key:"max_body_bytes" most:"10485760" zero:"for as long as a file may be" default:"8192" doc:"The length limit of a body, in bytes, at most 10485760. A longer result, and a longer file dropped by hand, becomes an attachment; anything else is refused. 0: the limit of a file."`

@@ -126,7 +126,7 @@ func backend(r *reader, s string) (string, *Error) {
 	return "", unlike(s, known, "%q is unknown; this version has %s", s, or(known))
 }
 
-// host reads the address of an IRC server: host, or host:port.
+// host reads the address of an IRC server, in the form host or host:port.
 func host(_ *reader, s string) (string, *Error) {
 	if _, rest, isURL := strings.Cut(s, "://"); isURL {
 		host, _, _ := strings.Cut(rest, "/")
@@ -166,7 +166,7 @@ func slugOf(name string) string {
 	return s[:min(len(s), 30)]
 }
 
-// channel reads the name of a channel. The leading # may be left out, since it begins a
+// channel reads the name of a channel. The leading # may be left out, because it begins a
 // comment in YAML.
 func channel(_ *reader, s string) (string, *Error) {
 	if !strings.ContainsRune("#&+!", rune(s[0])) {

@@ -68,7 +68,8 @@ const (
 	maxSpan = 100 * 365 * day
 )
 
-// parseSpan reads weeks, then days, then a duration of the standard library.
+// parseSpan reads weeks, then days, then a duration in the format of the standard
+// library.
 func parseSpan(s string) (time.Duration, bool) {
 	var sum time.Duration
 	rest := s

@@ -83,7 +83,7 @@ func splitTools(list string) (tools []string, _ *Error) {
 }
 
 // splitAllowed is splitTools, but refuses the client's own tools for messages between its
-// sessions. No agent has them, since their messages would bypass policy, receipts and
+// sessions. No agent has them, because their messages would bypass policy, receipts and
 // mailboxes.
 func splitAllowed(list string) ([]string, *Error) {
 	tools, e := splitTools(list)

@@ -26,14 +26,14 @@ const helloTimeout = 5 * time.Second
 var errHungUp = errors.New("hung up before the first line")
 
 // A Client talks to the daemon of one project. It is safe for concurrent use. A stream that
-// is not read holds up all other answers. So a caller that also sends other requests should
-// use a second client for them.
+// the caller does not read delays all other answers. So a caller that also sends other
+// requests should use a second client for them.
 type Client struct {
 	conn    net.Conn
 	path    string
 	version string
 	warning string
-	done    chan struct{} // closed when the reader has ended
+	done    chan struct{} // closed after the reader has ended
 
 	once    sync.Once
 	closing chan struct{} // closed by Close

@@ -53,7 +53,7 @@ func (c *conn) serve(ctx context.Context) {
 	leave()
 	<-written
 	wg.Wait()
-	for { // nothing sends frames any more
+	for { // no goroutine sends frames any more
 		select {
 		case r := <-c.out:
 			if w, ok := r.(lentWhispers); ok {

@@ -119,7 +119,7 @@ func TestALongRequestHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// A client that no longer waits for a turn must not end it: Stop in the daemon ends the
+// A client that no longer waits for a turn must not end it: in the daemon, Stop ends the
 // turn when its context is done.
 func TestHangingUpDoesNotCutAStop(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()

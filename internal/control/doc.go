@@ -18,7 +18,7 @@
 //	  {"type":"cancel","id":"3"}              -->
 //	                                          <--  {"type":"event","id":"3","end":true}
 //
-// A long request does not hold up the next one; answers come in the order in which they are
+// A long request does not delay the next one; answers come in the order in which they are
 // ready. A line that is not JSON, is too long or has an unknown type gets an error as its
 // answer, and the connection stays open. A reader that is too slow for a stream loses the
 // oldest events, and an event of kind "lost" says how many; the daemon does not wait for

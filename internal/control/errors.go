@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// ErrNoDaemon is returned by [Dial] when no daemon answers.
+// [Dial] returns ErrNoDaemon if no daemon answers.
 var ErrNoDaemon = errors.New("no daemon is running here")
 
 // ErrGone is the error of a call or a stream whose connection to the daemon has ended.

@@ -203,8 +203,8 @@ type project struct {
 
 func newProject(t testing.TB) project {
 	t.Helper()
-	// A socket's path may have only about 100 bytes, and t.TempDir puts the test's name
-	// into it.
+	// A socket's path can have only about 100 bytes, and a path from t.TempDir contains
+	// the test's name.
 	dir, err := os.MkdirTemp("", "cs")
 	if err != nil {
 		t.Fatal(err)

@@ -34,14 +34,14 @@ func Listen(project string, getenv func(string) string) (*net.UnixListener, erro
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	// The folder already keeps others out; the mode makes that visible.
+	// The folder already denies access to other users; the mode only makes that visible.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), l.Close())
 	}
 	return l, nil
 }
 
-// clearStale removes a socket on which no daemon answers.
+// clearStale removes a socket on which no daemon is listening.
 func clearStale(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

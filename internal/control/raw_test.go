@@ -194,7 +194,7 @@ func TestSocketLeftByACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.SetUnlinkOnClose(false)
-	l.Close() // as a crash leaves it: the file exists, but no process listens
+	l.Close() // the state after a crash: the file exists, but no process is listening
 	if _, err := control.Dial(t.Context(), p.project, "1.0", p.getenv); !errors.Is(err, control.ErrNoDaemon) {
 		t.Errorf("Dial of a stale socket = %v, want ErrNoDaemon", err)
 	}

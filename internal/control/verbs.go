@@ -35,7 +35,7 @@ func (c *Client) Pause(ctx context.Context, agent string, o swarm.PauseOrder) er
 }
 
 // Resume ends a pause. It returns [swarm.ErrNotPaused] if there is no pause or other hold
-// to end.
+// that it could end.
 func (c *Client) Resume(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
 }

@@ -31,7 +31,7 @@ func Find(from string) (string, error) {
 		case err == nil && !info.IsDir():
 			return path, nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return "", err // the file may exist, and searching further up might find the wrong project
+			return "", err // the file may exist, and a search further up could find the wrong project
 		}
 		above := filepath.Dir(dir)
 		if above == dir {

@@ -55,8 +55,8 @@ func Holder(lock string) (note Note, held bool) {
 	return ReadNote(lock), true
 }
 
-// answers reports whether a program listens on a socket. It does not use package net, which
-// would first start its poller. That takes longer than this whole function.
+// answers reports whether a program is listening on a socket. It does not use package net,
+// which would first start its poller. That takes longer than this whole function.
 func answers(path string) bool {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {

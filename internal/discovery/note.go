@@ -9,8 +9,8 @@ import (
 )
 
 // A Note is the content of a daemon's lock file. It is for people, and for callers that
-// would look for the socket in the wrong place. Only the kernel's lock shows that a daemon
-// is running; the note may be old or missing.
+// would otherwise look for the socket in the wrong place. Only the kernel's lock shows
+// that a daemon is running; the note may be old or missing.
 type Note struct {
 	PID     int
 	Since   time.Time

@@ -34,9 +34,9 @@ func (e *PathError) Error() string { return fmt.Sprintf("control socket: %s %s",
 // ~/.claude-swarm/run/. The name is computed from the project's real path, so every path to
 // the same folder leads to the same socket.
 //
-// A daemon listens on the first path. A client tries all of them, since the daemon may have
-// been started without a runtime folder, by cron for example. In the opposite case only the
-// daemon's [Note] names the socket.
+// A daemon listens on the first path. A client tries all of them, because the daemon may
+// have been started without a runtime folder, by cron for example. In the opposite case
+// only the daemon's [Note] names the socket.
 func Paths(project string, getenv func(string) string) ([]string, error) {
 	real, err := filepath.Abs(project)
 	if err == nil {

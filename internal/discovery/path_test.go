@@ -130,7 +130,7 @@ func TestListening(t *testing.T) {
 	if !discovery.Listening(project, getenv) {
 		t.Error("Listening = false where somebody listens")
 	}
-	l.SetUnlinkOnClose(false) // as after a crash
+	l.SetUnlinkOnClose(false) // the state after a crash
 	l.Close()
 	if discovery.Listening(project, getenv) {
 		t.Error("Listening = true where nobody listens any more")

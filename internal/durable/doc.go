@@ -20,5 +20,5 @@
 // a power cut, every reader of a replaced file still sees a complete file.
 //
 // [Files].Step is called before each of these changes on disk, so that a test can record the
-// order of changes, or refuse one.
+// order of the changes, or refuse one of them.
 package durable

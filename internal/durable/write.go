@@ -179,7 +179,8 @@ func (w *writer) give(keep bool) error {
 	err := w.step(Link, w.path, func() error { return w.dir.Link(w.temp, w.name) })
 	if _, failed := errors.AsType[*os.LinkError](err); failed && !errors.Is(err, fs.ErrExist) {
 		// Some file systems have no hard links. Between the check and the rename, another
-		// program could create the file; package os has no call that does both.
+		// program could create the file; package os has no function that does both in one
+		// step.
 		if _, there := w.dir.Lstat(w.name); errors.Is(there, fs.ErrNotExist) {
 			return w.step(Rename, w.path, w.rename)
 		}

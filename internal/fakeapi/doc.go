@@ -102,7 +102,7 @@
 //
 // By size: use the settings {"autoCompactWindow": 100000} (a smaller window does not work),
 // two earlier turns, a reply with "context_tokens": 68000, and one more prompt. The client
-// compacts before it answers that prompt, since the limit is the window minus 33,000. By
+// compacts before it answers that prompt, because the limit is the window minus 33,000. By
 // refusal: use one reply with status 400 whose error_message begins with "prompt is too
 // long".
 package fakeapi

@@ -26,14 +26,14 @@ const (
 
 // The errors that a caller may test for with errors.Is.
 var (
-	// ErrNoGit says that there is no git program.
+	// ErrNoGit reports that there is no git program.
 	ErrNoGit = errors.New("git is not installed")
-	// ErrNoRepository says that the mailboxes are not in a working tree of git.
+	// ErrNoRepository reports that the mailboxes are not in a working tree of git.
 	ErrNoRepository = errors.New("not in a git repository: run git init in the project, or set audit: {git: false}")
-	// ErrCheckedOut says that the branch is checked out: nothing is recorded until the
+	// ErrCheckedOut reports that the branch is checked out: nothing is recorded until the
 	// person switches to another branch.
 	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another, and what was missed is recorded")
-	// ErrForeign says that the branch has commits, but none by an audit.
+	// ErrForeign reports that the branch has commits, but none by an audit.
 	ErrForeign = errors.New("the branch " + Branch + " is not an audit trail: rename it with git branch -m " + Branch + " NAME")
 )
 
@@ -77,7 +77,7 @@ type Audit struct {
 	known  bool   // whether tip and memory are up to date
 	tip    string // "" while there is no branch
 	memory memory
-	warned map[string]bool // files that cannot be recorded, each logged once
+	warned map[string]bool // files that cannot be recorded; each is logged once
 
 	hidden  Secrets
 	secrets []string // files with a secret that this call of Record found
@@ -130,8 +130,9 @@ func (a *Audit) Record(ctx context.Context) error {
 	a.secrets = nil
 	err := a.record(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrCheckedOut) && !errors.Is(err, ErrForeign) {
-		// Perhaps another process moved or locked the branch, or git's gc removed an object.
-		// Such an error is temporary, so try once more with a comparison from scratch.
+		// Another process may have moved or locked the branch, or git's gc may have removed
+		// an object. Such an error is temporary, so try once more with a comparison from
+		// scratch.
 		a.known = false
 		err = a.record(ctx)
 	}

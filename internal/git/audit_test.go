@@ -405,7 +405,7 @@ func TestTheBoardIsFollowed(t *testing.T) {
 	if got := p.log("%s"); got[len(got)-1] != "swarm: remove board/status.md" {
 		t.Errorf("commits = %q", got)
 	}
-	// The same content with a new modification time is not a change.
+	// Identical content with a new modification time is not a change.
 	handoff := filepath.Join(p.drop, "board/handoff/coder.md")
 	p.write(handoff, "take over")
 	if err := os.Chtimes(handoff, time.Time{}, p.now.Add(-time.Hour)); err != nil {

@@ -170,7 +170,7 @@ func manyLines(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// add puts changes outside turns into a commit.
+// add puts changes that were made outside turns into a commit.
 func (c *commit) add(a *Audit, root *os.Root, rest []change) {
 	for i := range rest {
 		ch := &rest[i]

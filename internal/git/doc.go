@@ -11,18 +11,19 @@
 //
 // Each finished turn is one commit: the message, its receipt, the notes that were in the
 // same prompt and the attachments that they name. Its author is the agent, its author date
-// the end of the turn, and its committer date the time of recording. Other changes go into
-// the newest of these commits, or into a commit by swarm if there is no turn. Paths are as
-// in the working tree.
+// the end of the turn, and its committer date the time of recording. Other changes are
+// part of the newest of these commits, or of a commit by swarm if there is no turn. Paths
+// are as in the working tree.
 //
 // # What is promised
 //
 // Only this branch, its reflog and the repository's objects change. The index, HEAD and its
 // reflog, the branch that is checked out, the working tree and its status stay as they are;
 // no hook runs; nothing is fetched or pushed. The branch moves only forward, and only from
-// the commit that the audit read: if somebody else moves it at the same moment, their
-// commits stay and ours follow. While the branch is checked out somewhere, it does not
-// move, since that would change a person's view; the missing turns are recorded later.
+// the commit that the audit has read. If somebody else moves it at the same moment, their
+// commits stay, and the audit's commits follow them. While the branch is checked out
+// somewhere, it does not move, because that would change a person's view; the missing turns
+// are recorded later.
 //
 // The branch itself shows what is recorded. So a crash at any point, a daemon that ran
 // without the audit for a while, and a deleted branch are all handled the same way: the

@@ -249,10 +249,10 @@ func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[strin
 	is := stampOf(info, now)
 	is.blob = a.git.blob(data)
 	before := was.blob
-	// A comparison from scratch trusts the branch. But if a file has not changed here since
-	// we recorded it, another worktree's audit may have changed it on the branch. Neither
-	// audit reverts such a change: otherwise the two would revert each other's changes
-	// endlessly.
+	// A comparison from scratch relies on the branch. But if a file has not changed here
+	// since this audit recorded it, another worktree's audit may have changed it on the
+	// branch. Neither audit reverts such a change: otherwise the two would revert each
+	// other's changes endlessly.
 	if tree != nil && (was.blob == "" || is.blob != was.blob || tree[name] == "") {
 		before = tree[name]
 	}

@@ -57,8 +57,8 @@ func (m *memory) settle(looked time.Time, open map[string]bool) {
 	maps.DeleteFunc(m.done, func(name string, _ bool) bool { return !m.listed(path.Dir(name)) })
 }
 
-// follow learns what another audit put on the branch. It returns false if finished mail was
-// removed from the branch, which makes the memory useless.
+// follow adds to the memory what another audit has recorded on the branch. It returns false
+// if finished mail was removed from the branch, which makes the memory useless.
 func (m *memory) follow(added, gone []string) bool {
 	for _, name := range gone {
 		if isDone(name) {

@@ -51,7 +51,7 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 	} else if err != nil {
 		return nil, err
 	}
-	// The prefix comes last, since it may contain a line break.
+	// The prefix comes last, because it may contain a line break.
 	lines := strings.SplitN(string(out), "\n", 4)
 	if len(lines) != 4 || lines[0] != "true" {
 		return nil, ErrNoRepository // a bare repository, or the inside of .git
@@ -73,7 +73,7 @@ func cleaned(environ []string) []string {
 	})
 	return append(env,
 		"LC_ALL=C",                // the audit reads git's messages
-		"GIT_TERMINAL_PROMPT=0",   // no person can answer
+		"GIT_TERMINAL_PROMPT=0",   // no person is there to answer
 		"GIT_OPTIONAL_LOCKS=0",    // never refresh an index as a side effect
 		"GIT_NO_LAZY_FETCH=1",     // a partial clone fetches nothing
 		"GIT_LITERAL_PATHSPECS=1", // a folder may be called a*b
@@ -91,7 +91,7 @@ var settings = []string{
 	"-c", "gc.auto=0",
 	"-c", "maintenance.auto=false",
 	"-c", "core.fsync=committed", // objects are durable before the branch names them
-	"-c", "core.filesRefLockTimeout=2000", // milliseconds: wait for the user's own git
+	"-c", "core.filesRefLockTimeout=2000", // in milliseconds: wait for a git process of the user
 	"-c", "core.packedRefsTimeout=5000",
 	"-c", "fastimport.unpackLimit=100", // a turn makes loose objects, a backlog makes a pack
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
-// hooks are the hooks that git may run.
+// hooks lists the hooks that git may run.
 var hooks = []string{
 	"applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit", "post-index-change",
 	"post-merge", "post-receive", "post-rewrite", "post-update", "pre-applypatch", "pre-auto-gc", "pre-commit", "pre-merge-commit",
@@ -22,7 +22,8 @@ var hooks = []string{
 	"sendemail-validate", "update",
 }
 
-// trap makes every program that git could run add a line to the file sprung.
+// trap replaces every program that git could run with one that adds a line to the file
+// sprung.
 func (p *project) trap() (sprung string) {
 	p.Helper()
 	sprung = filepath.Join(p.home, "sprung")

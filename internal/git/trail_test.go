@@ -325,8 +325,8 @@ func TestMidnightIsNotMissed(t *testing.T) {
 	p.turn("coder", 1, day.Add(time.Minute), nil)
 	p.turn("coder", 2, day.AddDate(0, 0, 2), nil)
 	p.record(a)
-	// The message was filed a moment before midnight, and the rename of its receipt came a
-	// moment after the look.
+	// The message was filed just before midnight, and its receipt was renamed just after
+	// the look.
 	p.turn("coder", 3, p.now.AddDate(0, 0, -1), nil)
 	p.record(a)
 	if got := p.log("%an"); !slices.Equal(got, []string{"swarm", "coder", "coder", "coder"}) {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Hours are the open hours of a week in a zone. The zero value is always open. It does not
-// change and is safe for concurrent use.
+// Hours are weekly open hours in a time zone. The zero value is always open. Hours are
+// immutable and safe for concurrent use.
 type Hours struct {
 	Week Week
-	Zone *time.Location // nil means the zone of the machine
+	Zone *time.Location // nil means the machine's zone
 }
 
 // Open reports whether t is within the hours.
@@ -25,13 +25,13 @@ func (h Hours) Change(t time.Time) time.Time {
 	return change
 }
 
-// at returns whether t is within the hours, and the next change after t.
+// at reports whether t is within the hours, and returns the next change after t.
 func (h Hours) at(t time.Time) (open bool, change time.Time) {
 	if h.Week.always() {
 		return true, time.Time{}
 	}
-	// Each week has a change, but the change of this week may be in an hour or on a day that
-	// the zone leaves out.
+	// Each week has a change, but this week's change may fall in an hour or on a day that
+	// the zone skips.
 	for days := 9; days <= 30; days += 7 {
 		if open, change = h.within(t, days); !change.IsZero() {
 			return open, change
@@ -40,7 +40,7 @@ func (h Hours) at(t time.Time) (open bool, change time.Time) {
 	return open, time.Time{}
 }
 
-// within is like at, but looks for a change only in the given number of days.
+// within is like at, but looks for a change only within the given number of days.
 func (h Hours) within(t time.Time, days int) (open bool, change time.Time) {
 	all, last := h.intervals(t, days)
 	for _, in := range all {
@@ -60,12 +60,12 @@ func (h Hours) within(t time.Time, days int) (open bool, change time.Time) {
 // An interval is a continuous span of time. It includes from but not to; both are in UTC.
 type interval struct{ from, to time.Time }
 
-// intervals returns the spans around t and in the days after t. They are sorted, and joined
-// where they touch. last is the end of the last of these days.
+// intervals returns the spans around t and in the days after t. They are sorted, and
+// adjacent ones are merged. last is the end of the last day considered.
 func (h Hours) intervals(t time.Time, days int) (all []interval, last time.Time) {
 	zone := zoneOf(h.Zone)
 	y, m, d := t.In(zone).Date()
-	for i := -2; i < days; i++ { // a span may begin on the day before, and a zone may leave out a day
+	for i := -2; i < days; i++ { // a span may begin on the day before, and a zone may skip a day
 		day := time.Date(y, m, d+i, 0, 0, 0, 0, time.UTC)
 		for _, s := range h.Week.spans {
 			if s.day != day.Weekday() {
@@ -93,8 +93,9 @@ func (h Hours) intervals(t time.Time, days int) (all []interval, last time.Time)
 	return joined, last
 }
 
-// Day returns the beginning and the end, in UTC, of the day of t in a zone; nil means the
-// zone of the machine. A day on which the clock jumps has, for example, 23 or 25 hours.
+// Day returns the beginning and the end, in UTC, of the day that contains t in a zone;
+// nil means the machine's zone. A day on which the clock jumps may have 23 or 25 hours,
+// for example.
 func Day(t time.Time, zone *time.Location) (from, to time.Time) {
 	zone = zoneOf(zone)
 	y, m, d := t.In(zone).Date()
@@ -103,7 +104,7 @@ func Day(t time.Time, zone *time.Location) (from, to time.Time) {
 		return first
 	}
 	from, to = midnight(0), midnight(1)
-	if !t.Before(to) { // midnight comes twice, and t is in the evening between the two
+	if !t.Before(to) { // midnight occurs twice on this day, and t is between the two occurrences
 		from, to = to, midnight(2)
 	}
 	return from, to
@@ -119,9 +120,9 @@ func zoneOf(zone *time.Location) *time.Location {
 // around is more than the largest offset of a zone from UTC.
 const around = 26 * time.Hour
 
-// moments returns the first and the last moment, in UTC, at which the clock of a zone shows
-// a time. If the clock skips the time, both are the moment of the jump. shown is the time,
-// as if its zone were UTC.
+// moments returns the first and the last moment, in UTC, at which a zone's clock shows a
+// time. If the clock skips the time, both are the moment of the jump. shown is the local
+// time, represented as if it were UTC.
 func moments(shown time.Time, zone *time.Location) (first, last time.Time) {
 	var jump time.Time
 	end := shown.Add(around)

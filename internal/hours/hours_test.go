@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// in returns a zone, and ends the test if the machine has no database.
+// in returns a zone, and fails the test if the zone cannot be loaded.
 func in(t testing.TB, name string) *time.Location {
 	t.Helper()
 	zone, err := hours.Zone(name)
@@ -33,7 +33,7 @@ func of(t testing.TB, zone, week string) hours.Hours {
 	return hours.Hours{Week: w, Zone: in(t, zone)}
 }
 
-// at reads a moment with its offset, such as "2026-03-29 03:00 +0200".
+// at parses a time with its offset, such as "2026-03-29 03:00 +0200".
 func at(t testing.TB, text string) time.Time {
 	t.Helper()
 	moment, err := time.Parse("2006-01-02 15:04 -0700", text)
@@ -43,11 +43,11 @@ func at(t testing.TB, text string) time.Time {
 	return moment
 }
 
-// TestChanges goes from change to change. The clocks jump on these days of 2026: in Berlin
-// 29 March (02:00 becomes 03:00) and 25 October (03:00 becomes 02:00); in Lord Howe 5 April
-// (02:00 becomes 01:30) and 4 October (02:00 becomes 02:30); in the Azores 25 October (01:00
-// becomes 00:00); in Cairo 24 April (00:00 becomes 01:00) and 29 October (24:00 becomes
-// 23:00).
+// TestChanges follows each sequence of changes. The clocks jump on these days of 2026: in
+// Berlin 29 March (02:00 becomes 03:00) and 25 October (03:00 becomes 02:00); in Lord Howe 5
+// April (02:00 becomes 01:30) and 4 October (02:00 becomes 02:30); in the Azores 25 October
+// (01:00 becomes 00:00); in Cairo 24 April (00:00 becomes 01:00) and 29 October (24:00
+// becomes 23:00).
 func TestChanges(t *testing.T) {
 	const berlin, howe = "Europe/Berlin", "Australia/Lord_Howe"
 	for name, test := range map[string]struct {
@@ -141,14 +141,14 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// jumpy lists zones with jumps of all sizes, forward and back, at midnight and at other
-// times.
+// jumpy lists zones with clock jumps of various sizes, forward and back, at midnight and
+// at other times.
 var jumpy = []string{
 	"Europe/Berlin", "Australia/Lord_Howe", "Africa/Cairo", "Atlantic/Azores", "America/St_Johns", "Pacific/Apia",
 	"America/Sao_Paulo", "Africa/Casablanca", "Antarctica/Troll", "Asia/Kathmandu", "UTC",
 }
 
-// someWeek makes a week with a few spans.
+// someWeek creates a week with a few spans.
 func someWeek(r *rand.Rand) string {
 	days := []string{"", "mon ", "mon-fri ", "sun ", "fri-mon ", "sat, wed "}
 	var all []string
@@ -164,8 +164,8 @@ func clock(minutes int) string {
 	return time.Date(2000, 1, 1, 0, minutes, 0, 0, time.UTC).Format("15:04")
 }
 
-// TestHoursFollowTheClock compares Open with the local time. They may differ only at a
-// time that the clock shows twice; such a time does not interrupt a span.
+// TestHoursFollowTheClock compares Open with the local time. The two may differ only at a
+// time that the clock shows twice, because such a time does not interrupt a span.
 func TestHoursFollowTheClock(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -174,7 +174,7 @@ func TestHoursFollowTheClock(t *testing.T) {
 	for range 300 {
 		name, week := jumpy[r.IntN(len(jumpy))], someWeek(r)
 		h := of(t, name, week)
-		plain := hours.Hours{Week: h.Week, Zone: time.UTC} // the zone UTC has no jumps
+		plain := hours.Hours{Week: h.Week, Zone: time.UTC} // UTC has no clock jumps
 		now := time.Date(2009+r.IntN(20), 1, 1, 0, 15*r.IntN(366*96), 0, 0, time.UTC)
 		for range 400 {
 			now = now.Add(15 * time.Minute)
@@ -280,7 +280,7 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// The known zones are the files of the first folder that contains any.
+// The known zones are the files in the first folder that contains zone files.
 func TestTheKnownZones(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"Asia/Tokyo", "Europe/Berlin", "Zulu", "posix/Asia/Tokyo", "right/Asia/Tokyo", "posixrules", "+VERSION", "Notes.txt", "zone.tab"} {
@@ -320,8 +320,8 @@ func TestTheKnownZones(t *testing.T) {
 }
 
 // FuzzParse checks that accepted hours are open on one side of each change and closed on the
-// other. It also checks that each refusal is an Error with a problem, even if the text is a
-// correction that an Error proposed.
+// other. It also checks that each rejected text yields an Error with a Problem, even if the
+// text is the proposal of an earlier Error.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"mon-fri 08:00-20:00", "22:00-07:00", "always", "mon, wed 9:00-12:00, 13:00-24:00", "fri-mon 00:00-00:30", "8-20", "25:00-26:00", "mon", "mon 08:00-20:00,20", "1,2,3,4,5"} {
 		f.Add(text, int64(1774742400))
@@ -329,7 +329,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
 		w, err := hours.Parse(text)
 		if err != nil {
-			// A proposal corrects one mistake, but there may be several for each word and comma.
+			// A proposal corrects one mistake, but each word and comma may have several
+			// mistakes.
 			proposed := []string{text}
 			for range 10 * (1 + len(strings.Fields(text)) + strings.Count(text, ",")) {
 				e, ok := errors.AsType[*hours.Error](err)

@@ -7,27 +7,27 @@ import (
 )
 
 // A Week consists of spans of hours on the days of a week. The zero value is the whole
-// week, like the word always.
+// week, like the word "always".
 type Week struct{ spans []span }
 
-// A span begins on a day, and may end on the next one.
+// A span begins on one day and may end on the next.
 type span struct {
 	day      time.Weekday
-	from, to time.Duration // after midnight; to is after from, by at most a day
+	from, to time.Duration // since midnight; to is after from, by at most one day
 }
 
 // always reports whether the week is open all the time.
 func (w Week) always() bool { return len(w.spans) == 0 }
 
-// An Error says what is wrong with the text of hours or the name of a zone.
+// An Error describes what is wrong with a text of hours or with a zone name.
 type Error struct {
 	Problem string // one line
 	Try     string // what to write instead, without the key; "" if there is no proposal
-	Word    string // an unknown word; Known has the known words
+	Word    string // an unknown word; Known lists the known words
 	Known   []string
 
 	part string // the word that Try replaces
-	at   int    // where part begins in the text; the text may have the same characters elsewhere
+	at   int    // where part begins in the text, which may contain the same characters elsewhere
 }
 
 func (e *Error) Error() string { return e.Problem }
@@ -36,8 +36,8 @@ func wrong(try, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
 }
 
-// wrongPart makes an Error about a word, which try replaces. parse records where the word
-// is.
+// wrongPart returns an Error about a word that try would replace. parse records the
+// word's position.
 func wrongPart(part, try, format string, args ...any) *Error {
 	e := wrong(try, "%q "+format, append([]any{part}, args...)...)
 	e.part = part
@@ -51,8 +51,8 @@ const day = 24 * time.Hour
 
 var days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
-// Parse reads the hours of a week, such as "mon-fri 08:00-20:00"; the package comment
-// describes the form. The error is an [*Error].
+// Parse parses weekly hours, such as "mon-fri 08:00-20:00"; the package comment describes
+// the format. The error is an [*Error].
 func Parse(text string) (Week, error) {
 	w, e := parse(strings.ToLower(text))
 	if e != nil {
@@ -61,7 +61,7 @@ func Parse(text string) (Week, error) {
 	return w, nil
 }
 
-// complete extends Try so that it replaces the whole text.
+// complete extends Try to a replacement for the whole text.
 func (e *Error) complete(text string) *Error {
 	if e.part != "" && e.Try != "" {
 		e.Try = strings.TrimSpace(text[:e.at] + e.Try + text[e.at+len(e.part):])
@@ -69,8 +69,8 @@ func (e *Error) complete(text string) *Error {
 	return e
 }
 
-// These are the proposals for a span of hours and for a week if the text does not show what
-// was meant.
+// exampleSpan and example are the proposals for a span of hours and for a week when the
+// text does not show what was meant.
 const (
 	exampleSpan = "08:00-20:00"
 	example     = "mon-fri " + exampleSpan
@@ -80,7 +80,7 @@ func parse(text string) (w Week, e *Error) {
 	if strings.TrimSpace(text) == always {
 		return Week{}, nil
 	}
-	var on []time.Weekday // the days to which the next spans belong
+	var on []time.Weekday // the days to which the next spans apply
 	waiting := ""         // days that have no span yet
 	at, end := 0, 0       // where the word begins and ends in the text
 	for part := range strings.SplitSeq(text, ",") {
@@ -89,7 +89,7 @@ func parse(text string) (w Week, e *Error) {
 			return w, wrong(example, "%q: an entry is empty", text)
 		}
 		for i, word := range words {
-			at = end + strings.Index(text[end:], word) // only spaces and commas are in between
+			at = end + strings.Index(text[end:], word) // only spaces and commas separate words
 			end = at + len(word)
 			switch isHours := word[0] >= '0' && word[0] <= '9'; {
 			case !isHours && i > 0:
@@ -132,7 +132,7 @@ func parse(text string) (w Week, e *Error) {
 	return w, nil
 }
 
-// ParseDaily reads hours that are the same on every day, such as "22:00-07:00". The error is
+// ParseDaily parses hours that are the same every day, such as "22:00-07:00". The error is
 // an [*Error].
 func ParseDaily(text string) (Week, error) {
 	w, e := parse(strings.ToLower(text))
@@ -168,7 +168,8 @@ func (w Week) coversAll() bool {
 	return true
 }
 
-// parseDays reads mon or mon-fri. It also reads fri-mon, which includes the weekend.
+// parseDays parses a day such as mon, or a range such as mon-fri. A range may include the
+// end of the week, as in fri-mon.
 func parseDays(word string) (all []time.Weekday, _ *Error) {
 	first, last, several := strings.Cut(word, "-")
 	from, e := parseDay(first)
@@ -188,7 +189,7 @@ func parseDays(word string) (all []time.Weekday, _ *Error) {
 	}
 }
 
-// parseDay reads mon or monday.
+// parseDay parses a day in its short or long form: mon or monday.
 func parseDay(word string) (time.Weekday, *Error) {
 	for d := range time.Weekday(7) {
 		if word == days[d] || word == strings.ToLower(d.String()) {
@@ -211,7 +212,7 @@ func parseSpan(word string) (from, to time.Duration, e *Error) {
 		at   *time.Duration
 	}{{first, &from}, {last, &to}} {
 		if *end.at, e = parseClock(end.text); e != nil {
-			// The proposal corrects both ends: 8-20 is 08:00-20:00.
+			// The proposal corrects both ends: 8-20 becomes 08:00-20:00.
 			begin, end := meant(first, "08:00"), meant(last, "20:00")
 			if begin == "24:00" || begin == end {
 				begin, end = "08:00", "20:00"
@@ -231,7 +232,7 @@ func parseSpan(word string) (from, to time.Duration, e *Error) {
 	return from, to, nil
 }
 
-// parseClock reads 08:00, and 24:00.
+// parseClock parses a time of day such as 08:00; it accepts 24:00.
 func parseClock(text string) (time.Duration, *Error) {
 	hour, minute, _ := strings.Cut(text, ":")
 	h, good := number(hour)
@@ -247,8 +248,8 @@ func parseClock(text string) (time.Duration, *Error) {
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, nil
 }
 
-// meant returns the time of day that the writer of text probably meant. If text shows no
-// time of day, it returns the argument otherwise.
+// meant returns the time of day that was probably meant by text. If text does not begin
+// with an hour, meant returns otherwise.
 func meant(text, otherwise string) string {
 	hour, minute, _ := strings.Cut(text, ":")
 	h, good := number(hour)
@@ -264,7 +265,7 @@ func meant(text, otherwise string) string {
 	return fmt.Sprintf("%02d:%02d", h, m)
 }
 
-// number reads one or two digits.
+// number parses a number of one or two digits.
 func number(text string) (n int, ok bool) {
 	if len(text) == 0 || len(text) > 2 {
 		return 0, false

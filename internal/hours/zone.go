@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// zones contains the loaded zones, so that a name always yields the same pointer.
+// zones caches the loaded zones, so a name always yields the same pointer.
 var zones sync.Map
 
 // Zone returns the zone with a name from the IANA database, such as Europe/Berlin; "" means
-// the zone of the machine. The error is an [*Error], which lists the known zones if the
-// name is unknown, or a [*NoDatabaseError].
+// the machine's zone. The error is an [*Error], which lists the known zones if the name is
+// unknown, or a [*NoDatabaseError].
 func Zone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil
@@ -38,8 +38,8 @@ func Zone(name string) (*time.Location, error) {
 	return nil, e
 }
 
-// A NoDatabaseError says that a zone cannot be looked up, because this machine has no time
-// zone database. The name of the zone may be right.
+// A NoDatabaseError reports that a zone cannot be looked up because this machine has no
+// time zone database. The zone name itself may be correct.
 type NoDatabaseError struct{ Zone string }
 
 func (e *NoDatabaseError) Error() string {
@@ -51,10 +51,11 @@ func (e *NoDatabaseError) Hint() string {
 	return "install the package tzdata (apt-get install tzdata, apk add tzdata, dnf install tzdata), or set ZONEINFO to a copy of it"
 }
 
-// folders lists the folders in which machines keep their time zone database.
+// folders lists the usual folders of the time zone database.
 var folders = []string{"/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo"}
 
-// names lists the zones of this machine. It reads a folder of several hundred files.
+// names lists the zones that this machine has. It is slow, because it walks a folder of
+// several hundred files.
 func names() (all []string) {
 	for _, dir := range append([]string{os.Getenv("ZONEINFO")}, folders...) {
 		if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
@@ -68,7 +69,7 @@ func names() (all []string) {
 			name, _ := filepath.Rel(root, path)
 			switch {
 			case err != nil:
-				return nil // the other zones are enough for a proposal
+				return nil // the zones that can be read are enough for a proposal
 			case d.IsDir() && (name == "posix" || name == "right"):
 				return filepath.SkipDir
 			case !d.IsDir() && name[0] >= 'A' && name[0] <= 'Z' && !strings.Contains(name, "."):

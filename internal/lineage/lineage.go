@@ -1,17 +1,18 @@
-// Package lineage finds the ancestors of a process, and the environment with which each was
-// started. A caller can change its own environment, but not the environments of its ancestors.
+// Package lineage finds the ancestors of a process and the environment with which each of them
+// was started. A caller can change its own environment, but not the environments of its
+// ancestors.
 //
 //	client of a turn (CLAUDE_SWARM_TURN=…) -> sh -> env -i -> caller
 //	         ^                                                 |
 //	         +------------- Above, Variable -------------------+
 package lineage
 
-// most is the largest number of ancestors that Above returns. The chain of a person's
-// processes is much shorter: it ends at the first process of the machine.
+// most is the maximum number of ancestors that Above returns. Real process chains are
+// much shorter, and end at the first process of the machine.
 const most = 4096
 
-// Above lists the parent of a process, the parent's parent, and so on, nearest first,
-// without the first process of the machine. It ends early if the system hides a parent.
+// Above lists the ancestors of a process, nearest first, without the first process of the
+// machine. The list ends early if the system hides a parent.
 func Above(pid int) []int {
 	var all []int
 	for len(all) < most {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Parent returns the parent of a process: the process that started it, or the one that
-// adopted it. The error is [fs.ErrNotExist] when pid does not exist.
+// Parent returns the parent of a process: the process that started it or later adopted
+// it. The error is [fs.ErrNotExist] if there is no process pid.
 func Parent(pid int) (int, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	// The kernel returns an empty record if there is no process pid.
@@ -19,7 +19,7 @@ func Parent(pid int) (int, error) {
 
 // Variable returns a variable of the environment with which a process was started, or ""
 // if the variable is missing or the process belongs to another user. The block from the
-// kernel contains the arguments of the process too.
+// kernel also contains the arguments of the process.
 func Variable(pid int, name string) string {
 	block, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil {

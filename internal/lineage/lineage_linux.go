@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Parent returns the parent of a process: the process that started it, or the one that
-// adopted it. The error is [fs.ErrNotExist] when pid does not exist.
+// Parent returns the parent of a process: the process that started it or later adopted
+// it. The error is [fs.ErrNotExist] if there is no process pid.
 func Parent(pid int) (int, error) {
 	data, err := read(pid, "stat")
 	if err != nil {
 		return 0, err
 	}
-	// The second field is the program's name in parentheses, see proc(5).
+	// The second field is the program's name in parentheses; see proc(5).
 	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
 	if len(fields) < 2 {
 		return 0, fmt.Errorf("process %d: %w: unreadable stat", pid, fs.ErrInvalid)
@@ -34,8 +34,9 @@ func Variable(pid int, name string) string {
 	return value(block, name)
 }
 
-// read reads a file of a process in /proc. It makes plain system calls: a send reads two
-// files for each ancestor, and package os would first register each file with the poller.
+// read reads a file of a process from /proc. It uses plain system calls because a send
+// reads two files for each ancestor, and package os would first register each file with
+// the poller.
 func read(pid int, name string) ([]byte, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/" + name
 	fd, err := retryEINTR(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
@@ -50,7 +51,7 @@ func read(pid int, name string) ([]byte, error) {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
 		if data = data[:len(data)+n]; len(data) < cap(data) {
-			return data, nil // the kernel fills the buffer unless the file ends
+			return data, nil // a partly filled buffer means the end of the file
 		}
 		data = append(data, make([]byte, len(data))...)[:len(data)]
 	}

@@ -17,7 +17,7 @@ func TestAbove(t *testing.T) {
 	script := "echo $$; read x"
 	for range 12 {
 		script = "sh -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'; true"
-		if len(script) > 60_000 { // each level multiplies the quotes
+		if len(script) > 60_000 { // each level of quoting multiplies the quotes
 			break
 		}
 	}

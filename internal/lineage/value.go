@@ -2,8 +2,7 @@ package lineage
 
 import "bytes"
 
-// value finds a variable in entries of the form NAME=VALUE, each of which ends with a
-// zero byte.
+// value finds a variable in a list of NAME=VALUE entries, each terminated by a NUL byte.
 func value(block []byte, name string) string {
 	for entry := range bytes.SplitSeq(block, []byte{0}) {
 		if v, ok := bytes.CutPrefix(entry, []byte(name+"=")); ok {

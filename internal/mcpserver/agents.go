@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A crew describes the agents of a swarm. The facts come from the daemon or, if none
-// runs, from the files.
+// A crew describes the agents of a swarm. The data comes from the daemon or, if no daemon
+// is running, from the files.
 type crew struct {
 	*Caller
 	daemon daemonLink
@@ -33,7 +33,7 @@ type agentList struct {
 	Agents []agentView `json:"agents"`
 	Note   string      `json:"note,omitempty"`
 
-	mixed bool // the agents have clients of different kinds
+	mixed bool // the agents use clients of different kinds
 }
 
 type agentView struct {
@@ -85,8 +85,8 @@ func (c crew) list(ctx context.Context, in listArguments) (*agentList, error) {
 	return list, nil
 }
 
-// status asks the daemon. If none runs, it reads the files, and the Daemon of the result
-// is nil.
+// status gets the status of the swarm from the daemon. If no daemon is running, status
+// reads the files, and the Daemon field of the result is nil.
 func (c crew) status(ctx context.Context, names ...string) (swarm.Status, error) {
 	d, err := c.daemon.open(ctx)
 	if err != nil {
@@ -151,15 +151,16 @@ func (l *agentList) readable() string {
 	return t.String()
 }
 
-// clientText names a client with its model: "codex 2.6.0, gpt-5".
+// clientText formats a client and its model: "codex 2.6.0, gpt-5".
 func clientText(client, model string) string { return strings.Trim(client+", "+model, ", ") }
 
-// tagsText shows tags as addresses: "@go @frontend".
+// tagsText formats tags as addresses: "@go @frontend".
 func tagsText(tags []string) string {
 	return client.TagMark + strings.Join(tags, " "+client.TagMark)
 }
 
-// cannotWork returns why an agent will not start work on a message soon, or "" if it will.
+// cannotWork returns the reason why an agent will not soon start work on a message, or ""
+// if it will.
 func cannotWork(st swarm.Status, name string) string {
 	if st.Daemon == nil {
 		return noDaemon

@@ -42,10 +42,10 @@ func (in askArguments) patience() time.Duration {
 	return time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
 }
 
-// maxDefault bounds the asker's default answer, in bytes.
+// maxDefault is the maximum length of the asker's default answer, in bytes.
 const maxDefault = 1024
 
-// takeForNo is appended to a result's note if a missing answer counts as a no.
+// takeForNo is appended to a result's note if a missing answer counts as "no".
 const takeForNo = " Treat that as a no: do not do what you have asked for."
 
 // An answer is the result of ask.
@@ -57,7 +57,7 @@ type answer struct {
 	Note    string    `json:"note,omitempty"`
 }
 
-// A received is one answer that arrived for a question.
+// A received is an answer to a question.
 type received struct {
 	ID       string   `json:"id"`
 	From     string   `json:"from"`
@@ -104,7 +104,7 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	return a, c.wait(ctx, a, sent, asks, in)
 }
 
-// asked returns the mailboxes that a question goes to. If the lead is among them, its
+// asked returns the mailboxes to which a question is sent. If the lead is among them, its
 // mailbox comes first.
 func (c asker) asked(in askArguments) ([]string, error) {
 	to, err := c.Recipients(in.To)
@@ -117,7 +117,7 @@ func (c asker) asked(in askArguments) ([]string, error) {
 		if !c.Leads(in.To) {
 			return nil, fmt.Errorf("answerers: human asks a person, and %q is not one: set to: lead", in.To)
 		}
-		return []string{dropbox.Lead}, nil // even if an agent leads
+		return []string{dropbox.Lead}, nil // even if an agent is the lead
 	case len(to) != 1 && in.Answerers != client.ByFirst:
 		return nil, fmt.Errorf("ask one agent at a time, or set answerers: first; %q names %d agents", in.To, len(to))
 	}
@@ -127,8 +127,8 @@ func (c asker) asked(in askArguments) ([]string, error) {
 	return to, nil
 }
 
-// nobodyCan returns why none of the recipients of a question can answer now, or "" if one
-// can. The lead always counts as able to answer.
+// nobodyCan returns the reason why none of a question's recipients can answer now, or ""
+// if one can. The lead is always considered able to answer.
 func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
 	if slices.Contains(to, dropbox.Lead) {
 		return "", nil
@@ -187,7 +187,7 @@ func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, ask
 	}
 }
 
-// receive puts an answer into the result and files it, so that the answer does not arrive
+// receive stores an answer in the result and files it, so the answer is not delivered
 // again as a message.
 func (c asker) receive(a *answer, got *client.Answer) error {
 	v := view.MessageIn(c.Client, c.Me.Name, dropbox.Waiting, got.Message)
@@ -197,13 +197,13 @@ func (c asker) receive(a *answer, got *client.Answer) error {
 		a.Answer.Attached = append(a.Answer.Attached, file.Path)
 	}
 	if v.Type == dropbox.Question {
-		return nil // it stays in the mailbox until it is answered
+		return nil // a question stays in the mailbox until it is answered
 	}
 	return got.File()
 }
 
-// withoutAnswer does what the caller asked for in case no answer arrives in time. The
-// question stays open: a later answer is a message like any other.
+// withoutAnswer handles the timeout of a question as the caller specified. The question
+// stays open: a later answer is delivered as an ordinary message.
 func (c asker) withoutAnswer(ctx context.Context, a *answer, sent []dropbox.Delivery, in askArguments) error {
 	l := client.Lack{Text: in.Text, Patience: in.patience()}
 	var of []string

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/board"
 )
 
-// boardPages is the board, as one caller reads and writes it.
+// boardPages gives one caller access to the board.
 type boardPages struct {
 	board.Board
 	me     string                   // the caller
@@ -33,7 +33,7 @@ type boardWriteArguments struct {
 	Mode string `json:"mode,omitempty" jsonschema:"if left out: append for decisions, else replace" enum:"append,replace"`
 }
 
-// A page is the result of the tools for the board.
+// A page is the result of the board tools.
 type page struct {
 	Page    string   `json:"page,omitempty"`
 	Text    string   `json:"text,omitempty"`

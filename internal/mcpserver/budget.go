@@ -23,8 +23,8 @@ type capView struct {
 	Rest     string `json:"rest"`
 }
 
-// budget lists the caps that apply to the caller: those of the swarm, of the agent, and of
-// the task that its turn belongs to. A caller that is not an agent sees all caps.
+// budget lists the caps that apply to the caller: those of the swarm, of the agent and of
+// the task of its turn. A caller that is not an agent sees all caps.
 func (c crew) budget(ctx context.Context, _ noArguments) (*budgetView, error) {
 	st, err := c.status(ctx)
 	if err != nil {

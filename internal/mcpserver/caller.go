@@ -7,17 +7,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Caller is the agent, or the lead, that calls a tool, with the current state of its
+// A Caller is the agent or the lead that calls a tool, with the current state of its
 // project.
 type Caller struct {
 	*client.Client
-	Project string     // folder of the project
+	Project string     // the project's folder
 	Plan    swarm.Plan // from the project's configuration
 	Folders []string   // the folders that the caller may work in; the lead may attach only files in them
 	Close   func() error
 }
 
-// spec returns what the configuration says about an agent.
+// spec returns an agent's entry in the configuration.
 func (c *Caller) spec(name string) (swarm.Spec, bool) {
 	for _, s := range c.Plan.Agents {
 		if s.Name == name {
@@ -30,7 +30,7 @@ func (c *Caller) spec(name string) (swarm.Spec, bool) {
 // WorkFolder returns the folder for an agent's notes and drafts.
 func WorkFolder(store, agent string) string { return filepath.Join(store, agent, "work") }
 
-// A call is one call of a tool. Each group of tools is made from a call.
+// A call is one tool call. Each group of tools is constructed from a call.
 type call struct {
 	*Caller
 	daemon daemonLink

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// This file contains tools that repeat some of those in irc.go and ircchannel.go, under
-// names that do not depend on the kind of chat.
+// This file contains tools that duplicate some of the tools in irc.go and ircchannel.go
+// under names that do not depend on the chat system.
 
 type sendMessageArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`

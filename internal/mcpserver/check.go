@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// check compares the arguments of a call with its schema. The error is for the model, which
-// tries again: it says which argument is wrong, why, and what was probably meant. The
-// schemas of arguments are flat, so check handles only flat ones.
+// check validates the arguments of a call against the tool's schema. The error is for the
+// model, which then retries: it says which argument is wrong, why, and what was probably
+// meant. check handles only flat schemas, because all argument schemas are flat.
 func check(arguments json.RawMessage, schema *Schema) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(arguments)) == 0 || string(bytes.TrimSpace(arguments)) == "null" {
 		arguments = json.RawMessage("{}")

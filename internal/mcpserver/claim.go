@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// work is published work, as seen by the agent that does it.
+// work gives one agent access to published work.
 type work struct{ *client.Client }
 
 func workOf(c *call) work { return work{c.Client} }
@@ -44,7 +44,8 @@ func (w work) claim(_ context.Context, in claimArguments) (*claimed, error) {
 	return &claimed{g.ID, g.Agent, stamp(g.At), job.Message.Topic, w.Called(job.Message.From), job.Message.Gist(), note}, err
 }
 
-// published finds published work by its id; "" means the work that the turn is about.
+// published finds published work by its id; "" means the work that the message of the
+// turn offers.
 func (w work) published(id string) (topic.Publication, error) {
 	if id == "" {
 		m, err := w.Work()
@@ -59,7 +60,8 @@ func (w work) published(id string) (topic.Publication, error) {
 	return w.Published(id)
 }
 
-// closedBy returns how the caller can close the work that it has claimed.
+// closedBy returns a text that says how the caller can close the work that it has
+// claimed.
 func (w work) closedBy(job topic.Publication) (string, error) {
 	m, err := w.Work()
 	if err != nil {

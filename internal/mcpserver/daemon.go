@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Daemon answers requests and carries out orders. [*control.Client] implements it.
+// A Daemon answers queries and executes commands. [*control.Client] implements it.
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
 	Pause(ctx context.Context, agent string, o swarm.PauseOrder) error
@@ -21,13 +21,14 @@ type Daemon interface {
 	Close() error
 }
 
-// A daemonLink finds the daemon of a project.
+// A daemonLink connects to the daemon of a project.
 type daemonLink struct {
 	dial   func(context.Context) (Daemon, error)
 	halted func() bool
 }
 
-// open finds the daemon; it returns nil if none runs. The caller closes it.
+// open connects to the daemon; it returns nil if no daemon is running. The caller must
+// close it.
 func (l daemonLink) open(ctx context.Context) (Daemon, error) {
 	d, err := l.dial(ctx)
 	if errors.Is(err, control.ErrNoDaemon) {
@@ -36,8 +37,8 @@ func (l daemonLink) open(ctx context.Context) (Daemon, error) {
 	return d, err
 }
 
-// hindrance returns why no agent works on its mail now, or "" if nothing keeps all agents from
-// working.
+// hindrance returns the reason why no agent can work on its mail now, or "" if nothing blocks
+// all agents.
 func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 	d, err := l.open(ctx)
 	switch {
@@ -52,9 +53,10 @@ func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 	return "", d.Close()
 }
 
-// readsLater says which recipients of an urgent message will read it only after their
-// running turn, or returns "" if there are none. It also returns "" if the daemon cannot
-// be asked: that is no error, since the messages are already sent.
+// readsLater returns a text that names the recipients who will read an urgent message
+// only after their current turn, or "" if there are no such recipients. It also returns
+// "" if the daemon cannot be reached; this is not an error, because the messages have
+// already been sent.
 func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) string {
 	d, err := l.open(ctx)
 	if err != nil || d == nil {
@@ -79,7 +81,7 @@ func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) str
 	return strings.Join(said, " ")
 }
 
-// halted is the note of a result while the swarm is halted.
+// halted is the note in a result while the swarm is halted.
 const halted = "The swarm is halted: mail waits until a person lets the agents work again (claude-swarm unhalt)."
 
 // noDaemon is the note in every result that would be more complete with a daemon.

@@ -1,14 +1,13 @@
-// Package mcpserver gives the agents of a swarm their tools: it is an MCP server
-// on the standard input and output of a separate process, which the agent's
-// client starts.
+// Package mcpserver provides the tools of the agents in a swarm. It is an MCP server on
+// the standard input and output of a separate process, which the agent's client starts.
 //
 //	the agent's client ── tools/call ── this ──┬── mailboxes, board: files
 //	                                           └── control socket: the daemon
 //
-// A tool sends mail in the same way as the command line (package client), so an agent that
-// calls the tool send and one that types claude-swarm send do the same. A tool uses the
-// daemon's control socket for facts and requests that need the daemon. Without a daemon the
-// tools still read and deliver mail, and the result says that none runs.
+// A tool sends mail in the same way as the command line (package client), so calling the
+// tool send has the same effect as running claude-swarm send. A tool uses the daemon's
+// control socket for data and requests that need the daemon. Without a daemon, the tools
+// still read and deliver mail, and their results say that no daemon is running.
 //
 // # Layers
 //
@@ -24,33 +23,35 @@
 //
 // # A tool
 //
-// A tool consists of two structs, its arguments and its result, and a method of its group
-// of tools. A group is a type with everything that its tools need, made for each call:
-// [crew], [mail], [asker], [mailbox], [topics], [work], [boardPages], [ownTurn],
-// [folders], [chat]. One line in [tools] adds a tool. Its schemas come from the structs:
+// A tool consists of two structs, for its arguments and its result, and a method of its
+// tool group. A group is a type that contains everything its tools need and is created
+// for each call: [crew], [mail], [asker], [mailbox], [topics], [work], [boardPages],
+// [ownTurn], [folders], [chat]. One line in [tools] adds a tool. Its schemas come from
+// the structs:
 //
 //	json:"to"                 the argument; with omitempty it may be left out
 //	jsonschema:"who gets it"  what it is for
 //	enum:"task,question"      the allowed words
 //	minimum:"1" maximum:"9"   the bounds of a number
 //
-// A result has two forms: a structure, as its schema says, and a text ([result]). Claude
-// Code 2.1.197 shows its model only the structure, and other clients show only the text, so
-// each form must be complete without the other. The answer to a wrong argument says what is
-// wrong and what was probably meant; the tool then does nothing.
+// A result has two forms: a structure that follows the schema, and a text ([result]).
+// Claude Code 2.1.197 shows its model only the structure, and other clients show only the
+// text, so each form must be complete. If an argument is wrong, the tool does nothing,
+// and its answer says what is wrong and what was probably meant.
 //
-// The client builds its own names from ours: Claude Code calls the tool send of the
-// server dead-drop mcp__dead-drop__send. The page docs/agents-tools.md is generated from
-// [Server.Tools].
+// A client derives its own tool names from ours: Claude Code calls the tool send of the
+// server dead-drop "mcp__dead-drop__send". The page docs/agents-tools.md is generated
+// from [Server.Tools].
 //
 // # The protocol
 //
-// MCP over standard input and output has one line for each message and four methods:
-// initialize, ping, tools/list and tools/call, which session.go and message.go implement.
-// The program does not use the official SDK: its package mcp (v1.8.0) brings in OAuth, gob
-// and the meta-schemas of JSON Schema. With the SDK the program would be 2.4 MB
-// larger, and every verb, even send, would take 3.5 ms of processor time to start instead
-// of 2.8. Using only a part of the SDK would not help either: jsonrpc does less than
-// message.go, and jsonschema has one of the two slowest initializers (0.1 ms, 81 kB). The
-// tests call the server with the SDK's client, the inspector and the real Claude Code.
+// MCP over standard input and output uses one line for each message. The server needs only
+// four methods: initialize, ping, tools/list and tools/call, which session.go and
+// message.go implement. The program does not use the official SDK: its package mcp
+// (v1.8.0) brings in OAuth, gob and the meta-schemas of JSON Schema. With the SDK, the
+// program would be 2.4 MB larger, and every verb, even send, would take 3.5 ms of CPU time
+// to start instead of 2.8 ms. Using only a part of the SDK would not help either: jsonrpc
+// does less than message.go, and jsonschema has one of the two slowest initializers (0.1
+// ms, 81 kB). The tests call the server with the SDK's client, the inspector and the real
+// Claude Code.
 package mcpserver

@@ -12,8 +12,8 @@ import (
 // these; see [mail.attach].
 type folders struct {
 	own     []string // absolute
-	base    string   // the folder to which paths are relative
-	daemons string   // the daemon's folder, which is closed to all callers
+	base    string   // the folder that relative paths start from
+	daemons string   // the daemon's folder, which no caller may access
 }
 
 func foldersOf(c *call) folders {
@@ -24,8 +24,8 @@ func foldersOf(c *call) folders {
 	return f
 }
 
-// within resolves a path that the caller names, and checks that it is in one of the
-// caller's folders, after following symbolic links.
+// within resolves a path given by the caller, follows symbolic links, and checks that the
+// result is in one of the caller's folders.
 func (f folders) within(path string) (string, error) {
 	path = f.absolute(path)
 	real, err := filepath.EvalSymlinks(path)
@@ -45,7 +45,7 @@ func (f folders) within(path string) (string, error) {
 	return "", fmt.Errorf("%s is outside your folders: %s", path, strings.Join(f.own, ", "))
 }
 
-// absolute resolves a path from the working folder of the caller.
+// absolute resolves a path relative to the caller's working folder.
 func (f folders) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -53,7 +53,8 @@ func (f folders) absolute(path string) string {
 	return filepath.Join(f.base, path)
 }
 
-// inside reports whether path is folder, or in it. Both are absolute and real.
+// inside reports whether path is folder or is in folder. Both must be absolute and free
+// of symbolic links.
 func inside(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -73,12 +74,12 @@ type directory struct {
 }
 
 const (
-	maxInstructions = 24 << 10 // bytes of a CLAUDE.md that are shown
+	maxInstructions = 24 << 10 // how much of a CLAUDE.md is shown, in bytes
 	maxEntries      = 100
 )
 
-// enter describes a folder. The client keeps its working folder; the agent changes to the
-// new one with cd.
+// enter describes a folder. The client does not change its working folder; the agent
+// changes to the new folder with cd.
 func (f folders) enter(_ context.Context, in directoryArguments) (*directory, error) {
 	path, err := f.within(in.Path)
 	if err != nil {
@@ -102,7 +103,7 @@ func (f folders) enter(_ context.Context, in directoryArguments) (*directory, er
 	}
 	for dir := path; ; dir = filepath.Dir(dir) {
 		if _, err := f.within(dir); err != nil {
-			return d, nil // the folders above are outside of the caller's folders
+			return d, nil // the parent folders are outside the caller's folders
 		}
 		file, err := f.within(filepath.Join(dir, "CLAUDE.md"))
 		if err != nil {

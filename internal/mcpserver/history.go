@@ -16,7 +16,7 @@ type historyArguments struct {
 	N     int    `json:"n,omitempty" jsonschema:"how many; 10 if left out" minimum:"1" maximum:"100"`
 }
 
-// pastTurns are the result of history.
+// pastTurns is the result of history.
 type pastTurns struct {
 	Agent string     `json:"agent"`
 	Turns []pastTurn `json:"turns" jsonschema:"oldest first"`
@@ -30,7 +30,7 @@ type pastTurn struct {
 	Outcome string  `json:"outcome" jsonschema:"done, or how it failed"`
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
-	// CostUSD is nil if no part of the cost is known.
+	// CostUSD is nil if the cost is completely unknown.
 	CostUSD     *float64 `json:"cost_usd,omitempty" jsonschema:"missing if unknown"`
 	CostUnknown bool     `json:"cost_unknown,omitempty" jsonschema:"cost_usd is only part of the cost, or missing"`
 
@@ -38,7 +38,7 @@ type pastTurn struct {
 	Summary string   `json:"summary,omitempty" jsonschema:"the beginning of its last words"`
 }
 
-// maxSummary bounds how much of a turn's last words is shown, in bytes.
+// maxSummary is the maximum length of the excerpt from a turn's last words, in bytes.
 const maxSummary = 400
 
 func (c crew) history(_ context.Context, in historyArguments) (*pastTurns, error) {

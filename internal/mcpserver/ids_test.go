@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A part of an id is enough if it matches only one message that the agent may read. If it
-// matches several, the error lists these messages, but no mail of other agents.
+// A partial id is sufficient if it matches only one message that the agent may read. If
+// it matches several messages, the error lists them, but never the mail of other agents.
 func TestPartsOfIDs(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	for file, text := range map[string]string{

@@ -32,7 +32,8 @@ type inbox struct {
 	Note     string `json:"note,omitempty"`
 }
 
-// maxListed bounds a list of messages, since all of it goes into the agent's context.
+// maxListed limits a list of messages, because the whole list becomes part of the agent's
+// context.
 const maxListed = 50
 
 func (c mailbox) list(ctx context.Context, in inboxArguments) (*inbox, error) {
@@ -115,8 +116,8 @@ func (c mailbox) read(_ context.Context, in readArguments) (*wholeMessage, error
 	return r, c.markRead(found)
 }
 
-// markRead marks a message that the lead has read. Reading a message in an agent's mailbox
-// does not claim it: each message gets its own turn.
+// markRead marks a message as read by the lead. Reading a message in an agent's mailbox
+// does not claim it, because each message gets its own turn.
 func (c mailbox) markRead(found dropbox.Found) error {
 	if found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || c.Me.Name != dropbox.Lead {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// chat is IRC, as one caller uses it.
+// chat gives one caller access to IRC.
 type chat struct {
 	*client.Client
 	irc  client.Chat
@@ -38,7 +38,7 @@ type saidOnIRC struct {
 	Note    string      `json:"note,omitempty"`
 }
 
-// A taskGiven is a task that a message on IRC gave to an agent.
+// A taskGiven is a task that an IRC message assigned to an agent.
 type taskGiven struct {
 	ID string `json:"id"`
 	To string `json:"to"`
@@ -48,7 +48,7 @@ func (c chat) send(_ context.Context, in ircSendArguments) (*saidOnIRC, error) {
 	return c.say(in.Channel, in.Message)
 }
 
-// checkSaid checks a message for IRC.
+// checkSaid checks the text of a message for IRC.
 func (c chat) checkSaid(text string) error {
 	return checkBody([]byte(text), c.Rules.BodyLimit(), "use fewer words, or several messages")
 }
@@ -70,9 +70,9 @@ func (c chat) say(channel, text string) (*saidOnIRC, error) {
 	return out, err
 }
 
-// ircNote returns the note of a result. If the bridge is not connected, the note says so.
-// If the caller has not read its channels for a long time, the note says so; otherwise the
-// note counts the unread lines of the channel.
+// ircNote returns the note for a result. If the bridge is not connected, the note says so.
+// If the caller has not read its channels for a long time, the note says that as well;
+// otherwise it gives the number of unread lines in the channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()
 	if err != nil {
@@ -116,7 +116,7 @@ type ircReadArguments struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many lines; 50 if left out" minimum:"1" maximum:"500"`
 }
 
-// channelLines are the result of irc_read and read_messages.
+// channelLines is the result of irc_read and read_messages.
 type channelLines struct {
 	Channel string    `json:"channel"`
 	Lines   []ircLine `json:"lines"`
@@ -148,8 +148,8 @@ func (c chat) read(_ context.Context, in ircReadArguments) (*channelLines, error
 	return &channelLines{Channel: at, Lines: c.ircLines(got.Lines), Dropped: got.Dropped, Left: got.Left, Note: c.whySilent(got.Lines)}, nil
 }
 
-// whySilent returns why nothing new can arrive from a channel, or "" if lines were read or
-// the bridge is connected.
+// whySilent returns the reason why nothing new can arrive from a channel, or "" if lines
+// were read or the bridge is connected.
 func (c chat) whySilent(lines []bridge.Line) string {
 	if len(lines) > 0 {
 		return ""
@@ -230,8 +230,8 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 	return a, nil
 }
 
-// unanswered does what the caller asked for in case nobody answers in time, and says what
-// it did.
+// unanswered handles the timeout of a question as the caller specified, and returns a
+// note about what it did.
 func (c chat) unanswered(ctx context.Context, how string, asked *client.Inquired, in ircAskArguments, patience time.Duration) (text, note string, err error) {
 	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a separate message.", patience)
 	switch how {

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// newChat returns a project with IRC, with the files of a bridge in #project-x.
+// newChat returns a project with IRC and with the files of a bridge in #project-x.
 func newChat(t *testing.T) *project {
 	t.Helper()
 	p := newProject(t, asAgent("coder"))
@@ -102,8 +102,8 @@ func TestIRCSend(t *testing.T) {
 	}
 }
 
-// irc_read lists each line only once, oldest first. read_messages also lists lines that
-// were read before, newest first.
+// irc_read returns each line only once, oldest first. read_messages also returns lines
+// that were read before, newest first.
 func TestIRCRead(t *testing.T) {
 	p := newChat(t)
 	texts := func(out map[string]any) string {
@@ -134,8 +134,8 @@ func TestIRCRead(t *testing.T) {
 	}
 }
 
-// Lines of the lead show the name by which agents know the lead; all others show their
-// nick.
+// Lines from the lead show the lead's name within the swarm; all other lines show the
+// sender's nick.
 func TestIRCReadCallsTheLeadByName(t *testing.T) {
 	p := newChat(t)
 	p.leadName = "opus-orange"
@@ -153,8 +153,8 @@ func TestIRCReadCallsTheLeadByName(t *testing.T) {
 	}
 }
 
-// An agent that has not read its channels for a long time is reminded once to read them.
-// The reminder replaces the note about one channel.
+// An agent that has not read its channels for a long time is reminded to do so once. The
+// reminder replaces the note about one channel.
 func TestIRCAdvice(t *testing.T) {
 	p := newChat(t)
 	quiet := func(d time.Duration) {
@@ -185,7 +185,7 @@ func TestIRCAdvice(t *testing.T) {
 	note("the next time", unread)
 	p.call("irc_read", `{"limit":1}`)
 	note("after reading", "2 lines in #project-x that you have not read (irc_read).")
-	p.chat.Own = map[string][]string{"coder": {"#api"}} // coder does not read the others
+	p.chat.Own = map[string][]string{"coder": {"#api"}} // coder does not read the other channels
 	quiet(12*time.Minute + time.Second)
 	note("about channels of others", "2 lines in #project-x that you have not read (irc_read).")
 }
@@ -213,8 +213,8 @@ func TestIRCChannels(t *testing.T) {
 	}
 }
 
-// An answer from the bridge ends the wait, and is not a separate message. If there is no
-// answer, the result says so, and so does a line in the alerts channel.
+// An answer from the bridge ends the wait and is not delivered as a separate message. If
+// no answer arrives, both the result and a line in the alerts channel say so.
 func TestIRCAsk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -260,7 +260,7 @@ func TestIRCAsk(t *testing.T) {
 }
 
 // In a turn, the tool records in the turn's files both the question and the fact that
-// nobody answered. The daemon then tells people about both, so the tool leaves no line for
+// nobody answered. The daemon then informs people about both, so the tool posts nothing to
 // the alerts channel.
 func TestIRCAskInATurn(t *testing.T) {
 	if testing.Short() {
@@ -284,9 +284,9 @@ func TestIRCAskInATurn(t *testing.T) {
 	}
 }
 
-// By default only a person may answer. With "any", an agent may answer, too, with reply.
-// With "first", the question goes to several channels, and a person in any of them may
-// answer; the other channels are then told that the question is answered.
+// By default, only a person may answer. With "any", an agent may answer as well, by
+// calling reply. With "first", the question goes to several channels, and a person in any
+// of them may answer; the other channels are then told that the question is answered.
 func TestIRCAskAnswerers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -299,7 +299,7 @@ func TestIRCAskAnswerers(t *testing.T) {
 	for name, c := range map[string]struct {
 		arguments string
 		by        func(*dropbox.Message)
-		to        int // index of the question that is answered
+		to        int // index of the question that by answers
 		outcome   string
 		nick      string
 		at        string
@@ -418,8 +418,9 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A text that begins with TASK: gives a task if it is from the agent that leads and the
-// policy allows it. From another agent it gives no task, and that agent is told so.
+// A text that begins with TASK: creates a task if it is from the agent that is the lead
+// and the policy allows it. From another agent, it creates no task, and the result tells
+// that agent so.
 func TestTasksByIRCSend(t *testing.T) {
 	p := newChat(t)
 	text := `{"channel":"#project-x","message":"TASK: @reviewer look at the parser,\nall of it"}`
@@ -462,7 +463,7 @@ func TestTasksByIRCSend(t *testing.T) {
 	}
 }
 
-// An agent that has channels reads and writes there if it names no channel.
+// An agent with its own channels uses the first of them by default.
 func TestIRCOfAnAgentWithChannels(t *testing.T) {
 	p := newChat(t)
 	p.chat.Own = map[string][]string{"coder": {"#api", "#project-x"}}

@@ -23,7 +23,7 @@ func (c chat) part(_ context.Context, in channelArguments) (*saidOnIRC, error) {
 	return c.tell(bridge.DoPart, in.Channel, "")
 }
 
-// tell gives the bridge an order.
+// tell sends a command to the bridge.
 func (c chat) tell(do bridge.Do, channel, text string) (*saidOnIRC, error) {
 	sent, at, err := c.irc.Tell(do, channel, text)
 	if err != nil {

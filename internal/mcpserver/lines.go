@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// maxLine bounds a message from the client, in bytes.
+// maxLine is the maximum length of a message from the client, in bytes.
 const maxLine = 16 << 20
 
 var errLongLine = fmt.Errorf("a message has at most %d bytes", maxLine)
 
-// readLine reads a line. If a line is too long, it reads to the end of the line, drops it,
-// and returns errLongLine.
+// readLine reads a line. If the line is too long, readLine skips to the end of it and
+// returns errLongLine.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for long := false; ; {
@@ -35,8 +35,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// A lineWriter writes the server's lines, each in a single write. It keeps the first error
-// and then writes nothing more, since the client has closed the connection.
+// A lineWriter writes the server's lines, each with a single Write call. After the first
+// error it writes nothing more, because the client has closed the connection.
 type lineWriter struct {
 	mu  sync.Mutex
 	w   io.Writer

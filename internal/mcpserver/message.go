@@ -16,23 +16,23 @@ const (
 )
 
 // A message is a message from the client: a request if it has an id and a method, a
-// notification if it has only a method, and otherwise an answer, although the server
+// notification if it has only a method, and otherwise a response, although the server
 // sends no requests.
 type message struct {
-	id     json.RawMessage // nil if there is none to use in an answer
-	key    string          // the same string for every spelling of the id, or "" if there is no id
+	id     json.RawMessage // nil if the message has no valid id
+	key    string          // the normalized id, so that 1 and 1.0 are equal; "" if there is no id
 	method string
 	params json.RawMessage // an object; nil if missing
 }
 
-// readMessage parses a message. If data is not a message, the error says why, and the
-// message has the id for the answer, if there is one.
+// readMessage parses a message. If data is not a valid message, the error says why, and
+// the returned message still contains the id for the response, if there is one.
 func readMessage(data []byte) (message, error) {
 	var m message
 	if data[0] != '{' {
 		return m, errors.New("a message must be a JSON object")
 	}
-	var parts map[string]json.RawMessage // a struct would accept "ID" for "id"
+	var parts map[string]json.RawMessage // not a struct, which would accept "ID" for "id"
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return m, err
 	}
@@ -64,8 +64,7 @@ func readMessage(data []byte) (message, error) {
 	return m, nil
 }
 
-// keyOf returns the same string for every spelling of an id, or "" if the JSON is not an
-// id.
+// keyOf returns the normalized form of an id, or "" if the JSON is not a valid id.
 func keyOf(id json.RawMessage) string {
 	var value any
 	if err := json.Unmarshal(id, &value); err != nil {
@@ -82,7 +81,7 @@ func keyOf(id json.RawMessage) string {
 	return ""
 }
 
-// A fault is the error in an answer.
+// A fault is the error object of a response.
 type fault struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -94,13 +93,13 @@ func faultf(code int, format string, args ...any) *fault {
 	return &fault{code, fmt.Sprintf(format, args...)}
 }
 
-// refusal returns the answer to a message that the server refuses. A missing id becomes
-// null in it.
+// refusal returns the response to a message that the server refuses. If the message has
+// no id, the id in the response is null.
 func refusal(id json.RawMessage, why *fault) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	data, _ := marshal(struct { // only plain types: it cannot fail
+	data, _ := marshal(struct { // cannot fail, because the struct has only plain types
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   *fault          `json:"error"`
@@ -108,7 +107,7 @@ func refusal(id json.RawMessage, why *fault) []byte {
 	return data
 }
 
-// success returns the answer to a request.
+// success returns the response to a request that succeeded.
 func success(id json.RawMessage, result any) []byte {
 	data, err := marshal(struct {
 		Version string          `json:"jsonrpc"`

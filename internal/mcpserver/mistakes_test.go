@@ -28,8 +28,8 @@ func (a arguments) without(name string) arguments {
 	return changed
 }
 
-// mistaken calls a tool with one mistake. The result is a short message that begins with
-// the tool's name, and not an error of the protocol.
+// mistaken calls a tool with one mistake in its arguments. It checks that the result is a
+// short message that begins with the tool's name, not a protocol error.
 func (p *project) mistaken(tool string, args any, want string) {
 	p.t.Helper()
 	data, err := json.Marshal(args)
@@ -43,7 +43,7 @@ func (p *project) mistaken(tool string, args any, want string) {
 	}
 }
 
-// argumentsOf returns the schema of the arguments of a tool.
+// argumentsOf returns the schema of a tool's arguments.
 func argumentsOf(t *testing.T, tool *mcp.Tool) (properties map[string]map[string]any, required []string) {
 	t.Helper()
 	data, err := json.Marshal(tool.InputSchema)
@@ -60,7 +60,7 @@ func argumentsOf(t *testing.T, tool *mcp.Tool) (properties map[string]map[string
 	return schema.Properties, schema.Required
 }
 
-// Every tool refuses every mistake that its schema makes possible, argument by argument,
+// Every tool rejects, for each argument, every mistake that its schema makes possible,
 // and does nothing.
 func TestEveryMistakeWithEveryTool(t *testing.T) {
 	p := newChat(t)
@@ -70,13 +70,13 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	mail := p.deliver("coder", &dropbox.Message{From: "reviewer", Type: dropbox.Question, Body: []byte("done?")})
 	before := p.state()
 
-	// A correct value for each argument name.
+	// right has a correct value for each argument name.
 	right := arguments{
 		"to": "reviewer", "text": "x", "channel": "#project-x", "name": "work-1", "question": "x", "message": "x", "topic": "task.created",
 		"patterns": []string{"task.*"}, "page": "status", "path": ".",
 	}
 	rightOf := map[string]arguments{"read": {"id": mail}, "reply": {"id": mail}, "ack": {"id": work["id"]}, "claim": {"id": work["id"]}, "irc_ask": {"timeout": 1}}
-	// The errors for a text of 100,000 bytes.
+	// tooLong lists the expected errors for a text of 100,000 bytes.
 	tooLong := map[string]string{
 		"to": "no agent named", "cc": "no agent named", "agent": "list_agents names all", "id": "no such message", "thread": "no such message", "reply_to": "no such message",
 		"inbox since": "no such message", "text": "8192 at most; ", "message": "8192 at most; use fewer words", "question": "8192 at most; use fewer words",
@@ -153,7 +153,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	p.call("whoami", `{}`) // the server still answers
 }
 
-// state returns the waiting mail, the board's pages and the topics.
+// state returns the waiting messages, the board's pages and the topics.
 func (p *project) state() string {
 	p.t.Helper()
 	var all []string

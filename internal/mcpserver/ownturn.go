@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// ownTurn is the caller's turn and session, which only the daemon can control.
+// ownTurn lets the caller control its own turn and session through the daemon.
 type ownTurn struct {
 	*Caller
 	daemon daemonLink
@@ -19,10 +19,10 @@ type ownTurn struct {
 
 func ownTurnOf(c *call) ownTurn { return ownTurn{c.Caller, c.daemon, boardOf(c)} }
 
-// The ways in which an ask ends.
+// These are the possible outcomes of an ask.
 const (
 	answered   = "answered"
-	refused    = "refused"    // no answer will come
+	refused    = "refused"    // no answer will arrive
 	notWaiting = "not waited" // no answer is possible now
 )
 
@@ -37,7 +37,7 @@ type done struct {
 
 func (d *done) readable() string { return d.Note }
 
-// errNoContext is the answer to a caller that is not an agent.
+// errNoContext is the error for a caller that is not an agent.
 var errNoContext = errors.New("that is for agents, whose client the daemon runs; you are the lead")
 
 func (o ownTurn) compact(ctx context.Context, _ noArguments) (*done, error) {
@@ -59,7 +59,7 @@ func (o ownTurn) clear(ctx context.Context, in clearArguments) (*done, error) {
 	return o.order(ctx, note, Daemon.Clear)
 }
 
-// hasClient checks that the daemon runs the caller's client.
+// hasClient returns an error unless the daemon runs the caller's client.
 func (o ownTurn) hasClient() error {
 	switch spec, ok := o.spec(o.Me.Name); {
 	case !ok:
@@ -70,7 +70,7 @@ func (o ownTurn) hasClient() error {
 	return nil
 }
 
-// order gives the daemon an order for the end of the turn.
+// order sends the daemon a command that takes effect at the end of the turn.
 func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context.Context, string, string) error) (*done, error) {
 	if err := o.hasClient(); err != nil {
 		return nil, err
@@ -89,7 +89,8 @@ func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context
 	return &done{note}, nil
 }
 
-// stop pauses or aborts the agent that got no answer, and says how the turn ends.
+// stop pauses the agent that got no answer or aborts its turn, and returns a note about
+// how the turn ends.
 func (o ownTurn) stop(ctx context.Context, how string, l client.Lack) (string, error) {
 	if o.Me.Turn == "" {
 		return "You are not in a turn, so nothing is ended.", nil

@@ -115,7 +115,7 @@ func TestSetDirectory(t *testing.T) {
 	}
 }
 
-// In a turn the server sends no instructions, since the system prompt contains them.
+// In a turn, the server sends no instructions, because the system prompt contains them.
 func TestInstructionsAreForClientsOutsideOfATurn(t *testing.T) {
 	for _, turn := range []bool{false, true} {
 		client := connect(t, mcpserver.New(mcpserver.Options{Version: "test", Turn: turn}))

@@ -14,7 +14,7 @@ import (
 // A Schema is the part of JSON Schema that the structs of the tools need.
 type Schema struct {
 	Type        string // object, array, string, integer, number or boolean
-	OrNull      bool   // null is valid too
+	OrNull      bool   // null is also valid
 	Description string
 	Enum        []string
 	Minimum     *float64
@@ -22,16 +22,17 @@ type Schema struct {
 	Items       *Schema    // of an array
 	Properties  []Property // of an object, in the order of the struct
 	Required    []string
-	Closed      bool // an object has no other properties
+	Closed      bool // other properties of an object are not allowed
 }
 
-// A Property is a named part of an object.
+// A Property is a named property of an object.
 type Property struct {
 	Name string
 	*Schema
 }
 
-// Property returns a part of an object, or nil if no part has that name.
+// Property returns the schema of the property with a name, or nil if the object has no
+// such property.
 func (s *Schema) Property(name string) *Schema {
 	for _, p := range s.Properties {
 		if p.Name == name {
@@ -41,7 +42,7 @@ func (s *Schema) Property(name string) *Schema {
 	return nil
 }
 
-// MarshalJSON writes the schema as clients read it.
+// MarshalJSON writes the schema in the form that clients read.
 func (s *Schema) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Type        any      `json:"type"`
@@ -66,7 +67,7 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 	return marshal(out)
 }
 
-// properties are the parts of an object, in order.
+// properties are the properties of an object, in order.
 type properties []Property
 
 func (list properties) MarshalJSON() ([]byte, error) {
@@ -90,7 +91,8 @@ func (list properties) MarshalJSON() ([]byte, error) {
 	return []byte("{" + b.String() + "}"), nil
 }
 
-// marshal does not escape <, > and &, because a model reads the text.
+// marshal returns the JSON form of a value. It does not escape <, > and &, because a
+// model reads the text.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -101,8 +103,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// schemaOf makes the schema of a struct; see the package comment for its tags. It panics if
-// a struct of this package has a type without a schema.
+// schemaOf returns the schema of a struct; the package comment describes the struct tags.
+// It panics if the struct contains a type that has no schema.
 func schemaOf[T any]() *Schema {
 	of := reflect.TypeFor[T]()
 	for of.Kind() == reflect.Pointer {
@@ -111,14 +113,14 @@ func schemaOf[T any]() *Schema {
 	s := schemaFor(of)
 	for _, p := range s.Properties {
 		if p.Type == "array" {
-			p.OrNull = false // a list may be omitted, but not null
+			p.OrNull = false // a list may be omitted but must not be null
 		}
 	}
 	return s
 }
 
 func schemaFor(of reflect.Type) *Schema {
-	if of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) { // such as a time
+	if of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) { // for example, a time
 		return &Schema{Type: "string"}
 	}
 	switch of.Kind() {

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// mail is the common part of the tools that write messages.
+// mail contains what the tools that send messages have in common.
 type mail struct {
 	*client.Client
 	files  folders
@@ -35,7 +35,7 @@ type sendArguments struct {
 	Key      string   `json:"key,omitempty" jsonschema:"no second message with this key within 7 days"`
 }
 
-// sentMessages are the result of send and reply.
+// sentMessages is the result of send and reply.
 type sentMessages struct {
 	Sent []sentTo `json:"sent"`
 	Note string   `json:"note,omitempty"`
@@ -71,7 +71,7 @@ func (w mail) send(ctx context.Context, in sendArguments) (*sentMessages, error)
 	return w.post(ctx, m, in.Text, in.Attach)
 }
 
-// goesOn puts a message into the conversation of another message, given by its id.
+// goesOn puts a message into the conversation of the messages with the given ids.
 func (w mail) goesOn(m *dropbox.Message, thread, replyTo string) error {
 	for _, id := range []string{thread, replyTo} {
 		if id == "" {
@@ -89,13 +89,13 @@ func (w mail) goesOn(m *dropbox.Message, thread, replyTo string) error {
 	return nil
 }
 
-// post gives a message its text and its files, and sends it.
+// post adds the text and the attachments to a message, and sends it.
 func (w mail) post(ctx context.Context, m *dropbox.Message, body string, attach []string) (*sentMessages, error) {
 	return w.postNoted(ctx, m, body, attach, func(string, string) {})
 }
 
-// postNoted does what post does. It also calls note with the id and the mailbox of each
-// copy, before anyone can see that copy.
+// postNoted is like post. It also calls note with the id and the mailbox of each copy,
+// before anyone can see that copy.
 func (w mail) postNoted(ctx context.Context, m *dropbox.Message, body string, attach []string, note func(id, to string)) (*sentMessages, error) {
 	if err := w.fill(m, body, attach); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (w mail) postNoted(ctx context.Context, m *dropbox.Message, body string, at
 	return s, err
 }
 
-// fill gives a message its text and its files.
+// fill adds the text and the attachments to a message.
 func (w mail) fill(m *dropbox.Message, body string, attach []string) error {
 	m.Body = client.Body([]string{body}, w.Rules.BodyLimit())
 	if err := checkBody(m.Body, w.Rules.BodyLimit(), "write it to a file and name that in attach"); err != nil {
@@ -145,8 +145,9 @@ func delivered(sent []dropbox.Delivery) []sentTo {
 	return list
 }
 
-// attach puts a file into the store. Package client decides what an agent may attach. A
-// client that a person runs acts as the lead, and is limited to the folders of the project.
+// attach copies a file into the store. Package client decides what an agent may attach. A
+// client that a person runs acts as the lead, and can attach only files in the project's
+// folders.
 func (w mail) attach(path string) (dropbox.Attachment, error) {
 	path = w.files.absolute(path)
 	if w.Me.Name == dropbox.Lead {

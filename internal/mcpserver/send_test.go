@@ -66,8 +66,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// The sender of an urgent message is told if the receiver's client reads it only after its
-// turn.
+// The sender of an urgent message is told if the recipient's client will read it only
+// after the recipient's current turn.
 func TestAnUrgentMessageThatWaits(t *testing.T) {
 	const note = "The client of reviewer cannot read mail during a turn: it reads this after its turn."
 	p := newProject(t, asAgent("coder"))

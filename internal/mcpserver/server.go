@@ -14,27 +14,27 @@ import (
 
 // Options configure a server.
 type Options struct {
-	Version string // of the program
-	IRC     bool   // the tools for IRC are offered as well
-	Budget  bool   // the tool for the budget is offered as well
-	Turn    bool   // the server runs in a turn, whose system prompt already has the instructions
+	Version string // the program's version
+	IRC     bool   // whether to offer the IRC tools
+	Budget  bool   // whether to offer the budget tool
+	Turn    bool   // whether the server runs in a turn, whose system prompt already contains the instructions
 	// Open opens the project for one call, with its current configuration, which may have
-	// changed since the last call. The server closes it.
+	// changed since the previous call. The server closes the Caller.
 	Open func() (*Caller, error)
-	// Dial finds the daemon. The error is [control.ErrNoDaemon] if none is running.
+	// Dial connects to the daemon. The error is [control.ErrNoDaemon] if none is running.
 	Dial func(ctx context.Context, c *Caller) (Daemon, error)
-	// Whispers returns the supervisor's new whispers for the caller, which go before the
-	// result of a call; it may be nil.
+	// Whispers returns the supervisor's new whispers for the caller, which are placed
+	// before the result of a call. Whispers may be nil.
 	Whispers func(ctx context.Context, c *Caller) []string
 	// Listed is called when a client asks for the list of tools; it may be nil.
 	Listed func()
 }
 
-// A Server offers the tools.
+// A Server offers the tools to clients.
 type Server struct {
 	opts   Options
 	list   []*Tool // in the order of the documentation
-	listed []*Tool // for clients, by name
+	listed []*Tool // sorted by name, for clients
 	tools  map[string]offered
 }
 
@@ -44,14 +44,14 @@ type offered struct {
 	described *Tool
 }
 
-// instructions is the text about all tools that a client outside of a turn passes to its
+// instructions is a description of all tools, which a client outside a turn passes to its
 // model.
 const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
 in each turn, and your last words go back to its sender automatically. Use send to give
 another agent a task or to tell something, ask when you need an answer before you can go
 on, list_agents to see who is there, and the board for what everybody should know.`
 
-// New makes a server. It starts nothing.
+// New creates a server. It does not start it.
 func New(o Options) *Server {
 	s := &Server{opts: o, tools: map[string]offered{}}
 	list := tools()
@@ -70,11 +70,10 @@ func New(o Options) *Server {
 	return s
 }
 
-// Tools returns the descriptions of all tools, in order.
+// Tools returns the descriptions of all tools, in the order of the documentation.
 func (s *Server) Tools() []*Tool { return s.list }
 
-// advised extends an error about an unknown name or id: it says which tools list the valid
-// ones.
+// advised adds to an error about an unknown name or id which tools list the valid ones.
 func advised(err error) error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
 		return fmt.Errorf("%w; list_agents names all", err)
@@ -85,7 +84,7 @@ func advised(err error) error {
 	return err
 }
 
-// call runs one call of a tool.
+// call executes one tool call.
 func (s *Server) call(ctx context.Context, t offered, arguments json.RawMessage) (out result, whispers []string, err error) {
 	arguments, err = check(arguments, t.described.Input)
 	if err != nil {

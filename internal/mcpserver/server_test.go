@@ -27,26 +27,26 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A project is a test's project, with a client that calls the tools.
+// A project is a test project with a client that calls the tools.
 type project struct {
-	whispers []string         // that wait for the agent
+	whispers []string         // whispers that are waiting for the agent
 	chat     *client.Channels // nil: no IRC
 	t        *testing.T
 	dir      string
 	home     journal.Home
 	store    *dropbox.Store
-	daemon   *daemon // nil: none runs
+	daemon   *daemon // nil: no daemon is running
 	env      map[string]string
 	rules    policy.Policy
 
-	lead     string // the agent that leads; "" means the person
-	leadName string // another name of the person besides lead
-	attached bool   // coder is a person's own session
+	lead     string // the agent that is the lead; "" means that the person is
+	leadName string // another name for the person, in addition to lead
+	attached bool   // coder is an attached session
 	client   *mcp.ClientSession
 }
 
-// newProject makes a project with the agents coder and reviewer, and a server for the caller in the
-// environment.
+// newProject creates a project with the agents coder and reviewer, and a server for the caller that
+// env specifies.
 func newProject(t *testing.T, env map[string]string) *project {
 	t.Helper()
 	dir := t.TempDir()
@@ -123,7 +123,7 @@ func (p *project) dial(context.Context, *mcpserver.Caller) (mcpserver.Daemon, er
 	return p.daemon, nil
 }
 
-// A daemon records its orders, and does nothing.
+// A daemon records the commands it receives and does nothing else.
 type daemon struct {
 	mu     sync.Mutex
 	told   []string
@@ -164,8 +164,8 @@ func (d *daemon) Clear(_ context.Context, agent, by string) error {
 }
 func (d *daemon) Close() error { return nil }
 
-// call calls a tool; arguments are JSON. It checks that the result fits the schema of the
-// tool, and that it also has text.
+// call calls a tool; arguments are JSON. It checks that the result conforms to the tool's
+// schema and also has a text.
 func (p *project) call(name, arguments string) (structured map[string]any, text string) {
 	p.t.Helper()
 	res := p.try(name, arguments)
@@ -209,8 +209,8 @@ func textOf(res *mcp.CallToolResult) string {
 	return b.String()
 }
 
-// checkSchema checks a result against the output schema, using an independent
-// implementation.
+// checkSchema validates a result against the output schema with an independent
+// implementation of JSON Schema.
 func (p *project) checkSchema(name string, structured map[string]any) {
 	p.t.Helper()
 	for tool, err := range p.client.Tools(p.t.Context(), nil) {
@@ -262,7 +262,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// The error of a tool names the wrong argument, and the tool does nothing.
+// If an argument is wrong, the tool's error names it, and the tool does nothing.
 func TestWrongArguments(t *testing.T) {
 	p := newProject(t, nil)
 	if err := os.WriteFile(filepath.Join(p.dir, "notes.txt"), []byte("x"), 0o600); err != nil {
@@ -307,7 +307,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// waiting returns the messages that wait for an agent.
+// waiting returns the messages that are waiting for an agent.
 func (p *project) waiting(agent string) []*dropbox.Message {
 	p.t.Helper()
 	box, err := p.store.Mailbox(agent)
@@ -329,8 +329,8 @@ func (p *project) waiting(agent string) []*dropbox.Message {
 	return list
 }
 
-// Whispers come before the result of a call, in its text and in its structure, or before an
-// error. Each whisper comes once.
+// Whispers are placed before the result of a call, in both its text and its structure, or
+// before an error. Each whisper appears only once.
 func TestWhispersComeBeforeAResult(t *testing.T) {
 	p := newProject(t, map[string]string{})
 	const line = "[SUPERVISOR/CORRECTION] Ask for help."

@@ -15,19 +15,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// versions lists the versions of the protocol that the server speaks, newest first. A
-// client that asks for another version gets the newest.
+// versions lists the protocol versions that the server supports, newest first. A client
+// that requests any other version gets the newest one.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// lastWithBatches is the last version of the protocol that has batches of messages.
+// lastWithBatches is the last protocol version that has batches of messages.
 const lastWithBatches = "2025-03-26"
 
-// A session serves one client. Calls of tools run in parallel; everything else is answered
+// A session serves one client. Tool calls run in parallel; all other requests are answered
 // in order.
 type session struct {
 	*Server
 	out     *lineWriter
-	version string // of the protocol, as agreed with the client; "" before that
+	version string // the protocol version agreed with the client; "" before the agreement
 
 	calls   sync.WaitGroup
 	mu      sync.Mutex
@@ -46,7 +46,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		err  error
 	}
 	lines := make(chan read)
-	go func() { // nothing waits for this goroutine: a read ends with the stream, or at the latest with the process
+	go func() { // Serve does not wait for this goroutine: its read ends with the stream or, at the latest, with the process
 		in := bufio.NewReaderSize(r, 64<<10)
 		for {
 			line, err := readLine(in)
@@ -105,8 +105,8 @@ func (c *session) handle(ctx context.Context, line []byte) {
 	}
 }
 
-// handleBatch answers the messages of an array together, in order, as soon as every
-// message has its answer.
+// handleBatch answers the messages of a batch together, in order, when all answers are
+// ready.
 func (c *session) handleBatch(ctx context.Context, line []byte) {
 	refuse := func(format string, args ...any) {
 		c.out.write(refusal(nil, faultf(codeInvalidRequest, format, args...)))
@@ -149,7 +149,7 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 		pending.Wait()
 		answers = slices.DeleteFunc(answers, func(a json.RawMessage) bool { return a == nil })
 		if len(answers) == 0 {
-			return // it contains nothing to answer
+			return // the batch contains nothing that needs an answer
 		}
 		data, err := json.Marshal(answers)
 		if err != nil {
@@ -159,13 +159,14 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 	})
 }
 
-// dispatch handles a message, and calls say once with the answer; nil means no answer.
+// dispatch handles a message and calls say exactly once with the answer, or with nil if
+// the message gets no answer.
 func (c *session) dispatch(ctx context.Context, m message, say func([]byte)) {
 	switch {
 	case m.method == "notifications/cancelled" && m.key == "":
 		c.cancel(m.params)
 		say(nil)
-	case m.method == "" || m.key == "": // an answer to us, or a notification: it gets no answer
+	case m.method == "" || m.key == "": // responses and notifications get no answer
 		say(nil)
 	case m.method == "tools/call":
 		c.begin(ctx, m, say)
@@ -179,7 +180,7 @@ func (c *session) dispatch(ctx context.Context, m message, say func([]byte)) {
 	}
 }
 
-// answer answers a request at once.
+// answer returns the answer to a request other than a tool call.
 func (c *session) answer(m message) (any, *fault) {
 	switch m.method {
 	case "initialize":
@@ -224,8 +225,8 @@ func (c *session) initialize(params json.RawMessage) (any, *fault) {
 	}{c.version, map[string]any{"tools": struct{}{}}, info{runner.ToolServer, "claude-swarm", c.opts.Version}, told}, nil
 }
 
-// begin starts a tool call. The server does not answer a call that the client
-// cancels.
+// begin starts a tool call. If the client cancels the call, the server does not answer
+// it.
 func (c *session) begin(ctx context.Context, m message, say func([]byte)) {
 	var asked struct {
 		Name      string          `json:"name"`
@@ -257,8 +258,8 @@ func (c *session) begin(ctx context.Context, m message, say func([]byte)) {
 	})
 }
 
-// register records a call that begins. The error says that a call with this id is already
-// running.
+// register records that a call has begun. It returns an error if a call with the same id
+// is already running.
 func (c *session) register(key string, cancel context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -279,7 +280,7 @@ func (c *session) unregister(key string) bool {
 	return runs
 }
 
-// cancel ends a call that the client cancels.
+// cancel handles the client's cancellation of a call.
 func (c *session) cancel(params json.RawMessage) {
 	var asked struct {
 		ID json.RawMessage `json:"requestId"`
@@ -295,8 +296,8 @@ func (c *session) cancel(params json.RawMessage) {
 	}
 }
 
-// withWhispers is a result with whispers before it. The structure contains them too, because
-// Claude Code shows its model nothing else.
+// withWhispers is a result that is preceded by whispers. The structure also contains the
+// whispers, because Claude Code shows its model only the structure.
 type withWhispers struct {
 	whispers []string
 	result   result
@@ -318,7 +319,8 @@ func (w withWhispers) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, `{"supervisor":%s%s%s`, whispers, sep, data[1:]), nil
 }
 
-// A callResult is the result of a call, complete as a structure and as text.
+// A callResult is the result of a call, both as a structure and as text; each form is
+// complete.
 type callResult struct {
 	Content    []textContent `json:"content"`
 	Structured any           `json:"structuredContent,omitempty"`
@@ -330,8 +332,8 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// run runs one call of a tool. An error of the call is a result as well, since the model
-// has to read it.
+// run executes one tool call. It returns an error of the call as a result, because the
+// model has to read it.
 func (c *session) run(ctx context.Context, t offered, arguments json.RawMessage) callResult {
 	out, whispers, err := c.call(ctx, t, arguments)
 	var content []textContent

@@ -46,7 +46,7 @@ func (s *served) say(line string) {
 	}
 }
 
-// hear returns the next line, or "" at the end.
+// hear returns the next line from the server, or "" at the end of the stream.
 func (s *served) hear() string {
 	if !s.out.Scan() {
 		return ""
@@ -54,7 +54,7 @@ func (s *served) hear() string {
 	return s.out.Text()
 }
 
-// ended waits until the server has ended.
+// ended waits for the server to end.
 func (s *served) ended() {
 	s.t.Helper()
 	select {
@@ -102,7 +102,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":2,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"tools/call needs the name of a tool, and its arguments"}}`},
 		{`{"jsonrpc":"2.0","id":3,"method":"initialize"}`, `{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"initialize has no protocolVersion"}}`},
 		{`{"jsonrpc":"2.0","id":4,"METHOD":"ping","method":"ping"}`, `{"jsonrpc":"2.0","id":4,"result":{}}`},
-		{`{"jsonrpc":"2.0","ID":5,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":6,"method":"ping"}`, `{"jsonrpc":"2.0","id":6,"result":{}}`}, // without an id it is a notification
+		{`{"jsonrpc":"2.0","ID":5,"method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":6,"method":"ping"}`, `{"jsonrpc":"2.0","id":6,"result":{}}`}, // without an id, the message is a notification
 	} {
 		s.say(c[0])
 		if got := s.hear(); got != c[1] {
@@ -111,8 +111,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// waiting returns a server whose calls wait until let is closed. Each call that begins sends a
-// value to begun.
+// waiting returns a server whose calls block until let is closed. Each call sends a value to
+// begun when it begins.
 func waiting(let <-chan struct{}) (server *mcpserver.Server, begun chan struct{}) {
 	begun = make(chan struct{}, 10)
 	return mcpserver.New(mcpserver.Options{
@@ -129,8 +129,8 @@ const (
 	answer1 = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"whoami: let go"}],"isError":true}}`
 )
 
-// While a call runs, the server answers other calls. The id of a call is in use until the
-// call has its answer.
+// While a call is running, the server answers other requests. The id of a call cannot be
+// reused until the call has been answered.
 func TestACallRunsBesideOthers(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)
@@ -149,13 +149,14 @@ func TestACallRunsBesideOthers(t *testing.T) {
 	if got := s.hear(); got != answer1 {
 		t.Errorf("the call: %s", got)
 	}
-	s.say(callOne) // the id is free again
+	s.say(callOne) // the id can be reused now
 	if got := s.hear(); got != answer1 {
 		t.Errorf("the call, once more: %s", got)
 	}
 }
 
-// A call that the client has cancelled is not answered, and its id can be used again.
+// The server does not answer a call that the client has cancelled, and the id can be
+// reused.
 func TestACallIsTakenBack(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)
@@ -180,7 +181,7 @@ func TestACallIsTakenBack(t *testing.T) {
 	s.ended()
 }
 
-// A call that is running when the stream ends still gets its answer. When the context is
+// A call that is running when the input ends still gets its answer. When the context is
 // done, the server ends without waiting for the client.
 func TestTheEndOfASession(t *testing.T) {
 	let := make(chan struct{})
@@ -201,8 +202,8 @@ func TestTheEndOfASession(t *testing.T) {
 	s.ended()
 }
 
-// For any input from a client, each answer is a JSON-RPC 2.0 message or an array of them,
-// and the server ends with the stream.
+// For any input from a client, each answer is a JSON-RPC 2.0 message or an array of such
+// messages, and the server ends when the input ends.
 func FuzzSession(f *testing.F) {
 	const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}` + "\n"
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))

@@ -14,15 +14,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asAgent returns the environment of an agent outside of a turn.
+// asAgent returns the environment of an agent outside a turn.
 func asAgent(name string) map[string]string { return map[string]string{runner.AgentVar: name} }
 
-// idle returns a daemon whose agents have nothing to do.
+// idle returns a daemon whose agents are idle.
 func idle() *daemon {
 	return &daemon{status: swarm.Status{Agents: []swarm.AgentStatus{{Name: "coder", State: swarm.Idle}, {Name: "reviewer", State: swarm.Idle}}}}
 }
 
-// deliver leaves a message in a mailbox.
+// deliver delivers an unsigned message to a mailbox.
 func (p *project) deliver(to string, m *dropbox.Message) string {
 	p.t.Helper()
 	d, err := p.store.Deliver(to, m)
@@ -32,7 +32,7 @@ func (p *project) deliver(to string, m *dropbox.Message) string {
 	return d.ID
 }
 
-// sign delivers a message with the proof of its sender.
+// sign delivers a message with its sender's proof.
 func (p *project) sign(to string, m *dropbox.Message) error {
 	tokens, err := p.home.Tokens(m.From)
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *project) sign(to string, m *dropbox.Message) error {
 	return err
 }
 
-// asked waits for a question in a mailbox.
+// asked waits for a question to arrive in a mailbox.
 func (p *project) asked(of string) *dropbox.Message {
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if list := p.waiting(of); len(list) > 0 {
@@ -75,8 +75,8 @@ func TestAskIsAnswered(t *testing.T) {
 	}
 }
 
-// The files of a turn say that the turn is waiting for an answer, for exactly as long as it
-// waits.
+// The files of a turn show that the turn is waiting for an answer, for exactly as long as
+// it waits.
 func TestAskIsNotedInItsTurn(t *testing.T) {
 	const turn = "k7f3q9m2xd-1"
 	p := newProject(t, asAgent("coder"))
@@ -226,14 +226,14 @@ func TestInboxReadReply(t *testing.T) {
 			t.Errorf("reply %s: %q, want %q", arguments, got, want)
 		}
 	}
-	// Without a daemon the result is the same, with a note.
+	// Without a daemon, the result is the same, with an additional note.
 	p.daemon = nil
 	if out, _ := p.call("inbox", `{}`); !strings.Contains(out["note"].(string), "No daemon is running") {
 		t.Errorf("inbox without a daemon = %v", out)
 	}
 }
 
-// A tag is the address of the other agents with that tag.
+// A tag addresses all other agents with that tag.
 func TestToolsTakeTags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -263,8 +263,8 @@ func TestToolsTakeTags(t *testing.T) {
 	}
 }
 
-// whoami and list_agents name the client and the model. The text of list_agents does so only
-// if the agents have clients of different kinds.
+// whoami and list_agents report the client and the model. The text of list_agents does so
+// only if the agents use clients of different kinds.
 func TestToolsNameTheClients(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()
@@ -322,7 +322,7 @@ func TestListAgentsAndHistory(t *testing.T) {
 	}
 }
 
-// inTurn makes the caller call its tools inside a turn.
+// inTurn makes the caller's tool calls part of a turn.
 func (p *project) inTurn(turn string) {
 	p.t.Helper()
 	p.env["CLAUDE_SWARM_TURN"] = turn
@@ -334,8 +334,8 @@ func (p *project) inTurn(turn string) {
 	}
 }
 
-// Only those who were asked, and people, can answer a question, and only with a proof:
-// messages of other senders stay in the mailbox.
+// Only the recipients of a question, and people, can answer it, and only with a proof.
+// Messages from other senders stay in the mailbox.
 func TestWhoMayAnswerAnAsk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -396,9 +396,9 @@ func TestWhoMayAnswerAnAsk(t *testing.T) {
 	}
 }
 
-// The first answer counts, and the others are told. A person's copy of the question is then
-// filed. An agent is told only if it already works on its copy; otherwise it never sees the
-// question.
+// The first answer counts, and the other recipients are told about it. A person's copy of
+// the question is then filed. An agent is told only if it is already working on its copy;
+// otherwise it never sees the question.
 func TestTheFirstAnswerCounts(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()
@@ -421,7 +421,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 			questions <- of
 			questions <- lead
 			from, q := "reviewer", of
-			if begun { // reviewer works on it, and the person is faster
+			if begun { // reviewer is working on it, and the person answers first
 				if _, err := box.Claim(must(box.Peek())[0]); err != nil {
 					t.Error(err)
 				}
@@ -455,7 +455,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		if found, err := p.store.Find(lead.ID); err != nil || !begun && found.State != dropbox.Done {
 			t.Errorf("the question to the person is %s, %v", found.State, err)
 		}
-		for _, name := range []string{dropbox.Lead, "reviewer"} { // for the next round
+		for _, name := range []string{dropbox.Lead, "reviewer"} { // empty the mailboxes for the next round
 			b, err := p.store.Mailbox(name)
 			if err != nil {
 				t.Fatal(err)
@@ -469,8 +469,8 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 	}
 }
 
-// The tool tells the daemon why it has to pause or abort the agent, and which answer ends
-// the pause.
+// The tool tells the daemon why to pause the agent or abort its turn, and which answer
+// ends the pause.
 func TestAskStopsItsTurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

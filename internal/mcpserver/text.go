@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// A text is the readable form of a result, line by line.
+// A text is the readable form of a result, built line by line.
 type text struct{ strings.Builder }
 
-// line begins a line.
+// line begins a new line with a formatted text.
 func (t *text) line(format string, args ...any) {
 	if t.Len() > 0 {
 		t.WriteByte('\n')
@@ -17,21 +17,21 @@ func (t *text) line(format string, args ...any) {
 	t.add(format, args...)
 }
 
-// add continues the line.
+// add appends a formatted text to the current line.
 func (t *text) add(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// remark ends the text with a remark, if there is one.
+// remark adds a note on a new line, unless the note is empty.
 func (t *text) remark(note string) {
 	if note != "" {
 		t.line("%s", note)
 	}
 }
 
-// stamp formats a time for the results.
+// stamp formats a time for a result.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// inBrief cuts the middle out of an error that repeats a long argument, which would
-// otherwise fill the model's context once more. The end of an error says what to do.
+// inBrief removes the middle of an error that quotes a long argument, because the
+// argument is already in the model's context. It keeps the end, which says what to do.
 func inBrief(text string) string {
 	const most, kept = 2000, 600
 	if len(text) <= most {

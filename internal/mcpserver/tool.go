@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// A Tool is the description of a tool, as clients read it.
+// A Tool is the description of a tool in the form that clients read.
 type Tool struct {
 	Name        string      `json:"name"`
 	Description string      `json:"description"`
@@ -20,7 +20,7 @@ type annotations struct {
 	OpenWorld bool `json:"openWorldHint"`
 }
 
-// A tool is one entry of the list.
+// A tool is one entry in the list of tools.
 type tool interface {
 	describe() *Tool
 	run(ctx context.Context, c *call, arguments json.RawMessage) (result, error)
@@ -32,7 +32,7 @@ type result interface {
 }
 
 // A toolOf is one tool in a group of tools, with arguments of type In and a result of type
-// Out. of makes the group for one call.
+// Out. The function of creates the group for one call.
 type toolOf[Group, In any, Out result] struct {
 	name, what string
 	readOnly   bool
@@ -40,22 +40,22 @@ type toolOf[Group, In any, Out result] struct {
 	do         func(g Group, ctx context.Context, in In) (Out, error)
 }
 
-// noArguments are the arguments of a tool that has none.
+// noArguments is the argument type of a tool without arguments.
 type noArguments struct{}
 
-// reads makes a tool that is marked as read-only for the client.
+// reads creates a tool that is marked as read-only for the client.
 func reads[Group, In any, Out result](name, what string, of func(*call) Group, do func(Group, context.Context, In) (Out, error)) tool {
 	return toolOf[Group, In, Out]{name, what, true, of, do}
 }
 
-// does makes a tool that is not marked as read-only.
+// does creates a tool that is not marked as read-only.
 func does[Group, In any, Out result](name, what string, of func(*call) Group, do func(Group, context.Context, In) (Out, error)) tool {
 	return toolOf[Group, In, Out]{name, what, false, of, do}
 }
 
 func (t toolOf[Group, In, Out]) describe() *Tool {
 	in := schemaOf[In]()
-	in.Closed = false // [check] refuses unknown arguments, and the model reads every word of a schema
+	in.Closed = false // omitted to save context: [check] rejects unknown arguments anyway
 	out := schemaOf[Out]()
 	out.Closed = false // every result may contain whispers
 	return &Tool{Name: t.name, Description: t.what, Input: in, Output: out, Annotations: annotations{ReadOnly: t.readOnly}}

@@ -1,7 +1,7 @@
 package mcpserver
 
-// tools returns the tools of every server, in the order of the documentation; a client gets
-// them sorted by name.
+// tools returns the tools that every server offers, in the order of the documentation; a
+// client gets them sorted by name.
 func tools() []tool {
 	return []tool{
 		reads("whoami", `Get your name, role, zone, lead and folders, the message of your turn, and whether the daemon runs.`, crewOf, crew.whoami),
@@ -26,15 +26,15 @@ func tools() []tool {
 	}
 }
 
-// budgetTools are offered if the configuration has a cap.
+// budgetTools returns the tools that are offered if the configuration has a cap.
 func budgetTools() []tool {
 	return []tool{
 		reads("budget", `See what you may still spend, in your turn's task and today. At a cap your mail waits for a person.`, crewOf, crew.budget),
 	}
 }
 
-// ircTools are offered if IRC is configured. The last five do the same as some of the
-// others, under names and with defaults that suit any chat.
+// ircTools returns the tools that are offered if IRC is configured. The last five
+// duplicate some of the others, with names and defaults that suit any chat system.
 func ircTools() []tool {
 	return []tool{
 		does("irc_send", `Post a message on IRC, to a channel or a person: what others should see while you work. It returns at once. Your answer to a message from IRC goes there automatically.`, chatOf, chat.send),

@@ -20,8 +20,8 @@ func (p *project) as(name string) {
 	}
 }
 
-// Work goes from its publisher to the agent that claims it, and the result goes back, with
-// and without a daemon.
+// Work passes from its publisher to the agent that claims it, and the result passes back,
+// with and without a daemon.
 func TestPublishedWorkByTools(t *testing.T) {
 	for name, d := range map[string]*daemon{"with a daemon": idle(), "without a daemon": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestPublishedWorkByTools(t *testing.T) {
 			if out["id"] != id || out["agent"] != "reviewer" || out["from"] != "coder" || !strings.Contains(text, "close it with ack") {
 				t.Errorf("claim = %v, %q", out, text)
 			}
-			p.call("claim", `{"id":"`+id+`"}`) // repeating it is harmless
+			p.call("claim", `{"id":"`+id+`"}`) // repeating the claim is harmless
 			p.as(dropbox.Lead)
 			if got := p.fails("claim", `{"id":"`+id+`"}`); !strings.Contains(got, id+" is claimed by reviewer already") {
 				t.Errorf("claimed by two: %q", got)
@@ -99,7 +99,7 @@ func TestPublishedWorkByTools(t *testing.T) {
 	}
 }
 
-// News has no id and cannot be claimed; if the topic has no subscriber, the result says
+// News has no id and cannot be claimed. If the topic has no subscriber, the result says
 // so.
 func TestPublishedNewsByTools(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
@@ -162,7 +162,8 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 	}
 }
 
-// The rules apply to these tools as they do to the verbs. A refusal says what to do.
+// The rules apply to these tools as they do to the verbs. A refusal says what the caller
+// can do.
 func TestTopicsAreHeldToTheRules(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.rules = policy.Default()

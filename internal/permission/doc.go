@@ -1,5 +1,5 @@
-// Package permission decides on the requests of a client that asks before it uses a tool:
-// allow, deny, or ask a person.
+// Package permission decides on the requests of a client that asks for permission before
+// it uses a tool: allow, deny, or ask a person.
 //
 // [Rules] are the entries of the configuration key permissions. An entry is a kind of tool
 // call, or a kind and a pattern:
@@ -9,12 +9,12 @@
 //	edit docs/*           a path, or the title of a call without a path
 //	tool files__read*     a tool of an MCP server, under the client's name for it
 //
-// [Rules.Decide] looks at deny, then at ask, then at allow, and finally at otherwise. An
-// entry in deny or ask is read broadly: it also matches a part of a command line, or one of
-// several paths. An entry in allow is read narrowly: all paths must match, and * does not
-// stand for text with which the shell begins another command or writes to a file. A line of
+// [Rules.Decide] checks deny, then ask, then allow, and finally otherwise. An entry in deny
+// or ask is interpreted broadly: it also matches a part of a command line, or one of
+// several paths. An entry in allow is interpreted narrowly: all paths must match, and *
+// does not match shell syntax that starts another command or writes to a file. A line of
 // plain commands, joined by && || ; | and newlines, is allowed if each of its commands is
-// allowed. No pattern allows a line that the shell cannot read.
+// allowed. No pattern allows a line that the shell cannot parse.
 //
 // Reading, searching and thinking are allowed if no entry matches, and so are edits in the
 // agent's folder if otherwise is not set.

@@ -9,7 +9,7 @@ import (
 )
 
 // These two kinds are special: an entry of the kind execute matches command lines, and tool
-// is only a kind of entry, which names tools of MCP servers.
+// is a kind only for entries, which then name tools of MCP servers.
 const (
 	execute = "execute"
 	tool    = "tool"
@@ -18,28 +18,28 @@ const (
 // kinds are the kinds of entries: those of [runner.PermissionRequest] and tool.
 var kinds = []string{"read", "edit", "delete", "move", "search", execute, "think", "fetch", "switch_mode", "other", tool}
 
-// Kinds returns the words with which an entry may begin.
+// Kinds returns the valid first words of an entry.
 func Kinds() []string { return slices.Clone(kinds) }
 
-// An Entry names tool calls.
+// An Entry specifies a set of tool calls.
 type Entry struct {
 	Kind    string // one of [Kinds]
-	Pattern string // with * for any text; "" matches every call of the kind
+	Pattern string // * stands for any text; "" matches every call of the kind
 }
 
-// A KindError is the error for an entry that does not begin with one of [Kinds].
+// A KindError reports an entry that does not begin with one of [Kinds].
 type KindError struct {
 	Text string // the entry
-	Word string // its first word
+	Word string // its first word, which is not one of [Kinds]
 }
 
-// Error quotes the word and lists the valid ones.
+// Error quotes the invalid word and lists the valid ones.
 func (e *KindError) Error() string {
 	return fmt.Sprintf("%q is no kind of tool call: %s", e.Word, strings.Join(kinds, ", "))
 }
 
-// ParseEntry reads an entry: KIND, or KIND and a pattern. The error is a [*KindError] if
-// the kind is unknown.
+// ParseEntry parses an entry: a kind, or a kind and a pattern. The error is a
+// [*KindError] if the kind is unknown.
 func ParseEntry(text string) (Entry, error) {
 	word, pattern, _ := strings.Cut(strings.TrimSpace(text), " ")
 	e := Entry{Kind: word, Pattern: strings.TrimSpace(pattern)}
@@ -52,14 +52,14 @@ func ParseEntry(text string) (Entry, error) {
 	return e, nil
 }
 
-// String returns the entry as ParseEntry reads it.
+// String returns the entry in the form that ParseEntry accepts.
 func (e Entry) String() string { return strings.TrimSpace(e.Kind + " " + e.Pattern) }
 
-// maxEntry bounds the entries that EntryFor makes, in bytes.
+// maxEntry is the maximum length of an entry that EntryFor returns, in bytes.
 const maxEntry = 200
 
-// EntryFor returns an entry that allows this call and as little else as possible, or false
-// if there is no such entry or it is too long.
+// EntryFor returns an entry that allows a call and as little else as possible. It returns
+// false if there is no such entry or it would be too long.
 func EntryFor(r runner.PermissionRequest) (Entry, bool) {
 	e := Entry{Kind: r.Kind}
 	switch {

@@ -12,7 +12,7 @@ import (
 type call struct {
 	runner.PermissionRequest
 	line  line     // for the kind execute
-	paths []string // in each form in which an entry may name them
+	paths []string // in every form that an entry may use
 }
 
 // concerns reports whether an entry in deny or ask applies to a call: its pattern matches a
@@ -44,7 +44,7 @@ func (e Entry) fits(text string) bool {
 	return fits(e.Pattern, text, "") || e.Kind == execute && fits(e.Pattern+" *", text, "")
 }
 
-// allows reports whether an entry in allow applies to a whole call.
+// allows reports whether an entry in allow matches a whole call.
 func (e Entry) allows(c *call, dir string) bool {
 	switch {
 	case !e.about(c):
@@ -54,7 +54,7 @@ func (e Entry) allows(c *call, dir string) bool {
 	case e.Kind == tool:
 		return fits(e.Pattern, c.Tool, "")
 	case e.Kind == execute:
-		// A pattern allows a command, but not any other rights that the client requests
+		// A pattern allows a command, but no additional rights that the client requests
 		// with it.
 		return c.Command != "" && len(c.Beside) == 0 && !c.line.bad && fits(e.Pattern, c.line.text, operators)
 	case len(c.Paths) > 0:
@@ -65,10 +65,11 @@ func (e Entry) allows(c *call, dir string) bool {
 	return !slices.Contains(ofFiles, e.Kind) && fits(e.Pattern, c.Title, "")
 }
 
-// about reports whether the entry and a call are of the same kind.
+// about reports whether an entry applies to calls of this kind.
 func (e Entry) about(c *call) bool { return e.Kind == c.Kind || e.Kind == tool && c.Tool != "" }
 
-// ofFiles are the kinds of calls that concern files. Without a path the files are unknown.
+// ofFiles lists the kinds of calls that concern files. If such a call has no path, its
+// files are unknown.
 var ofFiles = []string{"read", "edit", "delete", "move"}
 
 // formsOf returns the forms in which an entry may name a path: absolute, and relative to
@@ -87,11 +88,11 @@ func formsOf(p, dir string) []string {
 	return []string{whole}
 }
 
-// operators are the characters with which a shell begins another command, writes to a file,
-// or expands text.
+// operators lists the characters that make a shell start another command, write to a file,
+// or expand text.
 const operators = ";&|<>()$`\n\r"
 
-// beginnings returns the suffixes of a string that begin where a word may begin.
+// beginnings returns the suffixes of a string that start where a word may start.
 func beginnings(text string) []string {
 	all := []string{text}
 	for i, c := range text {
@@ -102,9 +103,10 @@ func beginnings(text string) []string {
 	return all
 }
 
-// fits reports whether the pattern matches the whole text. A * stands for any text without
-// the characters in barred. Each * matches as little as possible, so a text with a barred
-// character may fail to match although another match exists.
+// fits reports whether the pattern matches the whole text. A * matches any text that does
+// not contain the characters in barred. Each * matches as little as possible, so a text
+// with a barred character may not match, although a longer match for * would avoid that
+// character.
 func fits(pattern, text, barred string) bool {
 	parts := strings.Split(pattern, "*")
 	text, ok := strings.CutPrefix(text, parts[0])

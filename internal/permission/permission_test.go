@@ -64,7 +64,7 @@ func TestDenyGoesBeforeAskAndAskBeforeAllow(t *testing.T) {
 	}
 }
 
-// An allowed command does not allow another command after it.
+// An allowed command does not make another command on the same line allowed.
 func TestAnAllowedCommandAllowsNoOther(t *testing.T) {
 	r := rules(t, "execute go test*", "", "")
 	for command, want := range map[string]permission.Answer{
@@ -142,7 +142,7 @@ func TestPathsAreThoseOfTheAgentsFolder(t *testing.T) {
 		{"edit docs/*", "/home/ann/shop/docs/a.md", permission.Allow},
 		{"edit /etc/*", "/etc/hosts", permission.Allow},
 		{"edit /etc/*", "/etc/../root/.profile", permission.Deny},
-		{"edit ../other/*", "/home/ann/other/x", permission.Deny}, // an entry must name it by its absolute path
+		{"edit ../other/*", "/home/ann/other/x", permission.Deny}, // an entry for this file must use its absolute path
 	} {
 		r := rules(t, c.allow, "", "")
 		r.Dir = "/home/ann/shop"
@@ -197,7 +197,7 @@ func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
 		"go test `npm test`":                    "",
 		"go test <(npm test)":                   "",
 		"go test $'a'":                          "",
-		"go test a$":                            "", // plain text to bash, but not to every shell
+		"go test a$":                            "", // plain text in bash, but not in every shell
 		"grep x <<E\nE":                         "",
 		"PATH=. go test":                        "",
 		"go test\r\nnpm test":                   "",
@@ -217,7 +217,7 @@ func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
 	if got, by := rules(t, "execute", "", "").Decide(runner.PermissionRequest{Kind: "execute", Command: "a $(b) > 'c"}); got != permission.Allow {
 		t.Errorf("an entry without a pattern: %s by %q, want allow", got, by)
 	}
-	// A title is not the command line.
+	// The title of a call is not its command line.
 	if got, by := r.Decide(runner.PermissionRequest{Kind: "execute", Title: "npm test"}); got != permission.Deny {
 		t.Errorf("a command that the client does not report: %s by %q, want deny", got, by)
 	}
@@ -252,7 +252,7 @@ func TestDenyOfACommandMeansItsArgumentsToo(t *testing.T) {
 	}
 }
 
-// EntryFor returns an entry that allows the call, if a short one exists.
+// EntryFor returns an entry that allows the call, if such an entry exists and is short.
 func TestEntryFor(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	for _, test := range []struct {
@@ -269,7 +269,7 @@ func TestEntryFor(t *testing.T) {
 		{runner.PermissionRequest{Kind: "other", Tool: "files__write", Title: "write", Paths: []string{"a"}}, "tool files__write"},
 		{runner.PermissionRequest{Kind: "delete", Paths: []string{"docs/a"}, Title: "delete"}, "delete docs/a"},
 		{runner.PermissionRequest{Kind: "delete", Paths: []string{"docs/a", "docs/b"}, Title: "delete"}, ""},
-		{runner.PermissionRequest{Kind: "delete", Paths: []string{"docs/a "}}, ""}, // would be read as another path
+		{runner.PermissionRequest{Kind: "delete", Paths: []string{"docs/a "}}, ""}, // would be parsed as a different path
 		{runner.PermissionRequest{Kind: "delete", Title: "docs/a"}, ""},
 		{runner.PermissionRequest{Kind: "fetch", Title: "https://example.org"}, "fetch https://example.org"},
 		{runner.PermissionRequest{Kind: "fetch", Title: "several", Paths: []string{"a", "b"}}, ""},
@@ -296,8 +296,8 @@ func TestALongLineIsDenied(t *testing.T) {
 	}
 }
 
-// FuzzAllowedCommands parses an allowed line in a different way from Decide, and checks
-// that every command that the shell may run in it is the allowed one.
+// FuzzAllowedCommands parses each allowed line differently from Decide, and checks that
+// it runs only the allowed command.
 func FuzzAllowedCommands(f *testing.F) {
 	for _, line := range []string{
 		"ok", "ok a b", "ok && ok x", "ok | ok", "ok 'a;b' \"c|d\"", "ok 2>&1", "ok >/dev/null; ok", "! ok", "ok\nok", `ok \; x`, "ok $(x)", "ok `x`",
@@ -321,8 +321,8 @@ func FuzzAllowedCommands(f *testing.F) {
 // quiet matches the redirections that are allowed everywhere.
 var quiet = regexp.MustCompile(`^(>&[0-9]+|&?>>?[ \t]*/dev/null|<[ \t]*/dev/null)($|[ \t\n;|&<>])`)
 
-// commandsOf splits a line at the operators outside quotes. It fails the test if the line
-// has an operator that begins a command inside another one, or uses files.
+// commandsOf splits a line at the operators outside quotes. It fails the test if an
+// operator in the line starts a command inside another one, or reads or writes a file.
 func commandsOf(t *testing.T, line string) []string {
 	t.Helper()
 	var all []string
@@ -371,7 +371,7 @@ func commandsOf(t *testing.T, line string) []string {
 }
 
 // Without an entry, an edit is allowed only in the agent's folder, and a link counts as the
-// file that it leads to.
+// file that it points to.
 func TestEditsStayInTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
@@ -391,7 +391,7 @@ func TestEditsStayInTheFolder(t *testing.T) {
 	}
 }
 
-// A pattern allows a command, but not any other rights that the client requests with it.
+// A pattern allows a command, but no additional rights that the client requests with it.
 func TestMoreThanACommandIsNotAllowedByItsPattern(t *testing.T) {
 	const beside = `{"additionalPermissions":{"network":{"enabled":true}},"url":"https://evil.example/"}`
 	for _, test := range []struct {

@@ -10,11 +10,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Answer is what the rules say about a tool call.
+// An Answer is the decision of the rules on a tool call.
 type Answer string
 
-// These are the answers. Unsaid is a value for Rules.Otherwise: it allows edits of files in
-// the agent's folder and denies everything else, as the permission mode acceptEdits does.
+// These are the answers. Unsaid is only a value of Rules.Otherwise: like the permission
+// mode acceptEdits, it allows edits of files in the agent's folder and denies everything
+// else.
 const (
 	Allow  Answer = "allow"
 	Ask    Answer = "ask"
@@ -22,12 +23,12 @@ const (
 	Unsaid Answer = ""
 )
 
-// Rules say what a client may do. The zero value allows what [Unsaid] allows.
+// Rules specify what a client may do. The zero value allows what [Unsaid] allows.
 type Rules struct {
 	Allow, Ask, Deny []Entry
-	Otherwise        Answer        // for calls that match no entry, except reading, searching and thinking, which are allowed
-	Timeout          time.Duration // how long a question waits; a call that gets no answer is denied
-	// Dir is the agent's folder, as an absolute path. Entries may name paths relative to
+	Otherwise        Answer        // for calls that match no entry, except calls to read, search or think, which are allowed
+	Timeout          time.Duration // how long a question waits for an answer; without an answer, the call is denied
+	// Dir is the agent's folder, as an absolute path. Entries may use paths relative to
 	// it.
 	Dir string
 }
@@ -36,8 +37,8 @@ type Rules struct {
 const maxLine = 64 << 10
 
 // Decide returns the decision on a tool call: Allow, Ask or Deny. rule is the entry that
-// decided, or a comma-separated list of entries for a line of several commands. It is ""
-// if no entry decided.
+// determined the decision, or a comma-separated list of entries for a line of several
+// commands. rule is "" if no entry matched.
 func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string) {
 	c := &call{PermissionRequest: req}
 	for _, p := range req.Paths {
@@ -73,14 +74,14 @@ func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string)
 // hasCommand reports whether an entry has a pattern for command lines.
 func (e Entry) hasCommand() bool { return e.Kind == execute && e.Pattern != "" }
 
-// allowing returns the entry that allows a call, or "". Each command of a line may need a
-// different entry.
+// allowing returns the entry or entries that allow a call, or "". Each command of a line
+// may need a different entry.
 func (r Rules) allowing(c *call) string {
 	if i := slices.IndexFunc(r.Allow, func(e Entry) bool { return e.allows(c, r.Dir) }); i >= 0 {
 		return r.Allow[i].String()
 	}
 	if len(c.Beside) > 0 {
-		return "" // no pattern allows more than a command
+		return "" // no pattern allows additional rights
 	}
 	var used []string
 	for _, command := range c.line.commands {
@@ -95,9 +96,9 @@ func (r Rules) allowing(c *call) string {
 	return strings.Join(used, ", ")
 }
 
-// inside reports whether all paths, with their links resolved, are in the agent's folder,
-// or the folder is unknown. If the folder is known, it returns false for a call without a
-// path, which may change any file.
+// inside reports whether all paths, after resolving links, are in the agent's folder. It
+// returns true if that folder is unknown. If the folder is known, inside returns false
+// for a call without a path, because such a call may change any file.
 func (r Rules) inside(paths []string) bool {
 	if r.Dir == "" {
 		return true
@@ -118,7 +119,7 @@ func (r Rules) inside(paths []string) bool {
 	return len(paths) > 0
 }
 
-// whereItLeads resolves the links of the existing part of a path.
+// whereItLeads resolves the links in the existing part of a path.
 func whereItLeads(p string) string {
 	rest := ""
 	for at := p; ; at = path.Dir(at) {

@@ -6,24 +6,25 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A line is a command line as the shell reads it.
+// A line is a parsed command line.
 type line struct {
 	text string // with one space between words
-	// commands are the commands that the shell runs one by one, as written. It is nil if
-	// the line has more than plain commands joined by && || ; | and newlines: the line may
-	// then start further programs or write to files in ways that the commands do not show.
+	// commands are the commands that the shell runs in sequence, as written. It is nil if
+	// the line contains anything except plain commands joined by && || ; | and newlines,
+	// because such a line may start other programs or write to files in ways that the
+	// commands do not show.
 	commands []string
-	// plain contains all commands of the line, including those inside others, without
-	// quotes.
+	// plain contains all commands of the line, including nested ones, without quotes.
 	plain []string
-	bad   bool // the shell cannot read it
+	bad   bool // the shell cannot parse it
 }
 
-// readLine parses a command line. The syntax is that of bash, which includes that of sh.
+// readLine parses a command line. It uses the syntax of bash, which includes the syntax
+// of sh.
 func readLine(text string) line {
 	l := line{text: oneSpaced(text)}
 	file, err := syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
-	if err != nil || strings.ContainsAny(text, "\r\x00") { // shells disagree about it
+	if err != nil || strings.ContainsAny(text, "\r\x00") { // shells interpret these characters differently
 		l.bad = true
 		return l
 	}
@@ -43,7 +44,8 @@ func readLine(text string) line {
 	return l
 }
 
-// add adds the commands of a statement, and reports whether it has only plain commands.
+// add adds the commands of a statement to l, and reports whether the statement consists
+// only of plain commands.
 func (l *line) add(text string, s *syntax.Stmt) bool {
 	if s.Background || s.Coprocess || s.Disown || len(s.Comments) > 0 {
 		return false
@@ -74,13 +76,14 @@ func (l *line) add(text string, s *syntax.Stmt) bool {
 	return false
 }
 
-// constant reports whether the shell expands no part of a word, except into file names.
+// constant reports whether a word contains nothing that the shell expands, apart from
+// file name patterns.
 func constant(parts []syntax.WordPart) bool {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
 			if expands(p.Value) {
-				return false // plain text to bash, but not to every shell
+				return false // plain text in bash, but not in every shell
 			}
 		case *syntax.SglQuoted:
 			if p.Dollar {
@@ -97,8 +100,8 @@ func constant(parts []syntax.WordPart) bool {
 	return true
 }
 
-// expands reports whether a string has a character that the shell expands, without a
-// backslash before it.
+// expands reports whether a string contains an unescaped character that the shell
+// expands.
 func expands(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -111,8 +114,8 @@ func expands(text string) bool {
 	return false
 }
 
-// harmless reports whether a redirection neither reads nor writes a file: 2>&1, and
-// /dev/null.
+// harmless reports whether a redirection neither reads nor writes a file, such as 2>&1 or
+// one that uses /dev/null.
 func harmless(r *syntax.Redirect) bool {
 	if r.Word == nil {
 		return false
@@ -127,8 +130,7 @@ func harmless(r *syntax.Redirect) bool {
 	return false
 }
 
-// unquoted returns words without their quotes, as far as they are known before the shell
-// runs them.
+// unquoted returns the literal text of words, without quotes.
 func unquoted(words []*syntax.Word) string {
 	var all []string
 	for _, w := range words {

@@ -9,20 +9,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// Access says what one agent may do. A list that is nil allows everything, and an empty
-// list allows nothing.
+// Access specifies what one agent may do. A nil list allows everything, and an empty list
+// allows nothing.
 type Access struct {
-	Publish   []string // topics, as patterns
-	Subscribe []string // topics, as patterns
-	Direct    []string // agents and bridges to which it may write
-	// NoBroadcast keeps the agent from sending one message to all agents.
+	Publish   []string // topic patterns
+	Subscribe []string // topic patterns
+	Direct    []string // agents and bridges to which the agent may write
+	// NoBroadcast prevents the agent from sending one message to all agents.
 	NoBroadcast bool
 }
 
 // acl checks an agent's lists: the agents and bridges to which it may write, and the topics
 // on which it may publish. Every agent may write to the lead, and may answer with a result.
-// If several agents may have written a message, each of them needs the permission. A person
-// who wrote the message can send it with a proof instead.
+// If any of several agents may have written a message, each of them needs the permission.
+// If a person wrote the message, the person can send it again with a proof.
 func (p Policy) acl(q Question) Verdict {
 	m := q.Message
 	if q.person() || q.To == dropbox.Lead || m.Type == dropbox.Result && m.ReplyTo != "" && (q.Proven || len(q.Suspects) == 0) {
@@ -69,8 +69,8 @@ func (p Policy) Publish(agent, topic string) Verdict {
 	return p.topic(agent, topic, "publish on", p.Access[agent].Publish)
 }
 
-// Subscribe decides whether an agent may subscribe to a pattern of topics. One pattern of
-// the agent's list must cover it.
+// Subscribe decides whether an agent may subscribe to a topic pattern. A pattern in the
+// agent's list must cover it.
 func (p Policy) Subscribe(agent, pattern string) Verdict {
 	return p.topic(agent, pattern, "subscribe to", p.Access[agent].Subscribe)
 }
@@ -86,9 +86,9 @@ func (p Policy) topic(agent, topic, do string, list []string) Verdict {
 	return refuse(RuleACL, fmt.Sprintf("%s may not %s %s, %s (policy.acl)", shownName(agent), do, screen.Short(topic, 200), may), askLead)
 }
 
-// Covers reports whether a pattern of topics matches everything that another pattern, or a
-// plain topic, matches. Dots separate words; * stands for one word, and > at the end for
-// one or more words, as in NATS.
+// Covers reports whether a topic pattern matches everything that another pattern or a
+// plain topic matches. As in NATS, dots separate words, * matches one word, and > at the
+// end matches one or more words.
 func Covers(pattern, other string) bool {
 	have, want := strings.Split(pattern, "."), strings.Split(other, ".")
 	for i, w := range have {
@@ -98,7 +98,7 @@ func Covers(pattern, other string) bool {
 		case w == ">" && i == len(have)-1:
 			return true
 		case want[i] == ">" && i == len(want)-1:
-			return false // other matches more than one word
+			return false // other may match more than one word here
 		case w != "*" && w != want[i]:
 			return false
 		}

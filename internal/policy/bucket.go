@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// A bucket is a token bucket whose clock follows the times of the messages. A full bucket
-// has as many tokens as messages are allowed in a minute. An empty one refills within a
-// minute. Each message uses one token.
+// A bucket is a token bucket whose clock is driven by the times of the messages. A full
+// bucket has one token for each message that is allowed per minute. An empty bucket
+// refills in one minute. Each message uses one token.
 //
-// The gate sees messages when they are claimed, and that order differs from the order of
-// sending: a slow agent may claim a message that is an hour old while a quick agent claims
-// a new one. So a bucket remembers the last messages one by one, and inserts a late message
-// at its place among them.
+// The gate handles messages in the order in which they are claimed, which differs from the
+// order in which they were sent: a slow agent may claim a message that is an hour old while
+// a fast agent claims a new one. A bucket therefore remembers the time of each recent
+// message and inserts a late message in order.
 type bucket struct {
-	Tokens float64 `json:"tokens"` // number of tokens at the time Last
-	Last   int64   `json:"last"`   // when the newest message that is not in Recent was sent, in Unix milliseconds
+	Tokens float64 `json:"tokens"` // number of tokens at time Last
+	Last   int64   `json:"last"`   // when the newest message not in Recent was sent, in Unix milliseconds
 	Recent []int64 `json:"recent"` // when the messages after Last were sent, oldest first; empty for a new bucket, which is full
 }
 
-// hasRoom reports whether the bucket has a token for a message sent at that time and still
-// has one for each later message that passed.
+// hasRoom reports whether the bucket has a token for a message sent at that time, in
+// addition to a token for each later message that has already passed.
 func (b *bucket) hasRoom(perMinute int, at time.Time) bool {
 	tokens, last := b.start(perMinute)
 	sent := at.UnixMilli()
-	after := false // whether the new message has got its token
+	after := false // whether the new message has received its token
 	spend := func(t int64) bool {
 		t = max(t, last)
 		tokens = min(float64(perMinute), tokens+float64(t-last)*float64(perMinute)/60_000)
@@ -48,7 +48,7 @@ func (b *bucket) hasRoom(perMinute int, at time.Time) bool {
 	return after || spend(sent)
 }
 
-// spend takes the token of a message that passed.
+// spend removes the token for a message that passed.
 func (b *bucket) spend(perMinute int, at time.Time) {
 	tokens, last := b.start(perMinute)
 	b.Tokens, b.Last = tokens, last
@@ -62,7 +62,8 @@ func (b *bucket) spend(perMinute int, at time.Time) {
 	}
 }
 
-// start returns how many tokens the bucket had before the messages that it remembers.
+// start returns the number of tokens that the bucket had before the messages in Recent,
+// and the time of that number.
 func (b *bucket) start(perMinute int) (tokens float64, last int64) {
 	if len(b.Recent) == 0 {
 		return float64(perMinute), 0

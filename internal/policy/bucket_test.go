@@ -20,8 +20,9 @@ func fits(perMinute int, sent []int64) bool {
 	return true
 }
 
-// Messages may come in any order. The messages that pass never exceed what the bucket
-// allows. As long as the bucket remembers all of them, it refuses no message that would fit.
+// The bucket accepts messages in any order. The messages that pass never exceed what the
+// bucket allows. As long as the bucket remembers all messages, it refuses no message that
+// is within the limit.
 func TestBucketInAnyOrder(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -42,7 +43,7 @@ func TestBucketInAnyOrder(t *testing.T) {
 	}
 }
 
-// A new limit applies to all messages after the change.
+// A new limit applies to all later messages.
 func TestBucketOfAnotherLimit(t *testing.T) {
 	at := time.UnixMilli(1_800_000_000_000)
 	var b bucket

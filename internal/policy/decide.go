@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// Decide returns whether a message may pass. A nil past counts as empty. Decide changes
-// neither the policy nor the past.
+// Decide returns whether a message may pass. A nil past is treated as empty. Decide
+// changes neither the policy nor the past.
 func (p Policy) Decide(past *Past, q Question) Verdict {
 	if q.daemon() {
 		return Verdict{Pass: true}
@@ -29,7 +29,7 @@ func (p Policy) Decide(past *Past, q Question) Verdict {
 		if !v.Pass {
 			return v
 		}
-		halts = v // the message passes, and halts its conversation
+		halts = v // the message passes but halts its conversation
 	}
 	if q.BeforeDelivery {
 		return halts
@@ -48,17 +48,18 @@ func (p Policy) Decide(past *Past, q Question) Verdict {
 	return halts
 }
 
-// passes is the verdict of a rule that does not object.
+// passes is the verdict of a rule that allows a message.
 var passes = Verdict{Pass: true}
 
 func refuse(r Rule, reason, next string) Verdict { return Verdict{Rule: r, Reason: reason, Next: next} }
 
-// halt refuses a message, and halts its conversation.
+// halt returns a verdict that refuses a message and halts its conversation.
 func halt(r Rule, reason, next string) Verdict {
 	return Verdict{Rule: r, Reason: reason, Next: next, Halt: true}
 }
 
-// askLead is the next step for an agent, which may always write to the lead.
+// askLead is the next step for an agent. It is always possible, because every agent may
+// write to the lead.
 const askLead = `claude-swarm send lead "how things stand" --type status`
 
 func (p Policy) unproven(q Question) Verdict {
@@ -69,8 +70,8 @@ func (p Policy) unproven(q Question) Verdict {
 		"send it with claude-swarm send; files that are left by hand prove nothing (policy.unproven)")
 }
 
-// reserved refuses mail under a reserved name that no sender may use. Decide has already
-// let the daemon's own mail pass.
+// reserved refuses messages whose sender is a reserved name that no sender may use. The
+// daemon's own messages are not affected, because Decide accepts them first.
 func (p Policy) reserved(q Question) Verdict {
 	if !isReserved(q.Message.From) {
 		return passes
@@ -90,8 +91,8 @@ func (p Policy) types(q Question) Verdict {
 		"send it as one of these")
 }
 
-// size bounds the body. A result that is not delivered yet may be longer, since the
-// delivery turns it into an attachment.
+// size limits the length of the body. A result may be longer before its delivery, because
+// the delivery turns a long result into an attachment.
 func (p Policy) size(q Question) Verdict {
 	if q.BeforeDelivery && q.Message.Type == dropbox.Result {
 		return passes
@@ -103,7 +104,7 @@ func (p Policy) size(q Question) Verdict {
 	return passes
 }
 
-// halted refuses messages that would begin a turn in a halted conversation. Other messages
+// halted refuses messages that would start a turn in a halted conversation. Other messages
 // pass.
 func (p Policy) halted(q Question) Verdict {
 	if q.Halted == "" || !q.wakes() {
@@ -112,20 +113,21 @@ func (p Policy) halted(q Question) Verdict {
 	return refuse(RuleHalted, haltedThread(q.Message.Thread)+screen.Short(q.Halted, 200)+")", askLead)
 }
 
-// haltedThread returns the beginning of the reason for a refusal in a halted conversation.
+// haltedThread returns the beginning of the reason that a refusal in a halted conversation
+// gives.
 func haltedThread(thread string) string {
 	return "the conversation " + shownName(thread) + " is halted ("
 }
 
-// WasHalted reports whether the recorded reason of a refusal, the text of a [Verdict], says
-// that the conversation was halted. thread is the conversation to which the rules assigned
-// the message, even if its file names another.
+// WasHalted reports whether the recorded reason for a refusal, which is the text of a
+// [Verdict], says that the conversation was halted. thread is the conversation to which the
+// rules assigned the message, even if the message file names a different one.
 func WasHalted(reason, thread string) bool {
 	return strings.HasPrefix(reason, string(RuleHalted)+": "+haltedThread(thread))
 }
 
 // sentinel halts the conversation of a message that contains the stop text. A message that
-// begins no turn passes, so that the last word arrives.
+// does not start a turn still passes, so that the recipient gets it.
 func (p Policy) sentinel(q Question) Verdict {
 	if p.Sentinel == "" || !bytes.Contains(q.Message.Body, []byte(p.Sentinel)) {
 		return passes
@@ -172,7 +174,7 @@ func (p Policy) echo(past *Past, q Question) Verdict {
 	return halt(RuleEcho, fmt.Sprintf("%s and %s repeat nearly the same text for %s time, %d at most (policy.max_echoes)", shownName(q.speaker()), shownName(q.To), nth(n), p.MaxEchoes), askLead)
 }
 
-// nth returns an ordinal number, as in "the 3rd time".
+// nth returns an ordinal number with its article, as in "the 3rd".
 func nth(n int) string {
 	switch {
 	case n%100/10 == 1:
@@ -186,7 +188,8 @@ func nth(n int) string {
 	return "the " + strconv.Itoa(n) + "th"
 }
 
-// shownName returns a name from outside, in quotes unless it is a valid mailbox name.
+// shownName returns an untrusted name in a safe form: a valid mailbox name is unchanged,
+// and any other name is shortened and quoted.
 func shownName(s string) string {
 	if s == "" || strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')

@@ -50,7 +50,7 @@ func fromLead(q *policy.Question) {
 	q.Message.From, q.Message.Hops, q.Message.Path = dropbox.Lead, 0, nil
 }
 
-// The test tries every rule that needs no past at, below and above its limit, and with
+// TestRules tests every rule that needs no past below, at and above its limit, and with
 // messages to which the rule does not apply.
 func TestRules(t *testing.T) {
 	loose := policy.Policy{}
@@ -197,7 +197,7 @@ func check(t *testing.T, v policy.Verdict, want policy.Rule, halts bool) {
 	}
 }
 
-// A gate answers questions one after another.
+// A gate is a test's policy gate that numbers its questions.
 type gate struct {
 	t *testing.T
 	*policy.Gate
@@ -208,7 +208,7 @@ func newGate(t *testing.T, p policy.Policy) *gate {
 	return &gate{t: t, Gate: policy.NewGate(p, nil)}
 }
 
-// say asks about a new message that was sent some time after noon.
+// say asks about a new message that was sent the given time after noon.
 func (g *gate) say(after time.Duration, changes ...change) policy.Verdict {
 	g.n++
 	q := ask(changes...)
@@ -217,13 +217,13 @@ func (g *gate) say(after time.Duration, changes ...change) policy.Verdict {
 	return g.Ask(q)
 }
 
-// alone gives every message a separate conversation and text.
+// alone gives each message a separate conversation and a different text.
 func (g *gate) alone(q *policy.Question) {
 	q.Message.Thread = fmt.Sprintf("thread%d", g.n)
 	q.Message.Body = []byte(strings.Repeat("x", g.n))
 }
 
-// other gives every message a different text.
+// other gives each message a different text.
 func (g *gate) other(q *policy.Question) { q.Message.Body = []byte(strings.Repeat("y", g.n)) }
 
 func TestRates(t *testing.T) {
@@ -271,8 +271,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// After a minute the same number of messages passes again, and after half a minute half
-// that number.
+// After a full minute, the same number of messages passes again; after half a minute,
+// half as many pass.
 func TestRatesFillAgain(t *testing.T) {
 	for after, room := range map[time.Duration]int{0: 0, time.Second: 1, 30 * time.Second: 30, time.Minute: 60, time.Hour: 60} {
 		g := newGate(t, policy.Policy{PerSender: 60})
@@ -287,13 +287,13 @@ func TestRatesFillAgain(t *testing.T) {
 }
 
 // A flood is detected by the times at which its messages were sent, even if they are
-// claimed slowly and other messages are claimed in between.
+// claimed slowly and other messages are claimed between them.
 func TestAFloodToASlowAgent(t *testing.T) {
 	g := newGate(t, policy.Policy{PerSender: 60})
 	passed := 0
-	for i := range 200 { // sent within one second, claimed one every ten seconds
+	for i := range 200 { // sent within one second, but claimed one every ten seconds
 		claimed := time.Duration(i) * 10 * time.Second
-		check(t, g.say(claimed, to("tester")), "", false) // in between, at an allowed rate
+		check(t, g.say(claimed, to("tester")), "", false) // a message to another agent, at an allowed rate
 		q := ask()
 		q.Message.ID = fmt.Sprintf("flood%05d", i)
 		q.Message.Created, q.Now = noon.Add(time.Duration(i)*5*time.Millisecond), noon.Add(claimed)
@@ -306,7 +306,7 @@ func TestAFloodToASlowAgent(t *testing.T) {
 	}
 }
 
-// Mail that waited for a long time counts at the times when it was sent.
+// Messages that waited for a long time are counted at the times at which they were sent.
 func TestAnHonestBacklogPasses(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for i := range 300 { // sent one every ten seconds, and all claimed at once
@@ -317,7 +317,7 @@ func TestAnHonestBacklogPasses(t *testing.T) {
 	}
 }
 
-// A message that is retried is not counted again, and is not an echo of itself.
+// A retried message is not counted again, and is not an echo of itself.
 func TestATryIsNotCounted(t *testing.T) {
 	g := newGate(t, policy.Policy{PerSender: 2, PerThread: 2, MaxEchoes: 1})
 	q := ask()
@@ -328,7 +328,7 @@ func TestATryIsNotCounted(t *testing.T) {
 	check(t, g.say(0), policy.RuleSenderRate, false)
 }
 
-// Messages that others send in the name of an agent do not count against its rate.
+// Messages that others send in an agent's name do not count toward its rate.
 func TestImpersonationTakesNoRoom(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for range 60 {
@@ -387,7 +387,7 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
-// An answer to an answer is not expected, so the rules apply to it.
+// An answer to an answer is not owed, so the rules apply to it.
 func TestAnAnswerToAnAnswerIsAnEcho(t *testing.T) {
 	g := newGate(t, policy.Default())
 	last := ""

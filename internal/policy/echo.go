@@ -11,15 +11,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A past remembers maxSaid messages of a conversation. Echoes are counted among the
-// messages of the last echoLife, at most maxPair between the same two names.
+// A past remembers maxSaid messages of a conversation. Echoes are counted among the last
+// maxPair messages between the same two names, and only among those that are younger than
+// echoLife.
 const (
 	maxSaid  = 64
 	maxPair  = 16
 	echoLife = time.Hour
 )
 
-// said is what a past remembers about one message of a conversation.
+// said contains what a past remembers about one message of a conversation.
 type said struct {
 	ID    string       `json:"id"`
 	Type  dropbox.Type `json:"type"`
@@ -28,12 +29,12 @@ type said struct {
 	At    int64        `json:"at"` // Unix milliseconds
 }
 
-// Fingerprint returns the same string for bodies that differ only in white space, in
-// numbers and in the case of letters.
+// Fingerprint returns the same string for bodies that differ only in white space, numbers
+// and letter case.
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))
-	// Between digits a dot, comma, colon, dash or slash belongs to the number: 1.5, 10:30,
-	// 2026-11-21. The next character decides, so the punctuation is held until then.
+	// A dot, comma, colon, dash or slash between digits is part of the number: 1.5, 10:30,
+	// 2026-11-21. The character after it decides, so the punctuation is held until then.
 	number, held := false, rune(0)
 	for _, r := range string(body) {
 		switch {
@@ -61,8 +62,8 @@ func Fingerprint(body []byte) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// pair returns one name for the sender and the recipient of a message. The name is the same
-// in both directions.
+// pair returns a key for the sender and the recipient of a message. The key is the same in
+// both directions.
 func pair(q Question) string {
 	a, b := q.speaker(), q.To
 	if a > b {
@@ -94,7 +95,7 @@ func (p *Past) echoes(q Question) int {
 }
 
 // owed reports whether a message is the answer to a request. An agent that gets many
-// requests may answer all of them in a row with the same words. An answer to an answer is
+// requests may answer all of them in a row with the same text. An answer to an answer is
 // not owed.
 func (p *Past) owed(q Question) bool {
 	m := q.Message

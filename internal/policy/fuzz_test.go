@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// For any envelope, the verdict is the same when asked twice, and a refusal gives the
-// reason in one line and the next step in another. The daemon refuses every message that is
-// refused before delivery.
+// For any envelope, two calls return the same verdict, and a refusal gives the reason in
+// one line and the next step in another. The daemon refuses every message that is refused
+// before delivery.
 func FuzzDecide(f *testing.F) {
 	f.Add("coder", "reviewer", "task", "tttttttttt", "", "coder,reviewer", 2, "body", true, false, "", int64(0))
 	f.Add("lead", "coder", "note", "a\nb", "bbbbbbbbbb", "", 0, "<<<HALT>>>", false, false, "", int64(-5))

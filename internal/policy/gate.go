@@ -11,14 +11,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Ceiling knows what may still be spent.
+// A Ceiling limits what may be spent.
 type Ceiling interface {
-	// Spent returns, in one line, why nothing more may be spent on mail for that agent in
-	// that conversation, or "" if more may be spent. It must be safe for concurrent use.
+	// Spent returns the reason, in one line, why nothing more may be spent on messages
+	// for that agent in that conversation, or "" if more may be spent. It must be safe
+	// for concurrent use.
 	Spent(agent, thread string) string
 }
 
-// A Gate asks a policy, and keeps the past. It is safe for concurrent use.
+// A Gate decides on messages by a policy and keeps the past. It is safe for concurrent
+// use.
 type Gate struct {
 	ceiling Ceiling // nil: no limit
 
@@ -28,10 +30,10 @@ type Gate struct {
 	dirty  bool
 }
 
-// NewGate makes a gate with an empty past. ceiling may be nil.
+// NewGate creates a gate with an empty past. ceiling may be nil.
 func NewGate(p Policy, ceiling Ceiling) *Gate { return &Gate{policy: p, ceiling: ceiling} }
 
-// Set changes the rules in force. The past is kept.
+// Set replaces the rules in force. The past is kept.
 func (g *Gate) Set(p Policy) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -45,8 +47,9 @@ func (g *Gate) Policy() Policy {
 	return g.policy
 }
 
-// Ask decides on a message. The past remembers the messages that pass at the claim. The
-// rules about rates and echoes neither refuse nor count such a message again.
+// Ask decides on a message. The past remembers each message that passes at the claim. If
+// the same message is asked about again, the rules about rates and echoes neither refuse
+// nor count it.
 func (g *Gate) Ask(q Question) Verdict {
 	if g.ceiling != nil && !q.BeforeDelivery && q.Spent == "" {
 		q.Spent = g.ceiling.Spent(q.To, threadOf(q.Message))
@@ -61,14 +64,15 @@ func (g *Gate) Ask(q Question) Verdict {
 		g.past.admit(g.policy, q)
 	}
 	if v.Halt {
-		// When a person continues a conversation, its earlier messages no longer count.
+		// If a person continues the conversation later, its earlier messages no longer
+		// count.
 		g.past.forget(threadOf(q.Message))
 	}
 	g.dirty = g.dirty || v.Pass || v.Halt
 	return v
 }
 
-// saved is the content of the file in which a past is saved.
+// saved is the content of the file that stores a past.
 type saved struct {
 	V       int                `json:"v"`
 	Senders map[string]*sender `json:"senders"`
@@ -78,8 +82,8 @@ type saved struct {
 
 const savedVersion = 1
 
-// Load reads the past that Save wrote. A missing file is not an error; if the file
-// cannot be read, the gate begins without a past.
+// Load reads the past that Save wrote. A missing file is not an error. After an error,
+// the gate has no past.
 func (g *Gate) Load(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

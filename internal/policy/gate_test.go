@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// After a restart the rates and echoes continue where they were.
+// After a restart, the counts of rates and echoes continue from where they were.
 func TestThePastSurvivesARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "gate.json")
 	g := newGate(t, policy.Default())
@@ -48,7 +48,7 @@ func TestThePastSurvivesARestart(t *testing.T) {
 	check(t, again.say(time.Second, again.alone), "", false)
 }
 
-// If the file is damaged, Load returns an error, and the gate begins without a past.
+// If the file is damaged, Load returns an error, and the gate has no past.
 func TestASpoiltPastIsForgotten(t *testing.T) {
 	for _, text := range []string{"", "{", `{"v":2}`, `[]`, `{"v":1,"senders":{"coder":7}}`} {
 		file := filepath.Join(t.TempDir(), "gate.json")
@@ -70,7 +70,7 @@ func TestASpoiltPastIsForgotten(t *testing.T) {
 		t.Error(err)
 	}
 	check(t, g.say(0), "", false)
-	// The caller can test for a disk error.
+	// The caller can test for a specific disk error.
 	if err := g.Load(t.TempDir()); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("Load of a folder = %v, want %v", err, syscall.EISDIR)
 	}
@@ -107,7 +107,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// The past stays small, however many names strangers invent.
+// The past stays small no matter how many sender names are made up.
 func TestThePastIsBounded(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for i := range 5000 {
@@ -144,7 +144,7 @@ func TestTheCeilingIsAsked(t *testing.T) {
 	check(t, g.Ask(ask(to("tester"))), "", false)
 }
 
-// Rules can be changed while agents ask.
+// The rules can be changed while other goroutines call Ask.
 func TestSetWhileAsked(t *testing.T) {
 	g := policy.NewGate(policy.Policy{}, nil)
 	file := filepath.Join(t.TempDir(), "gate.json")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// These are the largest numbers of entries that a past remembers. It drops the least
+// These are the maximum numbers of entries that a past remembers. It drops the least
 // recently used senders and threads first, and the oldest known messages.
 const (
 	maxSenders = 1024
@@ -34,10 +34,10 @@ type thread struct {
 	Used int64  `json:"used"`
 }
 
-// senderKeys names the two buckets of a sender: one for all its messages, and one for those
-// to this recipient. The second bucket finds a flood to a slow agent, even if other
-// messages pass the first bucket in the meantime. An agent's messages and messages that
-// others send in its name have separate buckets.
+// senderKeys returns the keys of a sender's two buckets: one for all of its messages, and
+// one for its messages to this recipient. The second bucket detects a flood to a slow
+// agent, even if other messages pass the first bucket in the meantime. An agent's own
+// messages and the messages that others send in its name have separate buckets.
 func senderKeys(q Question) [2]string {
 	who := q.speaker()
 	if !q.Proven {
@@ -72,8 +72,8 @@ func (p *Past) admit(rules Policy, q Question) {
 		return
 	}
 	if q.person() {
-		// A person's message restarts the conversation, so a repetition after it is not an
-		// echo.
+		// A person's message restarts the conversation, so later repetitions of earlier
+		// texts are not echoes.
 		if t := p.threads[threadOf(m)]; t != nil {
 			for i := range t.Said {
 				t.Said[i].Print = ""
@@ -105,7 +105,7 @@ func (p *Past) admit(rules Policy, q Question) {
 	}
 }
 
-// forget forgets a conversation.
+// forget removes a conversation from the past.
 func (p *Past) forget(name string) { delete(p.threads, name) }
 
 func (p *Past) remember(id string) {
@@ -147,8 +147,8 @@ func (p *Past) thread(name string, now time.Time) *thread {
 	return t
 }
 
-// dropOldest makes room for one more entry. It drops an eighth of the entries at once, so
-// that it is rarely needed.
+// dropOldest makes room for one more entry. If the map is full, it drops an eighth of the
+// entries at once, so that this is rarely necessary.
 func dropOldest[T any](m map[string]T, most int, used func(T) int64) {
 	if len(m) < most {
 		return

@@ -6,53 +6,54 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Question is the input of a decision, without the rules and the past.
+// A Question is the input of a decision, except for the rules and the past.
 type Question struct {
-	Message *dropbox.Message // complete, or as it will be delivered
-	To      string           // the mailbox of this copy
-	Proven  bool             // the proof confirms the sender's name
+	Message *dropbox.Message // as delivered or, before the delivery, as it will be delivered
+	To      string           // the mailbox that receives this copy
+	Proven  bool             // a proof confirms the sender's name
 	Now     time.Time
-	// Suspects are the agents that were working when an unproven message appeared: one of
+	// Suspects are the agents that were working when an unproven message appeared. Any of
 	// them may have written it.
 	Suspects []string
 
-	// BeforeDelivery says that the message has not been delivered yet. The rules that
-	// depend on the past then wait for the daemon, which asks again at the claim.
+	// BeforeDelivery says that the message has not been delivered yet. In that case, the
+	// rules that depend on the past are skipped; the daemon applies them when it asks
+	// again at the claim.
 	BeforeDelivery bool
 	// Halted is the reason why the conversation is halted; "" if it is not. The caller
-	// reads it: see [dropbox.Threads.Halted].
+	// determines it with [dropbox.Threads.Halted].
 	Halted string
 	// Spent is the reason why nothing more may be spent on this message, or "" if more may
 	// be spent.
 	Spent string
 }
 
-// daemon reports whether the message is the daemon's own. The daemon does not ask before a
-// delivery.
+// daemon reports whether the daemon sent the message. It returns false before a delivery,
+// because the daemon does not ask then.
 func (q *Question) daemon() bool {
 	return q.Message.From == dropbox.Swarm && q.Proven && !q.BeforeDelivery
 }
 
 // person reports whether a message in the lead's name counts as a person's. It does if it
 // is proven, or if no agent passed it on and no agent was working when it appeared. A file
-// that a turn left in a mailbox has the hops and the path of that turn, and so is not from
-// a person.
+// that a turn put into a mailbox has the hops and the path of that turn, so it does not
+// count as a person's.
 func (q *Question) person() bool {
 	m := q.Message
 	return m.From == dropbox.Lead && (q.Proven || m.Hops == 0 && len(m.Path) == 0 && len(q.Suspects) == 0)
 }
 
 // dropped reports whether a message claims to be from the lead, and nothing shows that an
-// agent passed it on. A person may drop a hundred files at once, even while agents work, so
-// the rules about rates and echoes do not refuse them. A loop of such messages ends at the
-// limit of turns without a person.
+// agent passed it on. A person may drop a hundred files at once, even while agents are
+// working, so the rules about rates and echoes do not apply to them. A loop of such
+// messages ends when it reaches the limit on turns without a person.
 func (q *Question) dropped() bool {
 	m := q.Message
 	return m.From == dropbox.Lead && !q.Proven && m.Hops == 0 && len(m.Path) == 0
 }
 
-// speaker returns the name to which the rules attribute a message: the sender, or the
-// agent in whose turn a file in the name of the lead appeared.
+// speaker returns the name to which the rules attribute a message: the sender or, for an
+// unproven file in the lead's name, the agent in whose turn it appeared.
 func (q *Question) speaker() string {
 	m := q.Message
 	if m.From == dropbox.Lead && !q.Proven && len(m.Path) > 0 {
@@ -61,8 +62,8 @@ func (q *Question) speaker() string {
 	return m.From
 }
 
-// authors returns the possible authors of a message: the speaker, and the agents that were
-// working when it appeared without a proof.
+// authors returns the possible authors of a message: the speaker and, if the message has
+// no proof, the agents that were working when it appeared.
 func (q *Question) authors() []string {
 	who := []string{q.speaker()}
 	if q.Proven {
@@ -76,7 +77,7 @@ func (q *Question) authors() []string {
 	return who
 }
 
-// wakes reports whether the message begins a turn of an agent.
+// wakes reports whether the message starts a turn of an agent.
 func (q *Question) wakes() bool { return q.Message.Type.Wakes() && q.To != dropbox.Lead }
 
 // at returns the time of delivery, from the name of the message's file; a time in the

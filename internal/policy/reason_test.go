@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// A reason quotes a name from outside, unless it is a valid mailbox name, and shortens it.
+// A reason quotes and shortens an untrusted name, unless it is a valid mailbox name.
 func TestNamesInReasons(t *testing.T) {
 	long := strings.Repeat("a", 65)
 	for name, want := range map[string]string{

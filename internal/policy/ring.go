@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// loop finds requests that go in a circle: A → B → C → A.
+// loop detects requests that go in a circle: A → B → C → A.
 //
-// The path of a message names the agents that passed the request on and have no answer to
-// it yet: an answer goes back along the path and removes the names. So if the recipient's
-// name is on the path, the recipient is asked in the course of a request that it made
-// itself. A request may come back MaxReturns times, by default once, because the receiver of
-// a task may ask its sender something. A request that comes back more often has begun
-// another round, and that is a ring. A result is never a ring, nor is a message that begins
-// no turn.
+// The path of a message lists the agents that passed the request on and have not received an
+// answer: an answer travels back along the path and removes the names. So if the recipient's
+// name is on the path, the message results from a request that the recipient itself made. A
+// request may come back MaxReturns times, by default once, because the recipient of a task
+// may need to ask its sender something. A request that comes back more often has started
+// another round, which makes it a ring. Results, and messages that do not start a turn, are
+// never rings.
 func (p Policy) loop(q Question) Verdict {
 	m := q.Message
 	if p.MaxReturns == 0 || m.Type == dropbox.Result || !q.wakes() {
@@ -27,9 +27,9 @@ func (p Policy) loop(q Question) Verdict {
 	return halt(RuleRing, fmt.Sprintf("it goes in a circle: %s (policy.max_returns is %d)", shownPath(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
 }
 
-// returns counts how many times to is already on the path. Mail to oneself is not a round:
-// a name that appears several times in a row counts once, and does not count at the end of
-// the path.
+// returns counts how many times to is already on the path. A message to oneself is not a
+// round: a name that appears several times in a row counts once, and at the end of the
+// path not at all.
 func returns(path []string, to string) int {
 	n := 0
 	for i, name := range path {

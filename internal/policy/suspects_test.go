@@ -10,7 +10,7 @@ import (
 
 // An unproven message that appeared while agents were working does not count as a person's:
 // the lists of those agents apply to it. The message keeps its hops. The rules on rates and
-// echoes do not refuse it, since a person may drop many files at once.
+// echoes do not refuse it, because a person may drop many files at once.
 func TestAFileThatAppearsWhileAgentsWork(t *testing.T) {
 	rules := policy.Default()
 	rules.PerSender, rules.PerThread, rules.MaxEchoes = 3, 3, 3
@@ -40,7 +40,7 @@ func TestAFileThatAppearsWhileAgentsWork(t *testing.T) {
 		}
 	}
 	gate := policy.NewGate(rules, nil)
-	for n := range rules.PerThread { // an agent sends as many messages as are allowed in a minute
+	for n := range rules.PerThread { // an agent sends the maximum number of messages per minute
 		q := ask(from("tester"))
 		q.Message.ID = fmt.Sprintf("said%06d", n)
 		q.Message.Body = fmt.Appendf(nil, "%c", 'a'+n)

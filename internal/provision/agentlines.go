@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// withAgent adds the agent to the text of claude-swarm.yaml as an attached agent. It
-// returns the new text, the lines to add, and the configuration in the new text. If the
-// agent is already attached in the file, it returns only the configuration.
+// withAgent adds an agent to the text of claude-swarm.yaml as an attached agent. It
+// returns the new text, the added lines, and the configuration parsed from the new text.
+// If the agent is already attached in the file, it returns only the configuration.
 func (s *setup) withAgent(name string) (text []byte, lines string, file *config.File, err error) {
 	if file, err = config.Load(s.r.Config); err != nil {
 		return nil, "", nil, err
@@ -40,8 +40,8 @@ func (s *setup) withAgent(name string) (text []byte, lines string, file *config.
 	return text, ins.Text, file, nil
 }
 
-// addAgent adds the attached agent to claude-swarm.yaml, whose new content is text. If
-// lines is empty, the agent is already in the file.
+// addAgent adds an attached agent to claude-swarm.yaml. The file's new content is text.
+// If lines is empty, the agent is already in the file, and addAgent does nothing.
 func (s *setup) addAgent(name string, text []byte, lines string) error {
 	if lines == "" {
 		return nil
@@ -68,7 +68,7 @@ func (s *setup) addAgent(name string, text []byte, lines string) error {
 }
 
 // rewrite replaces the content of claude-swarm.yaml and writes its entry e to the manifest.
-// A file that init made and nobody changed still counts as made by init.
+// If init created the file and nobody changed it, it still counts as created by init.
 func (s *setup) rewrite(e entry, text []byte) error {
 	if e.Kind == kindFile {
 		e.Plain = false
@@ -90,9 +90,9 @@ func (s *setup) rewrite(e entry, text []byte) error {
 	return s.m.disk.replace(path, info, text, e.oldTime(text))
 }
 
-// removeAgents removes the lines of an agent from claude-swarm.yaml, or for "" the lines
-// of all agents. In a file that init made and nobody changed it leaves the lines of all
-// agents, since [setup.undoAll] removes that file as a whole.
+// removeAgents removes the lines of an agent from claude-swarm.yaml; "" means the lines
+// of all agents. For "", it leaves a file alone that init created and nobody changed,
+// because [setup.undoAll] removes that file as a whole.
 func (s *setup) removeAgents(agent string) error {
 	if e := s.m.find(s.r.Config); agent == "" && e != nil && e.Kind == kindFile {
 		if changed, err := s.m.edited(s.r.Config); err != nil || !changed {
@@ -102,8 +102,8 @@ func (s *setup) removeAgents(agent string) error {
 	return s.removeAgentLines(agent)
 }
 
-// removeAgentLines removes the lines of an attached agent from claude-swarm.yaml, or for
-// "" the lines of all attached agents.
+// removeAgentLines removes the lines of an attached agent from claude-swarm.yaml; ""
+// means the lines of all attached agents.
 func (s *setup) removeAgentLines(agent string) error {
 	e, path := s.m.find(s.r.Config), s.r.Config
 	was, err := os.ReadFile(path)
@@ -150,10 +150,10 @@ func (s *setup) removeAgentLines(agent string) error {
 	return nil
 }
 
-// separate gives each attached agent a separate fence in the text of claude-swarm.yaml. It
-// returns the new text and the agents' lines. An earlier version put the second agent
-// between the fence and the entry of the first, and lost the record of the first agent's
-// lines.
+// separate puts the lines of each attached agent into a separate fence in the text of
+// claude-swarm.yaml. It returns the new text and the agents' lines. An earlier version
+// inserted the second agent between the fence and the entry of the first agent, and lost
+// the record of the first agent's lines.
 func (s *setup) separate(e *entry, text []byte) ([]byte, []agentLines) {
 	var own, all []agentLines
 	if e != nil {
@@ -189,7 +189,8 @@ func (s *setup) separate(e *entry, text []byte) ([]byte, []agentLines) {
 	return bare, all
 }
 
-// fencedEntry matches the entry that attach wrote for an agent, with its fence.
+// fencedEntry returns a pattern for the entry that attach wrote for an agent, including
+// its fence.
 func fencedEntry(agent string) *regexp.Regexp {
 	line := func(text string) string { return `[ ]*` + regexp.QuoteMeta(text) + `\r?\n` }
 	return regexp.MustCompile(`(?m)^` + line(fenceBegin) + line(agent+": {attached: true}") + line(fenceEnd))
@@ -198,9 +199,10 @@ func fencedEntry(agent string) *regexp.Regexp {
 // named reports whether the lines are a complete entry, with the agent's name.
 func (l agentLines) named() bool { return strings.Contains(l.Text, l.Agent+": {attached: true}") }
 
-// in returns the offset of the lines in the file, or -1. A complete entry has the agent's
-// name. If the person wrote the agent's entry, our only line there attaches the agent and
-// has no name, so the line counts only in that agent's entry.
+// in returns the offset of the lines in text, or -1 if they are not there. A complete
+// entry contains the agent's name. If the person wrote the entry, our only line in it is
+// the one that attaches the agent. That line has no name, so it counts only inside the
+// agent's entry.
 func (l agentLines) in(text []byte) int {
 	if l.named() {
 		return bytes.Index(text, []byte(l.Text))
@@ -216,7 +218,7 @@ func (l agentLines) in(text []byte) int {
 	return at
 }
 
-// key returns the key "attached" of the agent, or nil.
+// key returns the key "attached" in the agent's entry, or nil.
 func (l agentLines) key(text []byte) *yaml.Node {
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
@@ -234,8 +236,8 @@ func (l agentLines) key(text []byte) *yaml.Node {
 	return nil
 }
 
-// An EntryError says that the entry of an attached agent cannot be added safely to
-// claude-swarm.yaml, because of the layout of the file.
+// An EntryError reports that the layout of claude-swarm.yaml makes it impossible to add
+// the entry of an attached agent safely.
 type EntryError struct {
 	Agent string
 	Known bool // the agent is in the file, but not attached
@@ -248,7 +250,7 @@ func (e *EntryError) Error() string {
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// Line returns the line that the person has to add.
+// Line returns the line that the person must add, and where it belongs.
 func (e *EntryError) Line() string {
 	if e.Known {
 		return "attached: true, under " + e.Agent + " in " + config.Name
@@ -256,9 +258,9 @@ func (e *EntryError) Line() string {
 	return e.Agent + ": {attached: true}, under agents in " + config.Name
 }
 
-// placeAgent finds the place for the entry of an attached agent: before the first agent,
-// or, if the agent is known, before its first key; in both cases before a fence that begins
-// there.
+// placeAgent returns the insert for the entry of an attached agent: before the first agent
+// or, if the agent is known, before its first key. If a fence begins just before that line,
+// the insert goes before the fence.
 func placeAgent(text []byte, name string, known bool) (insert, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -297,7 +299,7 @@ func placeAgent(text []byte, name string, known bool) (insert, error) {
 	return insert{offset, b.String()}, nil
 }
 
-// lineOffset returns the offset of a line, counted from 1.
+// lineOffset returns the offset of a line in a text. Lines are counted from 1.
 func lineOffset(text []byte, line int) int {
 	offset := 0
 	for n := 1; n < line; n++ {

@@ -10,16 +10,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// AttachOptions say which agent is attached and how. Agent and Program are required.
+// AttachOptions specify which agent to attach and how. Agent and Program are required.
 type AttachOptions struct {
 	Agent   string
-	Program string // claude-swarm itself, absolute
-	Way     Way    // "": the way chosen earlier, else the best way that is allowed here
-	Home    string // the person's home folder, with the client's settings
+	Program string // absolute path of claude-swarm itself
+	Way     Way    // "" means the way chosen earlier or, by default, the best way that is allowed here
+	Home    string // the person's home folder, which contains the client's settings
 	Step    func(what string) error
 }
 
-// An AttachReport is a report with the facts that the person needs to know.
+// An AttachReport is a report with additional information that the person needs.
 type AttachReport struct {
 	Report
 	Agent  string `json:"agent"`
@@ -29,10 +29,10 @@ type AttachReport struct {
 	Why    string `json:"why,omitempty"`    // the reason why hooks are not allowed
 }
 
-// Attach makes a person's own session of Claude Code an agent of the project in dir. It
-// writes a plugin, or the client's files in the agent's folder. It also writes a fenced entry
-// into claude-swarm.yaml, unless the agent is already attached in that file. Like [Init] it may
-// be repeated, and [Remove] undoes it. If another agent is attached in the same folder,
+// Attach makes a person's own session of Claude Code an agent of the project in dir. It writes
+// either a plugin or the client's files in the agent's folder. It also writes a fenced entry
+// into claude-swarm.yaml, unless the agent is already attached in that file. Like [Init], it
+// can be repeated, and [Remove] undoes it. If another agent is attached in the same folder,
 // both must use the plugin; otherwise the error is an [*OccupiedError].
 func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	r := AttachReport{Agent: o.Agent}
@@ -52,7 +52,7 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	r.Way = s.way(o, r.Why)
 	session := attachedSession{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}
 	err = inOrder(
-		func() error { return s.canAttach(session, file) }, // before anything is made
+		func() error { return s.canAttach(session, file) }, // before anything is created
 		func() error { return s.addAgent(o.Agent, text, lines) },
 		func() error { return s.mailboxes(file) },
 		func() error { return s.setWay(o.Agent, r.Way) },
@@ -64,7 +64,8 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	return r, err
 }
 
-// setWay records how a session is set up, and undoes what another way made.
+// setWay records how a session is set up, and removes what a different earlier way
+// created.
 func (s *setup) setWay(agent string, way Way) error {
 	if was := s.m.Attached[agent]; was != "" && was != way {
 		if err := s.undoAll(agent); err != nil {
@@ -78,8 +79,8 @@ func (s *setup) setWay(agent string, way Way) error {
 	return s.m.save()
 }
 
-// way chooses how the session is set up: as the person says, as before, or the best way
-// that works. why is the reason why hooks are blocked, or "".
+// way chooses how the session is set up: as the person specifies, as before, or in the
+// best way that works. why is the reason why hooks are blocked, or "".
 func (s *setup) way(o AttachOptions, why string) Way {
 	switch {
 	case o.Way != "":
@@ -92,8 +93,8 @@ func (s *setup) way(o AttachOptions, why string) Way {
 	return ByPlugin
 }
 
-// An OccupiedError says that another agent is attached in the same folder, and that the two
-// would conflict. Nothing was changed.
+// An OccupiedError reports that another agent is attached in the same folder and that the
+// two would conflict. Attach has not changed anything.
 type OccupiedError struct {
 	Dir   string // the folder
 	Agent string // the other agent
@@ -105,9 +106,8 @@ func (e *OccupiedError) Error() string {
 	return fmt.Sprintf("%s is the folder of %s too, and %s", e.Dir, e.Agent, e.By)
 }
 
-// canAttach checks, before anything is made, that a session can be attached. The errors to
-// test for are [*OccupiedError], [*ConflictError], and [*BrokenError] for a file that is not
-// JSON.
+// canAttach checks, before anything is created, that a session can be attached. Callers can
+// test for [*OccupiedError], [*ConflictError], and, if a file is not JSON, [*BrokenError].
 func (s *setup) canAttach(a attachedSession, file *config.File) error {
 	if err := s.sharesFolder(a, file); err != nil {
 		return err
@@ -135,12 +135,13 @@ func (s *setup) canAttach(a attachedSession, file *config.File) error {
 }
 
 // sharesFolder returns an error if the session would conflict with another agent attached
-// in the same folder. Plugins do not conflict, since a person starts a session with only
-// one of them. The folder's own settings apply to every session there.
+// in the same folder. Plugins do not conflict, because a person starts a session with
+// only one of them. The settings in the folder itself, however, apply to every session
+// there.
 func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 	plugin := "claude-swarm attach " + a.agent + " --way plugin"
 	if was := s.m.Attached[a.agent]; a.way == ByPlugin && (was == BySettings || was == ByTools) {
-		return nil // an earlier version let two agents share a folder; each of them may change to a plugin
+		return nil // an earlier version allowed two agents to share a folder; each of them can switch to a plugin
 	}
 	for _, p := range append(a.parts(), attachedSession{agent: a.agent, way: BySettings, cwd: a.cwd}.parts()...) {
 		e := s.m.find(p.path)

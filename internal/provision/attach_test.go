@@ -83,7 +83,7 @@ func TestDetachOneLeavesTheOthers(t *testing.T) {
 	}
 	after := snapshot(t, dir)
 	for name, was := range before {
-		if strings.HasSuffix(name, ".json") || name == "claude-swarm.yaml" { // the manifest changes, and the time of claude-swarm.yaml
+		if strings.HasSuffix(name, ".json") || name == "claude-swarm.yaml" { // the manifest and the modification time of claude-swarm.yaml change
 			continue
 		}
 		if after[name] != was {
@@ -187,7 +187,7 @@ func TestEntriesInSettings(t *testing.T) {
 	}
 }
 
-// A changed plugin is reported, kept by --upgrade, and recreated by --reset.
+// A changed plugin is reported; --upgrade keeps it, and --reset recreates it.
 func TestAPluginThatDrifted(t *testing.T) {
 	dir := t.TempDir()
 	initIn(t, dir, provision.Options{})

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Grade says how bad a finding is.
+// A Grade is the severity of a finding.
 type Grade string
 
 // The grades.
@@ -30,51 +30,53 @@ const (
 // A Finding is the result of one check.
 type Finding struct {
 	Grade Grade  `json:"grade"`
-	Name  string `json:"name"`          // the thing that was checked, such as "client" or "socket"
+	Name  string `json:"name"`          // what was checked, such as "client" or "socket"
 	Text  string `json:"text"`          // one line
 	Try   string `json:"try,omitempty"` // what to do; empty if all is well
-	// Fixable says that Fix can repair the finding without harm.
+	// Fixable reports whether Fix can safely repair the finding.
 	Fixable bool `json:"fixable,omitempty"`
 
 	fix func() error
 }
 
-// Fix repairs a finding that is Fixable: it restores what [Init] makes, or removes other
-// users' permissions on claude-swarm's files and on files with passwords. It ends no
-// process.
+// Fix repairs a finding that is Fixable: it recreates what [Init] creates, or removes
+// other users' permissions on claude-swarm's files and on files with passwords. It never
+// ends a process.
 func (f Finding) Fix() error { return f.fix() }
 
-// DoctorOptions choose the checks. Config and Getenv are required.
+// DoctorOptions determine which checks are run. Config and Getenv are required.
 type DoctorOptions struct {
-	Config  string // claude-swarm.yaml, absolute
-	Version string // of this program
+	Config  string // absolute path of claude-swarm.yaml
+	Version string // this program's version
 	Getenv  func(string) string
 
 	// Socket is the path of the socket that a daemon has recorded, or "".
 	Socket string
-	// LockedBy is the process that holds the daemon's lock: 0 means none, -1 an unknown
-	// one.
+	// LockedBy is the id of the process that holds the daemon's lock; 0 means no process,
+	// and -1 an unknown one.
 	LockedBy int
 
-	// Program is claude-swarm itself, for a round trip in a scratch project; "" skips the
-	// round trip.
+	// Program is the path of claude-swarm itself, for a round trip in a scratch project;
+	// "" skips the round trip.
 	Program string
 
-	// ClientTimeout is how long a client may take to print its version; 0 means 10 s.
+	// ClientTimeout is the time within which a client must print its version; 0 means 10
+	// s.
 	ClientTimeout time.Duration
 	// SpecOf returns the settings with which the daemon runs an agent's turns. Unless both
 	// Program and SpecOf are set, clients are not probed, and only their versions are read.
 	SpecOf func(*config.File, config.Agent) swarm.Spec
-	// ProbeTimeout is how long a client may take to open a session; 0 means a minute.
+	// ProbeTimeout is the time within which a client must open a session; 0 means one
+	// minute.
 	ProbeTimeout time.Duration
 }
 
-// A checkup is one run of all checks. It belongs to one goroutine.
+// A checkup is a run of all checks. It must be used by one goroutine only.
 type checkup struct {
 	DoctorOptions
 	file     *config.File
 	home     journal.Home
-	status   *swarm.Status // of the running daemon, if any
+	status   *swarm.Status // the status of the running daemon, if any
 	findings []Finding
 }
 
@@ -86,12 +88,12 @@ func (e *checkup) warn(name, try, format string, args ...any) { e.bad(Warn, name
 
 func (e *checkup) wrong(name, try, format string, args ...any) { e.bad(Wrong, name, try, format, args) }
 
-// bad adds a warning or a failure, with what to do about it.
+// bad adds a warning or an error, with advice on what to do about it.
 func (e *checkup) bad(g Grade, name, try, format string, args []any) {
 	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: printable(fmt.Sprintf(format, args...)), Try: printable(cmp.Or(try, e.next(name)))})
 }
 
-// fixBy makes the last finding fixable by a function.
+// fixBy makes the last finding fixable: fix repairs it.
 func (e *checkup) fixBy(fix func() error) {
 	f := &e.findings[len(e.findings)-1]
 	f.Fixable, f.fix = true, fix
@@ -114,8 +116,8 @@ func (e *checkup) next(name string) string {
 	return "claude-swarm status"
 }
 
-// fixMode makes the last finding fixable: Fix gives the file or folder that mode, if it
-// belongs to this user.
+// fixMode makes the last finding fixable if the file or folder belongs to this user: Fix
+// sets its mode.
 func (e *checkup) fixMode(path string, mode fs.FileMode) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK && int(st.Uid) == os.Geteuid() {
@@ -123,7 +125,7 @@ func (e *checkup) fixMode(path string, mode fs.FileMode) {
 	}
 }
 
-// init runs Init, which creates the missing parts.
+// init calls Init, which creates the missing parts.
 func (e *checkup) init() error {
 	_, err := Init(filepath.Dir(e.Config), Options{})
 	return err

@@ -13,11 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// reports is the page where a person reports problems.
+// reports is the web page for reporting problems.
 const reports = "https://github.com/claude-swarm/claude-swarm/issues"
 
-// clients asks each agent program for its version once, and then probes those that can be
-// probed without a model.
+// clients gets the version of each client program once, and then probes the clients that
+// can be probed without a model.
 func (e *checkup) clients(ctx context.Context) {
 	all := usedClients(e.file.Agents)
 	for _, u := range all {
@@ -46,7 +46,7 @@ func (e *checkup) judge(ctx context.Context, all []*used) {
 	e.wrong("supervisor", "command: below supervisor: in "+e.Config, "%s cannot judge, since %s does not work; only the rules judge", s.Model, strings.Join(command, " "))
 }
 
-// client reports whether a program exists and is a client of this kind.
+// client checks that a program exists and is a client of this kind.
 func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []string, dir string) (sound bool) {
 	const name = "client"
 	program := strings.Join(command, " ")
@@ -66,8 +66,8 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(slices.Clone(command[1:]), "--version")...)
 	cmd.Dir = dir
-	// The client gets a separate process group: if the client hangs, it is killed together
-	// with the processes that it started.
+	// The client runs in a separate process group, so that a client that hangs can be
+	// killed together with the processes that it started.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

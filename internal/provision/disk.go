@@ -16,7 +16,7 @@ type disk struct {
 	step func(what string) error
 }
 
-// asks calls step before a change.
+// asks calls step before a change, if step is set.
 func (d disk) asks(what string) error {
 	if d.step == nil {
 		return nil
@@ -24,8 +24,8 @@ func (d disk) asks(what string) error {
 	return d.step(what)
 }
 
-// write writes the data to a temporary file and then gives it the name path, so that no
-// reader sees a part of it. Unless replace is set, an existing file is not replaced and
+// write writes the data to a temporary file and then renames it to path, so that readers
+// never see a partial file. Unless replace is set, an existing file is not replaced and
 // the error is [fs.ErrExist]. If the time is not zero, it becomes the file's modification
 // time.
 func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, replace bool) error {
@@ -44,10 +44,10 @@ func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, re
 	return files.Write(path, durable.Options{Perm: mode, Time: at, Temp: filepath.Base(tmp), Keep: !replace}, data)
 }
 
-// replace gives a foreign file new content.
+// replace replaces the content of a foreign file.
 func (d disk) replace(path string, was fs.FileInfo, text []byte, at time.Time) error {
 	if st, ok := was.Sys().(*syscall.Stat_t); ok && (int(st.Uid) != os.Geteuid() || st.Nlink > 1) {
-		// A new file would have another owner, or lose its other hard links.
+		// A new file would have a different owner or lose the other hard links.
 		return d.overwrite(path, text, at)
 	}
 	return d.write(path, text, was.Mode().Perm(), at, true)
@@ -71,7 +71,7 @@ func (d disk) overwrite(path string, text []byte, at time.Time) error {
 	return err
 }
 
-// makeFolder creates a folder, which may exist already.
+// makeFolder creates a folder unless it exists.
 func (d disk) makeFolder(path string, mode fs.FileMode) error {
 	if err := d.asks("make " + path); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (d disk) makeFolder(path string, mode fs.FileMode) error {
 	return nil
 }
 
-// remove removes a file, which may be gone already.
+// remove removes a file if it exists.
 func (d disk) remove(path string) error {
 	if err := d.asks("remove " + path); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (d disk) remove(path string) error {
 	return ignoreMissing(os.Remove(path))
 }
 
-// tempPath returns the temporary path at which a file is written.
+// tempPath returns the path of the temporary file for a path.
 func tempPath(path string) string {
 	dir, name := filepath.Split(path)
 	return filepath.Join(dir, "."+name+".claude-swarm-new")
@@ -105,7 +105,7 @@ func followLinks(path string) string {
 	return path
 }
 
-// ignoreMissing returns err, or nil if err says that a file does not exist.
+// ignoreMissing returns err, or nil if err means that a file does not exist.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -140,8 +140,9 @@ func count(path string) (n int, err error) {
 	return n, err
 }
 
-// removeEmpty removes a folder that contains only folders. If there is a file in it, even one
-// that has just been created, removeEmpty fails and the file stays.
+// removeEmpty removes a folder that contains no files, together with the folders in it. If
+// it contains a file, even one that has just been created, removeEmpty fails and the file
+// remains.
 func removeEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {

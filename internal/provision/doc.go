@@ -1,15 +1,15 @@
-// Package provision turns a folder into a project of claude-swarm, and finds out why a
-// project does not work.
+// Package provision turns a folder into a claude-swarm project, and diagnoses a project
+// that does not work.
 //
 // [Init] writes missing files and leaves existing ones unchanged. Repeating it is
 // harmless, and creates the mailboxes of agents that were added to claude-swarm.yaml.
 // [Attach] makes a person's own session an agent. [Check] reports what is missing or has
-// changed since it was made, and [Remove] removes everything that the others made.
+// changed since it was created, and [Remove] removes everything that the others created.
 //
 // The four handle the same parts. A manifest, setup.json in the daemon's folder, lists what
-// was made, with a hash of each file. The part, the manifest and the disk determine a
-// condition, and the condition determines what a verb does: see the table in the comment
-// on condition.
+// was created, with a hash of each file. The manifest and the disk determine the condition
+// of a part, and the condition determines what a verb does with the part: see the table in
+// the comment on condition.
 //
 //	init    attach    check    remove                     the verbs
 //	  |        |        |         |
@@ -23,8 +23,8 @@
 //	  |
 //	disk, report, json, quote                             changes to files; the report; quoting
 //
-// [Examine] checks everything that a swarm needs. It reports for each thing whether it is
-// good and, if not, what to do. It leaves no files behind.
+// [Examine] checks everything that a swarm needs. For each item, it reports whether the
+// item is in order and, if not, what to do. It leaves no files behind.
 //
 //	doctor                                                     which checks, in which order
 //	  |

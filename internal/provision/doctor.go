@@ -15,10 +15,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// Examine checks everything that a swarm needs: configuration, clients, folders, file
-// system, daemon, and what earlier turns left behind. It removes every file that it
-// creates. It takes about as long as printing the versions of all clients, opening a session
-// with the slowest client, and the round trip. It ends early when ctx is done.
+// Examine checks everything that a swarm needs: configuration, clients, folders, file system
+// and daemon. It also looks for processes that earlier turns left behind. It removes every
+// file that it creates. It takes about as long as printing the versions of all clients,
+// opening a session with the slowest client, and the round trip take together. It ends early
+// when ctx is done.
 func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	if o.ClientTimeout == 0 {
 		o.ClientTimeout = 10 * time.Second
@@ -51,7 +52,7 @@ func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	return e.findings
 }
 
-// Healthy reports whether nothing is wrong; warnings do not count.
+// Healthy reports whether there are no findings of grade Wrong; warnings do not count.
 func Healthy(findings []Finding) bool {
 	for _, f := range findings {
 		if f.Grade == Wrong {
@@ -80,7 +81,7 @@ func (e *checkup) configuration() {
 	}
 }
 
-// permissions reports the agents that may do everything without asking.
+// permissions reports the agents that may do anything without asking.
 func (e *checkup) permissions() {
 	for _, a := range e.file.Agents {
 		kind := backends.Kind(a.Backend)
@@ -91,7 +92,7 @@ func (e *checkup) permissions() {
 	}
 }
 
-// rereads checks that the files named by the key reread exist.
+// rereads checks that the files listed under the key reread exist.
 func (e *checkup) rereads() {
 	for _, a := range e.file.Agents {
 		for _, name := range a.Reread {

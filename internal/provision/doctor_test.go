@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// examine runs Examine on a project with one agent whose client is the shell script.
+// examine calls Examine on a project with one agent, whose client is a shell script.
 func examine(t *testing.T, script string) []provision.Finding {
 	t.Helper()
 	dir := t.TempDir()
@@ -111,8 +111,8 @@ func TestALockWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// A kind whose program the configuration must name has no usual program, so its
-// login is not known.
+// A kind whose program must be named in the configuration has no usual program, so
+// nothing is known about its login.
 func TestAKindWithoutAProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "claude-swarm.yaml")
 	if err := os.WriteFile(path, []byte("agents: {coder: {backend: acp, command: [sh, -c, 'echo 1.2.3']}}\n"), 0o600); err != nil {
@@ -126,8 +126,8 @@ func TestAKindWithoutAProgram(t *testing.T) {
 	}
 }
 
-// Doctor also looks at the program of the supervisor's model, but only once if agents use
-// it too.
+// Doctor also checks the program that runs the supervisor's model, but only once if
+// agents use the same program.
 func TestTheProgramOfTheJudge(t *testing.T) {
 	dir := t.TempDir()
 	client := filepath.Join(dir, "client")

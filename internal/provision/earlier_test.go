@@ -23,7 +23,7 @@ var earlier = map[string]string{
 	".claude/settings.json": "{\"hooks\": {\"Stop\": []}, \"model\": \"opus\"}\n",
 }
 
-// unpack makes a project from testdata, with this test binary as the program.
+// unpack creates a project from testdata, with this test binary as the program.
 func unpack(t *testing.T, name string) string {
 	t.Helper()
 	program, err := os.Executable()
@@ -97,12 +97,12 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// An agent that an earlier version attached can be brought up to date by init --upgrade
-// and by attach. init --remove can remove it before and after that.
+// Both init --upgrade and attach can update an agent that an earlier version attached.
+// init --remove can remove the agent before and after the update.
 func TestWhatAnEarlierVersionAttached(t *testing.T) {
 	for name, c := range map[string]struct {
 		way   provision.Way
-		wants map[string]string // from a file to a text that it must contain
+		wants map[string]string // maps a file to a text that it must contain
 	}{
 		"one-by-plugin": {provision.ByPlugin, map[string]string{
 			".claude-swarm/attach/ada/.claude-plugin/plugin.json": `"name": "swarm"`,

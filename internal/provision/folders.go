@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// mailboxes checks the folder of the mailboxes, and finds mail for missing agents.
+// mailboxes checks the mailboxes' folder, and finds mail for agents that do not exist.
 func (e *checkup) mailboxes() {
 	const name = "mailboxes"
 	dir := e.file.DeadDropDir
@@ -65,8 +65,9 @@ func (e *checkup) mailboxes() {
 	e.good(name, "%s, %s", dir, screen.Several(len(boxes), "mailbox", "mailboxes"))
 }
 
-// noAccessIn reports the folders of a mailbox that this user may not read or write, and
-// returns whether there are any. A read-only disk is found by [checkup.fileSystem].
+// noAccessIn adds a finding for each folder of a mailbox that this user may not read or
+// write, and returns whether there are any. [checkup.fileSystem] detects a read-only
+// disk.
 func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	folders, err := os.ReadDir(mailbox)
 	if errors.Is(err, fs.ErrPermission) && e.noAccess(mailbox) {
@@ -83,8 +84,8 @@ func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	return found
 }
 
-// noAccess reports a folder if this user may not read or write it. It returns true if it
-// reports the folder.
+// noAccess adds a finding for a folder if this user may not read or write it. It returns
+// whether it added a finding.
 func (e *checkup) noAccess(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
 		return false
@@ -94,8 +95,8 @@ func (e *checkup) noAccess(path string) bool {
 	return true
 }
 
-// orphans finds mail in the mailboxes of agents that were removed. A mailbox that a person
-// keeps with claude-swarm remove --keep is not a finding.
+// orphans looks for mail in the mailboxes of agents that were removed. A mailbox that a
+// person kept with claude-swarm remove --keep is not a finding.
 func (e *checkup) orphans(store *dropbox.Store, agents []string) {
 	gone, err := swarm.Gone(e.home, store, agents)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // checkup.noAccess reports the folder
@@ -107,8 +108,8 @@ func (e *checkup) orphans(store *dropbox.Store, agents []string) {
 	}
 }
 
-// fileSystem tries a delivery in a scratch folder beside the mailboxes, and reports the
-// kind of disk.
+// fileSystem tries a delivery in a scratch folder on the disk of the mailboxes, and
+// reports the kind of disk.
 func (e *checkup) fileSystem() {
 	const name, local = "file system", "dead_drop_dir: on a local disk"
 	parent := e.file.DeadDropDir
@@ -152,7 +153,7 @@ func (e *checkup) fileSystem() {
 	e.good(name, "a durable delivery takes %v; %s", took.Round(10*time.Microsecond), describeDisk(disk))
 }
 
-// describeDisk describes what a disk can do.
+// describeDisk describes a disk and the features that it lacks.
 func describeDisk(disk dropbox.FileSystem) string {
 	words := []string{disk.Kind}
 	if !disk.HardLinks {

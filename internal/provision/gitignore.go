@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// ignore adds the daemon's folder to .gitignore, if that file exists or the project is in the
-// work tree of a git repository. It does not add the mailboxes: they have a separate
-// .gitignore, and finished mail is worth keeping.
+// ignore adds the daemon's folder to .gitignore if that file exists or the project is in a
+// git work tree. It does not add the mailboxes, because they have a separate .gitignore and
+// finished mail is worth committing.
 func (s *setup) ignore() error {
 	path := s.ignorePath()
 	need, missing, err := s.ignoreNeeded()
@@ -40,7 +40,7 @@ func (s *setup) ignore() error {
 
 func (s *setup) ignorePath() string { return filepath.Join(s.m.dir, ".gitignore") }
 
-// ignoreNeeded reports whether .gitignore lacks our line, and whether the file is missing.
+// ignoreNeeded reports whether .gitignore needs our line, and whether the file is missing.
 func (s *setup) ignoreNeeded() (need, missing bool, err error) {
 	text, err := os.ReadFile(s.ignorePath())
 	switch {
@@ -50,8 +50,8 @@ func (s *setup) ignoreNeeded() (need, missing bool, err error) {
 		return false, false, err
 	}
 	for line := range strings.Lines(string(text)) {
-		// The rule has several possible forms. If a later rule negates it, that is what the
-		// person wants.
+		// There are several ways to write the rule. If a later rule negates it, the
+		// person wants that.
 		if rule := strings.Trim(strings.TrimSpace(line), "/"); rule == homeName {
 			return false, false, nil
 		}
@@ -59,7 +59,8 @@ func (s *setup) ignoreNeeded() (need, missing bool, err error) {
 	return true, false, nil
 }
 
-// placeIgnore puts our line, fenced, at the end of a .gitignore.
+// placeIgnore returns the insert that puts our line, in its fence, at the end of a
+// .gitignore.
 func placeIgnore(text []byte) ([]insert, error) {
 	end := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -73,7 +74,7 @@ func placeIgnore(text []byte) ([]insert, error) {
 }
 
 // inWorkTree reports whether dir is in a git work tree. In a linked work tree and in a
-// submodule .git is a file.
+// submodule, .git is a file.
 func inWorkTree(dir string) bool {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -87,7 +88,7 @@ func inWorkTree(dir string) bool {
 	}
 }
 
-// checkIgnore reports whether .gitignore has the line.
+// checkIgnore reports the state of our line in .gitignore.
 func (s *setup) checkIgnore() error {
 	path := s.ignorePath()
 	need, missing, err := s.ignoreNeeded()
@@ -109,7 +110,7 @@ func (s *setup) checkIgnore() error {
 		state, try = Missing, "claude-swarm init"
 	default:
 		var changed bool
-		if changed, err = s.m.edited(path); changed { // even if our line is not in it
+		if changed, err = s.m.edited(path); changed { // even if it does not contain our line
 			state = Present
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// homeFolder checks the daemon's own files: no other user may read them.
+// homeFolder checks that no other user may read the daemon's own files, and that this
+// user can write there.
 func (e *checkup) homeFolder() {
 	const name = "daemon's folder"
 	for _, path := range []string{e.home.Dir(), filepath.Join(e.home.Dir(), "tokens"), e.home.Turns()} {
@@ -51,7 +52,8 @@ func (e *checkup) homeFolder() {
 	e.good(name, "%s", e.home.Dir())
 }
 
-// writable creates a file in dir and removes it.
+// writable creates a file in dir and removes it, and returns an error if that is not
+// possible.
 func writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
@@ -60,7 +62,7 @@ func writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// diskStep returns what to do about a disk error, or "" for any other error.
+// diskStep returns the next step for a disk error, or "" for any other error.
 func diskStep(err error) string {
 	switch {
 	case errors.Is(err, unix.EROFS):

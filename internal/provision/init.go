@@ -10,13 +10,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// Init turns the folder dir, which must exist, into a project. It writes
-// claude-swarm.yaml, the mailboxes of the agents in it, their subscriptions, and, if the
+// Init turns the folder dir, which must exist, into a project. It creates
+// claude-swarm.yaml, the mailboxes and subscriptions of the agents in it, and, if the
 // folder is in a git work tree or has a .gitignore, the line in .gitignore that excludes
-// the daemon's own files. It records what it makes in .claude-swarm, for [Check] and
-// [Remove]. It never overwrites what others made. For a claude-swarm.yaml with mistakes it
-// returns [config.Errors] and makes nothing. After an error, the report lists what was
-// done before it.
+// the daemon's own files. It records what it creates in .claude-swarm, for [Check] and
+// [Remove]. It never overwrites anything that others created. If claude-swarm.yaml has
+// mistakes, Init returns [config.Errors] and creates nothing. After an error, the report
+// lists what was done before the error.
 func Init(dir string, o Options) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)

@@ -34,8 +34,8 @@ func items(r provision.Report) string {
 	return b.String()
 }
 
-// tree returns every path below dir, with the content of the files, so that two states can
-// be compared.
+// tree returns every path below dir, with the contents of the files, so that two states
+// can be compared.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -103,7 +103,7 @@ func TestInitCompletesAProject(t *testing.T) {
 		t.Errorf("claude-swarm.yaml was changed to %q", got)
 	}
 
-	// A deleted mailbox is made again.
+	// A deleted mailbox is recreated.
 	if err := os.WriteFile(path, []byte(text+"defaults: {role: x}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -89,8 +89,8 @@ func subscriptionsOf(deadDrop, agent string) string {
 	return filepath.Join(deadDrop, "topics", "subscriptions", agent)
 }
 
-// subscribe adds to the agents' subscriptions. The manifest does not list them, since an
-// agent changes its subscriptions while it works.
+// subscribe adds to the agents' subscriptions. The manifest does not list them, because
+// an agent changes its subscriptions while it works.
 func (s *setup) subscribe(file *config.File, topics map[string][]string) error {
 	if len(topics) == 0 {
 		return nil

@@ -135,8 +135,8 @@ func openManifest(dir, config string, step func(string) error) (*manifest, error
 }
 
 // adopt converts an earlier version's entry for claude-swarm.yaml. The entry has only the
-// lines of the agent that was attached last, since that version forgot the lines of earlier
-// agents.
+// lines of the agent that was attached last, because that version forgot the lines of
+// earlier agents.
 func (m *manifest) adopt(config string) {
 	for i, e := range m.Entries {
 		if e.Path == config && e.Kind == kindLines && len(e.Inserts) == 1 {

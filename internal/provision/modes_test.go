@@ -17,7 +17,7 @@ import (
 // use.
 const projectVar = "SWARM_TEST_PROJECT"
 
-// nobody is a user other than root, since root may read and write everything.
+// nobody is a user other than root, because root may read and write everything.
 const nobody = 65534
 
 // TestFixModes removes permissions from folders of a project, and lets doctor restore them

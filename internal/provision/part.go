@@ -39,7 +39,7 @@ type part struct {
 //	another's    kept         kept            kept           missing
 //
 // * Without --upgrade, init leaves an outdated claude-swarm.yaml unchanged. Edited lines
-// are added again, since they cannot be distinguished from the person's own.
+// are added again, because they cannot be distinguished from the person's own.
 type condition int
 
 const (

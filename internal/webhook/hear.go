@@ -15,7 +15,7 @@ import (
 // that wants the event. It leaves out events in the person's quiet hours. A single event
 // at the end of those hours gathers them, and goes to each webhook that wants at least one
 // of them. After an error the caller must call Hear again with the same events. The
-// repetition is harmless, since the mailbox recognizes a message by its key.
+// repetition is harmless, because the mailbox recognizes a message by its key.
 func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	s.mu.Lock()
 	hooks := s.hooks

@@ -120,8 +120,8 @@ func TestPayload(hook, project string, at time.Time) Payload {
 	}}
 }
 
-// JSON returns the payload as it is posted. It does not escape < and &, since the payload
-// is not HTML.
+// JSON returns the payload as it is posted. It does not escape < and &, because the
+// payload is not HTML.
 func (p Payload) JSON() []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -174,8 +174,8 @@ func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 
 // CheckAddress reports why the webhook could not connect to its host: the name has no
 // address, or has an address that the webhook does not allow. CheckAddress opens no
-// connection. If a proxy is used, CheckAddress does not resolve the name, since the proxy
-// does that.
+// connection. If a proxy is used, CheckAddress does not resolve the name, because the
+// proxy does that.
 func (p *Poster) CheckAddress(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.hook.URL, nil)
 	if err != nil {

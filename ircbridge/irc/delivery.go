@@ -58,8 +58,8 @@ type Piece struct {
 }
 
 // A Delivery tracks a text until its arrival is proven: by its echo or the labelled
-// answer, or else by the PONG to a PING that was written after it, since a server answers
-// in order. It is safe for concurrent use.
+// answer, or else by the PONG to a PING that was written after it, because a server
+// answers in order. It is safe for concurrent use.
 type Delivery struct {
 	done chan struct{}
 

@@ -12,7 +12,7 @@ import (
 // maxPages is the maximum number of pages of history that one call fetches.
 const maxPages = 100
 
-// ErrNoHistory says that the server offers no history.
+// ErrNoHistory reports that the server offers no history.
 var ErrNoHistory = errors.New("the server has no history")
 
 // overlap is how far before the known time the client asks for private talk, and for a

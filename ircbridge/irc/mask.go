@@ -19,7 +19,7 @@ const Masked = "[masked]"
 type Masker struct{ own *strings.Replacer }
 
 // NewMasker makes a Masker that also knows the given secrets, such as the password of the
-// connection. It ignores secrets of fewer than 4 bytes, since ordinary words would
+// connection. It ignores secrets of fewer than 4 bytes, because ordinary words would
 // contain them.
 func NewMasker(own ...string) *Masker {
 	var pairs []string

@@ -74,7 +74,7 @@ func inAddress(text string, i int) bool {
 }
 
 // isNickRune reports whether a nick may contain the rune. Letters are those of any script,
-// since some servers allow them in nicks.
+// because some servers allow them in nicks.
 func isNickRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-[]\\`^{}_|", r))
 }

@@ -21,9 +21,9 @@ const (
 	maxRead = MaxTags + 8192
 )
 
-// ErrMessage says that a message cannot be a line: no command, an impossible tag or source,
-// or a middle parameter that is empty, begins with a colon or has a space in it. It covers
-// every mistake that would cause a second command or shifted parameters.
+// ErrMessage reports that a message cannot be a line: no command, an impossible tag or
+// source, or a middle parameter that is empty, begins with a colon or has a space in it. It
+// covers every mistake that would cause a second command or shifted parameters.
 var ErrMessage = errors.New("not a message")
 
 // A Message is one line of the protocol.

@@ -216,9 +216,9 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 // privateInARow is how many private texts are written in a row while other entries wait.
 const privateInARow = 3
 
-// peek returns the next entry. Private texts go before those for channels, since a person
-// is waiting for them. But if texts for channels are waiting too, at most privateInARow
-// private texts go in a row.
+// peek returns the next entry. Private texts go before those for channels, because a
+// person is waiting for them. But if texts for channels are waiting too, at most
+// privateInARow private texts go in a row.
 func (o *outbox) peek() *entry {
 	private, other := highest(&o.private), highest(&o.waiting)
 	if private == nil || other != nil && o.inARow >= privateInARow {

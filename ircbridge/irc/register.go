@@ -114,7 +114,7 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 }
 
 // nextNick tries nick_, nick__, nick___, then random ones. The random nicks are short,
-// since ircd-hybrid cuts a long nick without saying so.
+// because ircd-hybrid cuts a long nick without saying so.
 func (r *registration) nextNick(p *protocol, m Message) error {
 	if !p.st.since.IsZero() {
 		return nil

@@ -35,9 +35,9 @@ type wish struct {
 	backoff Backoff
 }
 
-// joins combines channels into few JOIN lines, since every line counts towards the flood
-// limit. TARGMAX may limit the number of channels in a line. A channel with a key gets a
-// separate line.
+// joins combines channels into few JOIN lines, because every line counts towards the
+// flood limit. TARGMAX may limit the number of channels in a line. A channel with a key
+// gets a separate line.
 func joins(channels []Channel, support ISupport) []Message {
 	most := support.MaxTargets("JOIN")
 	if !strings.Contains(","+support["TARGMAX"], ",JOIN:") || most == 0 {

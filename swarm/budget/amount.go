@@ -36,27 +36,27 @@ type Amount [units]int64
 const (
 	dollar = 1_000_000_000
 	cent   = dollar / 100
-	most   = 1 << 62 // 146 years, 4.6 billion US dollars
+	most   = 1 << 62 // 146 years, or 4.6 billion US dollars
 )
 
-// least is the smallest amount that must be left for a turn to start.
+// least is the minimum amount that must remain before a turn can start.
 var least = Amount{USD: cent, Turns: 1, Time: int64(10 * time.Second)}
 
-// Of returns an amount of US dollars, turns and time.
+// Of returns an Amount with the given US dollars, turns and time.
 func Of(usd float64, turns int, d time.Duration) Amount {
 	return Amount{USD: int64(math.Round(usd * dollar)), Turns: int64(turns), Time: int64(d)}
 }
 
-// Dollars returns the amount's US dollars.
+// Dollars returns the amount in US dollars.
 func (a Amount) Dollars() float64 { return float64(a[USD]) / dollar }
 
-// Span returns the amount's time.
+// Span returns the amount of time.
 func (a Amount) Span() time.Duration { return time.Duration(a[Time]) }
 
 // IsZero reports whether the amount is 0 in every unit.
 func (a Amount) IsZero() bool { return a == Amount{} }
 
-// plus returns the sum, limited to most in each unit.
+// plus returns a plus b, with a maximum of most in each unit.
 func (a Amount) plus(b Amount) Amount {
 	for u := range a {
 		if a[u] > most-b[u] {
@@ -68,7 +68,7 @@ func (a Amount) plus(b Amount) Amount {
 	return a
 }
 
-// less returns a minus b; no unit falls below 0.
+// less returns a minus b, with a minimum of 0 in each unit.
 func (a Amount) less(b Amount) Amount {
 	for u := range a {
 		a[u] = max(0, a[u]-b[u])
@@ -98,7 +98,7 @@ func (a Amount) Text() string {
 	return strings.Join(parts, ", ")
 }
 
-// An AmountError says why a string is not an amount.
+// An AmountError explains why a string is not a valid amount.
 type AmountError struct{ Text, Why string }
 
 func (e *AmountError) Error() string { return fmt.Sprintf("%q %s", e.Text, e.Why) }
@@ -107,12 +107,12 @@ func (e *AmountError) Error() string { return fmt.Sprintf("%q %s", e.Text, e.Why
 const AmountExamples = "5 (US dollars), 10turns or 2h"
 
 // mostDollars is the largest number of US dollars that ParseAmount accepts. It is far
-// above every real budget, and far below what an Amount can represent.
+// above any realistic budget and far below the maximum of an Amount.
 const mostDollars = 1e6
 
 // ParseAmount parses an amount in one unit: 5, 0.50 and 5usd are US dollars, and 10turns
 // is a number of turns. span parses any other string that begins with a digit as a time
-// span. The error is an [*AmountError], or comes from span.
+// span. The error is an [*AmountError] or an error that span returned.
 func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, error) {
 	text := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
 	wrong := func(why string) (Amount, error) { return Amount{}, &AmountError{Text: s, Why: why} }
@@ -152,7 +152,8 @@ func ParseAmount(s string, span func(string) (time.Duration, error)) (Amount, er
 	return Of(0, 0, d), nil
 }
 
-// over returns the capped units in which too little is left for a turn to start.
+// over returns the capped units in which the remaining amount is too small for a turn to
+// start.
 func over(limit, used Amount) []Unit {
 	return slices.DeleteFunc(Units(), func(u Unit) bool { return limit[u] == 0 || limit[u]-used[u] >= min(least[u], limit[u]) })
 }

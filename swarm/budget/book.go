@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Book knows what is spent and what is reserved in each scope. After [Open] the caller
-// passes every line of the ledger to [Book.Settle], and the record of every turn that has not
-// ended to [Book.Restore].
+// A Book tracks the spent and reserved amounts of each scope. After [Open] the caller passes
+// every line of the ledger to [Book.Settle], and the record of every turn that has not ended
+// to [Book.Restore].
 type Book struct {
 	home journal.Home
 	now  func() time.Time
@@ -22,13 +22,13 @@ type Book struct {
 	spent   spent
 	open    map[*Reservation]bool
 	said    map[round]said
-	billing map[string]runner.Billing // by agent, as its client last reported it
+	billing map[string]runner.Billing // the last billing that each agent's client reported
 	version uint64                    // see Version
 }
 
-// Open makes a book with nothing spent. now returns the time; nil means the machine's
-// clock. If the error is a [*journal.DamagedError], the book is usable, but lacks
-// people's raises and answers.
+// Open returns a book in which nothing is spent. now returns the time; nil means the
+// system clock. If the error is a [*journal.DamagedError], the book is usable but lacks
+// the raises and answers that people gave.
 func Open(home journal.Home, rules Rules, now func() time.Time) (*Book, error) {
 	if now == nil {
 		now = time.Now
@@ -51,7 +51,7 @@ func (b *Book) SetRules(r Rules) {
 	b.version++
 }
 
-// Bounds reports whether there is any cap.
+// Bounds reports whether any cap is set.
 func (b *Book) Bounds() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *Book) Version() uint64 {
 	return b.version
 }
 
-// Settle counts what a line of the ledger reports as spent, and subtracts it from the
+// Settle adds the amount in a ledger line to the spent amounts, and subtracts it from the
 // reservation of the turn. The caller passes each line once.
 func (b *Book) Settle(l journal.LedgerLine) {
 	b.mu.Lock()
@@ -91,16 +91,16 @@ func (b *Book) Settle(l journal.LedgerLine) {
 	b.version++
 }
 
-// noWork lists the outcomes of turns in which the client did no work. The daemon repeats
+// noWork lists the outcomes of turns in which the client did no work. The daemon retries
 // such turns.
 var noWork = []string{
 	string(runner.NoFirstEvent), string(runner.NoSession), string(runner.PromptNotRun), string(runner.ClientGone),
 	string(runner.NoResources), string(runner.Refused), string(runner.Limited),
 }
 
-// usedBy returns what a turn has used. If the cost is unknown, the whole reservation
-// counts. A person's own session has no cap, and does not count. A judgement, and a turn
-// in which the client did no work, do not count as turns.
+// usedBy returns the amount that a turn has used. If the cost is unknown, the whole
+// reservation counts. A person's own session has no cap and does not count. Judgements,
+// and turns in which the client did no work, do not count as turns.
 func (r Rules) usedBy(l journal.LedgerLine) Amount {
 	if l.Via == journal.ViaAttach {
 		return Amount{}
@@ -120,7 +120,7 @@ func (r Rules) usedBy(l journal.LedgerLine) Amount {
 	return used
 }
 
-// flatly reports whether a subscription pays for an agent's work, so that the agent's
+// flatly reports whether a subscription pays for an agent's work. If it does, the agent's
 // dollars do not count. The caller holds the mutex.
 func (b *Book) flatly(agent string) bool {
 	billing := b.rules.Billing

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A desk is a book with a clock, and with the ledger and the records from which the book can
-// be opened again.
+// A desk is a book with a clock, plus the ledger and the records from which the book can be
+// reopened.
 type desk struct {
 	t      *testing.T
 	home   journal.Home
@@ -39,7 +39,7 @@ func newDesk(t *testing.T, r budget.Rules, agents ...string) *desk {
 	return d
 }
 
-// restart opens the book again, as the next daemon does.
+// restart reopens the book, as a restarted daemon does.
 func (d *desk) restart() {
 	d.t.Helper()
 	b, err := budget.Open(d.home, d.rules, func() time.Time { return d.now })
@@ -56,7 +56,7 @@ func (d *desk) restart() {
 }
 
 // begin reserves an amount for a turn and returns the record of the turn, or nil if the turn
-// may not begin.
+// is not allowed to begin.
 func (d *desk) begin(t budget.Turn, of int) *journal.Record {
 	d.t.Helper()
 	r, block := d.book.Reserve(t, of)
@@ -82,7 +82,7 @@ func (d *desk) end(rec *journal.Record, usd float64, change ...func(*journal.Led
 	d.book.Release(rec.Agent)
 }
 
-// line returns the line of a scope, by its name.
+// line returns the line of the scope with the given name.
 func (d *desk) line(name string) budget.Line {
 	d.t.Helper()
 	for _, l := range d.book.Lines(d.agents) {
@@ -96,13 +96,13 @@ func (d *desk) line(name string) budget.Line {
 
 func usd(x float64) budget.Amount { return budget.Of(x, 0, 0) }
 
-// TestAThousandTurns lets turns of random cost begin and end in random order, with
-// unknown costs, overruns and restarts. The sum of what is spent and reserved never
-// exceeds a cap by more than the overruns, and no turn begins in a scope at its cap.
+// TestAThousandTurns begins and ends turns of random cost in random order, with unknown
+// costs, overruns and restarts. The sum of what is spent and reserved never exceeds a cap
+// by more than the overruns, and no turn begins in a scope at its cap.
 func TestAThousandTurns(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			const request = 0.07 // US dollars for a request; a client checks its cap after each one
+			const request = 0.07 // US dollars per request; a client checks its cap after each request
 			random := rand.New(rand.NewPCG(seed, 1))
 			agents := []string{"a", "b", "c", "d", "e", "f"}
 			rules := budget.Rules{Swarm: usd(200), Task: usd(9.5), Agents: map[string]budget.AgentRules{}}
@@ -172,7 +172,8 @@ func TestAThousandTurns(t *testing.T) {
 	}
 }
 
-// TestNothingBeginsAtACap spends the cap of a scope, turn by turn, until no turn may begin.
+// TestNothingBeginsAtACap spends the cap of a scope, turn by turn, until no more turns can
+// begin.
 func TestNothingBeginsAtACap(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(0.5)}, "a")
 	for n := 0; ; n++ {
@@ -216,9 +217,9 @@ func TestTheRestIsShared(t *testing.T) {
 	}
 }
 
-// TestTheJudgeHasAPartOfTheDay checks that other turns cannot use up the whole day of the
-// swarm when there is a judge. The judge may use the whole day. No part of a task's cap
-// is reserved for the judge.
+// TestTheJudgeHasAPartOfTheDay checks that other turns cannot use up the swarm's whole
+// daily cap when there is a judge. The judge may use the whole daily cap. No part of a
+// task's cap is reserved for the judge.
 func TestTheJudgeHasAPartOfTheDay(t *testing.T) {
 	for _, c := range []struct {
 		rules budget.Rules
@@ -239,8 +240,8 @@ func TestTheJudgeHasAPartOfTheDay(t *testing.T) {
 	}
 }
 
-// TestAJudgementIsNoTurn checks that judgements use up none of a day's turns, count in
-// dollars, and are possible when no turn is left.
+// TestAJudgementIsNoTurn checks that judgements count in dollars, do not count towards
+// the day's turns, and are possible when no turns remain.
 func TestAJudgementIsNoTurn(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: budget.Of(16, 2, 0), Judge: "judge"}, "a", "judge")
 	for range 2 {
@@ -258,7 +259,7 @@ func TestAJudgementIsNoTurn(t *testing.T) {
 }
 
 // TestARestThatIsReserved checks that a turn waits while another turn has reserved the
-// rest, and may begin once that turn has ended.
+// remaining amount, and can begin once that turn has ended.
 func TestARestThatIsReserved(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a", "b")
 	rec := d.begin(budget.Turn{Agent: "a", Message: "m"}, 1)
@@ -276,8 +277,8 @@ func TestARestThatIsReserved(t *testing.T) {
 	}
 }
 
-// TestADayEnds checks that a day ends at midnight in the configured zone, and what a jump
-// of the clock changes.
+// TestADayEnds checks that a day ends at midnight in the configured time zone, and what
+// changes when the clock jumps.
 func TestADayEnds(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -300,7 +301,8 @@ func TestADayEnds(t *testing.T) {
 	spend(d.now, false)
 	spend(time.Date(2026, 11, 22, 22, 59, 59, 0, time.UTC), false)
 	spend(time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC), true)
-	// The clock is set back past midnight: what was spent on the day before counts again.
+	// The clock is set back past midnight, so the amounts spent on the previous day count
+	// again.
 	spend(time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC), false)
 	// The clock jumps a year ahead, money is spent, and the clock jumps back.
 	d.now = time.Date(2027, 11, 25, 12, 0, 0, 0, time.UTC)
@@ -338,13 +340,13 @@ func TestAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			waiting := []string{"n"}
-			for range 2 { // the second time, the daemon repeats the answer after it was killed
+			for range 2 { // the second call is that of a daemon that was killed and repeats the answer
 				passed, err := d.book.Answer(scope, "a", budget.Reply{ID: "r", Answer: answer}, waiting)
 				if err != nil || (passed == 1) != (answer == budget.End) {
 					t.Fatalf("%d may pass, %v", passed, err)
 				}
 				d.restart()
-				waiting = append(waiting, "o") // a message that came in between
+				waiting = append(waiting, "o") // a message that arrived in between
 			}
 			block := d.book.Check(turn("n"))
 			switch answer {
@@ -381,7 +383,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOfYesterday checks that an answer about a day that is over changes nothing.
+// TestAnAnswerOfYesterday checks that an answer about a past day changes nothing.
 func TestAnAnswerOfYesterday(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1), Zone: time.UTC}, "a")
 	scope := budget.Scope{Kind: budget.KindSwarm}
@@ -396,7 +398,7 @@ func TestAnAnswerOfYesterday(t *testing.T) {
 	}
 }
 
-// TestRaise checks raises, and that they end with the day.
+// TestRaise checks that raises take effect and that they end with the day.
 func TestRaise(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: budget.Of(1, 10, 0), Zone: time.UTC}, "a")
 	scope := budget.Scope{Kind: budget.KindSwarm}
@@ -418,7 +420,7 @@ func TestRaise(t *testing.T) {
 	if _, err := d.book.Raise(scope, "", usd(2)); err != nil {
 		t.Fatal(err)
 	}
-	for _, day := range []time.Duration{-24, 24, -24} { // the clock is set back past midnight, forward again, and back
+	for _, day := range []time.Duration{-24, 24, -24} { // the clock is set back past midnight, then forward, then back again
 		d.now = d.now.Add(day * time.Hour)
 		d.restart()
 		want := budget.Of(1.5, 10, 0)
@@ -434,7 +436,7 @@ func TestRaise(t *testing.T) {
 	}
 }
 
-// TestRaisesWithoutEnd checks that the sum of many raises does not overflow.
+// TestRaisesWithoutEnd checks that the total of many raises does not overflow.
 func TestRaisesWithoutEnd(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: budget.Of(1, 1, time.Hour)}, "a")
 	scope := budget.Scope{Kind: budget.KindSwarm}
@@ -477,7 +479,7 @@ func TestWhatWasSaidIsBounded(t *testing.T) {
 	if info, err := os.Stat(d.home.BudgetFile()); err != nil || info.Size() > 200_000 {
 		t.Errorf("%v, %v", info.Size(), err)
 	}
-	// If the file cannot be written, the oldest entry stays, too.
+	// If the file cannot be written, the oldest entry is kept as well.
 	if err := os.Rename(d.home.BudgetFile(), d.home.BudgetFile()+".away"); err != nil {
 		t.Fatal(err)
 	}
@@ -538,7 +540,7 @@ func TestADamagedFile(t *testing.T) {
 	}
 }
 
-// TestAQuestionIsOver checks when nobody needs to answer a question any more.
+// TestAQuestionIsOver checks when a question no longer needs an answer.
 func TestAQuestionIsOver(t *testing.T) {
 	scope := budget.Scope{Kind: budget.KindSwarm}
 	for want, change := range map[string]func(d *desk){

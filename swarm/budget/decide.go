@@ -23,7 +23,8 @@ func (b *Book) IsAsked(s Scope) bool {
 	return b.saidOf(s).Asked
 }
 
-// A Warning says that a scope has used the part of its cap at which people are warned.
+// A Warning says that a scope has reached the fraction of its cap at which people are
+// warned.
 type Warning struct {
 	Scope
 	Unit       Unit
@@ -66,12 +67,12 @@ func (b *Book) Warned(w Warning) error {
 	return b.change(w.Scope, func(of *said) { of.Warned = true })
 }
 
-// A NoCapError says that a scope has no cap in the unit in which the cap should be
-// raised.
+// A NoCapError says that a cap cannot be raised because the scope has no cap in that
+// unit.
 type NoCapError struct {
 	Scope Scope
 	Unit  Unit
-	Cap   Amount // of the scope; zero means no cap at all
+	Cap   Amount // of the scope; zero means that the scope has no cap in any unit
 }
 
 func (e *NoCapError) Error() string {
@@ -81,9 +82,9 @@ func (e *NoCapError) Error() string {
 	return fmt.Sprintf("%s has no cap in %s: its cap is %s", e.Scope, e.Unit, e.Cap.Text())
 }
 
-// Raise adds an amount to the cap of a scope, and returns the new cap. The raise of a
-// daily scope is valid only today. agent is the agent of the turn, if the scope is a
-// turn. The error may be a [*NoCapError].
+// Raise adds an amount to the cap of a scope, and returns the new cap. A raise of a daily
+// scope applies only to the current day. agent is the agent of the turn, if the scope is
+// a turn. The error may be a [*NoCapError].
 func (b *Book) Raise(s Scope, agent string, by Amount) (Amount, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,8 +173,8 @@ func (b *Book) Number(s Scope) int {
 	return b.saidOf(s).Number
 }
 
-// Worker returns the agent whose turn is counted in a scope of [KindTurn], or "" if none is.
-// For other scopes it returns "".
+// Worker returns the agent whose turn is counted in a scope of [KindTurn], or "" if there is
+// no such turn. For other scopes it returns "".
 func (b *Book) Worker(s Scope) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -241,7 +242,8 @@ type Line struct {
 	Until    time.Time // the end of the day; zero if the scope is not daily
 }
 
-// Rest returns what is neither spent nor reserved, in the units with a cap.
+// Rest returns the amount that is neither spent nor reserved, in each unit that has a
+// cap.
 func (l Line) Rest() (rest Amount) {
 	for _, u := range Units() {
 		if l.Cap[u] > 0 {
@@ -251,8 +253,8 @@ func (l Line) Rest() (rest Amount) {
 	return rest
 }
 
-// shownTasks is how many of the latest tasks Lines returns. It also returns all older
-// tasks that are at their cap.
+// shownTasks is the number of most recent tasks that Lines returns. It also returns all
+// older tasks that are at their cap.
 const shownTasks = 20
 
 // Line returns the line of one scope, or false if the scope has no cap.
@@ -263,8 +265,8 @@ func (b *Book) Line(s Scope) (Line, bool) {
 }
 
 // Lines returns the scopes that have a cap: the days of the swarm and of the agents, tasks
-// (the latest ones, running tasks first, and all that are at their cap), and the messages
-// whose turn used up its cap.
+// (the most recent ones, with running tasks first, and all tasks at their cap), and the
+// messages whose turn used up its cap.
 func (b *Book) Lines(agents []string) (list []Line) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

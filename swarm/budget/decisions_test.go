@@ -19,14 +19,15 @@ type asked struct {
 	number     int
 }
 
-// A jury asks, answers and raises at random, and knows the expected results.
+// A jury asks questions, answers them and raises caps at random, and records the expected
+// results.
 type jury struct {
 	*desk
 	random  *rand.Rand
 	open    []asked
 	over    map[string]bool    // questions that were answered or settled, by scope, day and number
 	raised  map[string]float64 // US dollars, by scope and day
-	passed  map[string]bool    // messages that may have a turn in a scope at its cap, by scope and message
+	passed  map[string]bool    // messages that a person let pass in a scope at its cap, by scope and message
 	answers int
 	back    bool // the clock has been set back
 }
@@ -35,7 +36,7 @@ func (j *jury) key(s budget.Scope) string { return s.String() + " " + j.book.Dat
 
 func (q asked) key() string { return fmt.Sprint(q.Scope, " ", q.day, " ", q.number) }
 
-// ask asks about a scope if no question about it waits.
+// ask asks about a scope if no question about it is open.
 func (j *jury) ask(s budget.Scope, agent string) {
 	j.t.Helper()
 	if j.book.IsAsked(s) {
@@ -51,7 +52,7 @@ func (j *jury) ask(s budget.Scope, agent string) {
 	j.open = append(j.open, q)
 }
 
-// answer answers an open question twice, as a daemon does if it is killed in between.
+// answer answers an open question twice, as happens when a daemon is killed in between.
 func (j *jury) answer(n int, waiting []string) {
 	j.t.Helper()
 	q := j.open[n]
@@ -82,7 +83,7 @@ func (j *jury) answer(n int, waiting []string) {
 	}
 }
 
-// settle ends the questions that nobody needs to answer any more, as the daemon does.
+// settle ends the questions that no longer need an answer, as the daemon does.
 func (j *jury) settle() {
 	j.t.Helper()
 	var left []asked
@@ -115,9 +116,10 @@ func (j *jury) configured(s budget.Scope) float64 {
 	return j.rules.Agents["a"].Turn.Dollars()
 }
 
-// check compares all caps with the raises of their days, even after a restart. Once the
-// clock has been set back, it does not compare what was spent in a day: amounts with a date
-// in the future count at the time of the check, which the next daemon does not know.
+// check compares all caps with the raises of their days, including after a restart. Once
+// the clock has been set back, it does not compare the amounts spent in a day, because
+// amounts with a date in the future count at the time of the check, and a restarted daemon
+// does not have that time.
 func (j *jury) check() {
 	j.t.Helper()
 	before := map[string]budget.Line{}
@@ -142,8 +144,8 @@ func (j *jury) check() {
 
 // TestAThousandDecisions raises caps and answers questions at random, while turns begin
 // and end, the daemon restarts, and the clock jumps past midnight and the end of summer
-// time, and back. No turn begins without room for its reservation, a raise counts on its
-// day only, and no question that is over is asked again.
+// time, and back. No turn begins without room for its reservation, a raise counts only on
+// its day, and a question that is over is never asked again.
 func TestAThousandDecisions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -1,10 +1,10 @@
 // Package budget limits what the turns of a swarm spend: US dollars, turns and time.
 //
 // A [Scope] is what a cap limits. Each turn belongs to up to four scopes: the turn itself, the
-// task (everything that results from one message, identified by its trace), the day of
-// its agent, and the day of the swarm. The [Book] knows how much is spent and reserved in
-// each scope, and never reserves so much that spent + reserved exceeds a cap, except for a
-// message that a person lets pass:
+// task (everything that results from one message, identified by its trace), the day of its
+// agent, and the day of the swarm. The [Book] tracks how much is spent and reserved in each
+// scope, and never reserves so much that spent + reserved exceeds a cap, except for a message
+// that a person lets pass:
 //
 //	       Reserve               Settle                 Release
 //	free ----------> reserved ------------> spent + rest -------> spent
@@ -12,18 +12,18 @@
 //	  +-----------------+---------------------------------+
 //	    no turn began       what was reserved and not spent
 //
-// The reservation of a turn is also the cap that its client gets. A client compares its
+// The reservation of a turn is also passed to its client as a cap. A client compares its
 // cost with the cap after each request, so a turn may exceed its reservation by the cost
-// of one request. No turn starts in a scope that has less than a cent left.
+// of one request. No turn starts in a scope with less than one cent remaining.
 //
 // After a crash the book is rebuilt from the ledger, which contains the costs, and from
 // the records of the turns, which contain the reservations. A third file, budget.json,
 // stores the raises, the questions and the answers. The book itself writes only
 // budget.json.
 //
-// A day begins at midnight in the zone of [Rules]. Lines of the ledger with a date in the
-// future (a clock was set back) count as spent today.
+// A day begins at midnight in the time zone of [Rules]. Ledger lines with a date in the
+// future (because the clock was set back) count as spent today.
 //
-// The package knows agents only by name, and knows nothing about mailboxes or clients. A
-// [Book] is safe for concurrent use.
+// The package identifies agents only by name, and does not depend on mailboxes or
+// clients. A [Book] is safe for concurrent use.
 package budget

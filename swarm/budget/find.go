@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Find returns the scope that a person names, with or without the suffix ".day" or the
-// prefix "task.". agents lists the names of all agents. The error is an
+// Find returns the scope with the name that a person typed, with or without the suffix
+// ".day" or the prefix "task.". agents lists the names of all agents. The error is an
 // [*UnknownScopeError].
 func (b *Book) Find(name string, agents []string) (Scope, error) {
 	b.mu.Lock()
@@ -34,7 +34,7 @@ func (b *Book) Find(name string, agents []string) (Scope, error) {
 		near = append(near, s.String())
 	}
 	meant := dropbox.Nearest(name, near)
-	if len(meant) == 0 { // corder.day is nearer to coder.day than the misspelled name corder is
+	if len(meant) == 0 { // corder.day is closer to coder.day than the misspelled name corder is
 		meant = dropbox.Nearest(whole+day, near)
 	}
 	return Scope{}, &UnknownScopeError{Name: name, Near: meant}

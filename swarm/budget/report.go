@@ -6,13 +6,13 @@ import (
 
 // A Report is the state of the budget, as `status --json` and `budget --json` print it.
 type Report struct {
-	Billing string  `json:"billing"` // api, subscription, or "": each client reports it
-	Warn    float64 `json:"warn"`    // the part of a cap at which the lead is warned
+	Billing string  `json:"billing"` // api, subscription, or "", which means that each client reports it
+	Warn    float64 `json:"warn"`    // the fraction of a cap at which the lead is warned
 	Scopes  []Row   `json:"scopes"`
 }
 
-// A Row describes a scope that has a cap. In a unit without a cap, the row's cap and rest
-// are null.
+// A Row describes a scope that has a cap. In a unit without a cap, the cap and rest are
+// null.
 type Row struct {
 	Scope    string     `json:"scope"` // as a person types it
 	Kind     Kind       `json:"kind"`
@@ -40,8 +40,8 @@ type Bound struct {
 	Seconds *float64 `json:"seconds"`
 }
 
-// Report returns the state of the budget, or nil if there is no cap. agents lists the
-// names of the agents.
+// Report returns the state of the budget, or nil if no cap is set. agents lists the names
+// of the agents.
 func (b *Book) Report(agents []string) *Report {
 	if !b.Bounds() {
 		return nil
@@ -73,7 +73,7 @@ func (l Line) Row() Row {
 
 func sumOf(a Amount) Sum { return Sum{a.Dollars(), int(a[Turns]), a.Span().Seconds()} }
 
-// bound converts an amount, but leaves out the units in which the line has no cap.
+// bound converts an amount, omitting the units in which the line has no cap.
 func (l Line) bound(a Amount) (b Bound) {
 	sum := sumOf(a)
 	if l.Cap[USD] > 0 {
@@ -106,7 +106,7 @@ func (b Bound) amount() (a Amount) {
 	return a
 }
 
-// A Cell has the texts for one unit of a row.
+// A Cell contains the texts for one unit of a row.
 type Cell struct {
 	Spent, Reserved, Cap, Rest string
 	Full                       bool

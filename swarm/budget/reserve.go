@@ -11,15 +11,15 @@ import (
 // A Reservation is the part of the budget that is reserved for a turn.
 type Reservation struct {
 	Turn
-	amount Amount // at the beginning
-	rest   Amount // the part that is not settled yet
-	turn   string // the restored turn, if no line of the ledger has settled it yet; otherwise ""
+	amount Amount // the initial amount
+	rest   Amount // the part that is not yet settled
+	turn   string // the restored turn, if no ledger line has settled it yet; otherwise ""
 }
 
 // USD returns the cap of the turn's client, in US dollars; 0 means no cap.
 func (r *Reservation) USD() float64 { return r.amount.Dollars() }
 
-// Time returns how long the turn may take; 0 means no bound.
+// Time returns the maximum duration of the turn; 0 means no limit.
 func (r *Reservation) Time() time.Duration {
 	if r == nil {
 		return 0
@@ -27,8 +27,8 @@ func (r *Reservation) Time() time.Duration {
 	return r.amount.Span()
 }
 
-// Note writes the reservation into the record of the turn, for the next daemon. A nil
-// reservation writes nothing.
+// Note writes the reservation into the record of the turn, for the next daemon. For a nil
+// reservation it does nothing.
 func (r *Reservation) Note(rec *journal.Record) {
 	if r == nil {
 		return
@@ -36,28 +36,28 @@ func (r *Reservation) Note(rec *journal.Record) {
 	rec.ReservedUSD, rec.ReservedTurns, rec.ReservedSeconds = r.amount.Dollars(), int(r.amount[Turns]), r.amount.Span().Seconds()
 }
 
-// A Block says why no turn may start in a scope.
+// A Block explains why no turn may start in a scope.
 type Block struct {
 	Scope
 	Unit   Unit      // the unit that is used up
 	Spent  Amount    // in the scope
 	Cap    Amount    // of the scope
-	Own    Amount    // the cap without what people added
-	Waits  bool      // the rest is reserved: the turn may start once another turn has ended
+	Own    Amount    // the cap without the raises that people added
+	Waits  bool      // the remaining amount is reserved, so the turn may start once another turn has ended
 	Answer Answer    // the person's answer; "" if there is none
 	Number int       // of the question
 	Until  time.Time // the end of the day; zero if the scope is not daily
 }
 
-// share returns how much of the rest one turn gets. The parameter "of" is the number of
-// turns that may start. If the rest allows it, the share is at least a sixteenth of the
-// cap, since each turn that uses up its share has to begin again.
+// share returns the part of the remaining amount that one turn gets. The parameter "of"
+// is the number of turns that may start. If enough remains, the share is at least a
+// sixteenth of the cap, because a turn that uses up its share has to start over.
 func share(rest, limit int64, of int) int64 {
 	return max(rest/int64(max(1, of)), min(rest, limit/16))
 }
 
-// turnsAtOnce returns how many turns can run at once in the scope. The parameter "of" is
-// the number of turns that may start. An agent runs only one turn at a time.
+// turnsAtOnce returns how many turns can run concurrently in the scope. The parameter
+// "of" is the number of turns that may start. An agent runs only one turn at a time.
 func (s Scope) turnsAtOnce(of int) int {
 	if s.Kind == KindAgent || s.Kind == KindTurn {
 		return 1
@@ -66,8 +66,8 @@ func (s Scope) turnsAtOnce(of int) int {
 }
 
 // Reserve reserves an amount for a turn that is about to start. The parameter "of" is the
-// number of turns that may start now. Without a cap nothing is reserved, and both results
-// are nil. If the turn may not start, the [Block] says why.
+// number of turns that may start now. If there is no cap, it reserves nothing, and both
+// results are nil. If the turn may not start, the [Block] explains why.
 func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,7 +110,7 @@ func (b *Book) Reserve(t Turn, of int) (*Reservation, *Block) {
 	return r, nil
 }
 
-// Restore reserves the amount in the record of an unfinished turn again.
+// Restore restores the reservation that is in the record of an unfinished turn.
 func (b *Book) Restore(rec *journal.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +118,7 @@ func (b *Book) Restore(rec *journal.Record) {
 	b.open[&Reservation{Turn: Turn{Agent: rec.Agent, Message: cmp.Or(rec.Message, rec.Turn), Trace: cmp.Or(rec.Trace, rec.Message)}, amount: amount, rest: amount, turn: rec.Turn}] = true
 }
 
-// Unsettled returns the restored turns of an agent that no line of the ledger has settled.
+// Unsettled returns the restored turns of an agent that no ledger line has settled.
 func (b *Book) Unsettled(agent string) (turns []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,8 +130,8 @@ func (b *Book) Unsettled(agent string) (turns []string) {
 	return turns
 }
 
-// Release ends the reservations of an agent, once its turns are filed. It reports whether
-// there were any.
+// Release ends the reservations of an agent once its turns are filed. It reports whether
+// the agent had any.
 func (b *Book) Release(agent string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,7 +146,7 @@ func (b *Book) Release(agent string) bool {
 }
 
 // used returns how much of its cap a scope has used. It is 0 for a scope of [KindTurn],
-// since each turn gets the whole cap. The caller holds the mutex.
+// because each turn gets the whole cap. The caller holds the mutex.
 func (b *Book) used(s Scope) Amount {
 	if s.Kind == KindTurn {
 		return Amount{}
@@ -154,8 +154,8 @@ func (b *Book) used(s Scope) Amount {
 	return b.spentIn(s)
 }
 
-// passes reports whether a person lets a message have one more turn in a scope. The caller
-// holds the mutex.
+// passes reports whether a person has allowed a message one more turn in a scope. The
+// caller holds the mutex.
 func (b *Book) passes(s Scope, message string) bool {
 	_, ok := b.saidOf(s).Passes[message]
 	return ok
@@ -193,8 +193,8 @@ func (b *Book) Check(t Turn) *Block {
 	return b.check(t)
 }
 
-// check does the work of Check. If several scopes block the turn, it prefers one at its cap
-// to one whose rest is reserved. The caller holds the mutex.
+// check implements Check. If several scopes block the turn, it prefers a scope at its cap
+// to a scope whose remaining amount is reserved. The caller holds the mutex.
 func (b *Book) check(t Turn) (waits *Block) {
 	for _, s := range t.scopes() {
 		limit := b.limit(s, t.Agent)
@@ -211,7 +211,7 @@ func (b *Book) check(t Turn) (waits *Block) {
 	return waits
 }
 
-// Open returns the number of turns for which something is reserved.
+// Open returns the number of turns that have a reservation.
 func (b *Book) Open() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

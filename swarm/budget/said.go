@@ -11,13 +11,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Answer is a person's decision about the mail that waits in a scope at its cap.
+// An Answer is a person's decision about the messages that wait in a scope at its cap.
 type Answer string
 
 // The answers.
 const (
-	More Answer = "more" // the configured cap is added once more
-	Stop Answer = "stop" // the waiting mail is given up, or waits for the next day
+	More Answer = "more" // the configured cap is added to the cap
+	Stop Answer = "stop" // the waiting messages are given up, or wait for the next day
 	End  Answer = "end"  // each message that waits now gets one more turn
 )
 
@@ -25,7 +25,7 @@ const (
 func Answers() []Answer { return []Answer{More, Stop, End} }
 
 // A round identifies the decisions about a scope. For a daily scope it includes the day, so
-// every day begins without decisions. If the clock is set back past midnight and forward
+// each day begins without decisions. If the clock is set back past midnight and forward
 // again, the decisions of each day are kept.
 type round struct {
 	Scope
@@ -40,7 +40,7 @@ func (s Scope) round(date string) round {
 	return round{s, date}
 }
 
-// String returns the name of the scope, with the day of a daily one.
+// String returns the name of the scope, with the day if the scope is daily.
 func (r round) String() string { return strings.TrimSpace(r.Scope.String() + " " + r.day) }
 
 // roundNamed parses a name that [round.String] returned.
@@ -50,7 +50,7 @@ func roundNamed(name string) (round, bool) {
 	return round{scope, date}, ok
 }
 
-// A said has the raises, warnings, questions and answers about a scope.
+// A said contains the raises, warnings, questions and answers about a scope.
 type said struct {
 	At     time.Time `json:"at"` // when it last changed
 	Raised raised    `json:"raised,omitzero"`
@@ -70,8 +70,8 @@ type said struct {
 	Passes map[string]time.Time `json:"passes,omitempty"`
 }
 
-// next clears the warning, question and answer, after a raise or after a question that
-// nobody needs to answer.
+// next clears the warning, question and answer after a raise, or after a question that no
+// longer needs an answer.
 func (of *said) next() {
 	of.Number++
 	of.Warned, of.Asked, of.Answer = false, false, ""
@@ -114,8 +114,8 @@ func readSaid(home journal.Home) (map[round]said, error) {
 	return all, nil
 }
 
-// maxSaid is the largest number of entries in budget.json. The most recently changed ones
-// are kept.
+// maxSaid is the maximum number of entries in budget.json. The most recently changed
+// entries are kept.
 const maxSaid = 1000
 
 // writeSaid writes budget.json. The caller holds the mutex.

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Kind is a kind of scope.
+// A Kind is the kind of a scope.
 type Kind string
 
 // The kinds.
@@ -60,10 +60,10 @@ func ScopeNamed(name string) (Scope, bool) {
 // Daily reports whether the scope ends with the day.
 func (s Scope) Daily() bool { return s.Kind == KindAgent || s.Kind == KindSwarm }
 
-// An UnknownScopeError says that there is no scope with that name.
+// An UnknownScopeError says that no scope has the given name.
 type UnknownScopeError struct {
 	Name string
-	Near []string // names that may have been meant, nearest first
+	Near []string // similar names of existing scopes, closest first
 }
 
 func (e *UnknownScopeError) Error() string {
@@ -74,21 +74,21 @@ func (e *UnknownScopeError) Error() string {
 	return s
 }
 
-// Rules are the caps that are in force. The zero value has none.
+// Rules are the caps that are in force. The zero value contains no caps.
 type Rules struct {
-	Billing runner.Billing // of all agents; if unknown, each client reports it
-	Warn    float64        // the part of a cap at which people are warned; 0 means 0.8
-	Zone    *time.Location // the zone in which a day begins; nil means the machine's zone
+	Billing runner.Billing // of all agents; if unknown, each client reports its own
+	Warn    float64        // the fraction of a cap at which people are warned; 0 means 0.8
+	Zone    *time.Location // the time zone of the days; nil means the system's time zone
 	Swarm   Amount         // for one day
-	// Judge is the name of the supervisor's model. Other turns leave a sixteenth of what
-	// is left of the swarm's day for its judgements, which count in dollars and time, but
-	// not as turns. "" means no model.
+	// Judge is the name of the supervisor's model. Other turns leave a sixteenth of the
+	// remaining daily amount of the swarm for its judgements, which count in dollars and
+	// time but not as turns. "" means no model.
 	Judge  string
 	Task   Amount
 	Agents map[string]AgentRules
 }
 
-// judges reports whether a name is that of the supervisor's model.
+// judges reports whether a name is the name of the supervisor's model.
 func (r Rules) judges(agent string) bool { return agent != "" && agent == r.Judge }
 
 // AgentRules are the caps of an agent.
@@ -96,7 +96,7 @@ type AgentRules struct {
 	Day, Turn Amount
 }
 
-// Bounds reports whether there is any cap.
+// Bounds reports whether any cap is set.
 func (r Rules) Bounds() bool {
 	for _, a := range r.Agents {
 		if !a.Day.IsZero() || !a.Turn.IsZero() {
@@ -123,7 +123,7 @@ func (r Rules) cap(s Scope, agent string) Amount {
 	return r.Swarm
 }
 
-// midnight returns the beginning of the day of t.
+// midnight returns the time when the day of t begins.
 func (r Rules) midnight(t time.Time) time.Time {
 	from, _ := hours.Day(t, r.zone())
 	return from
@@ -138,7 +138,7 @@ func (r Rules) NextDay(t time.Time) time.Time {
 // date returns the day of t, such as 2026-11-23.
 func (r Rules) date(t time.Time) string { return t.In(r.zone()).Format(time.DateOnly) }
 
-// A Turn describes a turn by what determines its scopes.
+// A Turn contains the properties of a turn that determine its scopes.
 type Turn struct {
 	Agent   string
 	Message string // the id of its message, or the name of a turn without a message

@@ -23,7 +23,7 @@ func TestFind(t *testing.T) {
 		"swarm": {Kind: budget.KindSwarm}, "swarm.day": {Kind: budget.KindSwarm},
 		"coder": {Kind: budget.KindAgent, Name: "coder"}, "tester.day": {Kind: budget.KindAgent, Name: "tester"},
 		"t1": {Kind: budget.KindTask, Name: "t1"}, "task.t1": {Kind: budget.KindTask, Name: "t1"},
-		"task.t3": {Kind: budget.KindTask, Name: "t3"}, // nothing is spent yet
+		"task.t3": {Kind: budget.KindTask, Name: "t3"}, // nothing has been spent yet
 		"turn.m2": {Kind: budget.KindTurn, Name: "m2"},
 	} {
 		if got, err := d.book.Find(name, d.agents); err != nil || got != want {
@@ -48,7 +48,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestCells checks the numbers that a person sees.
+// TestCells checks the numbers that are shown to a person.
 func TestCells(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: budget.Of(10, 3, time.Hour), Agents: map[string]budget.AgentRules{
 		"coder": {Day: budget.Of(2, 0, 0)}, "tester": {Day: budget.Of(0, 2, 0), Turn: budget.Of(0, 0, time.Minute)},
@@ -78,8 +78,8 @@ func TestCells(t *testing.T) {
 }
 
 // TestTheTasksThatAreShown checks that running tasks and tasks at their cap are listed
-// even if there are many others, and that a message is listed only if its turn used up
-// its cap.
+// even if there are many other tasks, and that a message is listed only if its turn used
+// up its cap.
 func TestTheTasksThatAreShown(t *testing.T) {
 	d := newDesk(t, budget.Rules{Task: usd(1), Agents: map[string]budget.AgentRules{"coder": {Turn: usd(1)}}}, "coder")
 	task := func(n int) string { return "t" + string(rune('A'+n)) }
@@ -107,7 +107,7 @@ func TestTheTasksThatAreShown(t *testing.T) {
 func TestBilling(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a", "b")
 	d.end(d.begin(budget.Turn{Agent: "a", Message: "m"}, 1), 5, func(l *journal.LedgerLine) { l.Billing = runner.BillingSubscription })
-	d.end(d.begin(budget.Turn{Agent: "a", Message: "n"}, 1), 0, func(*journal.LedgerLine) {}) // no billing is reported
+	d.end(d.begin(budget.Turn{Agent: "a", Message: "n"}, 1), 0, func(*journal.LedgerLine) {}) // the client reports no billing
 	if l := d.line("swarm.day"); l.Spent.Dollars() != 0 || l.Flat != 5 {
 		t.Errorf("spent %v, flat %v, want 0 and 5", l.Spent.Dollars(), l.Flat)
 	}
@@ -187,8 +187,8 @@ func TestTheUnitOfAWarning(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatCannotBeWritten checks that an answer or a raise changes nothing if the disk
-// refuses it.
+// TestAnAnswerThatCannotBeWritten checks that an answer or a raise changes nothing if it
+// cannot be written to disk.
 func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 	d := newDesk(t, budget.Rules{Task: usd(1)}, "a")
 	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}
@@ -213,7 +213,7 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestWorker checks that a scope of a turn names the agent of that turn.
+// TestWorker checks that Worker returns the agent of the turn that a scope counts.
 func TestWorker(t *testing.T) {
 	d := newDesk(t, budget.Rules{Agents: map[string]budget.AgentRules{"a": {Turn: usd(1)}}}, "a")
 	d.end(d.begin(budget.Turn{Agent: "a", Message: "m", Trace: "m"}, 1), 1, func(l *journal.LedgerLine) { l.Outcome = "failed" })

@@ -9,17 +9,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// spent adds up the lines of the ledger. It keeps the latest days, and at least the
-// latest mostTasks tasks. A dropped task starts again from 0.
+// spent adds up the lines of the ledger. It keeps the most recent days, and at least the
+// mostTasks most recent tasks. A dropped task restarts at 0.
 type spent struct {
 	days   map[Scope]quarters
 	tasks  map[string]*taskSum
-	turns  map[string]Amount // by message: what its last turn used, if that turn did not end well
+	turns  map[string]Amount // by message: the amount that its last turn used, if that turn did not end well
 	agents map[string]string // the agents of the messages in turns
 	order  []string          // messages in turns, oldest first
 }
 
-// A taskSum is what a task has used.
+// A taskSum is the total that a task has used.
 type taskSum struct {
 	Amount
 	last time.Time
@@ -34,7 +34,7 @@ func newSpent() spent {
 	return spent{days: map[Scope]quarters{}, tasks: map[string]*taskSum{}, turns: map[string]Amount{}, agents: map[string]string{}}
 }
 
-// add counts a line.
+// add adds a ledger line to the totals.
 func (s *spent) add(l journal.LedgerLine, used Amount) {
 	for _, of := range (Turn{Agent: l.Agent}).scopes() {
 		if s.days[of] == nil {
@@ -86,7 +86,7 @@ func (s *spent) dropTasks() {
 	}
 }
 
-// of returns what a scope has used. since is the beginning of the day.
+// of returns the amount that a scope has used. since is the beginning of the day.
 func (s *spent) of(scope Scope, since, now time.Time) Amount {
 	switch scope.Kind {
 	case KindTask:
@@ -100,15 +100,16 @@ func (s *spent) of(scope Scope, since, now time.Time) Amount {
 	return s.days[scope].since(since, now)
 }
 
-// quarters maps each quarter of an hour, by its number since 1970, to what was used in it.
-// In every zone a day begins with a new quarter, so the sums stay right when the zone changes.
+// quarters maps each quarter of an hour, numbered from 1970, to the amount used in it. In
+// every time zone a day begins with a new quarter, so the sums stay correct when the zone
+// changes.
 type quarters map[int64]Amount
 
 const quarter = 15 * 60 // seconds
 
-// mostQuarters is more quarters than two days have. The limit is on the number of
-// quarters, not on their age: what was spent today must not be lost when the clock jumps
-// ahead and back.
+// mostQuarters is larger than the number of quarters in two days. The limit applies to
+// the number of quarters, not to their age, because the amounts spent today must not be
+// lost when the clock jumps ahead and back.
 const mostQuarters = 300
 
 func (q quarters) add(at time.Time, used Amount) {
@@ -123,8 +124,8 @@ func (q quarters) add(at time.Time, used Amount) {
 	}
 }
 
-// since returns what was used since t. Amounts with a date in the future (a clock was set
-// back) count as used now.
+// since returns the amount used since t. Amounts with a date in the future (because the
+// clock was set back) count as used now.
 func (q quarters) since(t, now time.Time) (sum Amount) {
 	from, last := t.Unix()/quarter, now.Unix()/quarter
 	for n, used := range q {

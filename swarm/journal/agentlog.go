@@ -12,12 +12,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// maxLogLine bounds the text that one event adds to an agent's log, in bytes; the turn's
-// stream has the whole text.
+// maxLogLine is the maximum size, in bytes, of the text that one event adds to an agent's
+// log. The turn's stream contains the whole text.
 const maxLogLine = 8 << 10
 
-// AgentLog is an agent's readable log. It has an entry for each thing that the agent says
-// or does, with the time, the agent and the message. All lines of an entry except the
+// AgentLog is an agent's human-readable log. Each entry records one thing that the agent
+// said or did, with the time, the agent and the message. All lines of an entry except the
 // first are indented. AgentLog also passes each entry to told. It is safe for concurrent
 // use.
 type AgentLog struct {
@@ -26,7 +26,8 @@ type AgentLog struct {
 	told  func(at time.Time, id, entry string) // called with each entry
 	now   func() time.Time
 	fail  func(error)
-	// secrets are kept out of every line; nil means no secrets.
+	// secrets contains the secrets that are removed from every line; nil means no
+	// secrets.
 	secrets *tokens.Source
 }
 
@@ -59,16 +60,16 @@ func (d *AgentLog) Line(id, text string) {
 	d.told(now.UTC(), id, entry)
 }
 
-// Close closes the file; the next call of Line opens it again. So an idle agent keeps no
-// file open.
+// Close closes the file, so that an idle agent keeps no file open. The next call of Line
+// reopens it.
 func (d *AgentLog) Close() {
 	if err := d.out.Close(); err != nil {
 		d.fail(err)
 	}
 }
 
-// LogPolicy bounds the log of each agent and the kept streams of its turns.
-// Zero values mean 20 MB, 5 backups and 30 days.
+// LogPolicy limits the log of each agent and the streams of its turns that are kept. Zero
+// values mean 20 MB, 5 backups and 30 days.
 type LogPolicy struct {
 	MaxSizeMB, MaxBackups, MaxAgeDays int
 }

@@ -14,11 +14,11 @@ import (
 // newest first. Amend reads only the receipts of messages that have no line.
 const maxAmend = 500
 
-// Amend adds the lines that are missing at the end of the ledger, and returns their
-// number. A new line is not made durable at once, because each turn would then have to
-// wait for the disk once more. So a power cut can lose the last lines, and kill -9
-// between two steps can lose the line of a failed turn. Amend makes the missing lines
-// from the receipts and the records of the turns, which are durable.
+// Amend appends the missing lines to the ledger, and returns how many it added. A new
+// line is not made durable immediately, because each turn would then have to wait for
+// another disk write. So a power cut can lose the last lines, and kill -9 between two
+// steps can lose the line of a failed turn. Amend reconstructs the missing lines from the
+// receipts and the records of the turns, which are durable.
 func (l *Ledger) Amend(home Home, store *dropbox.Store, agents []string, now time.Time) (added int, err error) {
 	var lost []LedgerLine
 	for _, agent := range agents {
@@ -44,7 +44,8 @@ func (l *Ledger) Amend(home Home, store *dropbox.Store, agents []string, now tim
 	return added, nil
 }
 
-// unwritten makes the missing lines for the newest of an agent's turns that ended well.
+// unwritten returns the missing lines for the most recent of an agent's turns that ended
+// well.
 func (l *Ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([]LedgerLine, error) {
 	box, err := store.Mailbox(agent)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
@@ -60,8 +61,8 @@ func (l *Ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([
 			return nil, err
 		}
 		entries = slices.DeleteFunc(entries, func(e dropbox.Entry) bool { return l.recent[e.ID] })
-		// Sort by time, since file names begin with the priority. Messages are finished
-		// in nearly the order in which they arrive.
+		// Sort by creation time, because file names begin with the priority. Messages are
+		// finished in nearly the order in which they arrive.
 		slices.SortFunc(entries, func(a, b dropbox.Entry) int { return b.Created.Compare(a.Created) })
 		for _, e := range entries[:min(len(entries), maxAmend)] {
 			if line, ok := lineOf(store, box, e, day); ok {
@@ -72,8 +73,8 @@ func (l *Ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([
 	return lost, nil
 }
 
-// lineOf makes the ledger's line for a message in done/. It returns false if the message
-// had no separate turn, or its receipt cannot be read.
+// lineOf returns the ledger line for a message in done/. It returns false if the message
+// had no separate turn, or if its receipt cannot be read.
 func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day time.Time) (LedgerLine, bool) {
 	data, err := box.Receipt(e)
 	if err != nil {
@@ -92,7 +93,7 @@ func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day tim
 	return LineOf(m, r), true
 }
 
-// unwrittenFailures makes the missing lines for attempts that ended badly.
+// unwrittenFailures returns the missing lines for attempts that ended badly.
 func (l *Ledger) unwrittenFailures(home Home, now time.Time) ([]LedgerLine, error) {
 	turns, err := home.Recorded()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A mailbox that cannot be read causes an error. It must not count as empty.
+// A mailbox that cannot be read causes an error and does not count as empty.
 func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	if err := dropbox.Create(dir); err != nil {
@@ -74,7 +74,7 @@ func TestAmend(t *testing.T) {
 		t.Errorf("Amend of a ledger that cannot be written = %d, %v", n, err)
 	}
 	heal()
-	for _, want := range []int{2, 0} { // the next daemon has nothing to add
+	for _, want := range []int{2, 0} { // a restarted daemon has no lines to add
 		l, err := OpenLedger(home, nil)
 		if err != nil {
 			t.Fatal(err)

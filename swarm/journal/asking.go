@@ -15,36 +15,35 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Asked is a line of a turn's .asks file. It says that a process of the turn, or the
-// daemon on behalf of the turn's client, waits for an answer, or no longer waits. Lines
-// are only added to the file. Several questions can wait at once, and after a crash a
-// line may name a process that is gone.
+// An Asked is a line of a turn's .asks file. It records that a process of the turn, or
+// the daemon on behalf of the turn's client, is waiting for an answer, or is no longer
+// waiting. The file is append-only. Several questions can wait at once, and after a crash
+// a line may name a process that no longer exists.
 type Asked struct {
 	ID string `json:"id"`           // id of the question
 	Of string `json:"of,omitempty"` // who is asked: an agent, the lead, or a channel or nick on IRC
-	// Mailbox is set if Of has no mailbox. It is then the mailbox that the question was
-	// sent to: the bridge's.
+	// Mailbox is set only if Of has no mailbox. The question was then sent to this
+	// mailbox, which belongs to the bridge.
 	Mailbox string         `json:"mailbox,omitempty"`
-	Text    string         `json:"text,omitempty"` // the beginning of the question, in one line
+	Text    string         `json:"text,omitempty"` // the beginning of the question, on one line
 	Since   time.Time      `json:"since,omitzero"`
 	Until   time.Time      `json:"until,omitzero"`
 	Process runner.Process `json:"process,omitzero"` // the process that waits
-	// Call is the tool call that the client of the turn asks permission for; "" means any
-	// other question.
+	// Call is the tool call for which the client of the turn asks permission, or "" for
+	// any other question.
 	Call string `json:"call,omitempty"`
-	// Copy is set if several questions need only one answer: it is the id of the first of
-	// them. In the first one it is "".
+	// Copy is the id of the first of several questions that need only one answer between
+	// them. In the first question, and in a question that needs its own answer, it is "".
 	Copy string `json:"copy,omitempty"`
 	Over bool   `json:"over,omitempty"`
 	// At is the time from which the question counts as over.
 	At  time.Time `json:"at,omitzero"`
 	Why string    `json:"why,omitempty"` // why it is over; "" if nobody needs to know
-	// Late says that nobody answered in time, and what the asker then does: continue,
+	// Late is set if nobody answered in time. It says what the asker then does: continue,
 	// pause, deny or abort.
 	Late string `json:"late,omitempty"`
-	// Told says which event about the question is on the list of events: the one that
-	// says that it was asked ([ToldAsked]), or the one that says that nobody answered in
-	// time ([ToldLate]).
+	// Told says which event about the question is in the list of events: the event that
+	// it was asked ([ToldAsked]), or the event that nobody answered in time ([ToldLate]).
 	Told string `json:"told,omitempty"`
 }
 
@@ -54,7 +53,7 @@ const (
 	ToldLate  = "late"
 )
 
-// Asks are the questions of one turn: the lines of its .asks file.
+// Asks gives access to the questions of one turn, which are the lines of its .asks file.
 type Asks struct{ path string }
 
 // Asks returns the questions of a turn.
@@ -67,10 +66,10 @@ type Waiting struct {
 	noted bool
 }
 
-// Asks records that the running turn waits for the answer to a question, for at most
-// patience. The caller sets ID and Of, and may set Mailbox, Text and Copy. The status
-// shows the question, and the daemon tells people about it. The caller must end the wait.
-// Outside a turn, Asks does nothing.
+// Asks records that the running turn waits at most patience for the answer to a question.
+// The caller sets ID and Of, and may set Mailbox, Text and Copy. The status shows the
+// question, and the daemon tells people about it. The caller must end the wait. Outside a
+// turn, Asks does nothing.
 func (id Identity) Asks(a Asked, patience time.Duration) *Waiting {
 	if id.Turn == "" {
 		return &Waiting{}
@@ -82,20 +81,21 @@ func (id Identity) Asks(a Asked, patience time.Duration) *Waiting {
 	return w
 }
 
-// maxAskedShown bounds the part of a question that the status shows, in columns.
+// maxAskedShown is the maximum width, in columns, of the part of a question that the
+// status shows.
 const maxAskedShown = 200
 
 // Noted reports whether the wait was recorded. If so, the daemon tells people about the
 // question, and tells them again if nobody answers in time.
 func (w *Waiting) Noted() bool { return w.noted }
 
-// End records that the turn no longer waits. why is the reason why nobody needs to answer
-// any more. If it is "", the question stays open for a later answer. Only the first End
-// or Late counts.
+// End records that the turn no longer waits. why is the reason why the question no longer
+// needs an answer. If it is "", the question stays open for a later answer. Only the
+// first End or Late counts.
 func (w *Waiting) End(why string) { w.end(Asked{Over: true, At: time.Now().UTC(), Why: why}) }
 
-// Late records that nobody answered in time, and what the asker then does (the parameter
-// does). The question stays open for a later answer.
+// Late records that nobody answered in time. The parameter "does" says what the asker
+// does next. The question stays open for a later answer.
 func (w *Waiting) Late(does string) { w.end(Asked{Over: true, At: time.Now().UTC(), Late: does}) }
 
 func (w *Waiting) end(a Asked) {
@@ -104,7 +104,7 @@ func (w *Waiting) end(a Asked) {
 	}
 	a.ID, w.id = w.id, ""
 	if w.noted {
-		_ = w.asks.writeLine(a) // without the line the status shows the question until the turn ends
+		_ = w.asks.writeLine(a) // if the line is missing, the status shows the question until the turn ends
 	}
 }
 
@@ -135,8 +135,8 @@ func (s Asks) writeLine(a Asked) error {
 	return errors.Join(err, f.Close())
 }
 
-// Longest returns the question whose answer the turn has waited for longest, or nil if it
-// waits for none.
+// Longest returns the question that the turn has been waiting on the longest, or nil if
+// it waits for no answer.
 func (s Asks) Longest() *Asked {
 	for _, a := range s.Open() {
 		if a.Process.Alive() {
@@ -146,11 +146,11 @@ func (s Asks) Longest() *Asked {
 	return nil
 }
 
-// turnEnded is the reason why a question is over if no other reason was recorded.
+// turnEnded is the default reason why a question is over.
 const turnEnded = "that turn has ended"
 
-// WhyOver says why the turn no longer waits for the answer to a question. It returns ""
-// if the turn still waits.
+// WhyOver returns the reason why the turn no longer waits for the answer to a question.
+// It returns "" if the turn is still waiting.
 func (s Asks) WhyOver(question string) (why string) {
 	why = turnEnded
 	for a := range s.lines() {
@@ -165,8 +165,8 @@ func (s Asks) WhyOver(question string) (why string) {
 	return why
 }
 
-// Settled says why nobody needs to answer a question any more. It returns "" while an
-// answer is still wanted, even after the turn has ended.
+// Settled returns the reason why a question no longer needs an answer. It returns ""
+// while an answer is still wanted, even after the turn has ended.
 func (s Asks) Settled(question string) (why string) {
 	for a := range s.lines() {
 		if a.ID == question && a.Over {
@@ -177,7 +177,7 @@ func (s Asks) Settled(question string) (why string) {
 }
 
 // Open returns the questions that are not recorded as over, oldest first. The process
-// that asked may be gone.
+// that asked may have ended.
 func (s Asks) Open() []Asked {
 	var open []Asked
 	for a := range s.lines() {
@@ -192,13 +192,13 @@ func (s Asks) Open() []Asked {
 	return open
 }
 
-// Told records which event about a question is on the list of events: see [Asked.Told].
+// Told records which event about a question is in the list of events. See [Asked.Told].
 func (s Asks) Told(question, what string) error { return s.writeLine(Asked{ID: question, Told: what}) }
 
-// An AskedState is a question with its outcome.
+// An AskedState is a question and its outcome.
 type AskedState struct {
-	Asked                    // with Over, At, Why and Late from the line that ended it
-	ToldAsked, ToldLate bool // which events about it are on the list of events
+	Asked                    // Over, At, Why and Late are from the line that ended the question
+	ToldAsked, ToldLate bool // which events about it are in the list of events
 }
 
 // All returns all questions of the turn, oldest first.
@@ -218,11 +218,10 @@ func (s Asks) All() (all []AskedState) {
 	return all
 }
 
-// Waited returns how long the turn has waited for answers up to now. Time during which
-// several questions waited counts once. If the process of an open question is gone, the
-// question does not count.
+// Waited returns how long the turn has waited for answers up to now. Overlapping waits
+// count only once. An open question does not count if its process no longer exists.
 func (s Asks) Waited(now time.Time) (sum time.Duration) {
-	var until time.Time // the waits up to this time are counted
+	var until time.Time // waits up to this time have been counted
 	for _, q := range s.All() {
 		end := now
 		switch {

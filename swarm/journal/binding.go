@@ -17,25 +17,25 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Binding says which process is the session that a person attached as an agent. A
+// A Binding identifies the process of the session that a person attached as an agent. A
 // program belongs to the session if that process is one of its ancestors.
 type Binding struct {
 	V       int            `json:"v"`
 	Agent   string         `json:"agent"`
 	Process runner.Process `json:"process"`
-	Session string         `json:"session"` // id of the client's session; never used as an address
+	Session string         `json:"session"` // id of the client's session; it is never used as an address
 	Since   time.Time      `json:"since"`
 
 	// The mail that the session works on, if any.
 	Message string   `json:"message,omitempty"` // id
 	Turn    string   `json:"turn,omitempty"`
 	Notes   []string `json:"notes,omitempty"`  // ids of the notes in the same turn
-	Asked   bool     `json:"asked,omitempty"`  // the person or the model fetched the mail
+	Asked   bool     `json:"asked,omitempty"`  // the person or the model asked for the mail
 	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn works on the mail
-	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session was given
-	Blocks  int      `json:"blocks,omitempty"` // turns in a row that the Stop hook began
+	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session received
+	Blocks  int      `json:"blocks,omitempty"` // number of consecutive turns that the Stop hook started
 
-	// The ids, given by the client, of the sub-agents that work in the background.
+	// The ids that the client assigned to the sub-agents that work in the background.
 	Tasks  []string `json:"tasks,omitempty"`  // those that were working when the last turn ended
 	Before []string `json:"before,omitempty"` // those that were working before the session got the message
 	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message waits for its sub-agents
@@ -47,9 +47,9 @@ func (b *Binding) Helpers() []string {
 }
 
 // AwaitsTasks reports whether the message waits for its sub-agents at the end of a turn.
-// done says whether the turn that ended is the message's. If it is another turn,
-// AwaitsTasks returns b.Awaits, since the session may not know yet that sub-agents have
-// ended.
+// done says whether the turn that ended was the turn of the message. If it was another
+// turn, AwaitsTasks returns b.Awaits, because the session may not yet have noticed that
+// sub-agents have ended.
 func (b *Binding) AwaitsTasks(done bool) bool {
 	if done {
 		return len(b.Helpers()) > 0
@@ -57,12 +57,13 @@ func (b *Binding) AwaitsTasks(done bool) bool {
 	return b.Awaits
 }
 
-// Forget records that the session works on no message.
+// Forget records that the session is not working on a message.
 func (b *Binding) Forget() {
 	b.Message, b.Turn, b.Notes, b.Before, b.Awaits = "", "", nil, nil, false
 }
 
-// bindings returns the folder of the bindings. It has a file for each attached agent.
+// bindings returns the folder of the bindings. It contains one file for each attached
+// agent.
 func (h Home) bindings() string { return filepath.Join(h.dir, "attached") }
 
 func (h Home) BindingFile(agent string) string { return filepath.Join(h.bindings(), agent+".json") }
@@ -95,11 +96,12 @@ func (h Home) LastBinding(agent string) (*Binding, error) {
 	return b, nil
 }
 
-// allAncestors is more than the number of ancestors that a process can have.
+// allAncestors is larger than the number of ancestors that a process can have.
 const allAncestors = 4096
 
-// AttachedTo returns the attached session in which a process runs, which is one of the
-// ancestors of the process. It returns nil if the process runs in no attached session.
+// AttachedTo returns the attached session in which a process runs. The session is one of
+// the ancestors of the process. It returns nil if the process does not run in an attached
+// session.
 func (h Home) AttachedTo(pid int) (*Binding, error) {
 	files, err := os.ReadDir(h.bindings())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +117,7 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 		}
 		b, err := h.LastBinding(name)
 		if err != nil || b == nil {
-			continue // the file is gone or cannot be read: no session
+			continue // the file is missing or cannot be read, so it does not count as a session
 		}
 		if above == nil {
 			above = runner.Ancestors(pid, allAncestors)
@@ -127,8 +129,8 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 	return nil, nil
 }
 
-// LockBinding waits until no other program holds the lock on an agent's binding, and then
-// holds it. The caller calls the returned function to unlock.
+// LockBinding locks an agent's binding. It waits while another program holds the lock.
+// The caller calls the returned function to unlock.
 func (h Home) LockBinding(agent string) (func() error, error) {
 	if err := discovery.MakeHome(h.dir); err != nil {
 		return nil, err

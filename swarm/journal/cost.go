@@ -2,12 +2,12 @@ package journal
 
 import "encoding/json"
 
-// Cost is the cost of an agent, in US dollars, as its CLI estimates it. A day is a UTC
-// day. In JSON, an amount is null if it is 0 and the cost of some turns is unknown.
+// Cost is the cost of an agent, in US dollars, as estimated by its CLI. Days are UTC
+// days. In JSON, an amount is null if it is 0 and the cost of some turns is unknown.
 type Cost struct {
 	Today float64 `json:"today"`
 	Total float64 `json:"total"`
-	// The numbers of turns whose cost is unknown, or not known in full.
+	// The numbers of turns whose cost is unknown or only partly known.
 	TodayUnknown int `json:"today_unknown_turns,omitempty"`
 	TotalUnknown int `json:"total_unknown_turns,omitempty"`
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// maxBatch is the maximum number of events that a listener gets at once.
+// maxBatch is the maximum number of events that are passed to a listener at once.
 const maxBatch = 100
 
-// A cursor says which events a listener has heard.
+// A cursor records which events a listener has heard.
 type cursor struct {
 	V   int   `json:"v"`
 	Seq int64 `json:"seq"` // number of the last event that the listener has heard
@@ -30,7 +30,7 @@ func (e *Events) cursorFile(name string) string {
 	return filepath.Join(e.dir, "cursors", name+".json")
 }
 
-// held locks the cursor of a listener while f runs.
+// held holds the lock on the cursor of a listener while f runs.
 func (e *Events) held(name string, f func() error) error {
 	if err := os.MkdirAll(filepath.Join(e.dir, "cursors"), 0o700); err != nil {
 		return err
@@ -38,8 +38,8 @@ func (e *Events) held(name string, f func() error) error {
 	return whileLocked(filepath.Join(e.dir, "cursors", name+".lock"), f)
 }
 
-// Begin gives a new listener a cursor, durably: the listener hears the events that are
-// added from now on. A listener that already has a cursor keeps it.
+// Begin durably creates a cursor for a new listener. The listener hears the events that
+// are added from now on. A listener that already has a cursor keeps it.
 func (e *Events) Begin(name string) error {
 	err := e.held(name, func() error {
 		_, err := os.Lstat(e.cursorFile(name))
@@ -61,11 +61,12 @@ func (e *Events) Begin(name string) error {
 // Tell calls hear with the events that a listener has not heard, at most 100 at a time,
 // until there are no more or hear returns an error. Tell then returns that error, and the
 // next call of Tell repeats the refused events. missed is the number of events
-// immediately before the given ones that the listener has lost, because the list no
-// longer has them or their lines cannot be read. A listener for which Begin was never
-// called hears the whole list.
+// immediately before the given events that the listener has lost because they are no
+// longer in the list or because their lines cannot be read. A listener for which Begin
+// was never called hears the whole list.
 //
-// While hear runs, no other process calls a listener with that name. hear may add events.
+// While hear runs, no other process calls the listener with that name. hear may add
+// events.
 func (e *Events) Tell(name string, hear func(events []Event, missed int64) error) error {
 	var heard error
 	err := e.held(name, func() error {
@@ -103,12 +104,12 @@ type Reader struct {
 // From returns a reader of the events after the event with the number seq.
 func (e *Events) From(seq int64) *Reader { return &Reader{e, cursor{Seq: seq}} }
 
-// Next returns at most 100 of the next events, oldest first, or none if no event was
-// added since. If the list was deleted in the meantime, Next continues with the first event
-// of the new one.
+// Next returns at most 100 of the next events, oldest first. It returns no events if none
+// were added since the last call. If the list was deleted in the meantime, Next continues
+// with the first event of the new list.
 func (r *Reader) Next() ([]Event, error) {
 	events, next, err := r.list.after(&r.at)
-	if errors.Is(err, fs.ErrNotExist) { // not even the folder exists
+	if errors.Is(err, fs.ErrNotExist) { // the folder does not exist yet
 		return nil, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("list of events: %w", err)
@@ -126,8 +127,8 @@ func (e *Events) save(name string, c cursor) error {
 	return e.files.Write(e.cursorFile(name), durable.Options{Volatile: true}, append(data, '\n'))
 }
 
-// cursor reads the cursor of a listener. A missing or damaged cursor counts as one before
-// the first event: it is better to hear an event twice than not at all.
+// cursor reads the cursor of a listener. A missing or damaged cursor counts as a cursor
+// before the first event, because it is better to hear an event twice than not at all.
 func (e *Events) cursor(name string) (c cursor, err error) {
 	data, err := os.ReadFile(e.cursorFile(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,9 +142,9 @@ func (e *Events) cursor(name string) (c cursor, err error) {
 	return c, nil
 }
 
-// after returns the next events after a cursor, and the cursor after those events. If the
-// cursor belongs to a deleted list, after first moves it before the first event of this
-// list.
+// after returns the next events after a cursor, and a cursor that is after those events.
+// If the cursor belongs to a deleted list, after first moves it before the first event of
+// this list.
 func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	err = e.locked(func() error {
 		last, _, err := e.end()
@@ -172,8 +173,9 @@ func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	return events, next, err
 }
 
-// continues reports whether a cursor may belong to this list, not to a deleted one: the
-// event before its offset is the last one that the listener has heard.
+// continues reports whether a cursor may belong to this list and not to a deleted list.
+// If it belongs to this list, the event before its offset is the last event that the
+// listener has heard.
 func (e *Events) continues(c cursor) (bool, error) {
 	if c.Offset == 0 {
 		return true, nil
@@ -194,7 +196,7 @@ func (e *Events) continues(c cursor) (bool, error) {
 			return same, err
 		}
 	}
-	return true, nil // the file of the cursor was rotated away
+	return true, nil // the cursor's file has been rotated out
 }
 
 // endsWith reports whether the line that ends at the cursor's offset contains the
@@ -210,9 +212,9 @@ func endsWith(file *os.File, c cursor) (bool, error) {
 	return end[0] == '\n' && seq == c.Seq, err
 }
 
-// read adds the events of one file that come after a cursor, up to maxBatch events in
-// all, and moves the cursor after them. If want is not 0, it reads the file only if the
-// first event in it has that number. It reports whether it read the file.
+// read adds the events of one file that follow a cursor, up to a total of maxBatch
+// events, and moves the cursor past them. If want is not 0, it reads the file only if the
+// first event in the file has that number. It reports whether it read the file.
 func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool, error) {
 	file, err := os.Open(filepath.Join(e.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -250,7 +252,7 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 	return true, nil
 }
 
-// firstIn returns the number of the first event in r, or 0 if r contains no event.
+// firstIn returns the number of the first event in r, or 0 if r contains no events.
 func firstIn(r *bufio.Reader) (int64, error) {
 	for {
 		line, err := r.ReadBytes('\n')

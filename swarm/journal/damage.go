@@ -5,9 +5,9 @@ import (
 )
 
 // Damaged checks whether state.json and sessions.json still contain what the daemon wrote,
-// and lists those that do not. If state.json is damaged, the daemon does not start, since
-// it would wake agents that are paused or stopped. If sessions.json is damaged, the daemon
-// starts, and each agent begins a new conversation.
+// and lists those that do not. If state.json is damaged, the daemon does not start,
+// because it would wake agents that are paused or stopped. If sessions.json is damaged,
+// the daemon starts, and each agent begins a new conversation.
 func (h Home) Damaged() []*DamagedError {
 	var list []*DamagedError
 	_, holds := OpenHolds(h)

@@ -10,8 +10,8 @@ import (
 type DamagedError struct {
 	Path string
 	Err  error  // the fault in the file
-	Lost string // the facts that are lost with it
-	Next string // the next step for a person
+	Lost string // the information that is lost with the file
+	Next string // the step that a person should take next
 }
 
 func (e *DamagedError) Error() string {
@@ -24,8 +24,8 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Aside returns the name to which SetAside moves a damaged file.
+// Aside returns the path to which SetAside moves a damaged file.
 func (e *DamagedError) Aside() string { return e.Path + ".damaged" }
 
-// SetAside moves the file out of the way.
+// SetAside moves the file to the path that Aside returns.
 func (e *DamagedError) SetAside() error { return os.Rename(e.Path, e.Aside()) }

@@ -8,28 +8,30 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Decision is a receipt's entry about a tool call that the client asked permission for.
+// A Decision is the entry in a receipt for a tool call for which the client asked
+// permission.
 type Decision struct {
 	Kind    string    `yaml:"kind" json:"kind"`
 	Command string    `yaml:"command,omitempty" json:"command,omitempty"` // the beginning
 	Paths   []string  `yaml:"paths,omitempty" json:"paths,omitempty"`
 	Tool    string    `yaml:"tool,omitempty" json:"tool,omitempty"`   // the tool of an MCP server
-	Title   string    `yaml:"title,omitempty" json:"title,omitempty"` // set if there is no command, path or tool
+	Title   string    `yaml:"title,omitempty" json:"title,omitempty"` // set only if there is no command, path or tool
 	Allowed bool      `yaml:"allowed" json:"allowed"`
-	Rule    string    `yaml:"rule,omitempty" json:"rule,omitempty"` // the configuration entry that decided, or that said to ask
+	Rule    string    `yaml:"rule,omitempty" json:"rule,omitempty"` // the configuration entry that made the decision, or that required a question
 	By      string    `yaml:"by,omitempty" json:"by,omitempty"`     // the person who answered, or "nobody"
 	Why     string    `yaml:"why,omitempty" json:"why,omitempty"`   // why nobody answered, or why nobody was asked
 	At      time.Time `yaml:"at" json:"at"`
 }
 
-// About returns the tool call in one line.
+// About describes the tool call on one line.
 func (d Decision) About() string {
 	return d.Kind + " " + cmp.Or(d.Command, strings.Join(d.Paths, ", "), d.Tool, d.Title)
 }
 
-// Bounds of the decisions in a receipt. maxDecisions bounds the number of decisions of
-// each kind that [Receipt.Decide] keeps, maxDecisionText a string from the client, in
-// bytes, and maxPaths the paths of one decision.
+// Limits on the decisions in a receipt. maxDecisions is the maximum number of decisions
+// of each kind that [Receipt.Decide] keeps, maxDecisionText is the maximum size of a
+// string from the client in bytes, and maxPaths is the maximum number of paths of one
+// decision.
 const (
 	maxDecisions    = 100
 	maxDecisionText = 1 << 10
@@ -55,9 +57,9 @@ func decisionOf(d runner.Decision) Decision {
 	return out
 }
 
-// Decide adds decisions of a turn to the receipt, in their order: the first ones that
-// were denied or that somebody was asked about, and the first ones that a rule allowed.
-// If that leaves some out, it sets Decided to the number of all decisions.
+// Decide adds decisions of a turn to the receipt in their original order: the first ones
+// that were denied or that somebody was asked about, and the first ones that a rule
+// allowed. If it omits some decisions, it sets Decided to the total number.
 func (r *Receipt) Decide(all []runner.Decision) {
 	told, quiet := 0, 0
 	for _, d := range all {

@@ -1,4 +1,5 @@
-// Package journal keeps the daemon's own files, in the folder that a [Home] names:
+// Package journal reads and writes the daemon's own files, which are in the folder that a
+// [Home] names:
 //
 //	turns/TURN.json      the [Record] of an attempt: durable before the client gets the prompt
 //	turns/TURN.sent      the messages that a turn sent
@@ -13,13 +14,13 @@
 //	pids/AGENT.pid       the client that works for an agent, or waits for its next message
 //	logs/AGENT.log       the [AgentLog], for people
 //
-// Each file is either replaced as a whole or extended line by line. A power cut leaves
-// the old or the new version of a file that must survive it. The ledger may lose its last
-// lines, and [Ledger.Amend] adds them again. [WhoAmI] and [Home.CallerOf] find out to which
-// agent's turn a caller belongs, from these files, the caller's ancestor processes and its
-// environment. The package starts no process and has no queue. It knows only the pid, the
-// start time and the mark of a client. A [Receipt] is kept with the mail, but its format is
-// defined here, since ledger lines are made from it.
+// Each file is either replaced as a whole or extended line by line. After a power cut, a
+// file that must survive it has its old or its new content. The ledger may lose its last
+// lines, and [Ledger.Amend] restores them. [WhoAmI] and [Home.CallerOf] determine which
+// agent's turn a caller belongs to. They use these files, the caller's ancestor processes
+// and its environment. The package starts no process and has no queue. It uses only the
+// pid, the start time and the mark of a client. A [Receipt] is stored with the mail, but
+// its format is defined here because ledger lines are made from receipts.
 //
 // # The list of events
 //
@@ -30,11 +31,11 @@
 //	events.old.jsonl      the lines before those; still older lines are deleted
 //	cursors/NAME.json     the number of the last event that the listener NAME has heard
 //
-// Every process of a project may add events: the daemon, and the hooks of attached
+// All processes of a project can add events: the daemon and the hooks of attached
 // sessions. An event is durable once [Events.Add] has returned. [Events.Tell] gives a
 // listener the events that it has not heard, in order, and moves its cursor after the
-// listener has accepted them. So a listener hears every event at least once, even across
-// crashes, but it may hear an event again after a crash.
+// listener has accepted them. So a listener hears every event at least once, but after a
+// crash it may hear an event a second time.
 //
 // A process that repeats interrupted steps after a crash may add an event a second time.
 // Both copies have the same [Event].Key, by which a listener recognizes the second.

@@ -53,8 +53,8 @@ func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 	}
 }
 
-// Secrets are durable before anybody can use them: a cut leaves the old ones, and the next
-// call makes the missing ones.
+// Secrets are durable before anybody can use them. After a power cut the old secrets
+// remain, and the next call creates the missing ones.
 func TestThePowerCutsInTheTokens(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	first, err := home.Tokens("coder")

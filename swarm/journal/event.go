@@ -7,28 +7,28 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Kind says what happened.
+// A Kind is the kind of an event.
 type Kind string
 
-// The kinds of events. irc.map uses these words, so a new kind must be added to its words
-// (IRCRule in package config). It also needs a place on IRC (announced and howShown in
-// cmd/claude-swarm). Without a place there, the new kind is shown by each rule of irc.map
-// that names no moment. A test in package docs names the pages that do not mention the
-// new kind.
+// The kinds of events. irc.map uses these words, so a new kind must be added to the words
+// that it accepts (IRCRule in package config) and to the code that shows events on IRC
+// (announced and howShown in cmd/claude-swarm). Otherwise each rule of irc.map that names
+// no moment shows the new kind. A test in package docs names the pages that do not
+// mention the new kind.
 const (
 	Begun  Kind = "begun"  // a turn begins: Message is its message, To is the agent
 	Result Kind = "result" // a turn ended well: Message is its result, To is the sender of its message
-	Failed Kind = "failed" // a turn ended badly: Message says why
+	Failed Kind = "failed" // a turn ended badly: Message contains the reason
 	Mail   Kind = "mail"   // Message arrived in the mailbox of the lead
 	Alert  Kind = "alert"  // Message is from the daemon, for the lead
-	Dead   Kind = "dead"   // a message was given up: Message says why
-	// A tool call that a client asked permission for was denied, or somebody was asked
-	// about it: Message has the outcome.
+	Dead   Kind = "dead"   // a message was given up: Message contains the reason
+	// A client asked permission for a tool call, and the call was denied or somebody was
+	// asked about it. Message contains the outcome.
 	Permission Kind = "permission"
-	Noticed    Kind = "notice" // an event that has only a Notice
+	Noticed    Kind = "notice" // an event that contains only a Notice
 )
 
-// An Event is a fact that people may want to see.
+// An Event is an occurrence that people may want to see.
 type Event struct {
 	V    int       `json:"v"`
 	Seq  int64     `json:"seq"` // 1, 2, 3 …; set by [Events.Add]
@@ -46,19 +46,19 @@ type Event struct {
 	// Task is a person's task that this event completes, or nil.
 	Task *Message `json:"task,omitempty"`
 	Turn *Turn    `json:"turn,omitempty"` // set for Result and Failed
-	// Quiet is set if the event happened in the person's quiet hours: it is the time when
-	// they end. The daemon tells the person about the event only then, in an alert about
-	// all such events.
+	// Quiet is the time when the person's quiet hours end. It is set only if the event
+	// happened during them. The daemon reports the event to the person only at that time,
+	// in one alert about all such events.
 	Quiet time.Time `json:"quiet_until,omitzero"`
-	// Gathers is set for the Alert at the end of the quiet hours: it has the words of the
-	// notices that the Alert reports.
+	// Gathers lists the words of the notices that an Alert at the end of the quiet hours
+	// reports. It is empty for all other events.
 	Gathers []Word `json:"gathers,omitempty"`
-	// Notice is what a person may have to act on, or nil. An event of any kind may have
-	// one.
+	// Notice is set if a person may have to act on the event. An event of any kind may
+	// have one.
 	Notice *Notice `json:"notice,omitempty"`
 }
 
-// Word returns the word of the event's notice, or "" if it has none.
+// Word returns the word of the event's notice, or "" if the event has no notice.
 func (ev Event) Word() Word {
 	if ev.Notice == nil {
 		return ""
@@ -76,7 +76,7 @@ type Turn struct {
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 }
 
-// A Message is the part of a message that the list keeps.
+// A Message is the part of a message that is stored in the list.
 type Message struct {
 	ID       string       `json:"id,omitempty"` // "" if it was not delivered
 	From     string       `json:"from"`
@@ -92,13 +92,14 @@ type Message struct {
 	Body     string       `json:"body,omitempty"`  // the beginning of the body
 }
 
-// Bounds of the part of a message that the list keeps, in bytes.
+// Size limits, in bytes, for the part of a message that is stored in the list.
 const (
-	maxText  = 7 << 10 // of the body, so that a whole alert fits
-	maxExtra = 4 << 10 // a longer Extra is left out: a part of it would not be valid YAML
+	maxText  = 7 << 10 // of the body; large enough for a whole alert
+	maxExtra = 4 << 10 // a longer Extra is omitted, because a part of it would not be valid YAML
 )
 
-// Keep returns the part of a message that the list keeps. It returns nil for nil.
+// Keep returns the part of a message that is stored in the list. It returns nil if m is
+// nil.
 func Keep(m *dropbox.Message) *Message {
 	if m == nil {
 		return nil
@@ -113,14 +114,14 @@ func Keep(m *dropbox.Message) *Message {
 	return out
 }
 
-// Mail returns the message with the parts that were kept. It returns nil for nil.
+// Mail returns the message with the parts that were stored. It returns nil if m is nil.
 func (m *Message) Mail() *dropbox.Message {
 	if m == nil {
 		return nil
 	}
 	priority, err := dropbox.ParsePriority(m.Priority)
 	if err != nil {
-		priority = dropbox.Normal // the word of a later version
+		priority = dropbox.Normal // a priority from a later version
 	}
 	return &dropbox.Message{
 		V: dropbox.Version, ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,
@@ -128,7 +129,7 @@ func (m *Message) Mail() *dropbox.Message {
 	}
 }
 
-// cut returns the beginning of a string, in whole runes.
+// cut truncates a string to maxText bytes, without splitting a rune.
 func cut(s string) string {
 	if len(s) <= maxText {
 		return s

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// A Hold is the state of an agent that must outlive the daemon: who paused or stopped it,
-// and how its latest turns failed.
+// A Hold is the part of an agent's state that must survive a restart of the daemon: who
+// paused or stopped the agent, and how its latest turns failed.
 type Hold struct {
 	Paused   *Pause    `json:"paused,omitempty"`
 	Stopped  *Stop     `json:"stopped,omitempty"`
@@ -29,7 +29,7 @@ type Hold struct {
 	GiveUp   *GiveUp   `json:"give_up,omitempty"` // a message to give up before the next turn
 }
 
-// An Overtime lets an agent work outside its hours, by a person's order.
+// An Overtime is a person's order that lets an agent work outside its hours.
 type Overtime struct {
 	By    string    `json:"by"`
 	Since time.Time `json:"since"`
@@ -37,45 +37,46 @@ type Overtime struct {
 }
 
 // Holds reports whether the agent may still work outside its hours. The overtime also ends
-// if the clock was set back to a time before it began, since it must not last longer than
-// the person intended. Steps of up to [ClockStep] are ignored.
+// if the clock was set back to a time before the overtime began, because it must not last
+// longer than the person intended. Clock steps of up to [ClockStep] are ignored.
 func (o *Overtime) Holds(now time.Time) bool {
 	return o != nil && now.Before(o.Until) && o.Since.Sub(now) <= ClockStep
 }
 
-// A Doubt is a message whose turns end as Limited for a reason that the client does not
-// report. The message itself may be the cause.
+// A Doubt is a message whose turns end as Limited while the client does not report a
+// reason. The message itself may be the cause.
 type Doubt struct {
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
 }
 
 // MaxFailureMemory is the maximum number of failures that are remembered for an agent. It
-// is more than the default rules of RestartPolicy.Decide in package swarm need.
+// is larger than the number that the default rules of RestartPolicy.Decide in package
+// swarm need.
 const MaxFailureMemory = 20
 
 type Pause struct {
 	By    string    `json:"by"`
 	Why   string    `json:"why,omitempty"`
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until,omitzero"`  // zero: until the agent is resumed
-	Turns bool      `json:"turns,omitempty"` // the agent began too many turns, so only a person can resume it
+	Until time.Time `json:"until,omitzero"`  // zero means until the agent is resumed
+	Turns bool      `json:"turns,omitempty"` // the agent started too many turns, so only a person can resume it
 	Stuck *Stuck    `json:"stuck,omitempty"` // set if the supervisor asked for a person; only a person can resume the agent
 	// Questions are the agent's questions that nobody answered in time. An answer ends the
 	// pause.
 	Questions []PauseQuestion `json:"questions,omitempty"`
 }
 
-// A PauseQuestion is a question whose missing answer paused an agent.
+// A PauseQuestion is an unanswered question that caused the pause of an agent.
 type PauseQuestion struct {
 	ID string `json:"id"`
-	Of string `json:"of"` // the mailbox that it was sent to
-	// Agents says that any agent may answer, even one that was not asked.
+	Of string `json:"of"` // the mailbox to which it was sent
+	// Agents is set if any agent may answer, including agents that were not asked.
 	Agents bool `json:"agents,omitempty"`
 }
 
-// NotAnswered returns a line that says that nobody answered a question, which may have
-// been sent in several copies.
+// NotAnswered returns a line that says that nobody answered a question. The question may
+// have been sent in several copies.
 func NotAnswered(asked []PauseQuestion, text string, patience time.Duration) string {
 	var of, ids []string
 	for _, q := range asked {
@@ -96,8 +97,8 @@ type GiveUp struct {
 	By      string `json:"by"`
 }
 
-// StuckIn returns the work in which the agent is stuck, or nil if the agent is not paused
-// for that reason.
+// StuckIn returns the work on which the agent is stuck, or nil if the agent is not paused
+// for being stuck.
 func (st Hold) StuckIn() *Stuck {
 	if st.Paused == nil {
 		return nil
@@ -105,7 +106,7 @@ func (st Hold) StuckIn() *Stuck {
 	return st.Paused.Stuck
 }
 
-// Holds reports whether the pause is still in force.
+// Holds reports whether the pause is still in effect.
 func (p *Pause) Holds(now time.Time) bool {
 	return p != nil && (p.Until.IsZero() || p.Until.After(now))
 }
@@ -115,10 +116,10 @@ type Stop struct {
 	Why     string    `json:"why,omitempty"`
 	Hint    string    `json:"hint,omitempty"`
 	Since   time.Time `json:"since"`
-	Breaker bool      `json:"breaker,omitempty"` // by the breaker, not by a person
+	Breaker bool      `json:"breaker,omitempty"` // the breaker stopped the agent, not a person
 }
 
-// Holds keeps the hold of every agent and the limit of every account, durably in
+// Holds stores the hold of every agent and the limit of every account durably in
 // state.json. It is safe for concurrent use.
 type Holds struct {
 	path  string
@@ -167,8 +168,8 @@ func (s *Holds) Of(agent string) Hold {
 	return s.file.Agents[agent]
 }
 
-// Change lets f change an agent's hold, and writes the file. f must replace the values
-// that the fields of the hold point to, and not modify them.
+// Change lets f change an agent's hold, and writes the file. If a field of the hold
+// points to a value, f must replace the value instead of modifying it.
 func (s *Holds) Change(agent string, f func(*Hold)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +177,7 @@ func (s *Holds) Change(agent string, f func(*Hold)) error {
 	was := st
 	f(&st)
 	if was.empty() && st.empty() && !s.stale {
-		return nil // there is nothing to write, the usual case after a good turn
+		return nil // there is nothing to write, as is usual after a good turn
 	}
 	s.file.Agents[agent] = st
 	if st.empty() {
@@ -202,7 +203,7 @@ func (s *Holds) EndDeeper(agent string, at time.Time) error {
 	})
 }
 
-// CatchUp writes the changes that could not be written before.
+// CatchUp writes the changes that could not be written earlier.
 func (s *Holds) CatchUp() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,10 +244,10 @@ type Failure struct {
 	Reason   string    `json:"reason"`
 }
 
-// Reason says why the agent is paused, and who paused it.
+// Reason describes why the agent is paused and who paused it.
 func (p *Pause) Reason() string { return reason(p.Why, p.By) }
 
-// Reason says why the agent is stopped, and who stopped it.
+// Reason describes why the agent is stopped and who stopped it.
 func (s *Stop) Reason() string { return reason(s.Why, s.By) }
 
 func reason(why, by string) string {

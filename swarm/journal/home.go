@@ -14,17 +14,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// A Home is the folder .claude-swarm of one project: the daemon's own files.
-// Nothing there is mail, and nothing there belongs in git.
+// A Home is the folder .claude-swarm of one project, which contains the daemon's own
+// files. It contains no mail, and none of its files belong in git.
 type Home struct {
 	dir   string
-	files durable.Files // writes the durable files in it
+	files durable.Files // writes the durable files of the home
 }
 
-// HomeOf returns the home of a project. It creates no files.
+// HomeOf returns the home of a project. It does not create any files.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
 
-// With returns the same home, in which files writes the durable files.
+// With returns a copy of the home that uses files to write its durable files.
 func (h Home) With(files durable.Files) Home {
 	h.files = files
 	return h
@@ -33,8 +33,8 @@ func (h Home) With(files durable.Files) Home {
 // Files returns the writer of the durable files in the home.
 func (h Home) Files() durable.Files { return h.files }
 
-// Make creates the folders, readable only by their owner, and makes git ignore them.
-// Repeating it is harmless.
+// Make creates the folders, readable only by their owner, and makes git ignore them. It
+// can be called repeatedly.
 func (h Home) Make() error {
 	if err := discovery.MakeHome(h.dir); err != nil {
 		return err
@@ -54,24 +54,24 @@ func (h Home) Dir() string { return h.dir }
 // daemon starts.
 func (h Home) LockFile() string { return filepath.Join(h.dir, "daemon.lock") }
 
-// DaemonLog returns the daemon's own log, which consists of JSON lines.
+// DaemonLog returns the daemon's own log file, which consists of JSON lines.
 func (h Home) DaemonLog() string { return filepath.Join(h.dir, "daemon.log") }
 
-// AgentLog returns the log of one agent, which people read.
+// AgentLog returns the log file of one agent. The log is for people.
 func (h Home) AgentLog(agent string) string { return filepath.Join(h.dir, "logs", agent+".log") }
 
 // PIDFile returns the file that names the process that works for an agent, or waits for
 // its next message.
 func (h Home) PIDFile(agent string) string { return filepath.Join(h.dir, "pids", agent+".pid") }
 
-// Ledger returns the file with one line for every attempt that ended.
+// Ledger returns the file that contains one line for each attempt that ended.
 func (h Home) Ledger() string { return filepath.Join(h.dir, "ledger.jsonl") }
 
-// Turns returns the folder of the turns' own files.
+// Turns returns the folder that contains the files of the turns.
 func (h Home) Turns() string { return filepath.Join(h.dir, "turns") }
 
-// Stream returns the file with the standard output of the client that a turn started. A
-// later turn of the same client has no separate file.
+// Stream returns the file with the standard output of the client that a turn started.
+// Later turns of the same client do not have separate files.
 func (h Home) Stream(turn string) string { return h.TurnFile(turn, ".jsonl") }
 
 func (h Home) TurnFile(turn, ending string) string {
@@ -85,7 +85,7 @@ func (h Home) Recorded() ([]string, error) { return filesWith(h.Turns(), ".json"
 func (h Home) withPIDFile() ([]string, error) { return filesWith(filepath.Join(h.dir, "pids"), ".pid") }
 
 // filesWith lists the files in a folder whose names end with the given ending, and
-// returns the names without that ending. It does not use a glob pattern, since the path
+// returns the names without that ending. It does not use a glob pattern, because the path
 // of a project may contain any characters.
 func filesWith(dir, ending string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -101,16 +101,16 @@ func filesWith(dir, ending string) ([]string, error) {
 	return names, nil
 }
 
-// ClientFile returns a file that an agent's client reads. The file is the same in every
-// turn until the configuration changes.
+// ClientFile returns a file that an agent's client reads. The file stays the same in
+// every turn until the configuration changes.
 func (h Home) ClientFile(agent, ending string) string {
 	return filepath.Join(h.dir, "clients", agent+ending)
 }
 
 func (h Home) WindowFile(agent string) string { return filepath.Join(h.dir, "window", agent) }
 
-// PendingFile returns the file with the text that a compaction removed and that the next
-// prompt gives back to the client.
+// PendingFile returns the file with the text that a compaction removed. The next prompt
+// returns this text to the client.
 func (h Home) PendingFile(agent string) string {
 	return filepath.Join(h.dir, "window", agent+".pending")
 }
@@ -123,7 +123,7 @@ func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 // Events returns the list of events.
 func (h Home) Events() *Events { return Open(h.dir, h.files, h.Secrets().Hidden) }
 
-// Secrets returns a source that removes the tokens of the project from text.
+// Secrets returns a source of the project's tokens, which removes them from text.
 func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
 
 // MirrorFile returns the file with the time up to which the lead's mail was shown.
@@ -135,7 +135,7 @@ func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
 // caps with their answers.
 func (h Home) BudgetFile() string { return filepath.Join(h.dir, "budget.json") }
 
-// ReadJSON fills v from path. A missing file leaves v unchanged.
+// ReadJSON decodes the file at path into v. A missing file leaves v unchanged.
 func ReadJSON(path string, v any) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Identity says who uses the command line: the lead or an agent.
+// An Identity identifies the user of the command line: the lead or an agent.
 type Identity struct {
 	Name  string
 	Token string
@@ -22,18 +22,18 @@ type Identity struct {
 	home  Home
 }
 
-// WhoAmI finds out who is using the command line. It looks first at the ancestors of this
-// process. If the client of a turn is among them, the user is that turn's agent, whatever
-// the environment says. If only the daemon is among them, the user is the agent of the
-// turn that left this process behind.
+// WhoAmI determines who is using the command line. It first checks the ancestors of this
+// process. If the client of a turn is among them, the user is that turn's agent,
+// regardless of the environment. If only the daemon is among them, the user is the agent
+// of the turn that left this process behind.
 //
-// If the ancestors prove nothing, the environment may name a running turn or an agent. If
-// it names neither, the user is the agent whose attached session is among the ancestors,
-// or else the lead.
+// If the ancestors do not identify the user, the environment may name a running turn or
+// an agent. If it names neither, the user is the agent whose attached session is among
+// the ancestors. If there is no such session, the user is the lead.
 //
 // The error is a [*TraceError] if the environment names a turn that is not running. A
-// process that lives for several turns of its client, such as a tool server, must call
-// WhoAmI again for each action.
+// process that exists during several turns of its client, such as a tool server, must
+// call WhoAmI for each action.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	name, mark := getenv(runner.AgentVar), getenv(runner.MarkVar)
 	rec, err := home.trace(os.Getpid(), mark)
@@ -53,7 +53,7 @@ func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 		if token := getenv(runner.TokenVar); token != "" {
 			return Identity{Name: name, Token: token, home: home}, nil
 		}
-		// The tools of an attached session know only the agent's name.
+		// The tools of an attached session have only the agent's name.
 		turn := ""
 		if b, err := home.BindingOf(name); err == nil && b != nil {
 			turn = b.Turn
@@ -79,8 +79,8 @@ func (h Home) identity(name, turn string) (Identity, error) {
 	return Identity{Name: name, Token: tokens[name], Turn: turn, home: h}, nil
 }
 
-// Sign returns the proof of a message to one recipient, for [dropbox.Store.Send]. It
-// returns "" if id has no token.
+// Sign returns the proof of a message for one recipient, as required by
+// [dropbox.Store.Send]. It returns "" if id has no token.
 func (id Identity) Sign(m *dropbox.Message, to string) string {
 	if id.Token == "" {
 		return ""
@@ -89,10 +89,10 @@ func (id Identity) Sign(m *dropbox.Message, to string) string {
 }
 
 // Envelope sets the fields that a message sent from inside a turn inherits from the
-// message that the turn works on: its thread if m has none, its trace, one more hop, and
-// the path. It also names the sender and the turn. Outside a turn, it only names the
-// sender. The caller must have set the type and the recipients, because an answer goes
-// back along the path.
+// message that the turn works on: its trace, its hop count plus one, its path with this
+// agent added, and, if m has no thread, its thread. It also sets the sender and the turn.
+// Outside a turn, it sets only the sender. The caller must set the type and the
+// recipients first, because an answer shortens the path.
 func (id Identity) Envelope(m *dropbox.Message) error {
 	m.From = id.Name
 	if id.Turn == "" {
@@ -116,7 +116,7 @@ func (id Identity) Envelope(m *dropbox.Message) error {
 }
 
 // Sent records a message that was sent in the running turn, so that the receipt can list
-// it and the daemon does not send a second answer. Outside a turn it does nothing.
+// it and the daemon does not send a second answer. Outside a turn, it does nothing.
 func (id Identity) Sent(sent []dropbox.Delivery, m *dropbox.Message) error {
 	if id.Turn == "" {
 		return nil
@@ -140,7 +140,7 @@ type SentNote struct {
 	ReplyTo string
 }
 
-// SentIn lists the messages that a turn itself sent.
+// SentIn lists the messages that were sent from inside a turn.
 func SentIn(home Home, turn string) ([]SentNote, error) {
 	data, err := os.ReadFile(home.TurnFile(turn, ".sent"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -151,7 +151,7 @@ func SentIn(home Home, turn string) ([]SentNote, error) {
 	var notes []SentNote
 	for sc := bufio.NewScanner(bytes.NewReader(data)); sc.Scan(); {
 		f := strings.Fields(sc.Text())
-		if len(f) != 4 { // a crash cut the line off; its message is in the mailbox anyway
+		if len(f) != 4 { // a crash truncated the line, but its message is in the mailbox
 			continue
 		}
 		n := SentNote{ID: f[0], To: f[1], Type: dropbox.Type(f[2]), ReplyTo: f[3]}
@@ -170,9 +170,9 @@ func orDash(s string) string {
 	return s
 }
 
-// AnsweredPath returns the path of an answer. A path names the agents that passed a
-// request on and have not got an answer yet. So an answer to one of them shortens the
-// path to the part before that agent.
+// AnsweredPath returns the path of an answer. A path lists the agents that passed a
+// request on and have not yet received an answer. So an answer to one of them shortens
+// the path to the part before that agent.
 func AnsweredPath(path []string, from string, to ...string) []string {
 	if len(to) == 1 {
 		for i := len(path) - 1; i >= 0; i-- {

@@ -45,8 +45,8 @@ func add(t *testing.T, e *journal.Events, keys ...string) {
 	}
 }
 
-// tell calls Tell for the listener named l, as another process would, and returns what it
-// heard.
+// tell calls Tell for the listener named l, as another process would, and returns the
+// keys that the listener heard.
 func tell(t *testing.T, dir string, l *listener) []string {
 	t.Helper()
 	l.keys = nil
@@ -78,7 +78,7 @@ func TestAListenerHearsAllInOrder(t *testing.T) {
 	if diff := cmp.Diff(keys(1, 250), tell(t, dir, l)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if err := e.Begin("l"); err != nil { // as the next daemon does
+	if err := e.Begin("l"); err != nil { // as a restarted daemon does
 		t.Fatal(err)
 	}
 	add(t, e, "more")
@@ -90,7 +90,8 @@ func TestAListenerHearsAllInOrder(t *testing.T) {
 	}
 }
 
-// A listener that refused events gets them again, together with those added since.
+// A listener that refused events gets them again, together with the events added since
+// then.
 func TestRefusedEventsAreToldAgain(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -105,7 +106,7 @@ func TestRefusedEventsAreToldAgain(t *testing.T) {
 	}
 }
 
-// A listener may add events while hear runs, and then hears them too.
+// A listener may add events while hear runs, and then also hears those events.
 func TestAListenerAddsEvents(t *testing.T) {
 	e := journal.Open(t.TempDir(), durable.Files{}, nil)
 	add(t, e, "a")
@@ -123,8 +124,8 @@ func TestAListenerAddsEvents(t *testing.T) {
 	}
 }
 
-// The files are bounded. A listener that was away for too long is told how many events it
-// missed. Any other listener hears all events.
+// The files have a maximum size. A listener that was absent for too long is told how many
+// events it missed. Any other listener hears all events.
 func TestTheListIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -164,8 +165,8 @@ func TestTheListIsBounded(t *testing.T) {
 	}
 }
 
-// A crash may leave part of a line, and a bad disk may return any bytes. A listener still
-// hears all complete lines.
+// A crash can leave an incomplete line, and a bad disk can return arbitrary bytes. A
+// listener still hears the events in all complete lines.
 func TestADamagedList(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
@@ -237,7 +238,7 @@ func TestManyAdd(t *testing.T) {
 		})
 	}
 	l := &listener{}
-	heard := tell(t, dir, l) // while they add events
+	heard := tell(t, dir, l) // while the writers add events
 	wg.Wait()
 	heard = append(heard, tell(t, dir, l)...)
 	slices.Sort(heard)
@@ -247,7 +248,7 @@ func TestManyAdd(t *testing.T) {
 }
 
 // An event is durable when Add returns nil. If the file system refuses a change, Add
-// returns an error, and listeners hear the event once it is added again.
+// returns an error, and the event can then be added again and is heard.
 func TestARefusedChange(t *testing.T) {
 	refused := errors.New("refused")
 	for _, op := range []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.SyncDir} {
@@ -305,7 +306,7 @@ func TestTheListKeepsAPartOfAMessage(t *testing.T) {
 	}
 }
 
-// A listener hears even the longest event, and the list contains no token.
+// A listener hears even the longest event, and the list contains no tokens.
 func TestTheLongestEvent(t *testing.T) {
 	dir := t.TempDir()
 	hide := func(line []byte) []byte { return []byte(strings.ReplaceAll(string(line), "secret", "******")) }

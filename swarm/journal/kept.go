@@ -12,15 +12,16 @@ import (
 
 func (h Home) keptFile(agent string) string { return filepath.Join(h.dir, "kept", agent) }
 
-// KeepsMail reports whether a person decided to keep the mail of an agent that is gone.
+// KeepsMail reports whether a person decided to keep the mail of an agent that no longer
+// exists.
 func (h Home) KeepsMail(agent string) bool {
 	_, err := os.Stat(h.keptFile(agent))
 	return err == nil
 }
 
-// KeepMail records that the mail of an agent that is gone stays where it is, so that the
-// daemon does not remind anybody of it. The record is durable, and is kept until the
-// agent is back.
+// KeepMail records that the mail of an agent that no longer exists stays in place, so
+// that the daemon sends no reminders about it. The record is durable and is kept until
+// the agent exists again.
 func (h Home) KeepMail(agent string) error {
 	if err := h.Make(); err != nil {
 		return err
@@ -31,7 +32,7 @@ func (h Home) KeepMail(agent string) error {
 	return errors.Join(h.files.Write(h.keptFile(agent), durable.Options{}), h.files.SyncDir(h.dir))
 }
 
-// IsBack removes what [Home.KeepMail] and [Home.GoneSince] recorded about an agent that
+// IsBack removes the records of [Home.KeepMail] and [Home.GoneSince] about an agent that
 // exists again.
 func (h Home) IsBack(agent string) error {
 	for _, file := range []string{h.keptFile(agent), h.goneFile(agent)} {
@@ -44,8 +45,8 @@ func (h Home) IsBack(agent string) error {
 
 func (h Home) goneFile(agent string) string { return filepath.Join(h.dir, "gone", agent) }
 
-// GoneSince returns the time when the daemon first saw mail of an agent that is gone. The
-// time is durable, and stays the same until the agent is back.
+// GoneSince returns the time when the daemon first found mail of an agent that no longer
+// exists. The time is stored durably and does not change until the agent exists again.
 func (h Home) GoneSince(agent string) (string, error) {
 	since, err := os.ReadFile(h.goneFile(agent))
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -7,18 +7,18 @@ import (
 // KeptName is the name of the [KeptFile].
 const KeptName = "quiet.json"
 
-// A KeptFile contains the facts about which the person is told after the quiet hours.
+// A KeptFile contains the facts that are reported to the person after the quiet hours.
 type KeptFile struct {
 	V      int       `json:"v"`
 	First  int64     `json:"first,omitempty"` // number of the first event
 	Until  time.Time `json:"until,omitzero"`  // end of the quiet hours
 	Closed bool      `json:"closed,omitempty"`
-	Told   bool      `json:"told,omitempty"`   // the person was told; set only after Closed
+	Told   bool      `json:"told,omitempty"`   // the facts were reported to the person; set only after Closed
 	Kept   []Kept    `json:"kept,omitempty"`   // oldest first
 	Before []string  `json:"before,omitempty"` // keys of the facts that earlier alerts reported
 }
 
-// A Kept is a fact about which the person is told after the quiet hours.
+// A Kept is a fact that is reported to the person after the quiet hours.
 type Kept struct {
 	Seq     int64     `json:"seq"`
 	At      time.Time `json:"at"`

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A LedgerLine describes one attempt that ended, well or badly.
+// A LedgerLine describes one attempt that ended, whether well or badly.
 type LedgerLine struct {
 	V       int       `json:"v"`
 	At      time.Time `json:"at"` // when the attempt ended
@@ -31,38 +31,40 @@ type LedgerLine struct {
 	Trace   string    `json:"trace,omitempty"` // the id of the first message of its task
 	From    string    `json:"from"`
 	Subject string    `json:"subject,omitempty"`
-	Via     string    `json:"via,omitempty"` // "attach": the turn ran in a person's own session
+	Via     string    `json:"via,omitempty"` // "attach" if the turn ran in a person's own session
 	Outcome string    `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
 	Tokens  Tally     `json:"tokens"`
 	CostUSD float64   `json:"cost_usd"`
-	// CostUnknown says that the client reported only part of the cost, or nothing.
-	// CostUSD is the part that is known.
+	// CostUnknown is set if the client reported only part of the cost, or none of it.
+	// CostUSD is the known part.
 	CostUnknown bool           `json:"cost_unknown,omitempty"`
-	Billing     runner.Billing `json:"billing,omitempty"`      // how the client pays, if it says so
-	ReservedUSD float64        `json:"reserved_usd,omitempty"` // what the budget reserved for the turn
+	Billing     runner.Billing `json:"billing,omitempty"`      // how the client is billed, if the client reports it
+	ReservedUSD float64        `json:"reserved_usd,omitempty"` // the amount that the budget reserved for the turn
 	Client      string         `json:"client,omitempty"`       // as [ClientName]
 	Model       string         `json:"model,omitempty"`
 	Session     string         `json:"session,omitempty"`
 	Context     Context        `json:"context,omitzero"`  // of the session at the end of the turn
-	Text        string         `json:"text,omitempty"`    // the last words of the turn, in one line
-	ByLead      bool           `json:"by_lead,omitempty"` // its message was proven to be from the lead
+	Text        string         `json:"text,omitempty"`    // the last words of the turn, on one line
+	ByLead      bool           `json:"by_lead,omitempty"` // its message was verified to be from the lead
 }
 
 // ClientName names the kind of a client and its version, such as "codex 2.6.0". The version
-// is left out if the client did not report it.
+// is omitted if the client did not report it.
 func ClientName(backend, version string) string { return strings.TrimSpace(backend + " " + version) }
 
-// IsCostUnknown reports whether the cost of the turn is unknown: its client did not report
-// it, or the turn ran in a person's own session.
+// IsCostUnknown reports whether the cost of the turn is unknown, either because its client
+// did not report it in full or because the turn ran in a person's own session.
 func (l LedgerLine) IsCostUnknown() bool { return l.CostUnknown || l.Via == ViaAttach }
 
-// MaxLastText bounds the last words of a turn in the ledger and the status, in columns.
+// MaxLastText is the maximum width, in columns, of the last words of a turn in the ledger
+// and the status.
 const MaxLastText = 200
 
 // ReadLedger calls yield for every line of a ledger, oldest first, until yield returns
-// false. It skips lines that a crash cut off or damaged. A missing ledger counts as empty.
+// false. It skips lines that a crash truncated or damaged. A missing ledger counts as
+// empty.
 func ReadLedger(path string, yield func(LedgerLine) bool) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +80,7 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 		if err != bufio.ErrBufferFull && json.Unmarshal(data, &l) == nil && l.Turn != "" && !yield(l) {
 			return nil
 		}
-		for err == bufio.ErrBufferFull { // no ledger line is that long: the disk lost data
+		for err == bufio.ErrBufferFull { // no ledger line is that long, so the disk lost data
 			_, err = r.ReadSlice('\n')
 		}
 		if err == io.EOF {
@@ -89,20 +91,21 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 	}
 }
 
-// maxLedgerLine is longer than any line that the daemon writes, in bytes.
+// maxLedgerLine is a size, in bytes, that is larger than any line that the daemon writes.
 const maxLedgerLine = 256 << 10
 
 // Ledger is the ledger of a running daemon. It is safe for concurrent use.
 type Ledger struct {
 	home Home
 	mu   sync.Mutex
-	// secrets are kept out of every line; nil means no secrets.
+	// secrets contains the secrets that are removed from every line; nil means no
+	// secrets.
 	secrets *tokens.Source
 	sums    map[string]*agentSum
-	// heard gets each line that counts; it may be nil.
+	// heard is called with each line that is added to the sums; it may be nil.
 	heard func(line LedgerLine, old bool)
-	// known and older contain the newest turns in the ledger. If a crash or a full disk
-	// interrupted the filing of a turn, the turn is filed again, and it must not count
+	// known and older contain the most recent turns in the ledger. If a crash or a full
+	// disk interrupted the filing of a turn, the turn is filed again but must not count
 	// twice.
 	known, older map[string]bool
 	// recent contains the messages that were done in the last amendDays days, and the
@@ -114,11 +117,11 @@ type Ledger struct {
 // done/: today and yesterday. A power cut loses at most the last half minute.
 const amendDays = 2
 
-// countedFor is how long a turn counts towards policy.turns_per_hour.
+// countedFor is the time for which a turn counts towards policy.turns_per_hour.
 const countedFor = time.Hour
 
-// maxKnown bounds the remembered turns. Only the last turn of an agent can be filed
-// again, so older turns may be forgotten.
+// maxKnown limits the size of known, and of older. Only the last turn of an agent can be
+// filed again, so older turns can be forgotten.
 const maxKnown = 10_000
 
 // agentSum adds up one agent's turns and their cost, in US dollars.
@@ -129,9 +132,9 @@ type agentSum struct {
 	last  LedgerLine
 }
 
-// OpenLedger reads the ledger, and makes sure that lines can be added. heard gets each
-// line, unless it is nil: first the lines in the file, with old set, and later each added
-// line, once for each turn. heard must not use the ledger.
+// OpenLedger reads the ledger, and checks that lines can be added. Unless heard is nil,
+// it is called with each line: first with the lines in the file, with old set, and later
+// with each added line, once for each turn. heard must not use the ledger.
 func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, error) {
 	path := home.Ledger()
 	l := &Ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
@@ -154,7 +157,7 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	// If the ledger cannot be written, the start of the daemon must fail, and not its
+	// If the ledger cannot be written, the daemon must fail at startup and not in its
 	// first turn.
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
@@ -167,7 +170,7 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 	return l, nil
 }
 
-// ReadSums reads a ledger only for its sums. No lines can be added to the result.
+// ReadSums reads only the sums of a ledger. Lines cannot be added to the result.
 func ReadSums(home Home) (*Ledger, error) {
 	l := &Ledger{sums: map[string]*agentSum{}}
 	if err := ReadLedger(home.Ledger(), func(line LedgerLine) bool { l.count(line); return true }); err != nil {
@@ -185,14 +188,14 @@ func AppendLedger(home Home, line LedgerLine) error {
 	return (&Ledger{home: home, secrets: home.Secrets()}).write(line)
 }
 
-// write adds a line at the end of the file. If a crash or a full disk cut off the last
-// line there, write first ends that line. The line is not durable at once: see
+// write appends a line to the file. If a crash or a full disk truncated the last line,
+// write first terminates that line. The new line is not durable immediately. See
 // [Ledger.Amend].
 func (l *Ledger) write(line LedgerLine) error {
 	line.V = 1
 	data, err := json.Marshal(line)
 	if err == nil {
-		err = whileLocked(filepath.Join(l.home.dir, "ledger.lock"), func() error { // an attached session may add a line
+		err = whileLocked(filepath.Join(l.home.dir, "ledger.lock"), func() error { // an attached session may add a line at the same time
 			return l.home.files.Append(l.home.Ledger(), durable.Options{Volatile: true}, l.secrets.Hidden(data))
 		})
 	}
@@ -202,7 +205,7 @@ func (l *Ledger) write(line LedgerLine) error {
 	return nil
 }
 
-// Add appends a line, unless its turn has one already.
+// Add appends a line unless its turn already has one.
 func (l *Ledger) Add(line LedgerLine) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -220,7 +223,7 @@ func (l *Ledger) Add(line LedgerLine) error {
 	return nil
 }
 
-// Has reports whether a turn has a line. It knows only the newest turns.
+// Has reports whether a turn has a line. It remembers only the most recent turns.
 func (l *Ledger) Has(turn string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -248,7 +251,7 @@ func (l *Ledger) count(line LedgerLine) {
 	sum.last = line
 }
 
-// Last returns the newest line of an agent.
+// Last returns the most recent line of an agent.
 func (l *Ledger) Last(agent string) (LedgerLine, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -286,7 +289,7 @@ func (l *Ledger) Cost(agent string, now time.Time) Cost {
 
 func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// LineOf returns the ledger's line for a turn that ended well.
+// LineOf returns the ledger line for a turn that ended well.
 func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID), ReservedUSD: r.ReservedUSD, From: m.From, Subject: m.Subject,
@@ -305,8 +308,7 @@ func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	return l
 }
 
-// Context says how full an agent's session is, in tokens. A number is 0 if it is not
-// known.
+// Context says how full an agent's session is, in tokens. A number is 0 if it is unknown.
 type Context struct {
 	Tokens int `json:"tokens" yaml:"tokens"`
 	Limit  int `json:"limit" yaml:"limit"`

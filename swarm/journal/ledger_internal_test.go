@@ -88,7 +88,7 @@ func TestProcessesAddLinesInTurn(t *testing.T) {
 	}
 }
 
-// Bytes that a power cut left behind in the ledger do not hide its other lines.
+// Garbage bytes that a power cut left in the ledger do not hide its other lines.
 func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -189,7 +189,7 @@ func TestTheLinesOfALedger(t *testing.T) {
 	}
 }
 
-// The ledger knows at least its newest maxKnown turns, and forgets older turns.
+// The ledger remembers at least its maxKnown most recent turns, and forgets older turns.
 func TestTheLedgerForgetsTheOldestTurns(t *testing.T) {
 	l := &Ledger{known: map[string]bool{}}
 	for i := range 2 * maxKnown {
@@ -203,7 +203,7 @@ func TestTheLedgerForgetsTheOldestTurns(t *testing.T) {
 	}
 }
 
-// A line that a full disk cut off damages no other line.
+// A line that a full disk truncated does not damage other lines.
 func TestALineAfterOneThatWasCutOff(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -239,8 +239,8 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// A line that is added at the same time either is in the file that heal restores or
-	// fails, because one rename replaces the file with the link.
+	// If a line is added at the same time, it either is in the file that heal restores or
+	// cannot be added, because a single rename replaces the file with the link.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

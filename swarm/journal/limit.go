@@ -10,10 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Limit parks all agents of one account, because the account's usage limit is reached,
-// or because the account or the service has another problem. No agent or message caused
-// the problem, so no failure counts, and the limit ends without a person. A limit is in
-// one of three states:
+// A Limit parks all agents of one account because the account has reached its usage
+// limit, or because the account or the service has another problem. No agent or message
+// caused the problem, so the failures do not count, and the limit ends without action by
+// a person. A limit is in one of three states:
 //
 //	closed: the client said when it ends, and Until is that time
 //	open:   its end is not known; Until is the time of the next try, and the waits double
@@ -21,37 +21,37 @@ import (
 //	        kept because the lead is told only once about an outage with interruptions
 type Limit struct {
 	Since time.Time `json:"since,omitzero"`  // when an agent first met the limit
-	Until time.Time `json:"until"`           // time of the next try, without the spread
-	Open  bool      `json:"open,omitempty"`  // the client did not say when the limit ends
-	Tries int       `json:"tries,omitempty"` // of an open limit: how often agents were parked in a row
+	Until time.Time `json:"until"`           // time of the next attempt, without the spread
+	Open  bool      `json:"open,omitempty"`  // the client did not report when the limit ends
+	Tries int       `json:"tries,omitempty"` // for an open limit: how many times in a row agents were parked
 	Over  bool      `json:"over,omitempty"`
 	Why   string    `json:"why"`
-	Hint  string    `json:"hint,omitempty"` // the next step for a person
+	Hint  string    `json:"hint,omitempty"` // the step that a person should take next
 	Agent string    `json:"agent,omitempty"`
 	Told  bool      `json:"told,omitempty"`    // the lead was told about the limit
-	Hints []string  `json:"told_of,omitempty"` // the hints that the lead was given in this outage
-	Back  bool      `json:"back,omitempty"`    // the lead was also told about the end
+	Hints []string  `json:"told_of,omitempty"` // the hints that the lead received in this outage
+	Back  bool      `json:"back,omitempty"`    // the lead was also told about the end of the limit
 
-	began time.Time     // the start of the turn that met the limit if the API gave it no answer, else the time of the failure
-	first time.Duration // of an open limit: the wait after the first parking
+	began time.Time     // the start of the turn that met the limit if the API did not answer in that turn, otherwise the time of the failure
+	first time.Duration // for an open limit: the wait after the agents were first parked
 }
 
 const (
-	// FirstWait is the wait before the first try if the client did not say when a limit
-	// ends. Each further wait is twice as long, up to LongestWait.
+	// FirstWait is the wait before the first attempt if the client did not report when a
+	// limit ends. Each further wait is twice as long, up to LongestWait.
 	FirstWait   = 30 * time.Second
 	LongestWait = 10 * time.Minute
-	// sameOutage bounds the gaps in an outage: a failed turn belongs to the same outage
-	// if it began less than this time after the last try was due.
+	// sameOutage limits the gaps in an outage. A failed turn belongs to the same outage
+	// if it began less than this time after the last attempt was due.
 	sameOutage = time.Hour
-	// longestLimit bounds the time until the reset that a client reports. The longest
+	// longestLimit is the maximum time until the reset that a client reports. The longest
 	// limits of subscriptions last a week.
 	longestLimit = 8 * 24 * time.Hour
 )
 
 // spread returns how long after the reset an agent resumes work. The time differs between
-// agents, so that they do not all use the API at once, and is the same after a restart of
-// the daemon.
+// agents, so that they do not all use the API at once. It stays the same after a restart
+// of the daemon.
 func (l Limit) spread(agent string) time.Duration {
 	span := l.Until.Sub(l.Since)
 	if l.Open {
@@ -64,7 +64,7 @@ func (l Limit) spread(agent string) time.Duration {
 }
 
 // LimitFrom returns the limit for a turn that ended as Limited. Its times are wall clock
-// times, since the machine may sleep before the limit ends.
+// times, because the machine may sleep before the limit ends.
 func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time.Time) Limit {
 	now = now.UTC().Round(0)
 	l := Limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent, began: now}
@@ -75,8 +75,8 @@ func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 	case out.ResetAt.IsZero():
 		l.Open, l.first = true, FirstWait
 	case !out.ResetAt.After(now):
-		// The reset has already passed, for example because two clocks differ. There must
-		// be a pause between two tries even then.
+		// The reset has already passed, for example because two clocks differ. Even then
+		// there must be a wait between two attempts.
 		l.Open, l.first = true, min(atLeast, LongestWait)
 	case out.ResetAt.After(longest):
 		l.Until = longest
@@ -89,22 +89,22 @@ func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 	return l
 }
 
-// sameLimit is the largest difference between the end times that two agents report for
-// one limit.
+// sameLimit is the maximum difference between the end times that two agents report for
+// the same limit.
 const sameLimit = 10 * time.Minute
 
-// Park records that an account is at its limit, and returns the limit that is now in
-// force. An account that is already parked keeps its limit, until the later of the two
-// end times. But a limit that ends much later replaces the old one, and so does a limit
-// with a known end if the end of the old one is not known. If a turn meets an open limit
-// again after the wait, the limit continues with a longer wait.
+// Park records that an account has reached a limit, and returns the limit that is now in
+// effect. An account that is already parked keeps its old limit, which then ends at the
+// later of the two end times. But a limit that ends much later replaces the old limit. A
+// limit with a known end also replaces a limit with an unknown end. If a turn meets an
+// open limit again after the wait, the limit remains open with a longer wait.
 func (s *Holds) Park(account string, l Limit, now time.Time) (Limit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, known := s.file.Limits[account]
 	switch longer := l.Until.Sub(old.Until); {
 	case !known:
-	case !old.Over && old.Until.After(now): // the old limit is in force
+	case !old.Over && old.Until.After(now): // the old limit is still in effect
 		switch {
 		case l.Open:
 			return old, nil
@@ -143,11 +143,11 @@ func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time,
 		return l, time.Time{}, false
 	}
 	if ahead := l.Since.Sub(now); ahead > ClockStep {
-		// The clock was set back. It is not known how long the account has been parked,
-		// so its full time begins again now.
+		// The clock was set back. The time for which the account has been parked is
+		// unknown, so the whole wait starts again now.
 		l.Since, l.Until = l.Since.Add(-ahead), l.Until.Add(-ahead)
 		s.file.Limits[account] = l
-		_ = s.write() // if that fails, CatchUp tries again
+		_ = s.write() // if the write fails, CatchUp retries it
 	}
 	until := l.Until.Add(l.spread(agent))
 	return l, until, until.After(now)
@@ -172,7 +172,7 @@ func (s *Holds) LimitTold(account string, since time.Time) error {
 	return s.write()
 }
 
-// LiftLimit lets the agents of an account continue before its limit ends.
+// LiftLimit lets the agents of an account resume work before the limit ends.
 func (s *Holds) LiftLimit(account string, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (s *Holds) LiftLimit(account string, now time.Time) error {
 	}
 	l.Over = true
 	if l.Open {
-		l.Until = now.UTC().Round(0) // a later outage is compared with this time
+		l.Until = now.UTC().Round(0) // the start of a later outage is compared with this time
 	}
 	s.file.Limits[account] = l
 	return s.write()
@@ -210,7 +210,7 @@ func (s *Holds) EndTold(account string, since time.Time) error {
 	return s.write()
 }
 
-// HasOpenLimit reports whether an account has a limit without a known end.
+// HasOpenLimit reports whether an account has a limit with an unknown end.
 func (s *Holds) HasOpenLimit(account string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +218,7 @@ func (s *Holds) HasOpenLimit(account string) bool {
 	return l.Open && !l.Over
 }
 
-// Backoff returns d doubled the given number of times, but at most limit.
+// Backoff returns d doubled the given number of times, up to limit.
 func Backoff(d time.Duration, times int, limit time.Duration) time.Duration {
 	for range times {
 		if d >= limit/2 {

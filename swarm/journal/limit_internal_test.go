@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// meet parks an account as a turn does if it began at began and meets an outage at now.
-// It reports whether the lead is told, and records that.
+// meet parks an account as a turn that began at began and meets an outage at now does. It
+// reports whether the lead is told about the limit, and records that the lead was told.
 func (s *Holds) meet(t *testing.T, why, hint string, began, now time.Time) (l Limit, told bool) {
 	t.Helper()
 	out := runner.Outcome{End: runner.Limited, Reason: why, Hint: hint, Began: began}
@@ -42,8 +42,8 @@ func opened(t *testing.T, home Home) *Holds {
 	return again
 }
 
-// An API that fails for three hours is one outage, even across restarts of the daemon:
-// the lead gets one alert, the outage keeps its start time, and the waits grow.
+// An API that fails for three hours is one outage, even across restarts of the daemon.
+// The lead gets one alert, the outage keeps its start time, and the waits grow.
 func TestOneOutage(t *testing.T) {
 	home := newHome(t)
 	s := opened(t, home)
@@ -62,7 +62,7 @@ func TestOneOutage(t *testing.T) {
 		waits = append(waits, l.Until.Sub(now))
 		if s = opened(t, home); len(waits) == 3 {
 			// If another agent of the account meets the limit, that does not count as
-			// another try.
+			// another attempt.
 			if l, _ := s.meet(t, "503", "look at the network", now, now.Add(time.Second)); l.Why == "503" {
 				t.Error("a second agent's failure was counted as another try")
 			}
@@ -77,8 +77,9 @@ func TestOneOutage(t *testing.T) {
 	}
 }
 
-// After a good turn or a person's order, the waits are short again. The lead gets another
-// alert only if a new outage begins, or if the next step for a person differs.
+// After a good turn or an order from a person, the waits are short again. The lead gets
+// another alert only if a new outage begins, or if the person has to take a different
+// step.
 func TestAnOutageThatFlickers(t *testing.T) {
 	s := opened(t, newHome(t))
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
@@ -107,11 +108,11 @@ func TestAnOutageThatFlickers(t *testing.T) {
 	step(65*time.Second, "no credit", "pay", 2*time.Minute, false)
 	lift()
 	step(2*time.Hour, "529", "wait", 30*time.Second, true)
-	step(5*time.Hour, "529", "wait", 30*time.Second, true) // the limit was not lifted, but no turn was tried for a long time
+	step(5*time.Hour, "529", "wait", 30*time.Second, true) // the limit was not lifted, but no turn was attempted for a long time
 }
 
-// If a long turn began in an outage and the API never answered it, its failure belongs to
-// that outage. If the API answered it in the meantime, its failure belongs to a new
+// If a long turn began during an outage and the API never answered, its failure belongs
+// to that outage. If the API answered during the turn, its failure belongs to a new
 // outage.
 func TestALongTurnInAnOutage(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)

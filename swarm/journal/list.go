@@ -19,8 +19,8 @@ const (
 	newFile = "events.jsonl"
 	oldFile = "events.old.jsonl"
 
-	// maxSize is the size, in bytes, at which a new file is begun. Together the two files
-	// have room for about ten thousand turns.
+	// maxSize is the size, in bytes, at which a new file is started. Together the two
+	// files have room for about ten thousand turns.
 	maxSize = 4 << 20
 	// someLines is the size, in bytes, of the part at the end of a file that nearly always
 	// contains the last event.
@@ -28,7 +28,7 @@ const (
 )
 
 // Events is the list of events of one project. It is safe for concurrent use, even by
-// several processes. It need not be closed.
+// several processes. It does not need to be closed.
 type Events struct {
 	dir     string
 	files   durable.Files
@@ -36,19 +36,19 @@ type Events struct {
 	maxSize int64
 }
 
-// Open returns the list in a folder, which must exist when the list is used. hide removes
-// secrets from a line; it may be nil.
+// Open returns the list in a folder, which must exist by the time the list is used. hide
+// removes secrets from a line; it may be nil.
 func Open(dir string, files durable.Files, hide func([]byte) []byte) *Events {
 	return &Events{dir: dir, files: files, hide: hide, maxSize: maxSize}
 }
 
-// locked locks the list while f runs.
+// locked holds the lock on the list while f runs.
 func (e *Events) locked(f func() error) error {
 	return whileLocked(filepath.Join(e.dir, "events.lock"), f)
 }
 
-// Add puts an event at the end of the list. It sets the event's number, and its time if
-// that is zero. The event is durable when Add returns nil.
+// Add appends an event to the list. It sets the event's number, and its time if the time
+// is zero. The event is durable when Add returns nil.
 func (e *Events) Add(ev Event) error {
 	err := e.locked(func() error { return e.add(ev) })
 	if err != nil {
@@ -115,8 +115,8 @@ func (e *Events) end() (last, size int64, err error) {
 }
 
 // lastIn returns the size of a file in bytes, and the number of its last event, or 0 if
-// it has none. It reads the end of the file first, and reads more only if it finds no
-// event there.
+// the file contains no events. It reads the end of the file first, and reads more only if
+// it finds no event there.
 func lastIn(file interface {
 	io.ReaderAt
 	io.Seeker
@@ -155,7 +155,7 @@ func linesBackward(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// seqOf returns the number of the event in a line, or 0 if the line has no event.
+// seqOf returns the number of the event in a line, or 0 if the line contains no event.
 func seqOf(line []byte) int64 {
 	var ev struct {
 		Seq int64 `json:"seq"`

@@ -6,8 +6,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// whileLocked waits until no other goroutine or process holds the lock at path, and holds
-// it while f runs.
+// whileLocked runs f while holding the lock at path. It waits while another goroutine or
+// process holds the lock.
 func whileLocked(path string, f func() error) (err error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	if err := lock.Lock(); err != nil {

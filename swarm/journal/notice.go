@@ -15,15 +15,15 @@ type Word string
 
 // The words of notices.
 const (
-	AgentQuestion  Word = "agent_question"  // an agent asks a person, and waits for the answer
-	AgentSpiraling Word = "agent_spiraling" // an agent repeats itself, and whispers have not helped
+	AgentQuestion  Word = "agent_question"  // an agent asked a person a question and waits for the answer
+	AgentSpiraling Word = "agent_spiraling" // an agent repeats itself and whispers have not helped
 	AgentTimeout   Word = "agent_timeout"   // a turn took too long, or a question was not answered in time
 	AgentError     Word = "agent_error"     // a client crashed, or the daemon stopped an agent
-	AgentComplete  Word = "agent_complete"  // a task of a person is complete
-	LimitReached   Word = "limit"           // the agents of an account wait until its usage limit is over
+	AgentComplete  Word = "agent_complete"  // a person's task is complete
+	LimitReached   Word = "limit"           // the agents of an account wait until its usage limit ends
 	BudgetReached  Word = "budget"          // a budget is nearly or completely spent
 	DeadLetter     Word = "dead_letter"     // a message was given up
-	Unpaused       Word = "unpaused"        // an agent that was held may begin turns again
+	Unpaused       Word = "unpaused"        // an agent that was held may start turns again
 )
 
 // Words lists the words of notices.
@@ -56,29 +56,29 @@ func (w Word) Severity() Severity {
 }
 
 // A Notice is the part of an [Event] that a person may have to act on. It has separate
-// fields instead of a text, so that the same fact is worded the same everywhere: see
+// fields instead of a text, so that the same fact has the same wording everywhere. See
 // [Notice.Text].
 type Notice struct {
 	Word  Word   `json:"word"`
 	Agent string `json:"agent,omitempty"` // the agents that the notice is about, separated by ", "; "" means the swarm
-	Task  string `json:"task,omitempty"`  // the task, in one line
+	Task  string `json:"task,omitempty"`  // the task, on one line
 	// Why is one line without a full stop. For AgentQuestion it is the question. For
 	// AgentSpiraling it is a sentence, such as: Retried cmake 4 times. For AgentComplete
-	// it is empty, or the last words about a task that the agent delegated. For
-	// DeadLetter and Unpaused it is the reason. For the other words it continues a
-	// sentence that begins with the agent's name, such as: crashed: process exited with
-	// code 1.
+	// it is empty, unless the agent delegated the task. Then it contains the last words
+	// about the task. For DeadLetter and Unpaused it is the reason. For the other words
+	// it continues a sentence that begins with the agent's name, such as: crashed:
+	// process exited with code 1.
 	Why  string `json:"why,omitempty"`
-	Next string `json:"next,omitempty"` // what a person may type, or a sentence about what happens next
-	// Held means that the agent begins no turn until a person decides, or, at a daily cap,
+	Next string `json:"next,omitempty"` // a command that a person can type, or a sentence about what happens next
+	// Held means that the agent starts no turn until a person decides or, at a daily cap,
 	// until the next day.
 	Held    bool   `json:"held,omitempty"`
 	Results string `json:"results,omitempty"` // for AgentComplete: the channel with the results
 	Place   string `json:"place,omitempty"`   // for AgentQuestion: the channel or nick that is asked; "" means the lead
-	By      string `json:"by,omitempty"`      // for Unpaused: who let the agent continue; "" if nobody did
+	By      string `json:"by,omitempty"`      // for Unpaused: who let the agent continue; "" if the agent continued without an order
 }
 
-// Text returns the notice as one line of text. IRC, webhooks and mail show this line.
+// Text returns the notice as one line of text. IRC, webhooks and mail contain this line.
 func (n Notice) Text() string {
 	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not with %q, which would escape parts of an emoji
 	switch n.Word {
@@ -139,14 +139,14 @@ func (n Notice) Text() string {
 	return sentences("["+strings.ToUpper(string(n.Word))+"] "+agent+" "+why, n.Next) // the word is from a later version
 }
 
-// Bounds of the parts of a notice's text, in columns.
+// Maximum widths, in columns, of the parts of a notice's text.
 const (
 	maxTaskShown = 100
 	maxLastWords = 200
 )
 
-// sentences joins texts with spaces. It adds a full stop to a text without a final
-// punctuation mark, and leaves out empty texts.
+// sentences joins texts with spaces. It adds a full stop to a text that has no final
+// punctuation mark, and omits empty texts.
 func sentences(texts ...string) string {
 	var b strings.Builder
 	for _, s := range texts {

@@ -52,7 +52,7 @@ func TestTextsOfNotices(t *testing.T) {
 	}
 }
 
-// Each word is known, and has the documented severity.
+// Each word is known and has the documented severity.
 func TestWordsOfNotices(t *testing.T) {
 	got := map[journal.Severity][]journal.Word{}
 	for _, w := range journal.Words() {
@@ -74,8 +74,8 @@ func TestWordsOfNotices(t *testing.T) {
 	}
 }
 
-// The notice of an event survives encoding and decoding, and an event of an earlier
-// version has none.
+// The notice of an event is the same after encoding and decoding, and an event from an
+// earlier version has no notice.
 func TestNoticesOnTheList(t *testing.T) {
 	var old journal.Event
 	if err := json.Unmarshal([]byte(`{"v":1,"seq":7,"kind":"alert","key":"k"}`), &old); err != nil || old.Notice != nil || old.Word() != "" {

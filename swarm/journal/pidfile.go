@@ -11,9 +11,9 @@ import (
 )
 
 // WritePIDFile records which process works for an agent or waits for its next message: its
-// pid, its start time and its mark on one line. The file is for scripts and people, for
-// tracing, and for the next daemon. During a turn, the daemon itself uses the turn's
-// record.
+// pid, its start time and its mark on one line. The file is used by scripts, by people,
+// for tracing, and by the daemon after a restart. During a turn, the daemon itself uses
+// the turn's record.
 func WritePIDFile(path string, p runner.Process, mark string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%d %d %s\n", p.PID, p.Start, mark), 0o600)
 }
@@ -48,7 +48,7 @@ func (h Home) LiveClients() ([]Client, error) {
 	for _, agent := range agents {
 		data, err := os.ReadFile(h.PIDFile(agent))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // the client ended in the meantime
+			continue // the client has just ended
 		} else if err != nil {
 			return nil, err
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 // A Question is a question from the daemon to a person. A settled question stays in the
-// file for a while, so that nobody is asked twice.
+// file for a while, so that the same question is not asked twice.
 type Question struct {
-	Key   string       `json:"key"`             // a question is asked once per key
+	Key   string       `json:"key"`             // a question is asked only once per key
 	Kind  string       `json:"kind"`            // names the handler of the answer: budget or escalation
 	Agent string       `json:"agent,omitempty"` // the agent that it is about, or ""
 	About string       `json:"about,omitempty"` // the message, trace or scope that it is about
@@ -25,18 +25,18 @@ type Question struct {
 
 	Subject string `json:"subject"`
 	Body    string `json:"body,omitempty"`
-	// Notice is the part of the question that webhooks and IRC show. If it has no Next,
-	// they show how to answer. It is nil if another event has the notice.
+	// Notice is the part of the question that webhooks and IRC show. If its Next is
+	// empty, they show how to answer. Notice is nil if another event contains the notice.
 	Notice *Notice `json:"notice,omitempty"`
 
 	// Secret is part of the key of the message that asks the question. An agent that knew
-	// that key could suppress the question.
+	// this key could suppress the question.
 	Secret string `json:"secret"`
 	ID     string `json:"id,omitempty"` // of the message that asks; "" until it is delivered
 
 	Answer  *QuestionAnswer `json:"answer,omitempty"`  // the answer that is being handled, or that settled the question
-	Settled time.Time       `json:"settled,omitzero"`  // when it was settled: from then on nobody may answer
-	Outcome string          `json:"outcome,omitempty"` // the outcome of the answer, or why there is none
+	Settled time.Time       `json:"settled,omitzero"`  // when it was settled; after that, nobody may answer
+	Outcome string          `json:"outcome,omitempty"` // the outcome of the answer, or the reason why there is no answer
 }
 
 // An AnswerWord is one of the answers to a question.
@@ -48,22 +48,22 @@ type AnswerWord struct {
 // A QuestionAnswer is a person's answer.
 type QuestionAnswer struct {
 	ID   string `json:"id"`             // of the answering message; it stays the same if the answer is handled again
-	Word string `json:"word"`           // one of the question's words
-	Rest string `json:"rest,omitempty"` // the text after Word, in one line
+	Word string `json:"word"`           // one of the question's answer words
+	Rest string `json:"rest,omitempty"` // the text after Word, on one line
 	By   string `json:"by"`             // "lead", or "ann on IRC"
 }
 
 // Delivery returns the key of the message that asks the question.
 func (q *Question) Delivery() string { return "question:" + q.Kind + ":" + q.Secret }
 
-// Bounds of the number and the age of the settled questions in the file.
+// Limits on the number and the age of the settled questions in the file.
 const (
 	keptQuestions    = 500
 	keptQuestionsFor = 90 * 24 * time.Hour
 )
 
-// Questions stores the daemon's questions to people, durably in questions.json. It is
-// safe for concurrent use.
+// Questions stores the daemon's questions to people durably in questions.json. It is safe
+// for concurrent use.
 type Questions struct {
 	path  string
 	files durable.Files
@@ -76,8 +76,8 @@ type questionsFile struct {
 	Questions map[string]Question `json:"questions"` // by their keys
 }
 
-// OpenQuestions reads the questions. It sets a damaged file aside, so the same questions
-// may be asked again.
+// OpenQuestions reads the questions. If the file is damaged, OpenQuestions sets it aside,
+// so the same questions may be asked again.
 func OpenQuestions(home Home) (*Questions, error) {
 	s := &Questions{path: questionsIn(home), files: home.files}
 	by, err := readQuestions(home)
@@ -103,8 +103,8 @@ func readQuestions(home Home) (map[string]Question, error) {
 	return file.Questions, nil
 }
 
-// QuestionOf reads the question that a message asks. It returns nil if the message asks
-// no known question.
+// QuestionOf reads the question that a message asks. It returns nil if the message does
+// not ask a known question.
 func QuestionOf(home Home, id string) (*Question, error) {
 	by, err := readQuestions(home)
 	if err != nil {
@@ -118,7 +118,7 @@ func QuestionOf(home Home, id string) (*Question, error) {
 	return nil, nil
 }
 
-// Of returns the question with a key, or false if it was never asked.
+// Of returns the question with the given key, or false if it was never asked.
 func (s *Questions) Of(key string) (Question, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +126,8 @@ func (s *Questions) Of(key string) (Question, bool) {
 	return q, ok
 }
 
-// Asking returns the question that a message asks, or false if it asks none.
+// Asking returns the question that a message asks, or false if the message does not ask a
+// question.
 func (s *Questions) Asking(id string) (Question, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,8 +161,8 @@ func (s *Questions) Settled() map[string]bool {
 	return ids
 }
 
-// Add adds a question, durably. It returns false if there is a question with the same key
-// already.
+// Add adds a question durably. It returns false if a question with the same key already
+// exists.
 func (s *Questions) Add(q Question) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,8 +179,9 @@ func (s *Questions) Add(q Question) (bool, error) {
 	return true, nil
 }
 
-// Change lets f change the question with a key, durably. f must replace the values that
-// the fields of the question point to, and not modify them.
+// Change lets f change the question with the given key, and stores the change durably. If
+// a field of the question points to a value, f must replace the value instead of
+// modifying it.
 func (s *Questions) Change(key string, f func(*Question)) (Question, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +196,7 @@ func (s *Questions) Change(key string, f func(*Question)) (Question, error) {
 	return q, nil
 }
 
-// forgetOld removes the settled questions that exceed the bounds.
+// forgetOld removes the settled questions that exceed the limits.
 func (s *Questions) forgetOld(now time.Time) {
 	var settled []Question
 	for _, q := range s.by {

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Receipt says how the work on one message ended. It is kept beside the message in
-// done/. The turn counts as done once the receipt appears beside the message in cur/.
+// A Receipt records how the work on one message ended. It is stored next to the message
+// in done/. The turn counts as done once the receipt is next to the message in cur/.
 type Receipt struct {
 	V        int       `yaml:"v" json:"v"`
 	ID       string    `yaml:"id" json:"id"` // of the message
@@ -31,17 +31,17 @@ type Receipt struct {
 	Tokens   Tally     `yaml:"tokens" json:"tokens"`
 	CostUSD  float64   `yaml:"cost_usd" json:"cost_usd"` // of all attempts
 	Context  Context   `yaml:"context" json:"context"`   // of the session at the end of the turn
-	// CostUnknown says that the client of an attempt reported only part of the cost, or
-	// nothing. CostUSD is the part that is known.
+	// CostUnknown is set if the client of an attempt reported only part of the cost, or
+	// none of it. CostUSD is the known part.
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
-	// ReservedUSD is what the budget reserved for the last attempt.
+	// ReservedUSD is the amount that the budget reserved for the last attempt.
 	ReservedUSD float64 `yaml:"reserved_usd,omitempty" json:"reserved_usd,omitempty"`
 
-	// Billing says how the client pays, if it says so.
+	// Billing says how the client is billed, if the client reports it.
 	Billing runner.Billing `yaml:"billing,omitempty" json:"billing,omitempty"`
 
-	// Decisions are about the tool calls for which the client asked permission. If the
-	// list is not complete, Decided is the number of all decisions.
+	// Decisions are the decisions about tool calls for which the client asked permission.
+	// If the list is incomplete, Decided is the total number of decisions.
 	Decisions []Decision `yaml:"decisions,omitempty" json:"decisions,omitempty"`
 	Decided   int        `yaml:"decided,omitempty" json:"decided,omitempty"`
 
@@ -57,7 +57,7 @@ type Receipt struct {
 	Text        string   `yaml:"text,omitempty" json:"text,omitempty"` // the last words of the turn
 }
 
-// An Attempt is one turn that was begun for a message.
+// An Attempt is one turn that was started for a message.
 type Attempt struct {
 	Start   time.Time `yaml:"start" json:"start"`
 	End     time.Time `yaml:"end,omitempty" json:"end,omitzero"`
@@ -86,7 +86,7 @@ type Tally struct {
 }
 
 // An Answer is the result that the daemon owes the sender of a message. It is part of the
-// receipt so that a daemon that takes over after a crash delivers the same answer.
+// receipt so that, after a crash, the next daemon delivers the same answer.
 type Answer struct {
 	To      string   `yaml:"to" json:"to"`
 	Thread  string   `yaml:"thread" json:"thread"`

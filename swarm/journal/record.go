@@ -13,8 +13,8 @@ import (
 )
 
 // A Record describes one attempt at a message. It is written before the client starts,
-// and durable before the prompt is sent. A later daemon uses it to find a client that
-// outlived this daemon. The receipt's list of earlier attempts is made from their
+// and made durable before the prompt is sent. A later daemon uses it to find a client
+// that outlived this daemon. The receipt's list of earlier attempts is made from their
 // records.
 type Record struct {
 	V       int      `json:"v"`
@@ -31,28 +31,28 @@ type Record struct {
 	How     string   `json:"how"` // new, resume or continue
 	Notes   []string `json:"notes,omitempty"`
 	Via     string   `json:"via,omitempty"`     // ViaAttach if a person's session runs the turn
-	ByLead  bool     `json:"by_lead,omitempty"` // the message is proven to be from the lead
+	ByLead  bool     `json:"by_lead,omitempty"` // the message was verified to be from the lead
 	// Reinjected says that the prompt contained the window. After a compaction in such a
-	// turn, the daemon does not give the window back again.
+	// turn, the daemon does not send the window again.
 	Reinjected  bool           `json:"reinjected,omitempty"`
 	Tools       bool           `json:"tools,omitempty"` // the client has the tools of the swarm
-	WindowBytes int            `json:"window_bytes"`    // bound of the agent's window
+	WindowBytes int            `json:"window_bytes"`    // maximum size of the agent's window
 	Begun       time.Time      `json:"begun"`
-	Process     runner.Process `json:"process"` // zero until the client runs
+	Process     runner.Process `json:"process"` // zero until the client is started
 	// ReservedUSD is the amount that the budget reserved for the turn, in US dollars. It
 	// is also the cap of the client; 0 means no cap.
 	ReservedUSD float64 `json:"reserved_usd,omitempty"`
-	// ReservedTurns is 1 if the budget reserved something for the turn. ReservedSeconds
-	// is how long the turn may take; 0 means no bound.
+	// ReservedTurns is 1 if the turn has a reservation in the budget. ReservedSeconds is
+	// the maximum duration of the turn; 0 means no limit.
 	ReservedTurns   int     `json:"reserved_turns,omitempty"`
 	ReservedSeconds float64 `json:"reserved_seconds,omitempty"`
-	// Client is the turn that started the client if that was an earlier turn, else "".
-	// From is where this turn begins in that turn's stream.
+	// Client is the turn that started the client if that was an earlier turn, otherwise
+	// "". From is the position in that turn's stream at which this turn begins.
 	Client string       `json:"client,omitempty"`
 	From   runner.Place `json:"from,omitzero"`
 
-	// These fields are about the end of a turn that did not end well. The end of other
-	// turns is in a receipt.
+	// These fields describe the end of a turn that did not end well. For other turns, the
+	// receipt describes the end.
 	End     runner.End `json:"end,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 	Ended   time.Time  `json:"ended,omitzero"`
@@ -60,15 +60,16 @@ type Record struct {
 	// CostUnknown has the same meaning as in [LedgerLine].
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 	Counted     bool `json:"counted,omitempty"` // the turn counts as a failure of the message
-	// Crash says how the client ended if it ended by itself before the turn had ended.
+	// Crash describes how the client ended if it exited on its own before the end of the
+	// turn.
 	Crash string `json:"crash,omitempty"`
 }
 
 // MaxTries is the number of clients that may refuse the session or the prompt within one
-// claim. After that the daemon starts no other client.
+// claim. After that, the daemon does not start another client in that claim.
 const MaxTries = 4
 
-// TurnID returns the id of a turn on a message: k7f3q9m2xd-1 for the first client in the
+// TurnID returns the id of a turn for a message: k7f3q9m2xd-1 for the first client in the
 // first claim of message k7f3q9m2xd, and k7f3q9m2xd-1-2 for the second client in the same
 // claim. begun is the number of the claim, starting from 1, and try is the number of the
 // client, starting from 0.
@@ -80,8 +81,9 @@ func TurnID(message string, begun, try int) string {
 }
 
 // WriteVolatile writes the record before its client starts. The file outlives this
-// process, so a later daemon finds the client. It need not survive a power cut, since no
-// client does. Before the prompt is sent, Write makes it durable.
+// process, so a later daemon can find the client. The file does not have to survive a
+// power cut, because no client survives one. Before the prompt is sent, Write makes the
+// record durable.
 func (r *Record) WriteVolatile(home Home) error {
 	r.V = 1
 	data, err := json.Marshal(r)
@@ -97,13 +99,13 @@ func (r *Record) Write(home Home) error {
 	return home.files.WriteJSON(home.TurnFile(r.Turn, ".json"), r)
 }
 
-// Attempt returns the receipt's entry for a turn that did not end well.
+// Attempt returns the entry in the receipt for a turn that did not end well.
 func (r *Record) Attempt() Attempt {
 	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD, CostUnknown: r.CostUnknown || r.Via == ViaAttach}
 }
 
-// Line returns the ledger's line for a turn that did not end well, with the fields that
-// the record has.
+// Line returns the ledger line for a turn that did not end well, with the fields that the
+// record contains.
 func (r *Record) Line() LedgerLine {
 	return LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
@@ -112,8 +114,8 @@ func (r *Record) Line() LedgerLine {
 	}
 }
 
-// ReservedFor returns how long the turn may still run, at least a second. It returns 0 if
-// there is no bound.
+// ReservedFor returns how much longer the turn may run, with a minimum of one second. It
+// returns 0 if there is no limit.
 func (r *Record) ReservedFor(now time.Time) time.Duration {
 	if r.ReservedSeconds <= 0 {
 		return 0
@@ -122,8 +124,8 @@ func (r *Record) ReservedFor(now time.Time) time.Duration {
 	return max(end.Sub(now), time.Second)
 }
 
-// OpenRecords lists the records of turns without an end for which the budget reserved
-// something. settled reports whether the ledger has a line for a turn.
+// OpenRecords lists the records of turns that have a reservation in the budget and no
+// recorded end. settled reports whether the ledger has a line for a turn.
 func (h Home) OpenRecords(settled func(turn string) bool) ([]*Record, error) {
 	turns, err := h.Recorded()
 	if err != nil {
@@ -155,8 +157,8 @@ func (r *Record) Remove(home Home) error {
 }
 
 // ReadRecord reads the record of a turn. The error is [fs.ErrNotExist] if the turn has no
-// record, or if the writing of the record was cut off: no prompt was sent for such a
-// turn.
+// record, or if the record is incomplete because the write was interrupted. No prompt was
+// sent for such a turn.
 func ReadRecord(home Home, turn string) (*Record, error) {
 	data, err := os.ReadFile(home.TurnFile(turn, ".json"))
 	if err != nil {
@@ -170,8 +172,8 @@ func ReadRecord(home Home, turn string) (*Record, error) {
 }
 
 // Records lists the records of the attempts at a message, oldest first. begun is how many
-// times the message was claimed. Records that were removed because of their age are
-// missing.
+// times the message was claimed. Records that were removed because of their age are not
+// in the list.
 func Records(home Home, message string, begun int) ([]*Record, error) {
 	var all []*Record
 	for n := 1; n <= begun; n++ {
@@ -198,10 +200,10 @@ func TriesOf(home Home, message string, begun int) ([]*Record, error) {
 	}
 }
 
-// clockSlack is the amount by which a file may look too old: file systems use a clock
-// that ticks every few milliseconds.
+// clockSlack is the amount by which a file may appear too old, because file systems use a
+// clock that ticks only every few milliseconds.
 const clockSlack = 20 * time.Millisecond
 
-// BegunBy reports whether the turn had begun when a file was written, according to the
-// file's time.
+// BegunBy reports whether the turn had begun by the time a file was written. written is
+// the file's modification time.
 func (r *Record) BegunBy(written time.Time) bool { return !written.Before(r.Begun.Add(-clockSlack)) }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A record that cannot be read is not a missing record: the turn may have run.
+// A record that cannot be read does not count as missing, because the turn may have run.
 func TestARecordThatCannotBeRead(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
@@ -32,7 +32,7 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// OpenRecords lists the turns without an end for which the budget reserved something.
+// OpenRecords lists the turns that have a reservation in the budget and no recorded end.
 func TestOpenRecords(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if open, err := home.OpenRecords(nil); err != nil || open != nil {
@@ -48,7 +48,7 @@ func TestOpenRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(home.TurnFile("e-1", ".json"), []byte("{"), 0o600); err != nil { // the writing of the record was cut off
+	if err := os.WriteFile(home.TurnFile("e-1", ".json"), []byte("{"), 0o600); err != nil { // the write of the record was interrupted
 		t.Fatal(err)
 	}
 	settled := func(turn string) bool { return turn == "d-1" }
@@ -93,7 +93,7 @@ func TestBegunBy(t *testing.T) {
 	}
 }
 
-// Removing a record twice is harmless.
+// A record can be removed twice without an error.
 func TestARecordIsRemoved(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

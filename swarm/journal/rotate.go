@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// keptTurns is how many of the newest turns are kept. Together with the policy's days it
-// bounds the size of the folder.
+// keptTurns is the number of most recent turns that are kept. Together with the policy's
+// days it limits the size of the folder.
 const keptTurns = 1000
 
-// RotateTurns removes the files of old turns: those older than days (0 means 30), and all
-// but the newest keptTurns. It keeps a turn whose record has a living process, and a turn
-// with a file younger than an hour. The output of a client is kept as long as the last of
-// its turns.
+// RotateTurns removes the files of old turns: the turns older than days (0 means 30), and
+// all except the keptTurns most recent turns. It keeps a turn whose process is still
+// running, and a turn with a file that is less than an hour old. The output of a client
+// is kept as long as the last turn of that client.
 func (h Home) RotateTurns(days int, now time.Time) error {
 	if days == 0 {
 		days = 30

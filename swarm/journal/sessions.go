@@ -9,17 +9,17 @@ import (
 )
 
 // A Session is the conversation of an agent inside its CLI. A client can continue it only
-// from the same folder.
+// in the same working directory.
 type Session struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
 	Used bool   `json:"used"` // a client reported that it has this session
-	// Cleared says that the conversation before this one was cleared on purpose. If ID is
-	// empty, the next turn begins a new conversation.
+	// Cleared is set if the previous conversation was cleared on purpose. If ID is empty,
+	// the next turn begins a new conversation.
 	Cleared bool `json:"cleared,omitempty"`
 }
 
-// Sessions remembers the session of each agent, durably in sessions.json, so that a turn
+// Sessions stores the session of each agent durably in sessions.json, so that a turn
 // after a restart continues the same conversation. It is safe for concurrent use.
 type Sessions struct {
 	path  string
@@ -40,7 +40,7 @@ func OpenSessions(home Home) (*Sessions, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
 	}
-	if s.of == nil { // the file is missing, or says null
+	if s.of == nil { // the file is missing or contains null
 		s.of = map[string]Session{}
 	}
 	return s, nil
@@ -73,16 +73,17 @@ func (s *Sessions) Set(agent string, to Session) error {
 }
 
 // Learned records the session that a client reported. The session keeps the folder that
-// was planned for it, since the settings may have changed in the meantime.
+// was planned for it, because the settings may have changed in the meantime.
 func (s *Sessions) Learned(agent, id string) error {
 	planned, _ := s.Get(agent)
 	return s.Set(agent, Session{ID: id, Dir: planned.Dir, Used: true})
 }
 
-// Clear drops the conversation: the next turn begins a new one.
+// Clear drops the conversation, so that the next turn begins a new one.
 func (s *Sessions) Clear(agent string) error { return s.Set(agent, Session{Cleared: true}) }
 
-// IsCleared reports whether Clear was called and no client has reported a session since.
+// IsCleared reports whether Clear was called and no client has reported a session since
+// then.
 func (s *Sessions) IsCleared(agent string) bool {
 	got, _ := s.Get(agent)
 	return got.Cleared

@@ -15,8 +15,8 @@ type SteeredNote struct {
 	UUID string `json:"uuid"`
 }
 
-// NoteSteered records a message before it is delivered to a running turn. A later daemon
-// that follows the client reads the record.
+// NoteSteered records a message before it is delivered to a running turn. If a later
+// daemon takes over the client, it reads the record.
 func (h Home) NoteSteered(turn, id, uuid string) error {
 	f, err := os.OpenFile(h.TurnFile(turn, ".steered"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -40,7 +40,7 @@ func (h Home) SteeredIn(turn string) ([]SteeredNote, error) {
 	var all []SteeredNote
 	for lines := bufio.NewScanner(strings.NewReader(string(data))); lines.Scan(); {
 		var n SteeredNote
-		if json.Unmarshal(lines.Bytes(), &n) == nil { // otherwise a crash cut off the line, so the message was not delivered
+		if json.Unmarshal(lines.Bytes(), &n) == nil { // otherwise a crash truncated the line, so the message was not delivered
 			all = append(all, n)
 		}
 	}

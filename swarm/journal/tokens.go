@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// Tokens prove who sent a message: each name has a separate secret, in a file that only
-// its owner can read. Agents that run as the same user could read each other's secrets.
-// So the proof guards against mistakes and against text that claims another sender, but
+// Tokens prove who sent a message. Each name has a separate secret, in a file that only
+// its owner can read. Agents that run as the same user can read each other's secrets. So
+// the proof protects against mistakes and against text that claims another sender, but
 // not against a hostile program of the same user.
 //
 // A Tokens contains the tokens of a daemon's agents. It is safe for concurrent use.
@@ -25,13 +25,13 @@ type Tokens struct {
 	by   map[string]string // by name
 }
 
-// OpenTokens reads the tokens, and creates the missing ones for names.
+// OpenTokens reads the tokens, and creates tokens for those of names that have none.
 func OpenTokens(home Home, names ...string) (*Tokens, error) {
 	t := &Tokens{home: home}
 	return t, t.Add(names...)
 }
 
-// Add makes tokens for names that have none.
+// Add creates tokens for those of names that have none.
 func (t *Tokens) Add(names ...string) error {
 	all, err := t.home.Tokens(names...)
 	if err != nil {
@@ -43,7 +43,7 @@ func (t *Tokens) Add(names ...string) error {
 	return nil
 }
 
-// Of returns the secret of a sender, or "" if it has none.
+// Of returns the secret of a sender, or "" if the sender has no secret.
 func (t *Tokens) Of(name string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,7 +70,7 @@ func (t *Tokens) SignAgain(m *dropbox.Message) func(*dropbox.Message, string) st
 	return t.Sign
 }
 
-// Tokens reads the tokens of all names, and creates the missing ones for names.
+// Tokens reads all tokens, and creates tokens for those of names that have none.
 func (h Home) Tokens(names ...string) (map[string]string, error) {
 	t, err := tokens.Read(h.dir)
 	if err != nil {

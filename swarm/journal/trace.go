@@ -16,35 +16,36 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Tracing. The processes above a caller show who it is, since it cannot choose them. Its
-// own environment, which any program can change, counts only if those processes do not
-// show who the caller is:
+// Tracing. The ancestor processes of a caller show who the caller is, because it cannot
+// choose them. Its own environment, which any program can change, counts only if those
+// processes do not show who the caller is:
 //
 //	daemon -> client (carries the mark) -> sh -> make -> env -i -> caller
 //	   ^                                                             |
 //	   +-- outermost mark below the daemon: that client's turn <-----+
 //	   +-- the daemon, but no mark: it adopted what a turn left behind
 //
-// The outermost mark counts, since a process inside a turn can set another mark for the
+// The outermost mark counts, because a process inside a turn can set another mark for the
 // processes that it starts, but not for the client above it. The daemon adopts the
-// orphans of its turns, so a caller below it belongs to a turn even when all processes in
-// between have ended.
+// orphans of its turns, so a caller that is a descendant of the daemon belongs to a turn
+// even when all processes in between have ended.
 //
-// Each client has a pid file from before its prompt until it ends, even if its daemon was
-// killed. If there is no pid file and no daemon is running, the caller cannot be in a turn,
-// and tracing does not look at the processes above. That keeps send fast.
+// Each client has a pid file, which is written before the prompt is sent and exists until
+// the client ends, even if the daemon was killed. If there is no pid file and no daemon is
+// running, the caller cannot be in a turn, and tracing does not check the ancestor
+// processes. That keeps send fast.
 
-// A TraceError says that a caller belongs to a turn, or claims to, but that the turn
-// cannot be found. The caller then may not act for any agent.
+// A TraceError says that a caller belongs to a turn, or claims to, but the turn cannot be
+// found. Such a caller must not act for any agent.
 type TraceError struct{ Why string }
 
 func (e *TraceError) Error() string { return e.Why }
 
-// maxTurnID bounds the id of a turn, in bytes.
+// maxTurnID is the maximum length of the id of a turn, in bytes.
 const maxTurnID = 64
 
 // isTurnID reports whether a string has the form of a turn's id, MESSAGE-ATTEMPT. The check
-// matters because text from an environment becomes part of a file's name.
+// is required because text from an environment variable becomes part of a file name.
 func isTurnID(s string) bool {
 	message, attempt, ok := strings.Cut(s, "-")
 	if !ok || message == "" || len(s) > maxTurnID {
@@ -64,8 +65,8 @@ func isTurnID(s string) bool {
 }
 
 // trace returns the turn to which a process belongs, or nil if it belongs to no turn.
-// carried is the mark in the caller's own environment. It distinguishes the orphans of
-// several turns.
+// carried is the mark in the caller's own environment. It distinguishes between the
+// orphans of several turns.
 func (h Home) trace(pid int, carried string) (*Record, error) {
 	clients, err := h.MarkedClients()
 	if err != nil {
@@ -100,10 +101,10 @@ func (h Home) trace(pid int, carried string) (*Record, error) {
 	return h.adoptedTurn(clients, carried)
 }
 
-// adoptedTurn returns the turn for a process that the daemon has adopted. That is the
-// turn whose mark the process carries, if the client of that turn is alive. Otherwise it
-// is the turn with the most hops among those with a live client, since its chain ends
-// soonest. If no client is alive, it is the last turn.
+// adoptedTurn returns the turn for a process that the daemon has adopted. If the process
+// has the mark of a turn whose client is running, adoptedTurn returns that turn.
+// Otherwise it returns the turn with the most hops among those with a running client,
+// because its chain ends soonest. If no client is running, it returns the last turn.
 func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record, error) {
 	var found *Record
 	for _, c := range clients {
@@ -178,9 +179,10 @@ func (h Home) recordOf(mark string) (*Record, error) {
 	return rec, err
 }
 
-// claimedTurn returns the turn that the caller's own environment names. It must be a turn
-// of that agent, and its client must be running. Otherwise a caller could claim an older
-// turn, which has fewer hops. If there is no such turn, the error is a [*TraceError].
+// claimedTurn returns the turn that the caller's own environment names. The turn must
+// belong to that agent, and its client must be running. Otherwise a caller could claim an
+// older turn, which has fewer hops. If there is no such turn, the error is a
+// [*TraceError].
 func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	if !isTurnID(mark) {
 		return nil, &TraceError{fmt.Sprintf("%s=%q is not the id of a turn", runner.MarkVar, screen.Short(mark, maxTurnID))}
@@ -199,21 +201,21 @@ func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	return rec, nil
 }
 
-// hasClient reports whether the client of a turn is running. If the record names no
-// process, the client is just starting, or the turn is in an attached session; hasClient
-// then returns true.
+// hasClient reports whether the client of a turn is running. It returns true if the
+// record names no process, because then the client is just starting or the turn is in an
+// attached session.
 func (h Home) hasClient(rec *Record) bool {
 	return rec.Process.PID == 0 || MarkInPIDFile(h.PIDFile(rec.Agent)) == rec.Mark() || rec.Process.Alive()
 }
 
-// A MarkedClient is a client with its mark.
+// A MarkedClient is a client and its mark.
 type MarkedClient struct {
 	Client
 	Mark string
 }
 
-// MarkedClients returns the clients that the pid files name, by pid, whether or not they
-// are still running.
+// MarkedClients returns the clients that the pid files name, including those that have
+// ended. The keys are pids.
 func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	agents, err := h.withPIDFile()
 	if err != nil {
@@ -223,7 +225,7 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	for _, agent := range agents {
 		data, err := os.ReadFile(h.PIDFile(agent))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // the client ended in the meantime
+			continue // the client has just ended
 		} else if err != nil {
 			return nil, err
 		}
@@ -264,13 +266,13 @@ func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 }
 
 // TurnsSince returns the running turns that began before at. For a client that waits for
-// its next message, it returns the client's last turn. It reads the turns from the files,
-// so that programs other than the daemon can call it.
+// its next message, it returns the client's last turn. It reads the turns from files, so
+// programs other than the daemon can also call it.
 func (h Home) TurnsSince(at time.Time) []*Record {
 	all := h.AttachedTurns(at)
 	clients, err := h.MarkedClients()
 	if err != nil {
-		return all // the turns of clients are not known
+		return all // the turns of the clients are unknown
 	}
 	for _, c := range clients {
 		rec, err := h.recordOf(c.Mark)

@@ -9,37 +9,37 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// This is the last bound on loops. Every other rule looks at the envelope of a message,
-// or at its proven sender. This rule counts turns, whatever the messages claim. An agent
-// that begins too many turns within an hour without a word from a person is paused, and a
-// person has to resume it.
+// This is the last limit on loops. Every other rule checks the envelope of a message, or
+// its proven sender. This rule counts turns, regardless of the content of the messages.
+// If an agent starts too many turns within an hour without a word from a person, it is
+// paused, and a person has to resume it.
 //
-// A word from a person is a message that is proven to be from the lead, or an order to
-// resume or start the agent that comes from outside every turn. A file dropped by hand
-// does not count, since nothing shows who wrote it.
+// A word from a person is a message that was verified to be from the lead, or an order
+// from outside all turns to resume or start the agent. A file dropped by hand does not
+// count, because there is no proof of who wrote it.
 //
 // A program of the same user can read the lead's secret, and a process that outlived its
-// daemon looks like a person. So there is a second bound, ten times as high, that even a
-// word from a person does not lift.
+// daemon looks like a person. So there is a second limit, ten times as high, which a word
+// from a person does not lift.
 
-// absolutely is the factor between turns_per_hour and the second bound, which is for all
-// turns.
+// absolutely is the ratio of the second limit, which applies to all turns, to
+// turns_per_hour.
 const absolutely = 10
 
-// TurnCounts counts the turns that each agent has begun. It is safe for concurrent use.
+// TurnCounts counts the turns that each agent has started. It is safe for concurrent use.
 type TurnCounts struct {
 	mu sync.Mutex
-	by map[string][]turnBegun // by agent, oldest first; lately drops turns older than an hour
+	by map[string][]turnBegun // by agent, oldest first; lately removes turns older than an hour
 }
 
-// A turnBegun is a turn that an agent began, or a message that was delivered to a running
-// turn.
+// A turnBegun is a turn that an agent started, or a message that was delivered to a
+// running turn.
 type turnBegun struct {
 	at     time.Time
-	person bool // a message or an order from a person began it
+	person bool // started by a message or an order from a person
 }
 
-// Count counts a turn that an agent begins.
+// Count counts a turn that an agent starts.
 func (c *TurnCounts) Count(agent string, at time.Time, person bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,9 +49,9 @@ func (c *TurnCounts) Count(agent string, at time.Time, person bool) {
 	c.by[agent] = append(c.lately(agent, at), turnBegun{at, person})
 }
 
-// Word resets the count of turns without a person. The count of all turns continues.
-// Otherwise nothing would limit a program that resumes the agent every minute. Word
-// reports whether any turns were counted.
+// Word resets the count of turns since the last word from a person. It does not reset the
+// count of all turns, because otherwise a program could resume the agent every minute
+// without a limit. Word reports whether any turns were counted.
 func (c *TurnCounts) Word(agent string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,9 +63,9 @@ func (c *TurnCounts) Word(agent string) bool {
 	return true
 }
 
-// Over says why the agent may not begin another turn. It returns "" if the agent may.
-// person says whether a message from a person begins the turn. perHour is
-// policy.turns_per_hour; 0 means no bound.
+// Over returns the reason why the agent may not start another turn, or "" if it may.
+// person says whether a message from a person starts the turn. perHour is
+// policy.turns_per_hour; 0 means no limit.
 func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time) string {
 	if perHour <= 0 {
 		return ""
@@ -89,8 +89,8 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 	return ""
 }
 
-// lately returns the turns that the agent began within the last hour. If the clock was
-// set back, turns in the future count as begun now. The caller holds the mutex.
+// lately returns the turns that the agent started within the last hour. If the clock was
+// set back, turns in the future count as started now. The caller holds the mutex.
 func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	all := c.by[agent]
 	old := 0
@@ -111,8 +111,8 @@ func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	return all
 }
 
-// Recall counts a line of the ledger if it is from the last hour, so that a restart does
-// not reset the count. since is the time of the last order from a person.
+// Recall counts a ledger line if it is from the last hour, so that a restart does not
+// reset the count. since is the time of the last order from a person.
 func (c *TurnCounts) Recall(line LedgerLine, since time.Time) {
 	if time.Since(line.At) >= countedFor {
 		return

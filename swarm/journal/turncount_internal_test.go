@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// The bound does not stop honest swarms that run for hours: a lead agent whose ten workers
-// report, a person's script, cron jobs, and a person who works with an agent.
+// The limit does not stop well-behaved swarms that run for hours: a lead agent whose ten
+// workers report, a person's script, cron jobs, and a person who works with an agent.
 func TestHonestTurnsAreNotHeld(t *testing.T) {
 	for name, c := range map[string]struct {
 		every  time.Duration // between two turns
 		hours  int
-		person func(n int) bool // whether a word from a person begins the n-th turn
+		person func(n int) bool // whether a word from a person starts the n-th turn
 	}{
 		"ten workers report every six minutes":     {6 * time.Minute / 10, 5, func(int) bool { return false }},
 		"200 messages of the lead's script":        {time.Hour / 200, 3, func(int) bool { return true }},
@@ -39,8 +39,8 @@ func TestHonestTurnsAreNotHeld(t *testing.T) {
 	}
 }
 
-// The second bound also applies to messages that are proven to be from the lead, since an
-// agent can read the lead's secret.
+// The second limit also applies to messages that were verified to be from the lead,
+// because an agent can read the lead's secret.
 func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	var counts TurnCounts
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
@@ -55,8 +55,8 @@ func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	if why := counts.Over("a", 120, true, now); !strings.HasPrefix(why, want) {
 		t.Errorf("over = %q, want %q…", why, want)
 	}
-	// An order does not reset the second count either, since a program could give one
-	// every minute.
+	// An order does not reset the second count either, because a program could give an
+	// order every minute.
 	if !counts.Word("a") || !strings.HasPrefix(counts.Over("a", 120, true, now), want) {
 		t.Error("an order lifts the second bound")
 	}
@@ -71,7 +71,8 @@ func TestTheSecondBoundHoldsForAll(t *testing.T) {
 	}
 }
 
-// When the clock is set back, no turn is forgotten, and none counts for longer than before.
+// When the clock is set back, no turn is forgotten, and no turn counts for longer than
+// before.
 func TestACountOfTurnsWhenTheClockIsSetBack(t *testing.T) {
 	var counts TurnCounts
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)

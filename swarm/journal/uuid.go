@@ -13,12 +13,12 @@ func RandomUUID() string {
 	return formatUUID(b, 4)
 }
 
-// promptSpace is the namespace of the prompts' UUIDs.
+// promptSpace is the namespace of the UUIDs of prompts.
 var promptSpace = [16]byte{0x9d, 0x2c, 0x11, 0x5e, 0x4b, 0x8a, 0x4c, 0x0f, 0x8f, 0x21, 0x6a, 0x37, 0xc4, 0x90, 0x5d, 0xe2}
 
 // PromptUUID returns the version 5 UUID (RFC 9562) of one attempt at a message. The CLI
 // runs a prompt with a given UUID only once, even in a later process. So each attempt has
-// a different UUID, and it is harmless to send the prompt twice within one attempt.
+// a different UUID, and the prompt can safely be sent twice within one attempt.
 func PromptUUID(turn string) string {
 	h := sha1.New()
 	h.Write(promptSpace[:])

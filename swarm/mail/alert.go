@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Arrived puts an event on the event list: a message has arrived in the mailbox of the
-// person or of the agent that leads. agent is the agent that the message is about, or "".
+// Arrived adds the event that a message has arrived in the mailbox of the person or of
+// the lead agent to the event list. agent is the agent that the message is about, or "".
 func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	ev := journal.Event{
 		Kind: journal.Mail, Key: eventKey(journal.Mail, m.ID), Agent: agent, To: to, About: m.ID, Message: journal.Keep(m),
@@ -24,7 +24,7 @@ func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 }
 
 // questionNotice returns the notice of a question to the person, or nil if the question
-// has none. A question from a person or through a bridge has none.
+// has no notice. A question from a person or through a bridge has no notice.
 func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 	switch {
 	case m.From == dropbox.Swarm && s.noticeOf != nil:
@@ -36,16 +36,16 @@ func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 }
 
 // TellLead sends the lead a message about an agent, or about the daemon itself if agent is
-// "", once per key. Messages about the agent that leads go to the person, and so do all
-// messages while that agent cannot work. Every message goes through the event list, so a
-// crash loses none. If a message cannot be written, the status shows it, and the daemon
-// retries until the write succeeds.
+// "". It sends only one message per key. Messages about the lead agent go to the person.
+// While the lead agent cannot work, all messages go to the person. Every message goes
+// through the event list, so a crash does not lose any. If a message cannot be written,
+// the status shows it, and the daemon retries until the write succeeds.
 func (s *Service) TellLead(agent, key, subject, body string) {
 	s.tellLead(journal.Event{Key: key, Agent: agent}, subject, body)
 }
 
-// NoticedKey is the key prefix of those messages from the daemon to the lead that also
-// have a notice on the event list. IRC shows only the notice, not the message.
+// NoticedKey is the key prefix of messages from the daemon to the lead that also have a
+// notice in the event list. IRC shows only the notice, not the message.
 const NoticedKey = "notice:"
 
 // TellNotice is like TellLead, but also adds a notice, which IRC and webhooks show. agent
@@ -54,10 +54,10 @@ func (s *Service) TellNotice(agent, key string, n journal.Notice, subject, body 
 	s.tellLead(journal.Event{Key: NoticedKey + key, Agent: agent, Notice: &n}, subject, body)
 }
 
-// Raise puts a notice on the event list. IRC and webhooks show it, and the lead gets no
-// mail. Listeners recognize a repeated notice by its key. about is the id of the message
-// that the agent is working on, and details contains further lines for the person; both
-// may be "". If Raise returns an error, the notice is not on the list.
+// Raise adds a notice to the event list. IRC and webhooks show the notice, and the lead
+// gets no mail. Listeners recognize a repeated notice by its key. about is the id of the
+// message that the agent is working on, and details contains further lines for the
+// person; both may be "". If Raise returns an error, the notice is not in the list.
 func (s *Service) Raise(key string, n journal.Notice, about, details string) error {
 	text := s.Secrets.Redactor().Text(n.Text())
 	ev := journal.Event{
@@ -80,9 +80,9 @@ func (s *Service) Raise(key string, n journal.Notice, about, details string) err
 	return s.happened(ev)
 }
 
-// Unpaused raises the notice that an agent begins turns again. since is when the agent's
+// Unpaused raises the notice that an agent starts turns again. since is when the agent's
 // hold began. The caller ends the hold afterwards. If the daemon crashes between the two
-// steps and both are repeated, the notice has the same key again.
+// steps and repeats both, the notice has the same key as before.
 func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}
 	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {
@@ -95,7 +95,7 @@ func (s *Service) tellLead(ev journal.Event, subject, body string) {
 	to := s.Names().LeadFor(agent)
 	kind := dropbox.Status
 	if to != dropbox.Lead && s.CanWork(to) {
-		kind = dropbox.Task // wakes the agent; the daemon needs no answer
+		kind = dropbox.Task // a task wakes the agent; the daemon does not need the answer
 	} else {
 		to = dropbox.Lead
 	}
@@ -138,7 +138,7 @@ func (s *Service) deliverAlert(ev journal.Event) error {
 	m := ev.Message.Mail()
 	d, err := s.deliver(dropbox.Swarm, ev.To, m)
 	if errors.Is(err, dropbox.ErrNoMailbox) && ev.To != dropbox.Lead {
-		// The agent that led was removed in the meantime.
+		// The lead agent has been removed in the meantime.
 		ev.To, m.To, m.Type = dropbox.Lead, []string{dropbox.Lead}, dropbox.Status
 		d, err = s.deliver(dropbox.Swarm, ev.To, m)
 	}
@@ -149,7 +149,7 @@ func (s *Service) deliverAlert(ev journal.Event) error {
 		s.Alerted(ev.At, ev.Agent, m.Subject)
 	}
 	if ev.To == dropbox.Lead {
-		return nil // a person sees it in the mailbox
+		return nil // the person sees the alert in the mailbox
 	}
 	told := *m
 	told.ID, told.Thread, told.Trace = d.ID, d.Thread, d.ID

@@ -16,7 +16,7 @@ func (s *Service) AnnounceListener() Listener {
 	return Listener{Name: "irc", Behind: "IRC does not show what happens", Hear: s.announceEvents}
 }
 
-// announceEvents delivers the copies of events. Repeating it is harmless: the store
+// announceEvents delivers the copies of events. It can be repeated, because the store
 // recognizes a copy by its key.
 func (s *Service) announceEvents(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {
@@ -40,7 +40,8 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 	return nil
 }
 
-// announcementOf returns what people see of an event, or false if they see nothing.
+// announcementOf returns the announcement of an event, or false if the event is not
+// shown.
 func announcementOf(ev journal.Event) (Announcement, bool) {
 	mo := Announcement{
 		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(),
@@ -57,7 +58,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 		return mo, false // an alert without a notice is shown once it arrives in a mailbox
 	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm && mo.Message.Type != dropbox.Question:
 		mo.Kind, mo.key = journal.Alert, eventKey(journal.Alert, mo.Message.ID)
-		// People have already seen a dead letter or a notice through an earlier event.
+		// An earlier event has already shown a dead letter or a notice.
 		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) && !strings.HasPrefix(mo.Message.Key, NoticedKey)
 	}
 	return mo, true

@@ -9,50 +9,51 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Announcer shows people elsewhere, for example in IRC channels, what the swarm is
-// doing: the daemon delivers copies to the mailbox of a bridge, and the bridge shows them.
-// A copy wakes no agent and passes no gate, and no agent waits for it. Only one goroutine
-// at a time calls Copies. No method may block.
+// An Announcer shows people what the swarm is doing in places outside the swarm, such as
+// IRC channels. The daemon delivers copies to the mailbox of a bridge, and the bridge
+// shows them. A copy does not wake an agent or pass a gate, and no agent waits for it.
+// Only one goroutine at a time calls Copies. Methods must not block.
 type Announcer interface {
-	// Bridge is the name of the bridge and of its mailbox. It is always the same.
+	// Bridge is the name of the bridge and of its mailbox. The name never changes.
 	Bridge() string
-	// Copies says where an announcement is shown; an empty list means nowhere.
+	// Copies returns a copy for each place where the announcement is shown. The list may
+	// be empty.
 	Copies(Announcement) []Copy
 }
 
 // An Announcement is something that people may want to see.
 type Announcement struct {
-	// Kind is also [journal.Alert] when an alert has arrived in the lead's mailbox. A
-	// question from the daemon is [journal.Mail] from swarm.
+	// Kind is [journal.Alert] also when an alert has arrived in the lead's mailbox. For a
+	// question from the daemon it is [journal.Mail], and the sender is swarm.
 	Kind    journal.Kind
-	Message *dropbox.Message // what is shown; never changed
+	Message *dropbox.Message // the message to show; it is never modified
 	To      string           // the recipient's mailbox
 	About   string           // id of the message with the details
 	Agent   string           // the agent that the announcement is about, or ""
-	// Of is the message of the turn: the same as Message when the turn begins, nil if there
-	// was no turn.
+	// Of is the message of the turn. When the turn begins, it is the same as Message. It is
+	// nil if there was no turn.
 	Of *dropbox.Message
 
-	// Task is the person's task that this event completes: the task that the turn worked
-	// on, or one that this work was delegated from. It is nil if the event completes no
-	// task.
+	// Task is the person's task that this event completes, or nil if it completes no
+	// task. It is the task that the turn worked on, or the task from which this work was
+	// delegated.
 	Task *dropbox.Message
-	// Notice is what a person may have to act on, or nil.
+	// Notice is set if a person may have to act on the event.
 	Notice *journal.Notice
 
-	key string // identifies a copy, together with the place
+	key string // identifies a copy in combination with its place
 }
 
-// A Copy is one place where an announcement is shown.
+// A Copy is the copy of an announcement for one place.
 type Copy struct {
-	Where string // the name of the place; different in each copy of an announcement
-	Extra string // lines of YAML for the bridge, see [dropbox.Message]
-	Text  string // the note to show there; "" means the subject and the body
+	Where string // the name of the place; different for each copy of an announcement
+	Extra string // lines of YAML for the bridge; see [dropbox.Message]
+	Text  string // the note to show there; if "", the subject and the body are shown
 }
 
-// mostCopies bounds the waiting copies while no bridge is running: a person who looks an
-// hour later wants the current state, not each step. Copies that people must see (mail,
-// alerts, dead letters) are delivered even if there are more.
+// mostCopies is the maximum number of copies that wait while no bridge is running. A
+// person who reads them an hour later wants the current state, not each step. Copies that
+// people must see (mail, alerts, dead letters) are delivered even if there are more.
 const mostCopies = 1000
 
 // Announcing is the daemon's side of an [Announcer]. It is safe for concurrent use.
@@ -60,11 +61,11 @@ type Announcing struct {
 	Announcer
 
 	mu      sync.Mutex
-	waiting int // copies in the bridge's mailbox: the last count, plus the calls to room since then
+	waiting int // number of copies in the bridge's mailbox: the last count plus the calls to room since then
 }
 
 // copyFor returns the copy of an announcement for one place. The copy is not a reply to
-// any message: an answer to the copy goes to the sender of the original.
+// any message. An answer to the copy goes to the sender of the original.
 func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	m := &dropbox.Message{
 		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,
@@ -81,7 +82,7 @@ func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	return m
 }
 
-// passing reports whether events of a kind may be left out when there are too many.
+// passing reports whether events of a kind may be omitted when there are too many.
 func passing(kind journal.Kind) bool {
 	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed || kind == journal.Permission
 }
@@ -101,8 +102,8 @@ func (m *Announcing) Count(store *dropbox.Store) {
 	m.waiting = n
 }
 
-// room reports whether one more copy may wait. Before it returns false, it recounts the
-// bridge's mailbox.
+// room reports whether another copy may be added. Before it returns false, it recounts
+// the copies in the bridge's mailbox.
 func (m *Announcing) room(store *dropbox.Store) bool {
 	m.mu.Lock()
 	m.waiting++

@@ -13,14 +13,14 @@ import (
 
 // owed returns the answer that the daemon owes the sender of a message whose turn ended
 // well. For a task or a question it is the agent's last words, unless the agent sent an
-// answer itself. No message ever answers a result, so two agents cannot keep each other
-// awake with answers to answers.
+// answer itself. A result is never answered, so two agents cannot keep each other awake
+// with answers to answers.
 func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.SentNote, out runner.Outcome) *journal.Answer {
 	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm || m.From == in.Name {
 		return nil // an agent does not answer itself either
 	}
 	if m.Offer != "" && !in.hasOffer(m.Offer) {
-		return nil // it delegated the work
+		return nil // the agent delegated the work
 	}
 	if slices.ContainsFunc(sent, func(s journal.SentNote) bool {
 		return s.To == m.From && s.Type == dropbox.Result && (s.ReplyTo == "" || s.ReplyTo == m.ID || s.ReplyTo == m.Offer)
@@ -44,8 +44,8 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 }
 
 // answer delivers the answer that a receipt contains, and returns the answer's id, or ""
-// if it delivered none. The store recognizes the answer by its key, however many times it
-// is delivered.
+// if it did not deliver the answer. Repeated calls are safe, because the store recognizes
+// the answer by its key.
 func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err error) {
 	ans := r.Answer
 	if ans == nil {
@@ -72,7 +72,7 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 	}
 	if undeliverable(err) {
 		// The sender has no mailbox, for example because a person wrote the message. The
-		// lead gets the answer.
+		// lead gets the answer instead.
 		in.TellLead(in.Name, "result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, which cannot be delivered (%v):\n\n%s", in.Name, ans.To, err, ans.Body))
 		return "", nil
 	}
@@ -91,7 +91,7 @@ func (in *Inbox) copyTo(lead string, result *dropbox.Message) error {
 // answerTo returns the answer in the receipt as a message to the sender of m.
 func answerTo(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	ans := r.Answer
-	asked := cmp.Or(m.Offer, m.ID) // the publisher knows only the id of the publication
+	asked := cmp.Or(m.Offer, m.ID) // the publisher has only the id of the publication
 	return &dropbox.Message{
 		From: r.Agent, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
 		ReplyTo: asked, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + asked, Priority: dropbox.Normal,

@@ -10,15 +10,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The ways in which a message may arrive. The daemon records what it saw itself, and does
-// not trust what the message says.
+// The ways in which a message can arrive. The daemon records how it received the message,
+// and does not trust the message's own fields.
 const (
 	ViaMailbox = "mailbox" // a program such as claude-swarm send delivered it into new/
-	viaHand    = "hand"    // a file dropped into the folder, which the daemon delivered
+	viaHand    = "hand"    // the daemon delivered it from a file that was dropped into the folder
 )
 
-// Arrivals remembers which of an agent's messages the daemon made from dropped files. The
-// zero value is ready to use; it is safe for concurrent use.
+// Arrivals records which of an agent's messages the daemon created from dropped files.
+// The zero value is ready to use. Arrivals is safe for concurrent use.
 type Arrivals struct {
 	mu   sync.Mutex
 	hand map[string]bool // message ids
@@ -28,8 +28,8 @@ type Arrivals struct {
 	came    map[string]time.Time
 }
 
-// noteTime notes when a message arrived, unless its arrival or its origin is already
-// known.
+// noteTime records when a message arrived, unless its arrival time or its origin is
+// already known.
 func (d *Arrivals) noteTime(id string, at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -42,11 +42,11 @@ func (d *Arrivals) noteTime(id string, at time.Time) {
 	d.came[id] = at
 }
 
-// maxArrivals bounds the number of arrival times kept for messages that are not yet
-// claimed.
+// maxArrivals is the maximum number of arrival times that are kept for messages that are
+// not yet claimed.
 const maxArrivals = 1024
 
-// found notes who left a message.
+// found records the origin of a message.
 func (d *Arrivals) found(id string, o Origin) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -61,9 +61,9 @@ func (d *Arrivals) keepOrigin(id string, o Origin) {
 	delete(d.came, id)
 }
 
-// origin returns who left a message, or nil if that is not yet known, and when the
-// message arrived, or the zero time if that is not known. It returns the time of arrival
-// only once.
+// origin returns the origin of a message, or nil if it is not yet known. It also returns
+// the time when the message arrived, or the zero time if that is unknown. It returns the
+// arrival time only once.
 func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,9 +72,9 @@ func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 	return o, arrived
 }
 
-// TakeIn calls f, which delivers a dropped file, and remembers the message's id and who
-// left the file. [Arrivals.Via] waits in the meantime, because the message can be claimed
-// before f returns.
+// TakeIn calls f, which delivers a dropped file, and records the id and the origin of the
+// message. While f runs, [Arrivals.Via] waits, because the message can be claimed before
+// f returns.
 func (d *Arrivals) TakeIn(o Origin, f func() (id string, err error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *Arrivals) TakeIn(o Origin, f func() (id string, err error)) error {
 	return nil
 }
 
-// Via says how a message arrived.
+// Via returns how a message arrived.
 func (d *Arrivals) Via(id string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,7 +100,7 @@ func (d *Arrivals) Via(id string) string {
 	return ViaMailbox
 }
 
-// Forget forgets a message that is settled.
+// Forget removes a message that is settled.
 func (d *Arrivals) Forget(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,30 +109,30 @@ func (d *Arrivals) Forget(id string) {
 	delete(d.came, id)
 }
 
-// An Origin says who may have left a file without a proof of its sender, judging by the
-// turns that ran when it appeared.
+// An Origin describes who may have dropped a file that has no proof of its sender. It is
+// based on the turns that were running when the file appeared.
 //
-// There is evidence that a turn left the file if its agent has named the folder of the
-// mailbox in a tool call, or if the file was in the folder of that agent's own mailbox.
-// Then the file belongs to that turn: it gets the turn's thread, trace and path, and one
-// more hop. So agents that write files to themselves and to each other are stopped like
-// agents that send messages.
+// There is evidence that a turn dropped the file if the turn's agent named the folder of
+// the mailbox in a tool call, or if the file was in the folder of that agent's own
+// mailbox. In that case the file belongs to that turn, and gets the turn's thread, trace
+// and path, and one more hop. So loops of agents that write files to themselves and to
+// each other are stopped like loops of messages.
 //
-// That a turn was running at the time is not evidence, even if no other turn was: people
-// and cron jobs drop files while agents work. If it were evidence, each such file would
-// count as one more hop in a swarm that is always busy, and the ninth file would be halted
-// as a loop. So without evidence the number of hops does not change. But such a file does
-// not count as a person's message either: it may go only to recipients to whom the agents
-// that were working at the time may send. A loop of such files ends at
-// policy.turns_per_hour.
+// It is not evidence that a turn was running at the time, even if it was the only one,
+// because people and cron jobs drop files while agents work. If it were evidence, each
+// such file would count as one more hop in a swarm that is always busy, and the ninth file
+// would be treated as a loop and halted. So without evidence the number of hops does not
+// change. But such a file does not count as a person's message either. It may go only to
+// recipients to which the agents that were working at the time may send messages. A loop
+// of such files ends at policy.turns_per_hour.
 type Origin struct {
-	rec      *journal.Record // of the turn that wrote it; nil if there is no evidence
+	rec      *journal.Record // of the turn that wrote the file; nil if there is no evidence
 	suspects []string        // the agents that were working at the time, sorted
 }
 
 // Inherited returns the envelope that a file dropped into an agent's folder inherits from
-// the turn that wrote it. The writer of the file is not known for sure, so the message
-// still comes from the lead, and the lead gets the answer.
+// the turn that wrote it. The writer of the file is not certain, so the sender of the
+// message is still the lead, and the lead gets the answer.
 func (o Origin) Inherited() dropbox.Defaults {
 	d := dropbox.Defaults{From: dropbox.Lead}
 	if o.rec != nil {

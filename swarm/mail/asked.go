@@ -10,20 +10,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Questions that agents ask. The process that asks writes the question into the .asks file
-// of its turn, and later the question's outcome. The daemon puts both on the event list:
+// Questions that agents ask. The process that asks writes the question, and later its
+// outcome, into the .asks file of its turn. The daemon adds both to the event list:
 //
 //	asked:           a question through a bridge. A question to the lead is mail, and mail is on the list anyway.
 //	nobody answered: a question to a person, through a bridge or in the mailbox of the lead
 //
-// Then the daemon notes in the .asks file which of them are on the list. After a crash
+// Then the daemon records in the .asks file which of them are in the list. After a crash
 // between these two steps, it repeats the event with the same key.
 
-// askedAgain is how long after a question's deadline the daemon checks it. The delay
-// gives the asking process time to record that nobody answered.
+// askedAgain is the delay after a question's deadline before the daemon checks the
+// question. The delay gives the asking process time to record that nobody answered.
 const askedAgain = 100 * time.Millisecond
 
-// TellAsked puts the questions that a turn asked through a bridge on the event list, and
+// TellAsked adds the questions that a turn asked through a bridge to the event list, and
 // also its questions to people that nobody answered in time. While the turn waits for an
 // answer, TellAsked returns the time of the next check; otherwise the time is zero. After
 // an error the call can be repeated.
@@ -57,12 +57,12 @@ func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 	return again, nil
 }
 
-// tellOf puts one fact about a question on the event list, and notes in the .asks file
-// that it has done so.
+// tellOf adds one fact about a question to the event list, and then records in the .asks
+// file that it is in the list.
 func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*journal.Record, journal.Asked) error) error {
 	rec, err := journal.ReadRecord(s.Home, turn)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nobody knows which agent asked the question
+		return nil // without the record, the agent that asked the question is unknown
 	} else if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*j
 	return s.Home.Asks(turn).Told(q.ID, what)
 }
 
-// asked puts an event on the list: an agent is asking people through a bridge.
+// asked adds the event that an agent asks people through a bridge.
 func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	return s.happened(journal.Event{
 		Kind: journal.Noticed, Key: NoticedKey + "asked:" + q.ID, Agent: rec.Agent, To: q.Mailbox, About: q.ID,
@@ -83,9 +83,9 @@ func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	})
 }
 
-// unanswered puts an event on the list: nobody answered a question in time. The event
-// also says what the agent does then. If the agent pauses, the lead also gets mail about
-// it, unless the question is in the person's mailbox.
+// unanswered adds the event that nobody answered a question in time. The event also says
+// what the agent does next. If the agent is paused, the lead also gets mail about it,
+// unless the question is in the person's mailbox.
 func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 	where := "from " + s.Names().Called(q.Of)
 	if q.Mailbox != "" {
@@ -103,7 +103,7 @@ func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 	return nil
 }
 
-// afterNoAnswer returns a sentence that says what an agent does without an answer.
+// afterNoAnswer returns a sentence that says what an agent does if it gets no answer.
 func afterNoAnswer(q journal.Asked) string {
 	switch q.Late {
 	case "pause":

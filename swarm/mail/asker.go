@@ -14,15 +14,15 @@ import (
 )
 
 // Questions from the daemon. When an agent's client asks for permission to use a tool,
-// and the agent's rules say to ask the lead, the daemon sends the question in the agent's
-// name, waits for the reply during the turn, and takes the reply out of the agent's
-// mailbox.
+// and the agent's rules require that the lead is asked, the daemon sends the question in
+// the agent's name, waits for the reply during the turn, and removes the reply from the
+// agent's mailbox.
 //
 //	lead/new --reply--> agent/new --the daemon files it--> agent/done
 //	   \--turn over, no answer in time--> lead/done
 //
-// The turn's .asks file says which questions are waiting. A reply to any other permission
-// question is refused.
+// The turn's .asks file lists the questions that are waiting for a reply. A reply to any
+// other permission question is refused.
 
 // An Asker asks the lead in the name of one agent, and waits for answers. It is safe for
 // concurrent use.
@@ -33,10 +33,10 @@ type Asker struct {
 
 	mu   sync.Mutex
 	open map[string]*awaited // waiting questions, by id
-	seen map[string]bool     // files that answer none of the questions in open
+	seen map[string]bool     // files that do not answer any question in open
 }
 
-// awaited is a question that waits for its answer.
+// awaited is a question that is waiting for its answer.
 type awaited struct {
 	to     string
 	wake   chan struct{}         // wakes the waiting goroutine
@@ -46,16 +46,17 @@ type awaited struct {
 // A Question asks whether a client may use a tool.
 type Question struct {
 	Turn     *journal.Record
-	To       string // the recipient: the lead, or the agent that leads
+	To       string // the recipient: the person, or the lead agent
 	Number   int    // the question's number in the turn
-	What     string // the tool call, in one line
+	What     string // the tool call, on one line
 	Text     string
 	Patience time.Duration
-	// Over returns why the answer is no longer awaited, or nil while it is.
+	// Over returns the reason why the answer is no longer needed, or nil while it is
+	// needed.
 	Over func() error
 }
 
-// ErrNoAnswer says that nobody answered in time.
+// ErrNoAnswer means that nobody answered in time.
 var ErrNoAnswer = errors.New("no answer")
 
 // permissionKey is the key prefix of permission questions, and permissionSubject is the
@@ -72,11 +73,11 @@ const (
 	ByFirst = "first" // any of several recipients; only the first answer counts
 )
 
-// QuestionKey returns a key for a question. The key says who may answer. It also shows
-// that the question is over after the first answer.
+// QuestionKey returns a key for a question. The key says who may answer. It also marks
+// the question as one that is over after the first answer.
 func QuestionKey(answerers string) string { return answerers + ":" + dropbox.NewID() }
 
-// hasQuestionKey reports whether a message is a question whose key names one of these
+// hasQuestionKey reports whether a message is a question whose key names one of the given
 // answerers.
 func hasQuestionKey(m *dropbox.Message, answerers ...string) bool {
 	return m.Type == dropbox.Question && slices.ContainsFunc(answerers, func(by string) bool { return strings.HasPrefix(m.Key, by+":") })
@@ -85,9 +86,9 @@ func hasQuestionKey(m *dropbox.Message, answerers ...string) bool {
 // TakesAgents reports whether an agent may answer a question in the mailbox of a bridge.
 func TakesAgents(m *dropbox.Message) bool { return hasQuestionKey(m, ByAny) }
 
-// WhyOver says why a question no longer needs an answer: its turn no longer waits for the
-// permission, or somebody who may answer has already done so. It returns "" for every
-// other message.
+// WhyOver returns the reason why a question no longer needs an answer: its turn no longer
+// waits for the permission, or somebody who may answer has already done so. It returns ""
+// for every other message.
 func WhyOver(home journal.Home, m *dropbox.Message) string {
 	switch {
 	case AsksPermission(m):
@@ -103,8 +104,8 @@ func AsksPermission(m *dropbox.Message) bool {
 	return m.Type == dropbox.Question && strings.HasPrefix(m.Key, permissionKey)
 }
 
-// lookAgain is how often Ask checks for the reply even if nothing wakes it: a file system
-// may drop events.
+// lookAgain is the interval at which Ask checks for the reply even if nothing wakes it,
+// because a file system can drop events.
 const lookAgain = 2 * time.Second
 
 // Ask sends the question, waits for the reply, and files the reply. The error is
@@ -118,7 +119,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	w := a.await(id, q.To)
 	reply, err := a.wait(ctx, w, q)
 	a.forget(id)
-	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // the reply arrived at the last moment, and has already been filed
+	if errors.Is(err, ErrNoAnswer) && len(w.answer) > 0 { // the reply arrived at the last moment and has already been filed
 		reply, err = <-w.answer, nil
 	}
 	why := ""
@@ -151,7 +152,7 @@ func (a *Asker) send(q *Question) (id string, err error) {
 	}
 	now := time.Now().UTC()
 	var unnoted error
-	d, err := a.deliverNoted(a.Agent, q.To, m, func(noted string) { // noted first, or the agent's goroutine would treat the reply as overdue
+	d, err := a.deliverNoted(a.Agent, q.To, m, func(noted string) { // recorded first, because otherwise the agent's goroutine would treat the reply as overdue
 		id = noted
 		unnoted = a.Home.Asks(t.Turn).Begin(journal.Asked{ID: id, Of: q.To, Since: now, Until: now.Add(q.Patience), Call: q.What})
 	})
@@ -188,8 +189,8 @@ func (a *Asker) wait(ctx context.Context, w *awaited, q Question) (*dropbox.Mess
 	}
 }
 
-// Wake makes the waiting calls to Ask check whether there is an answer, and whether their
-// question is over.
+// Wake makes the waiting calls of Ask check whether an answer has arrived and whether
+// their questions are over.
 func (a *Asker) Wake() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -209,7 +210,7 @@ func (a *Asker) await(id, to string) *awaited {
 	}
 	w := &awaited{to: to, wake: make(chan struct{}, 1), answer: make(chan *dropbox.Message, 1)}
 	a.open[id] = w
-	a.seen = map[string]bool{} // the answer may have arrived already
+	a.seen = map[string]bool{} // the answer may already have arrived
 	return w
 }
 
@@ -229,7 +230,8 @@ func (a *Asker) Answers(m *dropbox.Message) bool {
 	return a.open[m.ReplyTo] != nil
 }
 
-// look takes the answers to the open questions out of the agent's mailbox.
+// look removes the answers to open questions from the agent's mailbox, and passes them to
+// the waiting goroutines.
 func (a *Asker) look() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -270,10 +272,11 @@ func (a *Asker) mayAnswer(m *dropbox.Message, asked string) bool {
 	return MayAnswer(m, asked, a.Agent, a.Tokens.Of)
 }
 
-// MayAnswer reports whether a message in a mailbox is proven to be from somebody who may
-// answer a question that was sent to the mailbox named asked. Those who may answer are
-// the owner of that mailbox, the person (on IRC the bridge knows who may answer), and the
-// daemon, which answers that no answer will come. token returns the secret of a sender.
+// MayAnswer reports whether a message in a mailbox has a valid proof from a sender who
+// may answer a question that was sent to the mailbox named asked. These senders are the
+// owner of that mailbox, the person (on IRC the bridge determines who may answer), and
+// the daemon, which answers that there will be no answer. token returns the secret of a
+// sender.
 func MayAnswer(m *dropbox.Message, asked, mailbox string, token func(name string) string) bool {
 	if m.From != asked && m.From != dropbox.Lead && m.From != dropbox.Swarm && !dropbox.IsBridge(m.From) {
 		return false
@@ -281,8 +284,8 @@ func MayAnswer(m *dropbox.Message, asked, mailbox string, token func(name string
 	return dropbox.Proven(token(m.From), m, mailbox)
 }
 
-// takeBack withdraws a question: it files the question in the person's mailbox. A
-// question to an agent moves to refused/ when that agent claims it.
+// takeBack withdraws a question by filing it in the person's mailbox. A question to an
+// agent moves to refused/ when that agent claims it.
 func (a *Asker) takeBack(to, id string) {
 	if to != dropbox.Lead {
 		return
@@ -303,9 +306,9 @@ func (a *Asker) TakeBackLeft(turn string) {
 	}
 }
 
-// overdue says why no turn needs a message: it is a question that no longer needs an
-// answer, or it answers a permission question for which no turn is waiting. It returns ""
-// for every other message.
+// overdue returns the reason why no turn needs a message: it is a question that no longer
+// needs an answer, or it answers a permission question for which no turn is waiting. It
+// returns "" for every other message.
 func (s *Service) overdue(m *dropbox.Message) (why string, err error) {
 	if why := WhyOver(s.Home, m); why != "" {
 		return why, nil

@@ -16,11 +16,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Attached handles the mail of an agent whose session a person runs. The hooks of that
-// session's client call it for the steps that the daemon takes for other agents. A turn
-// that ends well goes through the same steps as under the daemon: the receipt beside the
-// message in cur/ is the commit point. An Attached belongs to one goroutine; a lock makes
-// concurrent hooks run one after the other.
+// An Attached handles the mail of an agent whose session is run by a person. The hooks of
+// that session's client call it for the steps that the daemon performs for other agents.
+// A turn that ends well goes through the same steps as under the daemon. The commit point
+// is when the receipt is next to the message in cur/. An Attached must be used by only
+// one goroutine. A lock makes concurrent hooks run one at a time.
 type Attached struct {
 	mail   *Inbox
 	advise func() string
@@ -28,12 +28,12 @@ type Attached struct {
 
 // AttachedOptions are the optional parts of an Attached.
 type AttachedOptions struct {
-	Gate      Gate          // asked about every claimed message, as in the daemon; if it is nil, only loops are stopped
-	Announcer Announcer     // if it is nil, nothing is announced
+	Gate      Gate          // judges every claimed message, as in the daemon; if nil, only loops are stopped
+	Announcer Announcer     // nil means that nothing is announced
 	Advise    func() string // returns a line for each prompt; nil means no line
 	Log       *slog.Logger  // nil means no log
 	Names     Names         // the names of the lead and the person
-	Backend   string        // what kind of client the session is, for the receipts
+	Backend   string        // the kind of client that runs the session, for the receipts
 }
 
 // OpenAttached returns an Attached for an agent. The caller must close the Attached and
@@ -62,10 +62,10 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 		Events: home.Events(), Log: log, Gate: o.Gate, Trouble: new(Trouble), Reach: NewReach(store.Dir()), TurnsAt: home.TurnsSince,
 		Names:   func() Names { return o.Names },
 		CanWork: func(string) bool { return false }, // alerts go to the person
-		Alerted: func(time.Time, string, string) { /* nobody listens to this process */ },
+		Alerted: func(time.Time, string, string) { /* this process has no listeners */ },
 	}
 	if o.Announcer != nil {
-		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // the full count makes the first call to room count the copies
+		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // the maximum makes the first call of room count the copies
 	}
 	listeners := []Listener{s.LeadListener()}
 	if s.Announcer != nil {
@@ -76,9 +76,9 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 			return nil, err
 		}
 	}
-	s.WakeListeners = func() { // there may be no daemon to call the listeners
+	s.WakeListeners = func() { // there may be no running daemon that calls the listeners
 		for _, l := range listeners {
-			_, _ = s.Hear(context.Background(), l) // Hear reports the error, and the listener gets the event again at the next Hear
+			_, _ = s.Hear(context.Background(), l) // Hear reports the error, and the next call of Hear repeats the event
 		}
 	}
 	in := &Inbox{Service: s, Name: name, Box: box, Log: log, Hidden: hider{s.Secrets}, Backend: func() string { return o.Backend }}
@@ -91,7 +91,7 @@ type appender struct{ home journal.Home }
 
 func (a appender) Add(line journal.LedgerLine) error { return journal.AppendLedger(a.home, line) }
 
-// A hider hides the tokens of the project.
+// A hider removes the tokens of the project from text.
 type hider struct{ secrets *tokens.Source }
 
 func (h hider) Text(text string) string { return h.secrets.Redactor().Text(text) }
@@ -99,34 +99,35 @@ func (h hider) Text(text string) string { return h.secrets.Redactor().Text(text)
 // Close closes the agent's log.
 func (s *Attached) Close() { s.mail.AgentLog.Close() }
 
-// A StopEvent is what the client passes to its Stop hook, with the hook's pid and the
-// agent's settings.
+// A StopEvent contains the data that the client passes to its Stop hook, the hook's pid
+// and the agent's settings.
 type StopEvent struct {
 	PID     int    // of the hook
 	Session string // id of the client's session
-	Prompt  string // id of the prompt whose turn has ended; "" if the client does not say
-	Active  bool   // a Stop hook began the turn that has just ended
+	Prompt  string // id of the prompt whose turn has ended; "" if the client does not report it
+	Active  bool   // a Stop hook started the turn that has just ended
 	Last    string // the assistant's last words
 	// Tasks are the ids of the sub-agents that are still working in the background. When
-	// one of them ends, the client begins a turn without a prompt from the person.
+	// one of them ends, the client starts a turn without a prompt from the person.
 	Tasks []string
 
-	// Continue gives the next message to the session at once; without it the reply only
-	// says that there is mail.
+	// Continue passes the next message to the session immediately. If it is false, the
+	// reply only says that there is mail.
 	Continue bool
-	// Cap is how many turns in a row the hook may begin in this way. The client has its
-	// own cap: above it the client ignores the hook, and nobody would see the message.
+	// Cap is the maximum number of consecutive turns that the hook may start in this way.
+	// The client has its own cap. Above that cap it ignores the hook, and the message
+	// would be lost.
 	Cap int
 }
 
-// A StopReply is the hook's answer to the client.
+// A StopReply is the hook's reply to the client.
 type StopReply struct {
 	Prompt string // the session continues with this prompt; "" means that it stops
-	Notice string // a line for the person; "" means none
+	Notice string // a line for the person; "" means no line
 }
 
-// Begin binds a session to the agent: from then on the session gets the agent's mail.
-// Begin puts back messages that an earlier session left unfinished. If the agent's
+// Begin binds a session to the agent, so that the session gets the agent's mail from then
+// on. It puts back messages that an earlier session left unfinished. If the agent's
 // earlier session is still running, that session keeps the mail, and the notice says so.
 func (s *Attached) Begin(pid int, session string) (notice string, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
@@ -157,8 +158,8 @@ func (s *Attached) taken(other *journal.Binding) string {
 	return fmt.Sprintf("%s is attached to another session (pid %d), which gets its mail.", s.mail.Name, other.Process.PID)
 }
 
-// bind returns the binding of the client that called the hook. If another running client
-// holds the agent, it returns that client's binding as other.
+// bind returns the binding of the client that called the hook. If the agent is bound to
+// another running client, bind returns that client's binding as other.
 func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err error) {
 	client, err := clientAbove(pid)
 	if err != nil {
@@ -172,7 +173,7 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	case have != nil && have.Process == client:
 		b = have
 		if b.Message != "" && b.Session != "" && session != "" && b.Session != session {
-			// The client began another conversation, for example with /clear, and its
+			// The client started another conversation, for example after /clear, and its
 			// hook did not run.
 			if err := s.settle(b, "", false); err != nil {
 				return nil, nil, err
@@ -190,11 +191,11 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	return b, nil, b.Write(s.mail.Home)
 }
 
-// Stop handles the end of a turn of the session. The message that the turn worked on gets
-// its receipt and its answer, and is filed. Then work on the next message begins, if the
-// cap allows it. If sub-agents of the message continue in the background, the message is
-// done at the end of the turn in which the session learns that the last of them has
-// ended.
+// Stop handles the end of a turn of the session. It writes the receipt of the message
+// that the turn worked on, sends the answer, and files the message. Then it starts work
+// on the next message, if the cap allows it. If sub-agents of the message continue in the
+// background, the message is done at the end of the turn in which the session is notified
+// that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -208,10 +209,10 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	b.Tasks = ev.Tasks
 	if b.Message != "" {
 		// Every turn of a prompt reports that prompt's id when it ends, even a turn that
-		// a Stop hook began. A different id means that the message's turn was broken off.
-		// If the client reports no ids, only a turn that a Stop hook began is known to be
-		// the message's. After any other turn the message waits again, unless it awaits
-		// its sub-agents.
+		// a Stop hook started. A different id means that the message's turn was
+		// interrupted. If the client reports no ids, only a turn that a Stop hook started
+		// is certain to be the message's turn. After any other turn the message is put
+		// back, unless it awaits its sub-agents.
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
 		if b.Awaits = b.AwaitsTasks(done); b.Awaits {
 			b.Latest = ev.Prompt
@@ -250,9 +251,10 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	return reply, errors.Join(err, b.Write(s.mail.Home))
 }
 
-// Fetch gives the person's session its next message as a prompt, or "" if no message is
-// waiting. The message is filed when the turn ends. If the client has no Stop hook to
-// report that end, fileLast makes Fetch file the message that it returned before.
+// Fetch returns the next message for the person's session as a prompt, or "" if no
+// message is waiting. The message is filed when the turn ends. If the client has no Stop
+// hook that reports the end of the turn, fileLast makes Fetch file the message that it
+// returned in the previous call.
 func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -285,19 +287,20 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 	return prompt, b.Write(s.mail.Home)
 }
 
-// Prompted notes the client's id for the prompt that the session gets. The
+// Prompted records the client's id for the prompt that the session gets. The
 // UserPromptSubmit and UserPromptExpansion hooks call it. For a slash command the client
-// calls both hooks with the same id, and at least one of them before it runs the ! lines:
-// 2.1.197 expands, runs the lines and submits; 2.1.330 submits, expands and runs them. If
-// the prompt's id differs from that of the turn that works on a message, that turn was
-// broken off, for example by Esc, for which the client calls no hook. Then the message
-// waits again. Text that the person types into a running turn has the id of that turn
-// (2.1.330), or the client calls no hook for it (2.1.197).
+// calls both hooks with the same id, and calls at least one of them before it runs the !
+// lines: version 2.1.197 expands the command, runs the lines and submits; version 2.1.330
+// submits, expands and runs them. If the prompt's id differs from the id of the turn that
+// works on a message, that turn was interrupted, for example by Esc, for which the client
+// does not call a hook. The message is then put back. Text that the person types during a
+// running turn has the id of that turn (2.1.330), or the client does not call a hook for
+// it (2.1.197).
 //
-// text is what the prompt says. The client also uses a prompt to tell its session that a
-// sub-agent in the background has ended (2.1.330); then the work on a message that waits
-// for that sub-agent continues. Text that the person types before that does not break off
-// that work.
+// text is the text of the prompt. The client also uses a prompt to notify its session
+// that a sub-agent in the background has ended (2.1.330). The work on a message that
+// waits for that sub-agent then continues. Text that the person types before the
+// notification does not interrupt that work.
 func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -311,7 +314,7 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	b.Latest = prompt
 	if b.Awaits {
 		if ended := endedTask(text); ended != "" && !slices.Contains(b.Before, ended) {
-			b.Prompt, b.Asked, b.Awaits = prompt, true, false // the Stop hook did not begin this turn
+			b.Prompt, b.Asked, b.Awaits = prompt, true, false // the Stop hook did not start this turn
 			return b.Write(s.mail.Home)
 		}
 		if len(b.Helpers()) > 0 {
@@ -326,8 +329,8 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	return b.Write(s.mail.Home)
 }
 
-// endedTask returns the id of the sub-agent, or of other background work, whose end a
-// prompt reports. For any other prompt it returns "".
+// endedTask returns the id of the sub-agent, or of the other background task, whose end a
+// prompt reports. It returns "" for any other prompt.
 func endedTask(text string) string {
 	rest, ok := strings.CutPrefix(text, "<task-notification>\n<task-id>")
 	id, _, whole := strings.Cut(rest, "</task-id>")
@@ -337,7 +340,8 @@ func endedTask(text string) string {
 	return id
 }
 
-// End handles the end of the session: the messages that it did not finish wait again.
+// End handles the end of the session. It puts back the messages that the session did not
+// finish.
 func (s *Attached) End(pid int) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -354,9 +358,9 @@ func (s *Attached) End(pid int) (err error) {
 	return errors.Join(s.putBackLeft(), os.Remove(s.mail.Home.BindingFile(s.mail.Name)))
 }
 
-// held says why the session gets no mail now, and what the person can do about it. It
-// returns "" if the session gets mail. A pause, stop or halt by a person applies to the
-// person's own session too.
+// held returns the reason why the session currently gets no mail, and what the person can
+// do about it. It returns "" if the session gets mail. A pause, stop or halt by a person
+// also applies to the person's own session.
 func (s *Attached) held(now time.Time) (string, error) {
 	name := s.mail.Name
 	all, err := journal.OpenHolds(s.mail.Home)
@@ -374,7 +378,8 @@ func (s *Attached) held(now time.Time) (string, error) {
 	return "", nil
 }
 
-// waiting counts the waiting messages, except notes and statuses, which begin no turn.
+// waiting counts the waiting messages, except notes and statuses, which do not start a
+// turn.
 func (s *Attached) waiting() (n int, err error) {
 	entries, err := s.mail.Box.Peek()
 	for _, e := range entries {

@@ -78,7 +78,7 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 	return notes, nil
 }
 
-// begin records that the session works on a message, and makes its prompt.
+// begin records that the session works on a message, and returns the message's prompt.
 func (s *Attached) begin(b *journal.Binding, j *Job, notes []*dropbox.Claim) (string, error) {
 	c, m := j.Claim, j.Claim.Message
 	j.Notes, j.Via = notes, ViaMailbox
@@ -106,8 +106,8 @@ func (s *Attached) begin(b *journal.Binding, j *Job, notes []*dropbox.Claim) (st
 	return p.Text(), nil
 }
 
-// settle ends the work on a message. If done, the message is filed with its receipt;
-// otherwise its turn was broken off, and the message waits again.
+// settle ends the work on a message. If done is true, the message is filed with its
+// receipt. Otherwise its turn was interrupted, and the message is put back.
 func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 	if !done {
 		if err := s.brokenOff(b); err != nil {
@@ -130,7 +130,7 @@ func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 	return s.putBackLeft()
 }
 
-// brokenOff records the end of a turn that was broken off.
+// brokenOff records the end of a turn that was interrupted.
 func (s *Attached) brokenOff(b *journal.Binding) error {
 	rec, err := journal.ReadRecord(s.mail.Home, b.Turn)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.End != "" {
@@ -187,18 +187,19 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 	if err := in.Box.Commit(e, data); err != nil {
 		return err
 	}
-	// After a crash before this point, the daemon makes the line from the receipt at its
-	// next start.
+	// After a crash before this point, the daemon creates the line from the receipt at
+	// its next start.
 	if err := in.Ledger.Add(journal.LineOf(c.Message, r)); err != nil {
 		in.Log.Warn("a line is missing in the ledger until the daemon starts", keyErr, err)
 	}
 	return in.settled(e, c.Message, r)
 }
 
-// putBackCut puts back messages that a hook claimed but had not recorded in the binding
-// when it was killed: if a person cancels a prompt, the client kills the commands of its !
-// lines. The caller makes sure that the session works on no message. If a client of the
-// daemon is still running for this agent, putBackCut does nothing.
+// putBackCut puts back messages that a hook had claimed but not recorded in the binding
+// when it was killed. This happens because the client kills the commands of a prompt's !
+// lines if a person cancels the prompt. The caller must check that the session does not
+// work on a message. If a client of the daemon is still running for this agent, putBackCut
+// does nothing.
 func (s *Attached) putBackCut() error {
 	live, err := s.mail.Home.LiveClients()
 	if err != nil {
@@ -211,7 +212,7 @@ func (s *Attached) putBackCut() error {
 }
 
 // putBackLeft finishes the messages in cur/ that have a receipt, and puts back the
-// others. No turn of this agent may be running.
+// others. The caller must check that no turn of this agent is running.
 func (s *Attached) putBackLeft() error {
 	box := s.mail.Box
 	committed, err := box.Receipts()

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Claim takes a message out of new/. It returns nil if the message is gone or everything
-// is halted. [Inbox.TakeNotes] makes the claim durable.
+// Claim claims a message in new/. It returns nil if the message no longer exists there or
+// everything is halted. [Inbox.TakeNotes] makes the claim durable.
 func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	in.NoteArrival(e)
 	claim, err := in.Box.Take(e)
@@ -26,8 +26,9 @@ func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	return &Job{Claim: claim, Via: in.Arrivals.Via(claim.ID), Began: time.Now().UTC()}, nil
 }
 
-// Refuse sets aside a message that no turn may work on. For any other message it finds
-// out whether the sender is proven, and when the last earlier attempt was cut off.
+// Refuse sets aside a message that no turn may work on, and reports whether it did. For
+// any other message it determines whether the sender is proven, and when the last earlier
+// attempt was interrupted.
 func (in *Inbox) Refuse(j *Job) (bool, error) {
 	c := j.Claim
 	if skipped, err := in.skip(c); skipped || err != nil {
@@ -42,13 +43,14 @@ func (in *Inbox) Refuse(j *Job) (bool, error) {
 	}
 	j.CutOff = last
 	if c.Begun > 1 && j.CutOff.IsZero() {
-		j.CutOff = c.Created // its records were rotated away; no attempt began before this time
+		j.CutOff = c.Created // its records have been rotated out; no attempt began before this time
 	}
 	j.Proven = in.Proves(c.Message)
 	return false, nil
 }
 
-// skip sets aside a message that no turn may begin with or read.
+// skip sets aside a message that must not start a turn or enter a prompt, and reports
+// whether it did.
 func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	if c.Bad != nil {
 		return true, in.GiveUp(c, "not a valid message: "+c.Bad.Error())
@@ -58,7 +60,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	case err != nil:
 		return false, err
 	case done:
-		// The message came back, for example through a git checkout. Its sender already
+		// The message reappeared, for example through a git checkout. Its sender already
 		// has the answer.
 		in.Log.Info("message was done already", keyMessage, c.ID)
 		in.Arrivals.Forget(c.ID)
@@ -91,9 +93,9 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	return in.gated(c)
 }
 
-// Started counts the turn, and writes into the agent's log and on the event list which
-// message it works on. Only the first call for a job does so. It runs after the client has
-// started, so as not to delay that start.
+// Started counts the turn, and records in the agent's log and in the event list which
+// message the turn works on. Only the first call for a job does so. Started is called
+// after the client has started, so that it does not delay the start.
 func (in *Inbox) Started(j *Job) {
 	if j.told {
 		return
@@ -106,8 +108,8 @@ func (in *Inbox) Started(j *Job) {
 }
 
 // TakeNotes claims the notes for the prompt, and makes all claims of the turn durable.
-// Otherwise a power cut could put a message back although the client already has the
-// prompt. A note that cannot be claimed waits for the next turn.
+// Without that, a power cut could move a message back to new/ although the client already
+// has the prompt. A note that cannot be claimed waits for the next turn.
 func (in *Inbox) TakeNotes(j *Job) error {
 	in.takeNotes(j)
 	return in.Box.SyncClaims()

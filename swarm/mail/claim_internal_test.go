@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Refuse finds out whether a message that may pass has a proof. The prompt shows the
-// result.
+// Refuse determines whether a message that may pass has a valid proof. The prompt shows
+// the result.
 func TestRefuseFindsOutTheProof(t *testing.T) {
 	in := newInbox(t)
 	if err := in.Tokens.Add(dropbox.Lead); err != nil {
@@ -45,8 +45,8 @@ func TestRefuseFindsOutTheProof(t *testing.T) {
 	}
 }
 
-// While Refuse cannot find out whether a message was given up before, no turn may begin with
-// it.
+// While Refuse cannot determine whether a message was given up before, no turn may start
+// with that message.
 func TestRefuseNeedsTheDeadLetters(t *testing.T) {
 	in := newInbox(t)
 	j := &Job{Claim: claimed(t, in, dropbox.Task)}

@@ -12,7 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ancestry is how many ancestor processes a hook searches for the client that called it.
+// ancestry is the number of ancestor processes in which a hook looks for the client that
+// called it.
 const ancestry = 8
 
 // shells are the programs through which a client may start a hook.

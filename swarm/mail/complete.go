@@ -10,13 +10,13 @@ import (
 )
 
 // completed returns the person's task that the turn on m, with the receipt r, completes.
-// A task is complete when none of its other messages is waiting or in a turn. If m
-// completes no task, completed returns nil.
+// A task is complete when none of its other messages are waiting or in a turn. If m does
+// not complete a task, completed returns nil.
 func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	task, err := m, error(nil)
 	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
 		if task, err = in.message(root); errors.Is(err, dropbox.ErrNotFound) {
-			return nil // removed in the meantime
+			return nil // the task has been removed in the meantime
 		}
 	}
 	if err == nil && (task.Type != dropbox.Task || task.From != dropbox.Lead && !dropbox.IsBridge(task.From)) {
@@ -36,7 +36,8 @@ func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Mess
 	return task
 }
 
-// message finds and reads the message with that id, even while another process moves it.
+// message finds and reads the message with the given id, even while another process is
+// moving it.
 func (s *Service) message(id string) (m *dropbox.Message, err error) {
 	for range 5 {
 		var found dropbox.Found
@@ -54,10 +55,10 @@ func (s *Service) message(id string) (m *dropbox.Message, err error) {
 }
 
 // isOpen reports whether any of a task's messages, other than except, is waiting for an
-// agent or is in a turn. Questions to people do not count: the agent that asked may have
-// continued without an answer.
+// agent or is in a turn. Questions to people do not count, because the agent that asked
+// may have continued without an answer.
 func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
-	since := task.Created.Add(-time.Minute) // another machine's clock may differ
+	since := task.Created.Add(-time.Minute) // the clock of another machine may differ
 	open := false
 	err := s.Store.Unfinished(IsAgent, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
 		if e.ID == except || e.Created.Before(since) {
@@ -65,7 +66,7 @@ func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 		}
 		m, err := box.Read(e)
 		if err != nil || m.Trace != task.ID {
-			return true // not a message, just filed, or part of another task
+			return true // not a valid message, just filed, or part of another task
 		}
 		if ended, err := box.HasReceipt(e); err == nil && ended {
 			return true
@@ -76,5 +77,5 @@ func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 	return open, err
 }
 
-// IsAgent reports whether a mailbox is that of an agent.
+// IsAgent reports whether a mailbox belongs to an agent.
 func IsAgent(mailbox string) bool { return dropbox.CheckAgent(mailbox) == nil }

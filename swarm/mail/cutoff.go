@@ -7,11 +7,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// cutOffs looks at the last maxBegun claims of a message, newest first. It returns how
-// many of them have not ended, counted from the newest claim to the first that has ended.
-// It also returns when the last attempt ended, or when it began if its end is not known.
-// A claim without a record counts as cut off before the record was written. cutOffs
-// ignores older claims, whose records may have been rotated away.
+// cutOffs checks the last maxBegun claims of a message, newest first. It returns the
+// number of claims that have not ended, counted from the newest claim back to the first
+// one that has ended. It also returns when the last attempt ended, or when it began if
+// its end is unknown. A claim without a record counts as interrupted before the record
+// was written. cutOffs ignores older claims, whose records may have been rotated out.
 func cutOffs(home journal.Home, message string, begun int) (inARow int, last time.Time, err error) {
 	counting := true
 	for n := begun; n > 0 && n > begun-maxBegun; n-- {
@@ -30,8 +30,8 @@ func cutOffs(home journal.Home, message string, begun int) (inARow int, last tim
 	return inARow, last, nil
 }
 
-// ended reports whether a claim has ended: its last client has ended, and no other client
-// is needed to try again with a new session.
+// ended reports whether a claim has ended. A claim has ended if its last client has ended
+// and no other client has to retry with a new session.
 func ended(tries []*journal.Record) bool {
 	if len(tries) == 0 {
 		return false

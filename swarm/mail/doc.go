@@ -1,5 +1,5 @@
-// Package mail handles the mail of one agent: it claims messages, files their results, and
-// tells senders and listeners. It starts no process.
+// Package mail handles the mail of an agent. It claims messages, files them with their
+// results, and notifies senders and listeners. It does not start processes.
 //
 //	new/ --Claim--> cur/ --Refuse--> refused/, dead/, or done/ if nothing is left to do
 //	 ^                |
@@ -12,12 +12,12 @@
 //	                  |
 //	                  +-- GiveUp: reason in cur/ --> the sender is told --> dead/
 //
-// The receipt beside the message in cur/ is the commit point: a message without a receipt
-// is put back, and one with a receipt is only filed. Every step after the receipt can be
-// repeated, and so can the steps after a reason: [Inbox.FinishLeft] repeats them for
+// The receipt next to the message in cur/ is the commit point. A message without a
+// receipt is put back, and a message with a receipt is only filed. All steps after the
+// receipt or the reason is written can be repeated. [Inbox.FinishLeft] repeats them for
 // messages that an earlier daemon left in cur/.
 //
-// All agents of a project share a [Service]; an [Inbox] handles the mail of one agent.
-// Package swarm decides what a failed turn means for the agent. An attached session
-// ([Attached]) uses an Inbox for the session of a person.
+// All agents of a project share a [Service]. An [Inbox] handles the mail of one agent.
+// Package swarm decides how a failed turn affects the agent. An [Attached] uses an Inbox
+// for the session of a person.
 package mail

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Begun puts an event on the event list: an agent has begun to work on a message.
+// Begun adds the event that an agent has started work on a message.
 func (in *Inbox) Begun(m *dropbox.Message) {
 	if IsHeartbeat(m) && in.Proves(m) {
 		return
@@ -23,8 +23,8 @@ func (in *Inbox) Begun(m *dropbox.Message) {
 	}))
 }
 
-// ended puts an event on the event list: a turn ended well, with this result. answer is
-// the id of the answer that the daemon sent, or "" if it sent none.
+// ended adds the event that a turn ended well, with its result. answer is the id of the
+// answer that the daemon sent, or "" if it did not send an answer.
 func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) error {
 	if r.Outcome != string(runner.Done) || IsHeartbeat(m) && in.Proves(m) {
 		return nil
@@ -42,22 +42,22 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 	if task := in.completed(m, r); task != nil {
 		ev.Task = journal.Keep(task)
 		ev.Notice = &journal.Notice{Word: journal.AgentComplete, Agent: cmp.Or(strings.Join(task.To, ", "), in.Name), Task: Describe(task)}
-		if task.ID != m.ID { // the work was delegated: no answer to the task contains these last words
+		if task.ID != m.ID { // the work was delegated, so no answer to the task contains these last words
 			ev.Notice.Why = cut(string(shown.Body), maxReason)
 		}
 	}
 	return in.happened(ev)
 }
 
-// turnOf returns the turn that a line of the ledger describes, for an event.
+// turnOf returns the turn that a ledger line describes, in the form used in events.
 func turnOf(l journal.LedgerLine) *journal.Turn {
 	return &journal.Turn{ID: l.Turn, Outcome: l.Outcome, Seconds: l.Seconds, CostUSD: l.CostUSD, CostUnknown: l.IsCostUnknown()}
 }
 
-// FailedTurn puts an event on the event list: the turn of rec did not end well. line is
-// the turn's line in the ledger. next is a sentence that says when the message is tried
-// again. If next is "", the event has no notice: the person already knows that the
-// message fails, or another event says more.
+// FailedTurn adds the event that the turn of rec did not end well. line is the turn's
+// line in the ledger. next is a sentence that says when the message is retried. If next
+// is "", the event has no notice, because the person already knows that the message
+// fails, or because another event contains more details.
 func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journal.LedgerLine, why, next string) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: Describe(m), Thread: m.Thread, Trace: m.Trace,
@@ -70,8 +70,8 @@ func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journa
 	})
 }
 
-// failureOf returns the notice about a turn that failed and is tried again, or nil if
-// next is "".
+// failureOf returns the notice about a turn that failed and is retried, or nil if next is
+// "".
 func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journal.Notice {
 	n := journal.Notice{Word: journal.AgentError, Agent: rec.Agent, Task: Describe(m), Why: "failed: " + why, Next: next}
 	switch {
@@ -88,7 +88,7 @@ func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journ
 // Aborted is the prefix of the reason for giving up a message whose turn a person ended.
 const Aborted = "aborted by "
 
-// gaveUp puts an event on the event list: a message was given up.
+// gaveUp adds the event that a message was given up.
 func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: "not done: " + c.ID,
@@ -102,7 +102,7 @@ func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
 		shown.Subject, shown.Thread, shown.Trace, ev.To = screen.Short("not done: "+Describe(m), 200), m.Thread, m.Trace, m.From
 	}
 	ev.Message = journal.Keep(shown)
-	if !strings.HasPrefix(reason, Aborted) { // the person who aborted the turn needs no notice
+	if !strings.HasPrefix(reason, Aborted) { // the person who aborted the turn does not need a notice
 		ev.Notice = &journal.Notice{Word: journal.DeadLetter, Agent: in.Name, Why: cut(reason, maxReason), Next: "It is kept: claude-swarm dead show " + c.ID}
 		if c.Message != nil {
 			ev.Notice.Task = Describe(c.Message)

@@ -17,10 +17,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A readPrompt is a prompt parsed by a program that knows only the form of prompts.
+// A readPrompt is a prompt that was parsed using only the documented format of prompts.
 type readPrompt struct {
 	window    string
-	envelopes []string // those of the notes, then that of the message
+	envelopes []string // the envelopes of the notes, followed by the envelope of the message
 	bodies    []string
 }
 
@@ -31,7 +31,7 @@ const (
 
 var openMark = regexp.MustCompile(`^--- [a-z2-7]{16} ---\n`)
 
-// read ends each body at the first end mark that matches.
+// read parses a prompt. Each body ends at the first matching end mark.
 func read(text string) (p readPrompt, err error) {
 	rest, ok := strings.CutPrefix(text, "claude-swarm: turn for coder\n\n")
 	if !ok {
@@ -72,8 +72,8 @@ func read(text string) (p readPrompt, err error) {
 	}
 }
 
-// The prompt contains our frame exactly once. Inside the frame is the whole text of the
-// message, the notes and the window, whatever they contain.
+// The prompt contains our frame exactly once. The frame contains the complete text of the
+// message, the notes and the window, regardless of their content.
 func FuzzFence(f *testing.F) {
 	mark := strings.Repeat("a", 16)
 	f.Add([]byte("Do it.\n"), []byte("The build is green.\n"), []byte("I ran the tests.\n"), "", "")
@@ -93,7 +93,7 @@ func FuzzFence(f *testing.F) {
 			m.From = cmp.Or(m.From, cmp.Or(from, dropbox.Lead))
 			m.Subject = cmp.Or(m.Subject, subject)
 			if strings.ContainsFunc(m.From+m.Subject, unicode.IsControl) {
-				return // neither a delivery nor a claim accepts such a message
+				return // such a message is rejected at the delivery and at the claim
 			}
 			if m.Type = dropbox.Note; i > 0 {
 				m.Type = dropbox.Task

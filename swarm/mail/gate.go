@@ -7,8 +7,8 @@ import (
 )
 
 // A Gate decides whether a message may pass. The daemon asks the gate about every message
-// that it claims, whatever the sender, and about its own answers. Several goroutines may
-// call the gate at once.
+// that it claims, regardless of the sender, and about its own answers. Several goroutines
+// may call the gate concurrently.
 type Gate interface {
 	Ask(GateQuestion) GateVerdict
 }
@@ -17,22 +17,22 @@ type Gate interface {
 type GateQuestion struct {
 	Message *dropbox.Message
 	To      string // the recipient's mailbox
-	Proven  bool   // the proof shows that the message really is from its sender
-	// Suspects are the agents that were working when a message without a proof appeared:
-	// one of them may have left it.
+	Proven  bool   // the message has a valid proof of its sender
+	// Suspects are the agents that were working when a message without a proof appeared.
+	// One of them may have written it.
 	Suspects       []string
-	Halted         string // why the conversation is halted, or "" if it is not
+	Halted         string // why the conversation is halted, or "" if it is not halted
 	BeforeDelivery bool   // the copy is not yet delivered; the gate is asked again at the claim
 	At             time.Time
 }
 
-// A GateVerdict reports whether a message may pass.
+// A GateVerdict says whether a message may pass.
 type GateVerdict struct {
 	Pass   bool
-	Rule   string // one word for the rule that stops the message or halts its conversation
+	Rule   string // one-word name of the rule that stops the message or halts its conversation
 	Reason string // one line for people
-	Next   string // one line: what the sender can do
-	Halt   bool   // the conversation is to be halted, whether or not the message passes
+	Next   string // one line that says what the sender can do
+	Halt   bool   // the conversation must be halted, whether or not the message passes
 }
 
 func (v GateVerdict) String() string { return v.Rule + ": " + v.Reason }

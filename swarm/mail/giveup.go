@@ -6,9 +6,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// GiveUp moves a message to dead/ with the reason, and tells the sender once. If a crash
-// interrupts GiveUp after it has written the reason, the daemon completes the work at its
-// next start.
+// GiveUp moves a message to dead/ with the reason, and notifies the sender once. If a
+// crash interrupts GiveUp after it has written the reason, the daemon completes the work
+// at its next start.
 func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	at, err := in.Box.BeginGiveUp(c.Entry, reason)
 	if err != nil {
@@ -32,7 +32,7 @@ func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	return nil
 }
 
-// finishGivingUp completes GiveUp for a message whose reason is written.
+// finishGivingUp completes GiveUp for a message whose reason has been written.
 func (in *Inbox) finishGivingUp(e dropbox.Entry) error {
 	c, err := in.Box.Open(e)
 	if err != nil {
@@ -44,14 +44,14 @@ func (in *Inbox) finishGivingUp(e dropbox.Entry) error {
 	}
 	if done, err := in.Box.HasReceipt(e); err != nil {
 		return err
-	} else if done { // a duplicate, about which the sender need not be told
+	} else if done { // a duplicate; the sender does not need to be notified
 		return in.Box.GiveUp(e, reason)
 	}
 	return in.GiveUp(c, reason)
 }
 
-// tellSender tells the sender, once per key, that nobody will work on a message. This
-// message wakes an agent that is waiting for an answer; other agents read the message in
+// tellSender notifies the sender, once per key, that no agent will work on a message. The
+// notification wakes an agent that is waiting for an answer. Other agents read it in
 // their next turn.
 func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	m := c.Message

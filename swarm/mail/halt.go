@@ -9,11 +9,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxQuoted bounds the part of a message that an alert quotes, in bytes.
+// maxQuoted is the maximum size, in bytes, of the part of a message that an alert quotes.
 const maxQuoted = 1 << 10
 
 // haltThread halts the conversation of a message. It tells the lead once, and quotes the
-// message.
+// message in the alert.
 func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
 	if err := in.Store.Threads().Halt(m.Thread, v.String()); err != nil {
 		return err
@@ -41,8 +41,8 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 const ByLead = "by " + dropbox.Lead
 
 // lastWord asks the gate about an answer that the daemon sends in this agent's name. An
-// answer that halts its conversation is still delivered. If it may not pass, it becomes a
-// note, which wakes no agent.
+// answer that halts its conversation is still delivered. If the answer may not pass, it
+// becomes a note, which does not wake an agent.
 func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
 	if in.Gate == nil {
 		return nil

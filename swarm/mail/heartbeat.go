@@ -15,8 +15,8 @@ Otherwise answer with the single word idle, use no tool, and send nobody a messa
 // heartbeatKey is the key prefix of heartbeats.
 const heartbeatKey = "heartbeat:"
 
-// SendHeartbeat delivers a heartbeat to an agent, as a task of low priority from the
-// daemon. It needs no answer.
+// SendHeartbeat delivers a heartbeat to an agent, as a low-priority task from the daemon.
+// A heartbeat needs no answer.
 func (s *Service) SendHeartbeat(agent, text string, at time.Time) error {
 	_, err := s.deliver(dropbox.Swarm, agent, &dropbox.Message{
 		From: dropbox.Swarm, To: []string{agent}, Type: dropbox.Task, Priority: dropbox.Low, Subject: "heartbeat",
@@ -25,7 +25,7 @@ func (s *Service) SendHeartbeat(agent, text string, at time.Time) error {
 	return err
 }
 
-// IsHeartbeat reports whether a message says that it is a heartbeat.
+// IsHeartbeat reports whether a message claims to be a heartbeat.
 func IsHeartbeat(m *dropbox.Message) bool {
 	return m.From == dropbox.Swarm && strings.HasPrefix(m.Key, heartbeatKey)
 }

@@ -8,14 +8,14 @@ import (
 )
 
 // An Inbox handles the mail of one agent. Queue, Arrivals and [Inbox.OriginOf] are safe for
-// concurrent use. Only one goroutine at a time may use anything else of an Inbox.
+// concurrent use. Everything else in an Inbox may be used by only one goroutine at a time.
 type Inbox struct {
 	*Service
 	Name     string
 	Box      *dropbox.Mailbox
 	Queue    Queue
 	Arrivals Arrivals
-	Log      *slog.Logger // every line names the agent
+	Log      *slog.Logger // every log line names the agent
 	AgentLog *journal.AgentLog
 	Hidden   Hider
 	Backend  func() string // returns the name of the program that runs the turns, for receipts
@@ -26,7 +26,7 @@ type Hider interface {
 	Text(text string) string
 }
 
-// Proves reports whether a message really is from its sender.
+// Proves reports whether a message has a valid proof of its sender.
 func (in *Inbox) Proves(m *dropbox.Message) bool {
 	token := in.Tokens.Of(m.From)
 	return token != "" && dropbox.Proven(token, m, in.Name)

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	maxNotes    = 16    // notes in one prompt
-	maxNoteSize = 32768 // bytes of their bodies, in total
-	maxBegun    = 10    // attempts in a row that did not end; after so many, the message probably crashes the machine
+	maxNotes    = 16    // maximum number of notes in one prompt
+	maxNoteSize = 32768 // maximum total size of their bodies, in bytes
+	maxBegun    = 10    // maximum number of consecutive attempts that did not end; after that many, the message probably crashes the machine
 )
 
-// A Job is one claimed message on its way through a turn.
+// A Job is a claimed message that goes through a turn.
 type Job struct {
 	Claim *dropbox.Claim
 	Notes []*dropbox.Claim
@@ -23,16 +23,16 @@ type Job struct {
 	Steered []Steered
 	Via     string
 	Proven  bool
-	CutOff  time.Time       // when the last earlier attempt was cut off, or zero
-	Rec     *journal.Record // the attempt that is running or ran last
+	CutOff  time.Time       // when the last earlier attempt was interrupted, or zero
+	Rec     *journal.Record // the attempt that is running or that ran last
 	Began   time.Time
 	told    bool // the agent's log already names the message
-	// Stranded reports that a claimed note could neither enter the prompt nor be put
-	// back: the agent must look through cur/ again.
+	// Stranded is set if a claimed note could neither be added to the prompt nor be put
+	// back. The agent must then check cur/ again.
 	Stranded bool
 }
 
-// ByLead reports whether a person's message begins the turn.
+// ByLead reports whether a message from a person starts the turn.
 func (j *Job) ByLead() bool { return j.Proven && j.Claim.Message.From == dropbox.Lead }
 
 // NoteIDs returns the ids of the notes in the prompt.
@@ -44,7 +44,8 @@ func (j *Job) NoteIDs() []string {
 	return out
 }
 
-// SteeredUUIDs returns the UUIDs of the lines that brought messages to the turn.
+// SteeredUUIDs returns the UUIDs of the lines that delivered messages to the running
+// turn.
 func (j *Job) SteeredUUIDs() []string {
 	var out []string
 	for _, s := range j.Steered {
@@ -53,7 +54,7 @@ func (j *Job) SteeredUUIDs() []string {
 	return out
 }
 
-// A Steered is a message that was brought to a running turn.
+// A Steered is a message that was delivered to a running turn.
 type Steered struct {
 	Claim *dropbox.Claim
 	UUID  string

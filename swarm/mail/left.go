@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// finishCommitted files a message with a receipt in cur/.
+// finishCommitted files a message that has a receipt in cur/.
 func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	if e.Name == "" {
 		return in.Box.Finish(e) // the message is already filed
@@ -35,10 +35,10 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 }
 
 // FinishFailure puts back a message whose attempt failed, or gives it up after
-// maxFailures failures. It is for an attempt whose end was recorded just before a crash,
-// so the steps after that are missing.
+// maxFailures failures. It is called if the end of the attempt was recorded but a crash
+// prevented the steps after that.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
-	line := j.Rec.Line() // the ledger may lack this line, and accepts it only once
+	line := j.Rec.Line() // this line may be missing in the ledger, which accepts it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
 	if err := in.Ledger.Add(line); err != nil {
 		return err
@@ -86,7 +86,8 @@ func (in *Inbox) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
 	return notes, nil
 }
 
-// LastRecord returns the newest record of e's claim, or nil if that claim has no record.
+// LastRecord returns the most recent record of e's claim, or nil if that claim has no
+// record.
 func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 	tries, err := journal.TriesOf(home, e.ID, e.Begun)
 	if err != nil || len(tries) == 0 {
@@ -96,14 +97,14 @@ func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 }
 
 // FinishLeft completes the filing of messages that an earlier daemon left in cur/. A
-// receipt beside a message means that its turn ended well, and a reason means that the
+// receipt next to a message means that its turn ended well, and a reason means that the
 // message was given up or refused.
 func (in *Inbox) FinishLeft() error {
 	if err := in.Box.Recover(); err != nil {
 		return err
 	}
-	// Messages with a receipt come first, even if only the receipt is still in cur/. The
-	// notes of their turns are filed with them.
+	// Messages with a receipt are filed first, even if only the receipt is still in cur/.
+	// The notes of their turns are filed with them.
 	for _, step := range []struct {
 		list func() ([]dropbox.Entry, error)
 		do   func(dropbox.Entry) error
@@ -125,7 +126,7 @@ func (in *Inbox) FinishLeft() error {
 	return nil
 }
 
-// Left returns the messages in cur/, without the notes and the steered messages of their
+// Left returns the messages in cur/, except the notes and the steered messages of their
 // turns. It also returns the marks of the clients of these turns.
 func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error) {
 	claimed, err := in.Box.Claimed()
@@ -157,8 +158,8 @@ func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error)
 	return slices.DeleteFunc(claimed, func(e dropbox.Entry) bool { return settledWith[e.ID] }), marks, nil
 }
 
-// Reopen opens a message that was left in cur/, with the record of its last turn. If
-// Reopen has given the message up or made it wait again, it returns nil.
+// Reopen opens a message that was left in cur/, with the record of its last turn. It
+// returns nil if it has given up the message or put it back.
 func (in *Inbox) Reopen(e dropbox.Entry) (*Job, error) {
 	rec, err := LastRecord(in.Home, e)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// newInbox returns the mail of the agent coder.
+// newInbox returns the Inbox of the agent coder.
 func newInbox(t *testing.T) *Inbox {
 	t.Helper()
 	project := t.TempDir()
@@ -77,8 +77,8 @@ func count(t *testing.T, a *Inbox, want ...int) {
 	}
 }
 
-// A turn is not settled before its end is on the event list: no later step would add that
-// event, so no listener would get it.
+// A turn is not settled before its end is in the event list, because no later step would
+// add that event, and no listener would get it.
 func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 	refused := func(a *Inbox, f func() error) {
 		t.Helper()
@@ -131,7 +131,7 @@ func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 }
 
 // If the messages in cur/ cannot be listed, or their records cannot be read, their turns
-// do not begin again.
+// do not start again.
 func TestWhatIsLeftCannotBeRead(t *testing.T) {
 	a := newInbox(t)
 	c := claimed(t, a, dropbox.Task)
@@ -158,8 +158,8 @@ func TestWhatIsLeftCannotBeRead(t *testing.T) {
 	}
 }
 
-// A message that arrived in the middle of a turn, or a note, stays with the turn until it
-// can be put back.
+// A note, or a message that arrived during a turn, stays with the turn until it can be
+// put back.
 func TestMailOfATurnThatCannotWaitAgain(t *testing.T) {
 	a := newInbox(t)
 	urgent := claimed(t, a, dropbox.Task)

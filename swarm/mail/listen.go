@@ -7,20 +7,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Listener gets the swarm's events from the event list. It gets them in the order of
-// the list, each at least once, including those added while no daemon was running.
+// A Listener gets the swarm's events from the event list. It gets each event at least
+// once, in the order of the list, including events that were added while no daemon was
+// running.
 type Listener struct {
 	Name   string // name of its cursor; one lower-case word
 	Behind string // shown in the status while Hear returns an error, followed by a colon and the error
-	// Hear handles events. If Hear returns an error, it gets the same events again, with
-	// the next event or after a while. The daemon also calls it without events: when it
-	// starts or stops, and when it has filed or given up a message whose event Hear may
-	// have seen earlier. Only one goroutine at a time calls Hear.
+	// Hear handles events. If Hear returns an error, it gets the same events again later,
+	// either together with the next event or after a delay. The daemon also calls Hear
+	// without events: when the daemon starts or stops, and when it has filed or given up
+	// a message whose event Hear may already have received. Only one goroutine at a time
+	// calls Hear.
 	Hear func(ctx context.Context, events []journal.Event) error
 }
 
-// happened puts an event on the list, and wakes the listeners. If happened returns an
-// error, the event is not on the list.
+// happened adds an event to the list, and wakes the listeners. If happened returns an
+// error, the event is not in the list.
 func (s *Service) happened(ev journal.Event) error {
 	s.Quiet.mark(&ev)
 	if err := s.Events.Add(ev); err != nil {
@@ -30,8 +32,8 @@ func (s *Service) happened(ev journal.Event) error {
 	return nil
 }
 
-// Hear gives a listener the events that it has not yet heard, and reports whether there
-// were any. If that fails, the status shows the error.
+// Hear passes to a listener the events that it has not yet heard, and reports whether
+// there were any. If the listener fails, the status shows the error.
 func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	err = s.Events.Tell(l.Name, func(events []journal.Event, missed int64) error {
 		if missed > 0 {
@@ -44,8 +46,8 @@ func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	return any, err
 }
 
-// Complain shows in the status why a listener did not accept an event. A nil error
-// removes that line.
+// Complain makes the status show why a listener did not accept an event. A nil error
+// removes that line from the status.
 func (s *Service) Complain(l Listener, err error) {
 	key := "listener " + l.Name
 	if err == nil {

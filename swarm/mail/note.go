@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Note logs an error that the caller cannot act on. The status shows the error until the
+// Note logs an error that the caller cannot handle. The status shows the error until the
 // folder in which it happened is writable again.
 func (s *Service) Note(err error) {
 	if err == nil {
@@ -24,7 +24,7 @@ func (s *Service) Note(err error) {
 }
 
 // folderOf returns the folder in which an operation on a file failed: the daemon's folder,
-// one below it, or the scratch folder of a mailbox.
+// one of its subfolders, or the tmp folder of a mailbox.
 func (s *Service) folderOf(err error) string {
 	path := ""
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
@@ -38,8 +38,8 @@ func (s *Service) folderOf(err error) string {
 	case filepath.IsAbs(path):
 		return filepath.Dir(path)
 	}
-	// A store names its files relative to its own folder, and a window names them
-	// relative to the window's folder.
+	// Errors of a store contain paths relative to the store's folder, and errors of a
+	// window contain paths relative to the window's folder.
 	mailbox, _, inside := strings.Cut(path, "/")
 	if !inside {
 		return filepath.Dir(s.Home.WindowFile("any"))
@@ -47,7 +47,8 @@ func (s *Service) folderOf(err error) string {
 	return filepath.Join(s.Store.Dir(), mailbox, "tmp")
 }
 
-// TryWriting durably writes a file of one block to a folder, and removes it.
+// TryWriting checks whether a folder is writable. It durably writes a one-block file
+// there, and removes it.
 func TryWriting(folder string) error {
 	f, err := os.CreateTemp(folder, ".try-*")
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The daemon retries in the folder where the error happened, however the error names the
-// file. The path of a window's file is relative to the window's folder, and that of a
-// stored message is relative to the store.
+// The daemon retries in the folder in which the error occurred, regardless of the form of
+// the path in the error. The path of a window's file is relative to the window's folder,
+// and the path of a stored message is relative to the store.
 func TestTheFolderOfAnError(t *testing.T) {
 	dir := t.TempDir()
 	box := filepath.Join(dir, ".dead-drop")

@@ -14,7 +14,7 @@ func (in *Inbox) hasOffer(id string) bool {
 }
 
 // closeOffer closes the publication that a turn worked on, if the turn's agent claimed
-// it, and tells the subscribers. Repeating it is harmless.
+// it, and tells the subscribers. It can be repeated.
 func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	if m.Offer == "" || !in.hasOffer(m.Offer) {
 		return nil
@@ -31,7 +31,7 @@ func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	return nil
 }
 
-// dropOffer gives back the publication of a message that is given up.
+// dropOffer releases the publication of a message that is given up.
 func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
 	if m == nil || m.Offer == "" || !in.hasOffer(m.Offer) {
 		return nil
@@ -43,7 +43,7 @@ func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
 	return nil
 }
 
-// announce publishes how published work ended. It does not wait for the subscribers.
+// announce publishes the outcome of published work. It does not wait for the subscribers.
 func (in *Inbox) announce(m *dropbox.Message, end, text string) {
 	if err := topic.Of(in.Store).Announce(m, in.Name, end, text, in.Tokens.Sign); err != nil {
 		in.Log.Warn("nobody could be told how it ended", keyMessage, m.ID, keyErr, err)

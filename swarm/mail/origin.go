@@ -8,16 +8,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// OriginOf looks for the turn that left a file in the agent's mailbox. written is when
-// the file was written. byHand says that the file was in the folder itself, where agents
-// keep their own work.
+// OriginOf determines which turn dropped a file in the agent's mailbox. written is the
+// time when the file was written. byHand is true if the file was directly in the folder,
+// where agents keep their own files.
 func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 	var o Origin
 	for _, rec := range in.TurnsAt(written) {
 		o.suspects = append(o.suspects, rec.Agent)
 		evident := rec.Agent == in.Name && byHand || in.Reach.named(in.Name, rec.Agent)
-		// If several turns may have written the file, the turn with the most hops counts,
-		// since its chain ends soonest.
+		// If several turns may have written the file, the turn with the most hops is
+		// used, because its chain ends soonest.
 		if evident && (o.rec == nil || rec.Hops > o.rec.Hops) {
 			o.rec = rec
 		}
@@ -27,19 +27,19 @@ func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 	return o
 }
 
-// NoteArrival remembers when a message arrived. It must run before the claim, which changes
-// the time of the file.
+// NoteArrival records when a message arrived. It must be called before the claim, which
+// changes the time of the file.
 func (in *Inbox) NoteArrival(e dropbox.Entry) {
 	if e.Begun > 0 {
-		return // the message was put back earlier, so this is not its arrival
+		return // the message was put back, so the file time is not its arrival time
 	}
 	if at, err := in.Box.Arrived(e); err == nil {
 		in.Arrivals.noteTime(e.ID, at)
 	}
 }
 
-// traceMessage finds out who left a claimed message, unless its proof shows that, and
-// applies that origin to the message. suspects are the agents that may have left it.
+// traceMessage determines the origin of a claimed message that has no valid proof, and
+// applies the origin to the message. suspects are the agents that may have written it.
 func (in *Inbox) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 	m := c.Message
 	o, at := in.Arrivals.origin(c.ID)
@@ -52,8 +52,8 @@ func (in *Inbox) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 		in.Arrivals.found(c.ID, found)
 		o = &found
 	case o == nil:
-		// An earlier attempt has already traced the message. That attempt's record says
-		// what was found.
+		// An earlier attempt has already traced the message. That attempt's record
+		// contains the result.
 		tried, err := journal.Records(in.Home, c.ID, c.Begun-1)
 		if err != nil || len(tried) == 0 {
 			return nil, err

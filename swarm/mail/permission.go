@@ -15,10 +15,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// maxWhat bounds the line that describes a tool call, in columns.
+// maxWhat is the maximum width, in columns, of the line that describes a tool call.
 const maxWhat = 120
 
-// WhatOf describes a tool call in one line: its kind, and its command, paths, tool or title.
+// WhatOf describes a tool call on one line by its kind, and its command, paths, tool or
+// title.
 func WhatOf(r runner.PermissionRequest) string {
 	about := r.Title
 	switch {
@@ -32,7 +33,7 @@ func WhatOf(r runner.PermissionRequest) string {
 	return screen.Short(strings.TrimSpace(r.Kind+" "+about), maxWhat)
 }
 
-// Verdict says in one line what happened to a tool call.
+// Verdict returns the outcome of a tool call's permission check on one line.
 func Verdict(d runner.Decision) string {
 	switch {
 	case d.Allowed && d.By != "":
@@ -50,7 +51,8 @@ func Verdict(d runner.Decision) string {
 }
 
 // notPermitted returns one line about a denied tool call. If an entry in permissions would
-// allow the call, the line shows that entry. For an allowed call it returns "".
+// allow the call, the line contains that entry. notPermitted returns "" for an allowed
+// call.
 func notPermitted(d runner.Decision) string {
 	if d.Allowed {
 		return ""
@@ -64,7 +66,8 @@ func notPermitted(d runner.Decision) string {
 	return text
 }
 
-// isAbout reports whether a decision is the reason why the client did not make a call.
+// isAbout reports whether a decision is the reason why the client did not make a tool
+// call.
 func isAbout(by runner.Decision, d runner.Denial) bool {
 	r := by.Request
 	if !by.Allowed && len(r.Input) > 0 && bytes.Equal(r.Input, d.Input) {
@@ -74,8 +77,8 @@ func isAbout(by runner.Decision, d runner.Denial) bool {
 	return !by.Allowed && (r.Tool != "" && r.Tool == d.Tool || err == nil && len(about) > 2 && bytes.Contains(d.Input, about))
 }
 
-// Decided records what happened to a tool call that was denied or that somebody was asked
-// about. n is the call's number in the turn.
+// Decided records the decision about a tool call that was denied or that somebody was
+// asked about. n is the call's number in the turn.
 func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	hide := s.Secrets.Redactor().Text
 	text := hide(fmt.Sprintf("%s: %s", Verdict(d), WhatOf(d.Request)))
@@ -91,6 +94,6 @@ func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	return s.happened(ev)
 }
 
-// NobodyAnswered is the beginning of the reason why a question got no answer. The reason
-// ends with the waiting time.
+// NobodyAnswered is the beginning of the reason that is recorded when a question got no
+// answer. The reason ends with the waiting time.
 const NobodyAnswered = "nobody answered within "

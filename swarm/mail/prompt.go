@@ -12,33 +12,33 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A Prompt is the text with which one turn begins. It never begins with a body, so that the
-// CLI cannot mistake a body for a command, and every body is between two marks that it
-// cannot contain.
+// A Prompt is the text that starts a turn. It never begins with a body, so that the CLI
+// cannot mistake a body for a command. Every body is enclosed between two marks that do not
+// occur in it.
 type Prompt struct {
 	Agent    string
 	Names    Names  // names the lead and the person
 	Prior    []byte // the window after a compaction, or empty
 	Reread   []string
-	Whispers []string     // from the supervisor, one line each
-	Advice   string       // a line from the daemon; "" means none
+	Whispers []string     // whispers from the supervisor, one line each
+	Advice   string       // a line from the daemon; "" means no line
 	Notes    []promptMail // the notes in this prompt
 	Message  promptMail
-	Tools    bool      // the client has the tools of dead-drop
-	CutOff   time.Time // when an earlier attempt at the message was cut off, or zero
+	Tools    bool      // the client has the tools of the MCP server dead-drop
+	CutOff   time.Time // when an earlier attempt at the message was interrupted, or zero
 }
 
-// A promptMail is a message with what the daemon knows about it.
+// A promptMail is a message with the results of the daemon's checks.
 type promptMail struct {
 	*dropbox.Message
 	Proven bool
 	Via    string
 }
 
-// Text makes the prompt.
+// Text returns the prompt as text.
 func (p Prompt) Text() string { return p.text(randomMark) }
 
-// text makes the prompt. mark returns a new random mark at each call.
+// text returns the prompt as text. mark returns a new random mark in each call.
 func (p Prompt) text(mark func() string) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -77,9 +77,9 @@ func (p Prompt) text(mark func() string) string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// envelope returns the lines above a body: one for the message, and one for each
-// attachment. Text that strangers can choose is quoted, unless it is a plain word, so that
-// nobody can mistake it for the daemon's words.
+// envelope returns the lines above a body: one line for the message, and one for each
+// attachment. Text that a sender can choose is quoted unless it is a plain word, so that
+// it cannot be mistaken for text from the daemon.
 func (l promptMail) envelope(names Names) string {
 	proof := "unverified"
 	if l.Proven {
@@ -101,8 +101,8 @@ func (l promptMail) envelope(names Names) string {
 	return b.String()
 }
 
-// word returns s, in quotes unless it is a plain word, as names, ids and most paths are.
-// Letters that only look like those of a name are not plain.
+// word returns s, in quotes unless s is a plain word. Names, ids and most paths are plain
+// words. Letters that only resemble ASCII letters are not allowed in a plain word.
 func word(s string) string {
 	for _, c := range s {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./", c)) {
@@ -115,8 +115,8 @@ func word(s string) string {
 	return s
 }
 
-// fenced puts a body between two marks that do not occur in it. It changes the body only
-// by adding a missing newline at the end.
+// fenced encloses a body between two marks that do not occur in it. Its only change to
+// the body is to add a missing newline at the end.
 func fenced(body []byte, mark func() string) string {
 	m := mark()
 	for strings.Contains(string(body), m) {
@@ -145,7 +145,7 @@ func (in *Inbox) Prompt(j *Job) Prompt {
 	return p
 }
 
-// WhispersText returns whispers in the form that they have in a prompt.
+// WhispersText returns whispers in the form used in a prompt.
 func WhispersText(lines []string) string {
 	return "Your supervisor whispers. No other agent sees this, and nobody waits for an answer to it.\n" + strings.Join(lines, "\n")
 }

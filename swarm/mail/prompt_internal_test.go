@@ -73,7 +73,7 @@ func TestABodyCannotLeaveItsFence(t *testing.T) {
 	}
 }
 
-// Text that a sender can choose is quoted, unless it is a plain word.
+// Text that a sender can choose is quoted unless it is a plain word.
 func TestAnEnvelopeSaysWhoSaysWhat(t *testing.T) {
 	sum := strings.Repeat("0", 64)
 	attached := func(name string) dropbox.Attachment {

@@ -15,36 +15,36 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Questions are the daemon's questions to the person. Each is asked once per key, as a
-// message of type question from swarm. The answer goes to swarm's mailbox.
+// Questions are the daemon's questions to the person. Each question is sent once per key,
+// as a message of type question from swarm. The answer goes to swarm's mailbox.
 //
 //	AskPerson: the question is stored
 //	Look:      the question -> lead/new --the person answers--> swarm/new
 //	Look:      the answer is stored -> the handler -> the outcome is stored
 //	           -> the answerer is told -> lead/done, swarm/done
 //
-// Each step can be repeated, and Look repeats them after a crash: a handler may be called
-// again with the same answer. Only the person may answer; on IRC the bridge knows who that
-// is.
+// Each step can be repeated, and Look repeats the steps after a crash, so a handler may be
+// called again with the same answer. Only the person may answer. On IRC, the bridge
+// determines who that is.
 //
 // Questions is safe for concurrent use, but only one goroutine calls Look.
 type Questions struct {
 	mail *Service
 	book *journal.Questions
-	wake func() // makes the daemon call Look soon
+	wake func() // causes the daemon to call Look soon
 
 	mu       sync.Mutex
 	handlers map[string]AnswerHandler // by kind
 }
 
-// An AnswerHandler carries out the answer to a question, and says in one line what
-// happened. If it returns an error, the daemon sends the error to the person, and the
-// question stays open. If the daemon was cut off, a handler may be called again with the
-// same answer, which has the same ID. A handler may ask and settle questions.
+// An AnswerHandler carries out the answer to a question, and returns the outcome on one
+// line. If it returns an error, the daemon sends the error to the person, and the
+// question stays open. If the daemon was interrupted, a handler may be called again with
+// the same answer, which then has the same ID. A handler may ask and settle questions.
 type AnswerHandler func(q journal.Question, a journal.QuestionAnswer) (happened string, err error)
 
-// OpenQuestions reads the questions of an earlier daemon. wake must make the daemon call
-// [Questions.Look] soon.
+// OpenQuestions reads the questions of an earlier daemon. wake must cause the daemon to
+// call [Questions.Look] soon.
 func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 	book, err := journal.OpenQuestions(s.Home)
 	if err != nil {
@@ -56,7 +56,7 @@ func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 }
 
 // Handle sets the handler for a kind of question. Handle must be called before the first
-// call to Look: an earlier daemon may have left an answer.
+// call of Look, because an earlier daemon may have left an answer.
 func (q *Questions) Handle(kind string, h AnswerHandler) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,10 +69,10 @@ func (q *Questions) handler(kind string) AnswerHandler {
 	return q.handlers[kind]
 }
 
-// AskPerson asks the person, unless a question with that key was asked before, settled or
-// not. The caller sets Key, Kind, Subject and Words, and may set Agent, About, Body and
-// Notice. If AskPerson returns nil, the question is stored, and Look sends it as soon as
-// the person's mailbox is writable.
+// AskPerson asks the person a question, unless a question with the same key was asked
+// before, even if it is settled. The caller sets Key, Kind, Subject and Words, and may
+// set Agent, About, Body and Notice. If AskPerson returns nil, the question is stored,
+// and Look sends it as soon as the person's mailbox is writable.
 func (q *Questions) AskPerson(n journal.Question) error {
 	if q.handler(n.Kind) == nil || n.Key == "" || len(n.Words) == 0 {
 		return fmt.Errorf("question %q of the kind %q: no handler, no key or no words", n.Key, n.Kind)
@@ -86,7 +86,7 @@ func (q *Questions) AskPerson(n journal.Question) error {
 	return nil
 }
 
-// Of returns the question with a key, or false if it was never asked.
+// Of returns the question with the given key, or false if it was never asked.
 func (q *Questions) Of(key string) (journal.Question, bool) { return q.book.Of(key) }
 
 // Unanswered returns the questions of a kind that are neither answered nor settled.
@@ -110,9 +110,9 @@ func (q *Questions) Settle(key, why string) error {
 	return err
 }
 
-// Look sends the questions that are not yet sent, handles the answers, and removes
+// Look sends the questions that have not been sent, handles the answers, and removes
 // settled questions from the person's mailbox. The error names the step that must be
-// tried again.
+// retried.
 func (q *Questions) Look() error {
 	var failed []error
 	for _, n := range q.book.Open() {
@@ -121,7 +121,7 @@ func (q *Questions) Look() error {
 		}
 	}
 	for _, n := range q.book.Open() {
-		if n.Answer != nil { // an earlier daemon was cut off
+		if n.Answer != nil { // an earlier daemon was interrupted
 			_, err := q.handle(n)
 			failed = append(failed, err)
 		}
@@ -147,7 +147,7 @@ func (q *Questions) send(n journal.Question) error {
 }
 
 // noticeOf returns the notice of the question that a message from swarm asks, or nil if
-// the question has none.
+// the question has no notice.
 func (q *Questions) noticeOf(m *dropbox.Message) *journal.Notice {
 	for _, n := range q.book.Open() {
 		if n.Delivery() != m.Key {
@@ -180,7 +180,7 @@ func answerHint(id string, words []journal.AnswerWord) string {
 	return "To answer: " + hint
 }
 
-// questionText returns the body of a question, which ends with the words that answer it.
+// questionText returns the body of a question, which ends with the possible answers.
 func questionText(n journal.Question) string {
 	var b strings.Builder
 	if body := strings.TrimSpace(n.Body); body != "" {
@@ -197,12 +197,12 @@ func questionText(n journal.Question) string {
 func (q *Questions) answers() error {
 	box, err := q.mail.Store.Mailbox(dropbox.Swarm)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
-		return nil // no question was ever asked
+		return nil // no question has ever been asked
 	} else if err != nil {
 		return err
 	}
 	fresh, err := box.Peek()
-	left, err2 := box.Claimed() // an earlier daemon was cut off while it filed these messages
+	left, err2 := box.Claimed() // an earlier daemon was interrupted while it filed these messages
 	if err := errors.Join(err, err2); err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (q *Questions) answers() error {
 	return errors.Join(failed...)
 }
 
-// answered handles one message in the mailbox of swarm, and files it.
+// answered handles one message in swarm's mailbox, and files it.
 func (q *Questions) answered(box *dropbox.Mailbox, e dropbox.Entry, m *dropbox.Message) error {
 	if !q.mayAnswer(m) {
 		q.mail.Log.Warn("an answer was refused: nothing proves that the person sent it", keyMessage, m.ID, "from", m.From)
@@ -240,15 +240,15 @@ func (q *Questions) answered(box *dropbox.Mailbox, e dropbox.Entry, m *dropbox.M
 	return box.File(e)
 }
 
-// mayAnswer reports whether a message is proven to be from the person, or from somebody
-// on IRC whom the bridge allows to answer.
+// mayAnswer reports whether a message has a valid proof that it is from the person, or
+// from somebody on IRC whom the bridge allows to answer.
 func (q *Questions) mayAnswer(m *dropbox.Message) bool {
 	token := q.mail.Tokens.Of(m.From)
 	return (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && token != "" && dropbox.Proven(token, m, dropbox.Swarm)
 }
 
 // handleMessage carries out the answer in a person's message, and returns the reply to that
-// person. An error means that the caller must try again.
+// person. If it returns an error, the caller must retry.
 func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	n, known := q.book.Asking(m.ReplyTo)
 	if !known {
@@ -257,7 +257,7 @@ func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	a := answerOf(m)
 	switch {
 	case n.Answer != nil && n.Answer.ID == m.ID && !n.Settled.IsZero():
-		return n.Outcome, nil // an earlier daemon was cut off before it told the person
+		return n.Outcome, nil // an earlier daemon was interrupted before it told the person
 	case !n.Settled.IsZero():
 		return settledText(n), nil
 	case !slices.ContainsFunc(n.Words, func(w journal.AnswerWord) bool { return w.Word == a.Word }):
@@ -269,7 +269,7 @@ func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	return q.handle(n)
 }
 
-// handle gives an answer to its handler, and records the outcome.
+// handle passes an answer to its handler, and records the outcome.
 func (q *Questions) handle(n journal.Question) (said string, err error) {
 	h := q.handler(n.Kind)
 	if h == nil {
@@ -290,7 +290,7 @@ func (q *Questions) handle(n journal.Question) (said string, err error) {
 	return happened, err
 }
 
-// settledText is the reply to an answer that comes too late.
+// settledText returns the reply to an answer that arrives too late.
 func settledText(n journal.Question) string {
 	if n.Answer == nil {
 		return "Nobody needs to answer that now: " + n.Outcome
@@ -298,7 +298,7 @@ func settledText(n journal.Question) string {
 	return fmt.Sprintf("%s has answered that already, with %s: %s", n.Answer.By, n.Answer.Word, n.Outcome)
 }
 
-// tell tells a person the outcome of an answer, once.
+// tell sends the outcome of an answer to the person, once.
 func (q *Questions) tell(m *dropbox.Message, said string) error {
 	note := &dropbox.Message{
 		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Status, Subject: answerSubject(m), Thread: m.Thread, Trace: m.Trace,
@@ -312,7 +312,7 @@ func (q *Questions) tell(m *dropbox.Message, said string) error {
 	return err
 }
 
-// fileSettled files settled questions that are still in the mailbox of the person.
+// fileSettled files settled questions that are still in the person's mailbox.
 func (q *Questions) fileSettled() error {
 	settled := q.book.Settled()
 	if len(settled) == 0 {
@@ -321,8 +321,8 @@ func (q *Questions) fileSettled() error {
 	return fileFromLead(q.mail.Store, func(id string) bool { return settled[id] })
 }
 
-// fileFromLead files those messages in the person's mailbox, read or unread, for whose id
-// the function ids returns true.
+// fileFromLead files the messages in the person's mailbox, read or unread, whose id the
+// function ids accepts.
 func fileFromLead(store *dropbox.Store, ids func(id string) bool) error {
 	box, err := store.Mailbox(dropbox.Lead)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
@@ -344,7 +344,7 @@ func fileFromLead(store *dropbox.Store, ids func(id string) bool) error {
 	return errors.Join(failed...)
 }
 
-// answerOf reads the answer in a message: its first word, and the text after it.
+// answerOf parses the answer in a message: its first word, and the text after that word.
 func answerOf(m *dropbox.Message) journal.QuestionAnswer {
 	a := ReadAnswer(m.From, m.Body)
 	a.ID = m.ID
@@ -352,8 +352,8 @@ func answerOf(m *dropbox.Message) journal.QuestionAnswer {
 }
 
 // ReadAnswer returns who gave an answer, its first word in lower case and without
-// punctuation, and the text after that word. A bridge puts the name of the person before
-// the text.
+// punctuation, and the text after that word. In a message from a bridge, the name of the
+// person precedes the text.
 func ReadAnswer(from string, body []byte) journal.QuestionAnswer {
 	text, by := strings.TrimSpace(string(body[:min(len(body), 4<<10)])), from
 	if dropbox.IsBridge(from) {

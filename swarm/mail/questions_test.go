@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// An asking is a daemon that asks a person, on a disk that may fail.
+// An asking is a daemon that asks a person questions and whose disk may fail.
 type asking struct {
 	t         *testing.T
 	dir       string
@@ -23,7 +23,7 @@ type asking struct {
 	tokens    *journal.Tokens
 	questions *mail.Questions
 	handled   []journal.QuestionAnswer
-	fail      error        // of the handler
+	fail      error        // returned by the handler
 	step      func() error // called before each change on disk; if nil, all changes succeed
 }
 
@@ -115,7 +115,7 @@ func (f *asking) told(to string) (all []string) {
 	return all
 }
 
-// question returns the open question in the mailbox of the person.
+// question returns the open question in the person's mailbox.
 func (f *asking) question() *dropbox.Message {
 	f.t.Helper()
 	var all []*dropbox.Message
@@ -130,7 +130,8 @@ func (f *asking) question() *dropbox.Message {
 	return all[0]
 }
 
-// answer sends an answer from somebody, with that sender's proof unless forged.
+// answer sends an answer from the given sender, with that sender's proof unless forged is
+// set.
 func (f *asking) answer(id, from, text string, forged bool) {
 	f.t.Helper()
 	m := &dropbox.Message{From: from, Type: dropbox.Result, ReplyTo: id, Body: []byte(text + "\n")}
@@ -170,7 +171,7 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 		from   string
 		forged bool
 		fail   error
-		word   string // the word that the handler gets, or "" if it gets none
+		word   string // the word that the handler gets, or "" if it is not called
 		rest   string
 		by     string
 		told   string
@@ -277,7 +278,7 @@ func TestNobodyGuessesTheKeyOfAQuestion(t *testing.T) {
 	}
 }
 
-// A daemon may die at any change on disk. After the next daemon has run, there is still
+// A daemon can crash at any change on disk. After the next daemon has run, there is still
 // exactly one question and one outcome. The handler may be called again with the same
 // answer.
 func TestADaemonThatDiesWhileItAsks(t *testing.T) {
@@ -295,7 +296,7 @@ func TestADaemonThatDiesWhileItAsks(t *testing.T) {
 		}
 		all := f.in(dropbox.Lead, dropbox.Waiting)
 		step := f.step
-		f.step = nil // the person's program is on another disk, which does not fail
+		f.step = nil // the person's program uses another disk, which does not fail
 		if len(all) == 1 && len(f.in(dropbox.Swarm, dropbox.Waiting)) == 0 {
 			m := &dropbox.Message{From: dropbox.Lead, Type: dropbox.Result, ReplyTo: all[0].ID, Key: "the answer", Body: []byte("more\n")}
 			if _, err := f.store.DeliverSigned(dropbox.Swarm, m, func(m *dropbox.Message) string { return dropbox.Proof(f.tokens.Of(m.From), m, dropbox.Swarm) }); err != nil {

@@ -8,26 +8,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxChanged bounds the number of names that events may bring between two calls of
-// Refresh. If there are more, Refresh lists the folder instead: the names are only a
-// shortcut.
+// maxChanged is the maximum number of names that are collected from events between two
+// calls of Refresh. If there are more, Refresh lists the folder instead. The names are
+// only an optimization.
 const maxChanged = 1024
 
 // A Queue contains the known waiting mail of an agent: the lists from the last Refresh,
-// and the names from later events. A backlog is listed once, not again for every message,
-// and no step for one message goes through the whole backlog. A Queue is safe for
+// and the names from later events. A backlog is listed only once, not for every message,
+// and no step for one message iterates over the whole backlog. A Queue is safe for
 // concurrent use, but only the agent's own goroutine takes messages from it.
 type Queue struct {
 	mu      sync.Mutex
-	changed []string        // names in new/, brought by events
+	changed []string        // names in new/ from events
 	look    bool            // the folder must be listed
-	list    []dropbox.Entry // messages that begin turns, in the order in which they do
-	notes   []dropbox.Entry // notes for the prompt of the next turn, in the order in which it shows them
-	parked  []dropbox.Entry // messages that wait for budget, in the order in which they will get it
-	count   Waiting         // counts the entries of all three lists
+	list    []dropbox.Entry // messages that start turns, in the order of those turns
+	notes   []dropbox.Entry // notes for the prompt of the next turn, in the order of the prompt
+	parked  []dropbox.Entry // messages that wait for budget, in the order in which they get it
+	count   Waiting         // number of entries in all three lists
 }
 
-// Changed notes an event: a name in new/, or "" if the folder must be listed.
+// Changed records an event. name is a name in new/, or "" if the folder must be listed.
 func (q *Queue) Changed(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -40,7 +40,7 @@ func (q *Queue) Changed(name string) {
 	}
 }
 
-// Refresh updates the queue from the names that events brought, or from list if the
+// Refresh updates the queue with the names from events, or with the result of list if the
 // folder must be listed.
 func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	q.mu.Lock()
@@ -52,7 +52,7 @@ func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 			if e, err := dropbox.ParseName(name); err == nil {
 				q.Add(e)
 			} else {
-				look = true // not a message: the listing sets it aside
+				look = true // not a message; list sets it aside
 			}
 		}
 	}
@@ -91,7 +91,8 @@ func ids(list []dropbox.Entry) map[string]bool {
 	return all
 }
 
-// Add inserts an entry in its place. It replaces an entry of the same message.
+// Add inserts an entry at its sorted position. It replaces an existing entry for the same
+// message.
 func (q *Queue) Add(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -110,13 +111,14 @@ func (q *Queue) Add(e dropbox.Entry) {
 	q.count.Add(e.Priority, 1)
 }
 
-// insert puts an entry in its place in a list.
+// insert inserts an entry at its sorted position in a list.
 func insert(list []dropbox.Entry, e dropbox.Entry) []dropbox.Entry {
 	i, _ := rank(list, e)
 	return slices.Insert(list, i, e)
 }
 
-// rank returns the index of an entry in a list, or the index where it belongs.
+// rank returns the index of an entry in a list, or the index at which it must be
+// inserted.
 func rank(list []dropbox.Entry, e dropbox.Entry) (i int, found bool) {
 	return slices.BinarySearchFunc(list, e, func(a, b dropbox.Entry) int { return strings.Compare(a.Base(), b.Base()) })
 }
@@ -127,13 +129,13 @@ func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 	switch {
 	case !found:
 		return list, false
-	case i == 0: // removing the first entry, the usual case, must not move a long backlog
+	case i == 0: // the first entry is the usual case, and its removal must not move a long backlog
 		return list[1:], true
 	}
 	return slices.Delete(list, i, i+1), true
 }
 
-// Remove removes an entry that was claimed or is gone.
+// Remove removes an entry that was claimed or no longer exists.
 func (q *Queue) Remove(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -167,12 +169,12 @@ func (q *Queue) Urgent(most int) []dropbox.Entry {
 	return slices.Clone(q.list[:n])
 }
 
-// MarkNote marks an entry as a note, which begins no turn.
+// MarkNote marks an entry as a note. Notes do not start turns.
 func (q *Queue) MarkNote(e dropbox.Entry) {
 	q.moveTo(&q.notes, e)
 }
 
-// Park sets an entry aside until Unpark.
+// Park sets an entry aside until Unpark is called.
 func (q *Queue) Park(e dropbox.Entry) {
 	q.moveTo(&q.parked, e)
 }
@@ -187,7 +189,7 @@ func (q *Queue) moveTo(other *[]dropbox.Entry, e dropbox.Entry) {
 	}
 }
 
-// Unpark puts the parked entries back in their places.
+// Unpark moves the parked entries back to the list of waiting mail.
 func (q *Queue) Unpark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -219,7 +221,7 @@ func (q *Queue) Stale() bool {
 	return q.look
 }
 
-// Waiting counts the entries of the lists, and the names that events have brought since.
+// Waiting counts the entries in the lists, and the new names from later events.
 func (q *Queue) Waiting() Waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -238,7 +240,7 @@ func (q *Queue) Waiting() Waiting {
 	return w
 }
 
-// Waiting counts the messages in new/.
+// Waiting contains the numbers of messages in new/, by priority.
 type Waiting struct {
 	Urgent int `json:"urgent"`
 	Normal int `json:"normal"`
@@ -248,7 +250,7 @@ type Waiting struct {
 // Total returns the number of waiting messages.
 func (w Waiting) Total() int { return w.Urgent + w.Normal + w.Low }
 
-// Add counts n more messages.
+// Add adds n messages of the given priority.
 func (w *Waiting) Add(p dropbox.Priority, n int) {
 	switch p {
 	case dropbox.Urgent:

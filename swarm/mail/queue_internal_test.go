@@ -30,7 +30,7 @@ func TestQueueMergesWhatEventsBring(t *testing.T) {
 	}
 	q.Changed(entry(t, 1, 2).Name)
 	q.Changed(entry(t, 0, 9).Name)
-	q.Changed(entry(t, 1, 2).Name) // an event may come twice
+	q.Changed(entry(t, 1, 2).Name) // an event may be reported twice
 	if err := q.Refresh(list); err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +80,8 @@ func TestQueuePassesOverNotes(t *testing.T) {
 	}
 }
 
-// After the next listing a queue still knows which of the messages in the folder are
-// notes, and its count equals the number of messages in the folder.
+// After the next listing, the notes in a queue are still marked as notes, and the count
+// equals the number of messages in the folder.
 func TestQueueKnowsNotesAfterAListing(t *testing.T) {
 	var q Queue
 	note, task, gone := entry(t, 1, 1), entry(t, 2, 2), entry(t, 0, 3)

@@ -13,15 +13,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Quiet collects what happens in the person's quiet hours, and sends it in one alert when
-// they end:
+// Quiet collects the events in the person's quiet hours, and reports them in one alert
+// when the quiet hours end:
 //
 //	happened: the event gets the end of the quiet hours (Event.Quiet), durable in the list
 //	keep:     the lead's listener puts it into quiet.json instead of the mailbox
 //	Tell:     after the end, quiet.json is closed -> one alert -> quiet.json is marked as told
 //
-// Each step can be repeated: events and the alert have keys. No fact is added to a closed
-// file, so an alert that is repeated after a crash has the same key and no new facts.
+// Each step can be repeated, because events and the alert have keys. Facts are never
+// added to a closed file, so an alert that is repeated after a crash has the same key and
+// contains no new facts.
 //
 // It is safe for concurrent use.
 type Quiet struct {
@@ -38,7 +39,7 @@ type Quiet struct {
 	file journal.KeptFile
 }
 
-// QuietFuncs are the parts of a daemon that [OpenQuiet] needs; see [Quiet].
+// QuietFuncs contains the functions that [OpenQuiet] needs from the daemon; see [Quiet].
 type QuietFuncs struct {
 	Until func(time.Time) time.Time
 	Grave func() bool
@@ -54,10 +55,10 @@ func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
 // quietKey is the key prefix of alerts about kept facts.
 const quietKey = "quiet:"
 
-// mark sets the end of the quiet hours in an event that would reach the person during them.
-// It leaves out alerts about damaged files, and errors while no agent can work: the person
-// is told of those at once. It does nothing if q is nil, which it is in programs other than
-// the daemon.
+// mark sets the end of the quiet hours in an event that would otherwise reach the person
+// during the quiet hours. It skips alerts about damaged files, and errors while no agent
+// can work, because the person is told about those immediately. It does nothing if q is
+// nil, as it is in programs other than the daemon.
 func (q *Quiet) mark(ev *journal.Event) {
 	if q == nil || !tellsPerson(*ev) || strings.HasPrefix(ev.Key, quietKey) {
 		return
@@ -73,33 +74,34 @@ func (q *Quiet) mark(ev *journal.Event) {
 	ev.Quiet = end.UTC().Round(0)
 }
 
-// tellsPerson reports whether the daemon tells the person about an event: by an alert, a
+// tellsPerson reports whether the daemon reports an event to the person, as an alert, a
 // notice, a question or a dead letter.
 func tellsPerson(ev journal.Event) bool {
 	switch {
 	case ev.Message == nil:
 		return false
 	case ev.Kind == journal.Alert:
-		return ev.To == dropbox.Lead // there are no quiet hours for an agent that leads
+		return ev.To == dropbox.Lead // quiet hours do not apply to a lead agent
 	case ev.Kind == journal.Mail:
-		// An alert that is already in the mailbox is not kept back: the person may have
-		// seen it.
+		// An alert that is already in the mailbox is not withheld, because the person may
+		// have seen it.
 		return ev.To == dropbox.Lead && ev.Message.From == dropbox.Swarm && ev.Message.Type == dropbox.Question
 	}
 	if ev.Word() == journal.AgentQuestion {
-		return false // an agent is waiting for the answer, as with a question in the lead's mailbox
+		return false // an agent is waiting for the answer, as for a question in the lead's mailbox
 	}
 	return ev.Notice != nil || ev.Kind == journal.Dead
 }
 
-// isError reports whether an event may be more than information: it has no notice, or a
-// notice of a higher severity.
+// isError reports whether an event may be more severe than information. That is the case
+// if it has no notice, or a notice of a higher severity.
 func isError(ev journal.Event) bool {
 	return ev.Notice == nil || ev.Notice.Word.Severity() != journal.Info
 }
 
-// shownByMorning reports whether the morning alert names an event. It returns false for
-// events on which no person must act, and for those that another event repeats.
+// shownByMorning reports whether the morning alert contains an event. It returns false
+// for events that do not require action by a person, and for events that another event
+// repeats.
 func shownByMorning(ev journal.Event) bool {
 	switch ev.Kind {
 	case journal.Alert, journal.Mail, journal.Dead:
@@ -160,7 +162,7 @@ func keysOf(all []journal.Kept) (keys []string) {
 	return keys
 }
 
-// save writes quiet.json. If that fails, the copy in memory stays as it was.
+// save writes quiet.json. If the write fails, the copy in memory does not change.
 func (q *Quiet) save(f journal.KeptFile) error {
 	f.V = 1
 	if err := q.mail.Home.Files().WriteJSON(quietFile(q.mail.Home), f); err != nil {
@@ -170,9 +172,10 @@ func (q *Quiet) save(f journal.KeptFile) error {
 	return nil
 }
 
-// Tell tells the person the kept facts once the quiet hours are over. The daemon calls
-// Tell each time it checks the folders. If the clock is set back, the wait is longer. If
-// the configuration no longer has quiet hours for the current time, the wait ends.
+// Tell reports the kept facts to the person once the quiet hours are over. The daemon
+// calls Tell each time it checks the folders. If the clock is set back, the wait is
+// longer. If the configuration no longer has quiet hours for the current time, the wait
+// ends.
 func (q *Quiet) Tell(now time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -182,7 +185,7 @@ func (q *Quiet) Tell(now time.Time) error {
 	return q.tell()
 }
 
-// tell is Tell for a caller that holds mu.
+// tell implements Tell. It is for callers that hold mu.
 func (q *Quiet) tell() error {
 	if !q.file.Closed {
 		closed := q.file
@@ -206,7 +209,7 @@ func (q *Quiet) tell() error {
 	return q.save(told)
 }
 
-// wordsOf returns the words of the facts' notices, sorted and without duplicates.
+// wordsOf returns the sorted words of the facts' notices, without duplicates.
 func wordsOf(all []journal.Kept) (words []journal.Word) {
 	for _, k := range all {
 		if k.Word != "" {
@@ -217,8 +220,8 @@ func wordsOf(all []journal.Kept) (words []journal.Word) {
 	return slices.Compact(words)
 }
 
-// current returns the facts that are not void, newest first. Of several facts about one
-// thing, such as an agent that stopped twice, it returns the newest.
+// current returns the facts that are not void, newest first. If several facts are about
+// the same thing, such as an agent that stopped twice, it returns only the newest.
 func (q *Quiet) current() (all []journal.Kept) {
 	seen := map[string]bool{}
 	for _, k := range slices.Backward(q.file.Kept) {
@@ -231,8 +234,8 @@ func (q *Quiet) current() (all []journal.Kept) {
 	return all
 }
 
-// thing returns what a fact is about. A newer fact about the same thing replaces an older
-// one.
+// thing identifies the subject of a fact. A newer fact about the same subject replaces an
+// older fact.
 func thing(k journal.Kept) string {
 	switch what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, NoticedKey), ":"); {
 	case what == "stopped" || what == "turns" || what == "limited":
@@ -246,10 +249,11 @@ func thing(k journal.Kept) string {
 	return k.Key
 }
 
-// maxDetail bounds the part of one fact that the morning alert quotes, in bytes.
+// maxDetail is the maximum size, in bytes, of the part of a fact that the morning alert
+// quotes.
 const maxDetail = 600
 
-// morning returns the morning alert, or "" if no fact is left.
+// morning returns the morning alert, or "" if no facts remain.
 func morning(all []journal.Kept, first time.Time) (subject, body string) {
 	if len(all) == 0 {
 		return "", ""
@@ -280,5 +284,5 @@ func morning(all []journal.Kept, first time.Time) (subject, body string) {
 	return screen.Short(subject, 200), b.String()
 }
 
-// quietFile returns the path of the file with the kept facts.
+// quietFile returns the path of the file that contains the kept facts.
 func quietFile(home journal.Home) string { return filepath.Join(home.Dir(), journal.KeptName) }

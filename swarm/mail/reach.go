@@ -8,10 +8,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Reach remembers, for each mailbox, which agents have named its folder in a tool call.
-// It is safe for concurrent use.
+// Reach records, for each mailbox, which agents have named its folder in a tool call. It
+// is safe for concurrent use.
 type Reach struct {
-	folder *regexp.Regexp // finds a mailbox's name in the input of a tool call, after the store's folder
+	folder *regexp.Regexp // matches the store's folder, followed by the name of a mailbox, in the input of a tool call
 	mu     sync.Mutex
 	by     map[string]map[string]bool // by mailbox, then by agent
 }
@@ -23,7 +23,7 @@ func NewReach(store string) *Reach {
 	}
 }
 
-// Called notes the mailboxes of other agents that a tool call of an agent names.
+// Called records the mailboxes of other agents that a tool call of an agent names.
 func (r *Reach) Called(by string, input []byte) {
 	found := r.folder.FindAllSubmatch(input, 16)
 	if len(found) == 0 {
@@ -46,7 +46,7 @@ func (r *Reach) Called(by string, input []byte) {
 // named reports whether one of the agent's turns has named the mailbox's folder.
 func (r *Reach) named(mailbox, agent string) bool {
 	if r == nil {
-		return false // without a Reach, no tool calls have been noted
+		return false // without a Reach, no tool calls are recorded
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 )
 
 // gated asks the gate about a claimed message, and sets the message aside if it may not
-// pass. Without a gate it stops only loops.
+// pass. If there is no gate, it stops only loops.
 func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 	m := c.Message
 	suspects, err := in.traceMessage(c)
@@ -50,8 +50,8 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 	return true, in.turnAway(c, v)
 }
 
-// turnAway refuses a claimed message: it tells the sender, and keeps the message with the
-// reason. Repeating turnAway is harmless.
+// turnAway refuses a claimed message. It tells the sender, and keeps the message with the
+// reason. It can be repeated.
 func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	if err := in.tellRefused(c.Message, v); err != nil {
 		return err
@@ -66,13 +66,13 @@ func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 }
 
 // tellRefused tells the sender that a message was refused. An agent or a bridge is told
-// once per conversation, by a note: a message that wakes the agent could make it try
-// again. A person is told each time.
+// only once per conversation, by a note, because a message that wakes the agent could
+// make it try again. A person is told each time.
 func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)
 	subject := "refused: " + Describe(m)
 	if m.From == dropbox.Swarm {
-		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // no agent or person reads the mailbox of swarm
+		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // no agent or person reads swarm's mailbox
 		return nil
 	}
 	note := &dropbox.Message{
@@ -82,7 +82,7 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	if m.From == dropbox.Lead {
 		note.Type, note.Key = dropbox.Status, "refused:"+m.ID
 		if m.Type.WantsAnswer() {
-			note.Type = dropbox.Result // a sender that waits for the answer must get a result
+			note.Type = dropbox.Result // a sender that is waiting for the answer must get a result
 		}
 	} else {
 		body += "Further refusals in this conversation are not reported one by one.\n"
@@ -97,7 +97,8 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 }
 
 // offerTaken files an offer without a turn if another agent has claimed the work, and
-// gives it up if the work was never published. It reports whether it did either.
+// gives the offer up if the work was never published. It reports whether it did one of
+// these.
 func (in *Inbox) offerTaken(c *dropbox.Claim) (bool, error) {
 	id := c.Message.Offer
 	if id == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The keys of the log.
+// The keys of log attributes.
 const (
 	keyAgent   = "agent"
 	keyMessage = "message"
@@ -20,30 +20,31 @@ const (
 	keyWhy     = "why"
 )
 
-// A Service contains what the inboxes of all agents of a project share. Only Gate,
-// Announcer, Questions and Quiet may be nil. A Service is safe for concurrent use.
+// A Service contains the state and functions that the inboxes of all agents of a project
+// share. Only Gate, Announcer, Questions and Quiet may be nil. A Service is safe for
+// concurrent use.
 type Service struct {
 	Home      journal.Home
 	Store     *dropbox.Store
 	Ledger    Ledger
 	Tokens    *journal.Tokens
 	Counts    *journal.TurnCounts
-	Secrets   *tokens.Source // the tokens, which no written file may contain
+	Secrets   *tokens.Source // the tokens, which must not appear in any file that the program writes
 	Events    *journal.Events
 	Log       *slog.Logger
-	Gate      Gate        // if it is nil, only loops are stopped
-	Announcer *Announcing // if it is nil, nothing is announced
+	Gate      Gate        // nil means that only loops are stopped
+	Announcer *Announcing // nil means that nothing is announced
 	Trouble   *Trouble
 	Reach     *Reach
 	Names     func() Names
-	Questions *Questions // to the person; nil in programs other than the daemon
-	Quiet     *Quiet     // facts kept until the person's quiet hours end; nil in programs other than the daemon
-	// CanWork reports whether the agent that leads can begin turns.
+	Questions *Questions // the daemon's questions to the person; nil in programs other than the daemon
+	Quiet     *Quiet     // the facts kept until the person's quiet hours end; nil in programs other than the daemon
+	// CanWork reports whether the lead agent can start turns.
 	CanWork func(agent string) bool
 	// TurnsAt lists the turns that were running at the given time.
 	TurnsAt func(time.Time) []*journal.Record
-	// Alerted is called after an alert was delivered. agent is "" if the alert is about
-	// the daemon itself.
+	// Alerted is called after an alert has been delivered. agent is "" if the alert is
+	// about the daemon itself.
 	Alerted func(at time.Time, agent, subject string)
 	// WakeListeners is called when there are new events.
 	WakeListeners func()
@@ -56,14 +57,14 @@ type Ledger interface {
 	Add(line journal.LedgerLine) error
 }
 
-// deliver sends a message as the daemon or as an agent. The store turns a result that is
-// too long into an attachment.
+// deliver sends a message as the daemon or as an agent. The store converts a result that
+// is too long into an attachment.
 func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
 	return s.deliverNoted(as, to, m, func(string) {})
 }
 
-// deliverNoted is like deliver, and calls note with the id of the message before anybody
-// can see the message.
+// deliverNoted is like deliver, but calls note with the id of the message before the
+// message becomes visible.
 func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id string)) (dropbox.Delivery, error) {
 	token := s.Tokens.Of(as)
 	m.Subject, m.Body = s.Secrets.Redactor().Text(m.Subject), s.Secrets.Hidden(m.Body)
@@ -76,8 +77,8 @@ func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id s
 	})
 }
 
-// undeliverable reports whether no retry can deliver a message. Retries would block the
-// mailbox.
+// undeliverable reports whether an error means that a retry cannot deliver the message
+// either. Retries would then block the mailbox.
 func undeliverable(err error) bool {
 	return slices.ContainsFunc([]error{dropbox.ErrNoMailbox, dropbox.ErrName, dropbox.ErrInvalid, dropbox.ErrTooLarge, dropbox.ErrHops},
 		func(never error) bool { return errors.Is(err, never) })

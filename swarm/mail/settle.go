@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Commit writes the receipt of a turn that ended well. The receipt is the commit point:
-// from then on the turn counts as done, whatever happens. After a crash at any step,
+// Commit writes the receipt of a turn that ended well. The receipt is the commit point.
+// From then on the turn counts as done in all cases. After a crash at any step,
 // [Inbox.Finish] can be repeated.
 func (in *Inbox) Commit(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	r, err := in.receipt(j, out)
@@ -34,8 +34,8 @@ func (in *Inbox) Finish(j *Job, r *journal.Receipt) error {
 	return in.releaseSteered(j, r.Steered)
 }
 
-// finish carries out the steps after the commit point: it writes the ledger, files the
-// notes, sends the answer, and moves the files to done/. Repeating it is harmless.
+// finish carries out the steps after the commit point: it adds the ledger line, files the
+// notes, sends the answer, and moves the files to done/. It can be repeated.
 func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
 	if err := in.Ledger.Add(journal.LineOf(m, r)); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt)
 	return in.settled(e, m, r)
 }
 
-// settled carries out the steps of finish that follow the line in the ledger.
+// settled carries out the steps of finish after the ledger line is added.
 func (in *Inbox) settled(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
 	if err := in.finishNotes(r); err != nil {
 		return err
@@ -95,8 +95,8 @@ func (in *Inbox) finishNotes(r *journal.Receipt) error {
 	return nil
 }
 
-// PutBackAll ends an attempt that does not count as a failure, and puts back the message
-// and its notes.
+// PutBackAll records the end of an attempt that does not count as a failure, and puts
+// back the message and its notes.
 func (in *Inbox) PutBackAll(j *Job, out runner.Outcome) error {
 	if err := in.RecordEnd(j, out, false); err != nil {
 		return err
@@ -107,9 +107,9 @@ func (in *Inbox) PutBackAll(j *Job, out runner.Outcome) error {
 	return in.PutBack(j.Claim, false)
 }
 
-// GiveBack puts back a message whose turn must not start, or could not start because the
-// daemon failed. If it succeeds, it returns why. No turn began, so the attempt does not
-// count.
+// GiveBack puts back a message whose turn must not start, or could not start because of
+// an error in the daemon. If it succeeds, it returns why. The attempt does not count,
+// because no turn began.
 func (in *Inbox) GiveBack(j *Job, why error) error {
 	if err := in.PutBackNotes(j); err != nil {
 		return err
@@ -147,7 +147,8 @@ func (in *Inbox) PutBack(c *dropbox.Claim, failed bool) error {
 	return nil
 }
 
-// RecordEnd durably writes the end of an attempt and its line in the ledger.
+// RecordEnd durably records the end of an attempt, and adds the attempt's line to the
+// ledger.
 func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
 	r := j.Rec
 	r.End, r.Reason, r.Ended, r.CostUSD, r.CostUnknown, r.Counted = out.End, out.Reason, out.Ended.UTC(), out.CostUSD, out.CostUnknown, counted
@@ -174,7 +175,7 @@ func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 // receipt returns the receipt of a message whose turn ended well.
 func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	m := j.Claim.Message
-	backend := cmp.Or(j.Rec.Backend, in.Backend()) // the configuration may have changed
+	backend := cmp.Or(j.Rec.Backend, in.Backend()) // the configuration may have changed since the turn began
 	r := &journal.Receipt{
 		ID: m.ID, Turn: j.Rec.Turn, Agent: in.Name, Backend: backend, Client: journal.ClientName(backend, out.Version), Model: out.Model, Session: out.Session,
 		ReservedUSD: j.Rec.ReservedUSD, Via: j.Via, Proven: j.Proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
@@ -209,13 +210,13 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	return r, nil
 }
 
-// maxDenied is the largest number of lines about denied calls in a receipt and in an
-// answer. An agent that repeats a denied call may be denied thousands of times.
+// maxDenied is the maximum number of lines about denied calls in a receipt and in an
+// answer. An agent can repeat a denied call thousands of times.
 const maxDenied = 50
 
 // denials returns one line for each tool call that was not permitted. The calls that the
-// client refused without asking come first. If there are more than maxDenied, the last line
-// counts those that are left out.
+// client refused without asking come first. If there are more than maxDenied lines, the
+// last line says how many are omitted.
 func denials(out runner.Outcome) (lines []string) {
 	for _, d := range out.Denied {
 		if !slices.ContainsFunc(out.Decisions, func(by runner.Decision) bool { return isAbout(by, d) }) {

@@ -11,23 +11,25 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Steering. An urgent message does not wait for the end of the running turn: the daemon
-// claims it and writes it to the client, which reads it with its next tool result.
+// Steering. An urgent message does not wait for the end of the running turn. The daemon
+// claims the message and writes it to the client, which reads it with its next tool
+// result.
 //
 //	new/ --claim--> cur/, turns/TURN.steered --> client --repeats it--> result
 //	  ^                                            |                      |
 //	  +------ never taken in, or no good result ---+      receipt of the turn, then
 //	                                                      its own, its answer, done/
 //
-// The receipt of the turn names the steered messages that were done, so writing it is the
-// commit point for all of them. After a crash the next daemon reads from TURN.steered
-// which messages were steered, and from the client's output whether they were done.
+// The receipt of the turn lists the steered messages that were done, so writing the
+// receipt is the commit point for all of them. After a crash, the next daemon determines
+// from TURN.steered which messages were steered, and from the client's output whether
+// they were done.
 
-// maxSteered bounds the messages that are delivered to one running turn.
+// maxSteered is the maximum number of messages that are delivered to one running turn.
 const maxSteered = 16
 
 // NextUrgent claims the next urgent message for the running turn. may reports whether the
-// turn may get that message, and may(nil) whether it may get any.
+// turn may get a message, and may(nil) reports whether it may get any message.
 func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Steer, bool) {
 	for len(j.Steered) < maxSteered {
 		c, ok := in.takeUrgent(may)
@@ -57,14 +59,14 @@ func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Ste
 	return runner.Steer{}, false
 }
 
-// takeUrgent claims the first urgent message that can begin a turn, if the running turn
+// takeUrgent claims the first urgent message that can start a turn, if the running turn
 // may get it.
 func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bool) {
 	if !may(nil) {
 		return nil, false
 	}
 	if err := in.Queue.Refresh(in.Box.List); err != nil {
-		in.Queue.Changed("") // look again after the turn
+		in.Queue.Changed("") // check again after the turn
 		return nil, false
 	}
 	for {
@@ -92,15 +94,14 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 	}
 }
 
-// steerText returns the text that the client reads. Like a prompt, it never begins with a
-// body.
+// steerText returns the text that is written to the client. Like a prompt, the text never
+// begins with a body.
 func (m promptMail) steerText(agent string, names Names) string {
 	return fmt.Sprintf("claude-swarm: an urgent message for %s, while you work\n\n%s\n\n%s\n\n%s\n", agent, m.envelope(names), fenced(m.Body, randomMark),
 		"Read it now. Unless it says otherwise, then carry on with what you were doing, and cover both in your summary.")
 }
 
-// finishSteered files the steered messages that a turn has finished. Repeating it is
-// harmless.
+// finishSteered files the steered messages that a turn has finished. It can be repeated.
 func (in *Inbox) finishSteered(r *journal.Receipt) error {
 	if len(r.Steered) == 0 {
 		return nil
@@ -128,7 +129,7 @@ func (in *Inbox) finishSteered(r *journal.Receipt) error {
 }
 
 // finishOne files one steered message, with a receipt and a separate answer. The cost of
-// its work is part of the turn's cost.
+// the work on it is part of the turn's cost.
 func (in *Inbox) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
 	sent, err := journal.SentIn(in.Home, turn.Turn)
 	if err != nil {
@@ -169,7 +170,7 @@ func (in *Inbox) releaseSteered(j *Job, done []string) error {
 }
 
 // putBackSteered puts back messages that were delivered to a running turn that ended badly.
-// The client may have begun to work on them.
+// The client may have started to work on them.
 func (in *Inbox) putBackSteered(j *Job) error {
 	for _, s := range j.Steered {
 		if err := in.PutBack(s.Claim, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
@@ -180,7 +181,7 @@ func (in *Inbox) putBackSteered(j *Job) error {
 	return nil
 }
 
-// release puts back a message with which no turn began.
+// release puts back a message for which no turn began.
 func (in *Inbox) release(c *dropbox.Claim) error {
 	e, err := in.Box.Release(c.Entry)
 	if errors.Is(err, dropbox.ErrGone) {

@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Size limits for quotes from a message, in bytes: an alert cannot become an attachment,
+// Size limits, in bytes, for quotes from a message. An alert cannot become an attachment,
 // so its body must fit in the message.
 const (
 	maxTold   = 6 << 10
 	maxReason = 1 << 10
 )
 
-// cut returns the beginning of a string, in whole runes.
+// cut truncates a string to most bytes, without splitting a rune.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -24,7 +24,7 @@ func cut(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Beginning returns the part of a string that alerts quote.
+// Beginning returns the part of a text that alerts quote.
 func Beginning(text string) string { return cut(text, maxReason) }
 
 // Describe returns the line that the status shows for a message.
@@ -44,7 +44,7 @@ func answerSubject(m *dropbox.Message) string {
 	return s
 }
 
-// eventKey returns the key of an event about the message or the turn with that id.
+// eventKey returns the key of an event about the message or the turn with the given id.
 func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
 
 // deadKey is the key prefix of the daemon's messages about messages that it gave up.

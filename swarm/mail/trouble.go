@@ -6,22 +6,22 @@ import (
 	"sync"
 )
 
-// Trouble is the list of the daemon's own problems that the status shows, one sentence for
-// each. It is safe for concurrent use.
+// Trouble is the list of the daemon's own problems that the status shows. Each problem is
+// described by one sentence. It is safe for concurrent use.
 type Trouble struct {
 	mu   sync.Mutex
 	what map[string]complaint
 }
 
-// A complaint describes a problem. If the caller cannot know when the problem ends, mend
-// either checks whether the problem has ended or repairs it. The daemon calls mend each
-// time it checks the folders. While mend returns an error, the complaint stays.
+// A complaint describes a problem. If the caller cannot determine when the problem ends,
+// mend either checks whether the problem has ended or fixes it. The daemon calls mend
+// each time it checks the folders. While mend returns an error, the complaint stays.
 type complaint struct {
 	sentence string
 	mend     func() error
 }
 
-// maxTrouble bounds the complaints. Until drops further ones.
+// maxTrouble is the maximum number of complaints. Until drops any further complaints.
 const maxTrouble = 50
 
 func (t *Trouble) Set(key, sentence string) { t.Until(key, sentence, nil) }
@@ -45,7 +45,7 @@ func (t *Trouble) Clear(key string) {
 	delete(t.what, key)
 }
 
-// Mend calls the mend of each complaint, one after the other.
+// Mend calls the mend function of each complaint, one after another.
 func (t *Trouble) Mend() {
 	t.mu.Lock()
 	what := maps.Clone(t.what)

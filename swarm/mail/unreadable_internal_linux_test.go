@@ -16,10 +16,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// withoutList calls f while the folder cannot be listed. Its files can be opened.
+// withoutList calls f while the folder cannot be listed. The files in the folder can
+// still be opened.
 func withoutList(t *testing.T, folder string, f func()) {
 	t.Helper()
-	// Root may read everything, so this thread gives up that right while f runs.
+	// Root can read everything, so this thread drops that capability while f runs.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -90,7 +91,7 @@ func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 }
 
 // While the folder that contains a turn's notes cannot be listed, the turn's message is
-// neither answered nor filed: no later step would file the notes.
+// neither answered nor filed, because no later step would file the notes.
 func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)

@@ -39,7 +39,7 @@ type costTotal struct {
 	usd      float64 // at its last result, in US dollars
 	unbased  bool    // the total at the start of the turn is unknown
 	notTold  bool    // the last result has no cost; the next result may include it
-	notKnown bool    // a part of the turn's cost will never be known
+	notKnown bool    // a part of the turn's cost remains unknown forever
 }
 
 // A tokensTotal is the client's running total of its tokens.
@@ -251,7 +251,7 @@ func (a *Account) Began() bool { return a.began }
 // CostUSD returns the cost of the turn according to the results so far, in US dollars.
 func (a *Account) CostUSD() float64 { return a.spent.CostUSD }
 
-// Lost records that a part of the turn's cost will never be known.
+// Lost records that a part of the turn's cost remains unknown forever.
 func (a *Account) Lost() { a.cost.notKnown = true }
 
 // Session returns the last id that the client reported for the conversation, or "".
@@ -283,7 +283,7 @@ func (a *Account) Fill(o *Outcome) {
 	o.FirstEvent = a.began
 	o.Denied = slices.Clone(a.denied)
 	o.Files = slices.Sorted(maps.Keys(a.files))
-	// When a background command ends, the client continues by itself. The text that it
+	// When a background command ends, the client continues on its own. The text that it
 	// prints then is part of the answer, and so is its reply to a message that came late.
 	o.Text = strings.Join(a.texts, "\n\n")
 }

@@ -116,7 +116,7 @@ func TestFailedWriteIsNoFile(t *testing.T) {
 // The cost of a turn of Claude Code follows from its results: from the running total of a
 // process, or from the cost since the last result.
 func TestTheCostOfATurnIsItsOwn(t *testing.T) {
-	type said struct{ total, own float64 } // own below 0: the client does not report it
+	type said struct{ total, own float64 } // a value of own below 0 means that the client does not report it
 	for name, c := range map[string]struct {
 		from    float64
 		results []said
@@ -183,7 +183,7 @@ func TestACostThatTheClientDoesNotTell(t *testing.T) {
 		way     runner.CostWay
 		from    float64
 		resumed bool
-		base    float64 // none: the client does not report it
+		base    float64 // none means that the client does not report it
 		results []float64
 		want    float64
 		unknown bool
@@ -258,7 +258,8 @@ func TestTheTokensOfATurnAreReadAsItsKindSays(t *testing.T) {
 	}
 }
 
-// The cost of a turn that ended in the middle of its work is unknown: no result reports it.
+// The cost of a turn that ended in the middle of its work is unknown, because no result
+// reports it.
 func TestTheCostOfATurnThatIsCutOffIsUnknown(t *testing.T) {
 	begin := streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{}}
 	works := streamjson.Event{Kind: streamjson.KindAssistant}

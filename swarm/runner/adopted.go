@@ -7,7 +7,7 @@ import (
 )
 
 // An Adopted is a client that an earlier daemon started. Its exit status is unknown,
-// since only its parent can read it. Finish must be called exactly once.
+// because only its parent can read it. Finish must be called exactly once.
 type Adopted struct {
 	process Process
 	handle  handle
@@ -55,8 +55,8 @@ func (a *Adopted) Terminate() { a.signalGroup(syscall.SIGTERM) }
 // Kill sends SIGKILL to the group.
 func (a *Adopted) Kill() { a.signalGroup(syscall.SIGKILL) }
 
-// signalGroup signals the group only while its leader lives. Finish finds the processes
-// of a group without a leader by their mark.
+// signalGroup signals the group only while its leader is running. Finish finds the
+// processes of a group without a leader by their mark.
 func (a *Adopted) signalGroup(sig syscall.Signal) {
 	a.search.look()
 	if a.process.Alive() {

@@ -10,7 +10,7 @@ type handle struct{ process Process }
 
 func hold(p Process) (handle, bool) { return handle{p}, p.Alive() }
 
-// alive waits for d and reports whether the process still runs.
+// alive waits for d and reports whether the process is still running.
 func (h handle) alive(d time.Duration) bool {
 	time.Sleep(d)
 	return h.process.Alive()

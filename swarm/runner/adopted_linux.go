@@ -24,14 +24,14 @@ func hold(p Process) (handle, bool) {
 	if err == nil {
 		h.fd = fd
 	}
-	if !p.Alive() { // checked after the pidfd was opened, to be sure that the pidfd belongs to p
+	if !p.Alive() { // checked after the pidfd was opened, so that the pidfd certainly belongs to p
 		h.close()
 		return h, false
 	}
 	return h, true
 }
 
-// alive waits for at most d and reports whether the process still runs.
+// alive waits for at most d and reports whether the process is still running.
 func (h handle) alive(d time.Duration) bool {
 	if h.fd < 0 {
 		time.Sleep(d)

@@ -37,7 +37,7 @@ type Compacter interface {
 	CompactPrompt() string
 }
 
-// A Turn has everything that a backend needs for one run of a client.
+// A Turn contains everything that a backend needs for one run of a client.
 type Turn struct {
 	ID    string // unique in the project
 	Agent string
@@ -67,20 +67,21 @@ type Turn struct {
 	// tools, and the outcome is [NoFirstEvent], even if its turn had begun.
 	Tools *Server
 
-	// Hook is the command line (for a shell) that prints the text that the agent needs
-	// again right after a compaction; "" for no hook.
+	// Hook is a shell command line that prints the text that the agent needs again right
+	// after a compaction; "" for no hook.
 	Hook string
-	// CapUSD is the most that the turn may spend, in US dollars: the amount that the budget
-	// reserved for it. 0 means no cap. The client checks its cost after each request to its
-	// model, so the turn may exceed the cap by one request, or by one for each of its
-	// sub-agents. A backend whose kind does not cap ([Kind].Caps) ignores CapUSD. A turn
-	// with a cap needs a client that was started for it, and that client does not stay.
+	// CapUSD is the maximum that the turn may spend, in US dollars: the amount that the
+	// budget reserved for it. 0 means no cap. The client checks its cost after each request
+	// to its model, so the turn may exceed the cap by one request, or by one for each of
+	// its sub-agents. A backend whose kind does not cap ([Kind].Caps) ignores CapUSD. A
+	// turn with a cap needs a client that was started for it, and that client does not
+	// stay.
 	CapUSD float64
 	// Permit decides about the client's permission requests; nil denies all of them. A
 	// backend whose client does not ask ([Kind].Asks) never uses it.
 	Permit Permit
-	// Recalls says that the prompt repeats what the session may have lost. A client
-	// that gets Spec.System only in a prompt then gets it again.
+	// Recalls means that the prompt repeats what the session may have lost. In that case
+	// a client that gets Spec.System only in a prompt gets it again.
 	Recalls bool
 	// Waited returns how long the turn has waited for answers to its questions:
 	// Spec.Timeout does not count that time. nil means that the turn never waits.
@@ -138,14 +139,14 @@ type Server struct {
 	Headers map[string]string
 }
 
-// How says how a turn gets its session.
+// How describes how a turn gets its session.
 type How string
 
 // These are the ways to begin a turn.
 const (
 	New      How = "new"      // a session that must not exist yet, with this ID
 	Resume   How = "resume"   // the session with this ID, which must exist
-	Continue How = "continue" // the newest session of Spec.Dir, whoever made it; ID is ignored
+	Continue How = "continue" // the newest session of Spec.Dir, regardless of who made it; ID is ignored
 )
 
 // A Session is the client's own memory of a conversation.
@@ -154,10 +155,10 @@ type Session struct {
 	How How
 }
 
-// A Spec has the settings that stay the same between the turns of an agent. Dir is
+// A Spec contains the settings that stay the same between the turns of an agent. Dir is
 // required; the zero value of every other field means the backend's default.
 type Spec struct {
-	Command []string // program and first arguments; empty: the backend's usual program, from the PATH in Turn.Env
+	Command []string // program and first arguments; if empty, the backend's usual program, from the PATH in Turn.Env
 	Dir     string   // working folder of the client
 	System  string   // text that is added to the client's system prompt
 	Model   string   // as the client calls it
@@ -169,11 +170,11 @@ type Spec struct {
 	AllowedTools *[]string
 	// DisallowedTools are denied even when AllowedTools names them.
 	DisallowedTools *[]string
-	// NoTools says that the client has no tools at all, whatever the fields above say. A
-	// backend that cannot take them away denies every call.
+	// NoTools means that the client has no tools at all, regardless of the fields above.
+	// A backend that cannot remove the tools denies every call.
 	NoTools bool
-	// Background lets the client work in parallel with the conversation and begin work by
-	// itself: commands and sub-agents in the background, timers, monitors. Without it a
+	// Background lets the client work in parallel with the conversation and begin work on
+	// its own: commands and sub-agents in the background, timers, monitors. Without it a
 	// tool call waits for the work that it began. A turn ends when all its tasks have
 	// ended.
 	Background bool

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Command says how to start a client.
+// A Command describes how to start a client.
 type Command struct {
 	Args []string // program and arguments; a program without a slash is looked for in the PATH of Env
 	Dir  string

@@ -42,7 +42,7 @@ func waitFor(t *testing.T, file, want string) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s holds %q, want %q", file, data, want)
 		}
-		time.Sleep(2 * time.Millisecond) // between two checks, bounded by the deadline
+		time.Sleep(2 * time.Millisecond) // the pause between two checks; the deadline limits their number
 	}
 }
 
@@ -146,7 +146,7 @@ func TestLadderSteps(t *testing.T) {
 	}
 }
 
-// A client that has done its work gets SIGTERM without a SIGINT before it.
+// A client that has done its work gets SIGTERM without an earlier SIGINT.
 func TestLadderFromTheTermination(t *testing.T) {
 	now := time.Date(2026, 11, 21, 4, 51, 2, 0, time.UTC)
 	var c recorder

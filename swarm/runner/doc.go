@@ -4,8 +4,8 @@
 // A turn is one run of an agent's client program for one claimed message. Its client is
 // started in a separate process group and writes its standard output and error to files
 // of the turn, from which the backend reads. So a client that outlives its daemon loses
-// nothing, and a later daemon can follow it again. A client can stay for more turns; see
-// [Resident].
+// no output, and a later daemon can follow it again. A client can stay for more turns;
+// see [Resident].
 //
 //	           Started            Event…            result
 //	start ────────┬────────────────┬─────────────────┬───────── stdin closed ── exit ── Done
@@ -22,7 +22,7 @@
 // all processes that still carry the turn's mark ([MarkVar]) in their environment are
 // ended, for example a tool's child in a separate session. The other processes of that
 // session are ended too, even those without the mark. For a client that stays, this
-// happens when the client ends, for all of its turns: they share a mark, since the
+// happens when the client ends, for all of its turns: they share a mark, because the
 // environment of a process cannot change.
 //
 // On Linux, [BecomeReaper] helps to keep the promise that nothing is left behind: a

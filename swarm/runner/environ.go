@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A client and all its children carry these variables. If they are set, claude-swarm acts
-// as the agent, and in the turn, that they name.
+// A client and all its children have these variables in their environments. If they are
+// set, claude-swarm acts as the agent, and in the turn, that they name.
 const (
 	AgentVar = "CLAUDE_SWARM_AGENT" // the agent's name
 	DirVar   = "CLAUDE_SWARM_DIR"   // the project's folder
@@ -16,7 +16,7 @@ const (
 	ReadyVar = "CLAUDE_SWARM_READY" // the file that our tools' server makes once its tools have been listed; may be unset
 )
 
-// EnvOptions says how a client's environment differs from the daemon's.
+// EnvOptions describes how a client's environment differs from the daemon's.
 type EnvOptions struct {
 	Drop   []string          // names that are removed; PREFIX_* removes all with that prefix
 	Add    map[string]string // added, or replaced
@@ -28,7 +28,8 @@ type EnvOptions struct {
 }
 
 // A client must not believe that another client started it, so Environ removes the
-// variables that clients set for their children. The variables of a person's login stay.
+// variables that clients set for their children. It keeps the variables of a person's
+// login.
 var (
 	alwaysDropped = []string{"CLAUDE*", "AI_AGENT",
 		"CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI", "OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT",
@@ -82,7 +83,7 @@ func prefixPath(dir, path string) string {
 
 // markIn returns the mark in an environment, or "" if it has none.
 func markIn(env []string) string {
-	for _, entry := range slices.Backward(env) { // the last one counts
+	for _, entry := range slices.Backward(env) { // the last entry counts
 		if mark, ok := strings.CutPrefix(entry, MarkVar+"="); ok {
 			return mark
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// A Kind has the facts about a kind of client program that are known without running it.
-// Each backend has one, which never changes.
+// A Kind contains the facts about a kind of client program that are known without running
+// it. Each backend has one, which never changes.
 type Kind struct {
 	Name    string   // names the backend in the configuration, such as "claude"
 	Title   string   // what people call the program, such as "Claude Code"
@@ -41,7 +41,7 @@ type Kind struct {
 	// Steers says that [Turn.Steering] can bring messages to its running turn.
 	Steers bool
 	// Compacts says that an event of the client reports each compaction. Otherwise only a
-	// drop in the size of the context shows a compaction.
+	// drop in the size of the context reveals a compaction.
 	Compacts bool
 
 	// Linger is the default time for which the client stays after a turn, for the next
@@ -79,8 +79,8 @@ func (k *Kind) Program() string {
 	return k.Command[0]
 }
 
-// Tools knows the meaning of a client's tool calls. Tools differ from client to client in
-// their names and in the shape of their input, which is JSON. The methods are safe for
+// Tools interprets a client's tool calls. Tools differ from client to client in their
+// names and in the shape of their input, which is JSON. The methods are safe for
 // concurrent use and do not keep input.
 type Tools interface {
 	// About returns the argument that describes a call best, such as a command or a path,
@@ -97,8 +97,8 @@ type Tools interface {
 	Allow(tool string, input []byte) string
 }
 
-// Hooks knows how a client runs [Turn.Hook] right after a compaction, so that the model
-// reads what the command prints.
+// Hooks describes how a client runs [Turn.Hook] right after a compaction, so that the
+// model reads what the command prints.
 type Hooks interface {
 	// Room returns the size, in UTF-16 code units, of the longest text that is sure to
 	// reach the model unabridged with one line in front of it.
@@ -121,8 +121,8 @@ const (
 	CostUnknown   CostWay = iota // they report no cost
 	CostOfResult                 // the cost since the last result
 	CostOfProcess                // a running total of the process, which may restart at 0; SinceLastUSD takes precedence if it is set
-	// CostOfSession is a running total of the session, over all its processes. It may restart
-	// at 0 too. See [Account.Resumed].
+	// CostOfSession is a running total of the session, over all its processes. It too may
+	// restart at 0. See [Account.Resumed].
 	CostOfSession
 )
 
@@ -133,12 +133,12 @@ type TokensWay int
 const (
 	TokensOfResult  TokensWay = iota // the tokens since the last result
 	TokensOfProcess                  // a running total of the process, which may restart at 0
-	// TokensOfSession is a running total of the session, over all its processes. It may
-	// restart at 0 too. See [Account.Resumed].
+	// TokensOfSession is a running total of the session, over all its processes. It too
+	// may restart at 0. See [Account.Resumed].
 	TokensOfSession
 )
 
-// A Version says which versions of a client a backend is tested with.
+// A Version describes the versions of a client with which a backend is tested.
 type Version struct {
 	Supported string // in words
 	Install   string // the command line that installs a tested version
@@ -166,7 +166,7 @@ type Login struct {
 
 	// Vars decide which account a client uses; they include HOME if the login is below it.
 	Vars []string
-	// Folder is the one of Vars that names the folder of the login. If that variable is
-	// set, HOME does not matter.
+	// Folder is the variable among Vars that names the folder of the login. If it is set,
+	// HOME does not matter.
 	Folder string
 }

@@ -19,7 +19,7 @@ type Client interface {
 //	Begin: SIGINT ── Interrupt ── SIGTERM to the group ── Terminate ── SIGKILL to the group
 type Ladder struct {
 	Timing Timing
-	due    time.Time // zero: not begun, or no step is left
+	due    time.Time // zero if the ladder has not begun, or no step is left
 	rung   int
 }
 

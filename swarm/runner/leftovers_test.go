@@ -94,7 +94,7 @@ func (s scene) gone(all map[string]runner.Process) {
 var ofTool = []string{"shell", "session", "orphan", "clean", "last"}
 
 // A tool of a client works in another session, and some of its children drop the mark.
-// All these processes end with the client, however the client ends.
+// All these processes end with the client, regardless of how the client ends.
 func TestTheSessionOfAToolEndsWithItsClient(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, c *runner.Child) runner.Exit{
 		"finish": func(_ *testing.T, c *runner.Child) runner.Exit { return c.Finish(100 * time.Millisecond) },
@@ -209,7 +209,7 @@ func TestTheSessionOfTheClientIsSpared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
-			for _, leader := range []string{"wait", "exit"} { // a person may close the terminal
+			for _, leader := range []string{"wait", "exit"} { // a person could close the terminal
 				t.Run(leader, func(t *testing.T) {
 					terminal := exec.Command("setsid", "sh", "-c", s.sleeper("env "+runner.MarkVar+"="+mark(t), "client"+leader)+" & "+
 						s.sleeper("", "person"+leader)+" & "+s.sleeper("env -i", "plain"+leader)+" & "+leader)
@@ -261,7 +261,7 @@ func TestASessionThatIsOlderThanTheClient(t *testing.T) {
 	}
 }
 
-// Only a process that left both the mark and the session behind keeps running.
+// Only a process that has dropped the mark and also left the session keeps running.
 func TestWhatNoSignTells(t *testing.T) {
 	s := newScene(t)
 	c, _ := start(t, mark(t), s.sleeper("setsid env -i", "stranger")+" & wait")
@@ -305,11 +305,12 @@ func TestUsageOfASession(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that spins without the mark uses no processor time")
 		}
-		time.Sleep(5 * time.Millisecond) // between two checks, bounded by the deadline
+		time.Sleep(5 * time.Millisecond) // the pause between two checks; the deadline limits their number
 	}
 }
 
-// When a client that shares our session ends, we and our other children keep running.
+// When a client that shares our session ends, this process and its other children keep
+// running.
 func TestOurSessionIsSpared(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 601 & echo ready; wait")
 	waitFor(t, out, "ready")

@@ -11,8 +11,8 @@ import (
 )
 
 // LookPath finds the program of a client by the PATH in the client's environment, which may
-// differ from the daemon's. A name with a slash is a path, below dir when it is relative.
-// The error is [exec.ErrNotFound] or [fs.ErrNotExist] if no program has that name, and
+// differ from the daemon's. A name with a slash is a path; a relative path is relative to
+// dir. The error is [exec.ErrNotFound] or [fs.ErrNotExist] if no program has that name, and
 // [fs.ErrPermission] if the file cannot be run.
 func LookPath(program, dir string, env []string) (string, error) {
 	if strings.Contains(program, "/") {
@@ -22,7 +22,7 @@ func LookPath(program, dir string, env []string) (string, error) {
 		return program, runnable(program)
 	}
 	path := ""
-	for _, entry := range env { // the last one counts, as for the client
+	for _, entry := range env { // the last entry counts, as it does for the client
 		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
 			path = value
 		}
@@ -30,7 +30,7 @@ func LookPath(program, dir string, env []string) (string, error) {
 	var denied error
 	for _, folder := range filepath.SplitList(path) {
 		if !filepath.IsAbs(folder) {
-			continue // the working folder belongs to the agent: never run its files
+			continue // the working folder belongs to the agent, so never run its files
 		}
 		file := filepath.Join(folder, program)
 		err := runnable(file)

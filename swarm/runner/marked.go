@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Leftovers returns the running processes of a turn, whatever their parent: those that
-// carry mark (see [Turn.Mark]) in the environment they were started with, and those in a
-// session that a process with the mark leads. It finds only processes that this user may
-// inspect, and never this process itself.
+// Leftovers returns the running processes of a turn, regardless of their parents: those
+// that carry mark (see [Turn.Mark]) in the environment they were started with, and those
+// in a session that a process with the mark leads. It finds only processes that this user
+// may inspect, and never this process itself.
 func Leftovers(mark string) []Process {
 	var found []Process
 	newSearch(mark, processStat{}).each(func(s processStat) {
@@ -18,8 +18,8 @@ func Leftovers(mark string) []Process {
 	return found
 }
 
-// lastLooks is the number of extra scans when nothing was found but new processes have
-// begun: one of them may be the child of a process that ended before it was scanned. The
+// lastLooks is the number of extra scans if no process was found but new processes have
+// begun. One of them may be the child of a process that ended before it was scanned. The
 // number is limited because new processes begin all the time on a busy machine.
 const lastLooks = 2
 

@@ -30,8 +30,8 @@ func TestLeftoversThatChange(t *testing.T) {
 			missed++
 		}
 	}
-	// On an overloaded machine the process may sleep in the middle of exec; EndLeftovers
-	// scans again.
+	// On an overloaded machine the process may sleep in the middle of exec, so
+	// EndLeftovers scans again.
 	if missed > 20 {
 		t.Errorf("missed %d times of 2000", missed)
 	}

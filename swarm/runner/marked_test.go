@@ -57,7 +57,7 @@ func TestUsage(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that spins uses no processor time")
 		}
-		time.Sleep(5 * time.Millisecond) // between two checks, bounded by the deadline
+		time.Sleep(5 * time.Millisecond) // the pause between two checks; the deadline limits their number
 	}
 	one, all := c.Process().Usage(), runner.UsageOf(mark(t))
 	if one.CPU < 50*time.Millisecond || one.RSS < 64<<10 || one.RSS > 64<<20 {
@@ -75,8 +75,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A process that waits for a processor is runnable, however little time it gets; one that
-// waits for anything else is not.
+// A process that waits for a processor is runnable, even if it gets very little time. A
+// process that waits for anything else is not.
 func TestRunnable(t *testing.T) {
 	c, out := start(t, mark(t), "echo ready; while :; do :; done")
 	waitFor(t, out, "ready")
@@ -93,7 +93,7 @@ func TestRunnable(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that sleeps is runnable")
 		}
-		time.Sleep(5 * time.Millisecond) // between two checks, bounded by the deadline
+		time.Sleep(5 * time.Millisecond) // the pause between two checks; the deadline limits their number
 	}
 	c.Finish(time.Second)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// An End says how a turn ended. The next step depends on it.
+// An End describes how a turn ended. The next step depends on it.
 type End string
 
 // These are the ends of a turn. Records and the ledger contain these words.
 const (
 	Done         End = "done"       // the client says that it did its work
 	Failed       End = "failed"     // the client says that it failed, or ended without a result after its first event
-	NoFirstEvent End = "unborn"     // the client died before its first event: the message is not to blame
+	NoFirstEvent End = "unborn"     // the client died before its first event, so the message is not the cause
 	Limited      End = "limited"    // the account or the service is the cause: usage limit, credit, login, overload, no connection; see ResetAt
 	Refused      End = "refused"    // the set-up is the cause: wrong key, no login, unknown model, not installed, bad flag; a retry does not help
 	NoSession    End = "no-session" // the session to resume is unknown, or the new session exists already
@@ -25,14 +25,14 @@ const (
 	Stopped      End = "stopped"    // we ended it: the context was done, or its output was lost because the disk was full
 	NoResources  End = "short"      // the machine has no disk space, file descriptors or processes left for now: nothing was sent
 	NoResult     End = "lost"       // Follow: the client is dead and its file has no result
-	ClientGone   End = "gone"       // Serve: the waiting client ended or stayed silent before it took the prompt: no work was done
-	PromptNotRun End = "unheard"    // the client acknowledged the prompt without running it: it has seen the UUID before
+	ClientGone   End = "gone"       // Serve: the waiting client ended or stayed silent before it took the prompt, so no work was done
+	PromptNotRun End = "unheard"    // the client acknowledged the prompt without running it, because it has seen the UUID before
 )
 
 // OK reports whether the turn did its work.
 func (e End) OK() bool { return e == Done }
 
-// An Outcome has all facts about a turn that has ended.
+// An Outcome contains all facts about a turn that has ended.
 type Outcome struct {
 	End    End
 	Reason string // one line for a person; empty when Done
@@ -57,11 +57,12 @@ type Outcome struct {
 
 	// ResetAt is when the limit of a Limited turn ends; zero when the client did not say.
 	ResetAt time.Time
-	// Unknown says that the client named no cause for a Limited turn. The message may be
-	// the cause, so it is not parked forever.
+	// Unknown reports that the client named no cause for a Limited turn. The message may
+	// be the cause, so it is not parked forever.
 	Unknown bool
 
-	// Crashed says that the client ended by itself before its turn had ended. Exit says how.
+	// Crashed reports that the client ended on its own before its turn had ended. Exit
+	// describes how it ended.
 	Crashed bool
 	Exit
 	FirstEvent bool // the client printed at least one event
@@ -70,17 +71,17 @@ type Outcome struct {
 	Stream     streamjson.Stats
 }
 
-// A Billing says how the account of a client pays for what its turns spend.
+// A Billing describes how the account of a client pays for its turns.
 type Billing string
 
-// A client reports one of these.
+// A client reports one of these values.
 const (
 	BillingUnknown      Billing = ""
 	BillingAPI          Billing = "api"          // each request is billed by its tokens, so the cost of a turn is on a bill
 	BillingSubscription Billing = "subscription" // the price is fixed, so the cost of a turn only measures its use
 )
 
-// Spent says how many tokens and how much money a turn used.
+// Spent contains the tokens and the money that a turn has used.
 type Spent struct {
 	Tokens      streamjson.Usage // of all requests of the main conversation
 	CostUSD     float64          // including sub-agents and compactions; only the known part if CostUnknown

@@ -45,7 +45,7 @@ type Decision struct {
 	// By is the name of the person who answered the question, or "nobody" after its
 	// timeout. It is "" if there was no question.
 	By string `json:"by,omitempty"`
-	// Why says why there was no answer, or no question.
+	// Why is the reason why there was no answer, or no question.
 	Why string    `json:"why,omitempty"`
 	At  time.Time `json:"at"`
 }

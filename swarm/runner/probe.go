@@ -29,7 +29,7 @@ type Probe struct {
 	Hint   string
 }
 
-// A Proof says whether a client has shown that it has the tools of its turn.
+// A Proof states whether a client has shown that it has the tools of its turn.
 type Proof string
 
 // These are the proofs.

@@ -36,12 +36,12 @@ func (p Process) Alive() bool {
 
 func (p Process) String() string { return fmt.Sprintf("%d@%d", p.PID, p.Start) }
 
-// A processStat has the system's facts about one process.
+// A processStat contains the system's facts about one process.
 type processStat struct {
 	pid, parent, group int
-	session            int // 0: not known, or begun outside the container
+	session            int // 0 if it is unknown, or began outside the container
 	start              uint64
-	dead               bool          // ended, not reaped yet
+	dead               bool          // the process has ended but is not reaped yet
 	used               time.Duration // processor time; on Linux including the children that it has waited for
 	rss                int64         // memory, in bytes
 }

@@ -30,7 +30,7 @@ func TestParseStat(t *testing.T) {
 // In a container a client may share a session that was begun outside the container.
 // Inside, that session has the number 0.
 func TestASessionFromOutsideTheContainer(t *testing.T) {
-	const ended = 1<<22 + 1 // above the largest number that Linux gives a process
+	const ended = 1<<22 + 1 // above the largest process number on Linux
 	r := newSearch("mark", processStat{pid: os.Getpid()})
 	if !r.begins(processStat{pid: os.Getpid(), session: ended}) {
 		t.Error("the session of a tool whose shell has ended is not the turn's")

@@ -29,7 +29,7 @@ var suspects struct {
 // its number, and returns how many. It never waits for "any child", which would steal the
 // exit status of a process that os/exec waits for. Since an orphan cannot be distinguished
 // from such a process, it reaps only children that were already dead at the previous call.
-// So call it seconds apart, such as every 30 s.
+// So leave seconds between two calls: call it every 30 s, for example.
 func ReapAdopted() int {
 	suspects.mu.Lock()
 	defer suspects.mu.Unlock()

@@ -40,7 +40,7 @@ func TestReapAdopted(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the orphan %d was not reaped", orphan)
 		}
-		time.Sleep(2 * time.Millisecond) // between two checks, bounded by the deadline
+		time.Sleep(2 * time.Millisecond) // the pause between two checks; the deadline limits their number
 	}
 	if reaped == 0 {
 		t.Error("ReapAdopted says that it reaped nothing")

@@ -19,9 +19,9 @@ type Resident interface {
 
 	// Serve is like Run, but its client stays if it can. If warm is nil, Serve starts a
 	// client. Otherwise it sends the prompt to warm, which the caller must no longer use.
-	// Then t.Client, t.From, Stdout and Stderr must be those of warm, and t.Started is
-	// called before the prompt is sent, as always. If warm ends or stays silent before it
-	// has taken the prompt, the outcome is [ClientGone].
+	// In that case t.Client, t.From, Stdout and Stderr must be those of warm, and
+	// t.Started is called before the prompt is sent, as usual. If warm ends or stays
+	// silent before it has taken the prompt, the outcome is [ClientGone].
 	//
 	// The returned Warm is nil when all processes of the turn have ended, as after Run.
 	// The client stays only after a turn that is [Done], has not compacted its context,
@@ -41,7 +41,7 @@ type Warm interface {
 	Exited() <-chan struct{}
 	// Place returns where the next turn begins.
 	Place() Place
-	// Stirs reports whether the client has begun work by itself since its turn ended. No
+	// Stirs reports whether the client has begun work on its own since its turn ended. No
 	// message asked for that work, so the caller has to close the client.
 	Stirs() bool
 	// Close tells the client that there is no more input, and returns when all its

@@ -13,7 +13,7 @@ const (
 )
 
 // A Room is reserved disk space for a client's output. A client does not notice when its
-// output cannot be written: the text and the result are lost, and the client waits
+// output cannot be written: the text and the result are lost, and the client then waits
 // forever. So no turn begins without room, and the room of a running turn is larger than
 // the usual output of a client between two checks.
 //
@@ -21,7 +21,7 @@ const (
 // nothing. A Room belongs to one goroutine.
 type Room struct{ end int64 }
 
-// Keep makes sure that there is room after the first size bytes of the file at path.
+// Keep ensures that there is room after the first size bytes of the file at path.
 func (r *Room) Keep(path string, size int64) error {
 	if size+roomLow <= r.end {
 		return nil

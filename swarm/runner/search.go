@@ -8,29 +8,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A search finds the processes of a turn, by two signs.
+// A search finds the processes of a turn by two criteria.
 //
-// The first sign is the mark in the environment of the client. Each child inherits it,
-// unless the child is started without it, for example by env -i.
+// The first criterion is the mark in the environment of the client. Each child inherits
+// it, unless the child is started without it, for example by env -i.
 //
-// The second sign is the session. The shell tool of most clients begins a session for
-// each command, and every process of a session descends from its leader, which began it.
-// So a session belongs to the turn when its leader carries the mark. It also belongs to
-// the turn when another process in it carries the mark, and the leader has ended or began
-// after the client: such a leader descends from the client. A process that falsely carries
-// the mark of another turn thereby gives its own session, and only that, to the other turn.
-// The session of the client itself is that of its daemon, or of the terminal of a person,
-// and never belongs to the turn.
+// The second criterion is the session. The shell tool of most clients begins a session for
+// each command, and every process of a session descends from its leader, which began it. So
+// a session belongs to the turn when its leader carries the mark. It also belongs to the
+// turn when another process in it carries the mark, and the leader has ended or began after
+// the client: such a leader descends from the client. A process that falsely carries the
+// mark of another turn thereby gives its own session, and only that, to the other turn. The
+// session of the client itself is that of its daemon, or of the terminal of a person, and
+// never belongs to the turn.
 //
 // A process that lost the mark and began another session, for example by setsid env -i,
-// has neither sign. On Linux [EndAdopted] ends it when the daemon ends.
+// meets neither criterion. On Linux [EndAdopted] ends it when the daemon ends.
 //
 // The search remembers a session after its last process with the mark has ended, and
-// forgets it when all its processes have ended, since its number may be used again then. A
-// search is safe for concurrent use.
+// forgets it when all its processes have ended, because its number may be used again then.
+// A search is safe for concurrent use.
 type search struct {
 	mark   string
-	client processStat // zero: not known
+	client processStat // zero if it is not known
 
 	mu       sync.Mutex
 	reader   environReader

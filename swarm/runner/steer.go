@@ -12,7 +12,7 @@ package runner
 type Steer struct {
 	UUID   string // names the message to the client, like the UUID of a prompt
 	Prompt string // ends with a paragraph that the caller wrote, like the prompt of a [Turn]
-	// Aside says that the text must not begin a turn. The backend lets the turn end
+	// Aside means that the text must not begin a turn. The backend lets the turn end
 	// without the text, and takes the text back from the client if that is possible.
 	Aside bool
 }
@@ -22,10 +22,10 @@ type Steer struct {
 type Steering struct {
 	// Wake receives a value when there may be a message.
 	Wake <-chan struct{}
-	// Next returns each message once: from then on the backend is responsible for it. Next
+	// Next returns each message once. After that, the backend is responsible for it. Next
 	// is called only while the client can read a message.
 	Next func() (Steer, bool)
-	// Dropped is called with the UUID of a message that was Aside and that the client has
-	// dropped without reading it. It may be nil.
+	// Dropped is called with the UUID of an Aside message that the client has dropped
+	// without reading it. It may be nil.
 	Dropped func(uuid string)
 }

@@ -12,7 +12,7 @@ import (
 type Tail struct {
 	file *os.File
 	wait func() bool
-	last bool // the writer has ended: the next read is the last
+	last bool // the writer has ended, so the next read is the last
 }
 
 // NewTail returns a Tail that reads file from its current offset. At the current end of

@@ -2,7 +2,7 @@ package runner
 
 import "time"
 
-// Timing contains the times for which a backend waits. A zero means the time in the
+// Timing contains the times for which a backend waits. Zero stands for the time in the
 // field's comment; tests use shorter times.
 type Timing struct {
 	Interrupt    time.Duration // from SIGINT to SIGTERM; 10 s

@@ -2,7 +2,7 @@ package runner
 
 import "time"
 
-// A Usage says how much processor time and memory some running processes use.
+// A Usage contains the processor time and the memory that some running processes use.
 type Usage struct {
 	// CPU is the processor time that the processes have used so far. On Linux it includes the
 	// children that they have waited for.

@@ -23,8 +23,8 @@ func (p Process) Usage() Usage {
 	return u
 }
 
-// wantsCPU looks at the state of each thread (see proc(5)), since the state of a process
-// is only that of its first thread.
+// wantsCPU looks at the state of each thread (see proc(5)), because the state of a
+// process is only that of its first thread.
 func wantsCPU(pid int) bool {
 	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat") // the pattern is valid
 	for _, path := range threads {

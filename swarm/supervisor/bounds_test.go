@@ -13,19 +13,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// A supervisor cannot end a process, write a file, send mail or speak as an agent: it
-// uses nothing from other packages that can do this, and has outside effects only through
-// the functions and the backend in its options.
+// A supervisor cannot end a process, write a file, send mail or speak as an agent. It
+// uses nothing from other packages that can do this, and has external effects only
+// through the functions and the backend in its options.
 func TestWhatASupervisorCannotDo(t *testing.T) {
 	const ours = "github.com/claude-swarm/claude-swarm/"
 	allowed := []string{
 		"bytes", "cmp", "context", "crypto/rand", "embed", "encoding/json", "errors", "fmt", "hash/maphash", "regexp", "slices", "strings", "sync", "time",
 		ours + "streamjson", ours + "internal/screen", ours + "swarm/runner",
 	}
-	// The names that a supervisor may use from packages that contain more than data.
+	// The names that a supervisor may use from packages that do not contain only data
+	// types.
 	names := map[string][]string{
 		"runner": {"Backend", "Tools", "Turn", "Outcome", "Session", "New", "ToolServer", "TimedOut"},
-		"fmt":    {"Sprintf", "Errorf", "Fprintf"}, // Fprintf into a strings.Builder
+		"fmt":    {"Sprintf", "Errorf", "Fprintf"}, // Fprintf to a strings.Builder
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -63,7 +64,7 @@ func TestWhatASupervisorCannotDo(t *testing.T) {
 }
 
 // The functions in the options of a supervisor take plain data and return nothing, except
-// the one that prepares the judge's turn.
+// the function that prepares the judge's turn.
 func TestWhatASupervisorIsGiven(t *testing.T) {
 	given := map[string]string{}
 	for _, of := range []reflect.Type{reflect.TypeFor[supervisor.Options](), reflect.TypeFor[supervisor.Judge]()} {

@@ -20,7 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A recording is what an agent did, as the events of one or more turns.
+// A recording contains an agent's activity as the events of one or more turns.
 type recording struct {
 	name     string
 	kind     *runner.Kind
@@ -28,7 +28,7 @@ type recording struct {
 	turns    []turnEvents
 }
 
-// turnEvents are the events of one turn, which works on a message.
+// turnEvents are the events of one turn and the message that the turn works on.
 type turnEvents struct {
 	message string
 	events  []streamjson.Event
@@ -38,9 +38,9 @@ type turnEvents struct {
 //
 //	== NAME (KIND, readonly)
 //
-// where either of the words in parentheses may be missing. Without KIND the kind is
-// claude. A line is one message of the agent. A line that begins with "&" continues the
-// message of the line before it:
+// where either of the words in parentheses may be missing. If KIND is missing, the kind
+// is claude. A line is one message of the agent. A line that begins with "&" continues
+// the message of the line before it:
 //
 //	> TEXT                          the agent says something
 //	TOOL `INPUT` = RESULT           a call and its result; \n is a new line in it
@@ -88,7 +88,7 @@ func scripts(t *testing.T, path string) (all []recording) {
 	return all
 }
 
-// A writer makes a recording line by line.
+// A writer creates a recording line by line.
 type writer struct {
 	rec      recording
 	messages int // from people
@@ -119,7 +119,7 @@ func (w *writer) emit(ev streamjson.Event) {
 
 func (w *writer) says(parent string, b streamjson.Block) {
 	ev := streamjson.Event{Kind: streamjson.KindAssistant, Parent: parent, Blocks: []streamjson.Block{b}}
-	if w.rec.kind.Name == "claude" { // the messages of other clients have no ids
+	if w.rec.kind.Name == "claude" { // messages of other clients have no ids
 		ev.MessageID = fmt.Sprint("msg_", w.replies)
 	}
 	w.emit(ev)
@@ -178,7 +178,7 @@ func (w *writer) call(same bool, parent, tool, input, mark, result string) {
 	}})
 }
 
-// inputOf makes the input of a call from the short form of a script.
+// inputOf returns the input of a call, given its short form in a script.
 func inputOf(tool, short string) string {
 	if strings.HasPrefix(short, "{") {
 		return short
@@ -200,7 +200,7 @@ func inputOf(tool, short string) string {
 	return string(data)
 }
 
-// recorded reads the streams below testdata, which were recorded while the real client
+// recorded reads the streams under testdata, which were recorded while the real client
 // ran turns of our scripts. No agent is stuck, except in the recordings in repeating.
 func recorded(t *testing.T) (all []recording) {
 	t.Helper()
@@ -232,8 +232,8 @@ func recorded(t *testing.T) (all []recording) {
 	return all
 }
 
-// unseen reports whether a recording belongs to the half that was not used to tune the
-// rules.
+// unseen reports whether a recording belongs to the half of the recordings that was not
+// used to tune the rules.
 func unseen(name string) bool {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
@@ -243,8 +243,8 @@ func unseen(name string) bool {
 // An episode is a piece of ordinary work.
 type episode func(r *rand.Rand, w *writer)
 
-// day returns a day's work, made of episodes in an order that depends only on the seed.
-// Even seeds were used to tune the rules, odd ones were not.
+// day returns a day's work, which consists of episodes in an order that depends only on
+// the seed. Even seeds were used to tune the rules, and odd seeds were not.
 func day(seed uint64) recording {
 	r := rand.New(rand.NewPCG(seed, 15))
 	kind := "claude"
@@ -271,7 +271,7 @@ func some(r *rand.Rand, ext string) string {
 	return fmt.Sprintf("pkg%d/file%d.%s", r.IntN(4), r.IntN(12), ext)
 }
 
-// explore reads and searches.
+// explore reads files and searches in them.
 func explore(r *rand.Rand, w *writer) {
 	for range 2 + r.IntN(9) {
 		switch r.IntN(3) {
@@ -285,7 +285,7 @@ func explore(r *rand.Rand, w *writer) {
 	}
 }
 
-// mend edits and tests until the tests pass. About every fifth edit does not change the
+// mend edits and tests until the tests pass. About one in five edits does not change the
 // failure.
 func mend(r *rand.Rand, w *writer) {
 	left, name := 1+r.IntN(4), some(r, "go")
@@ -318,7 +318,7 @@ func refactor(r *rand.Rand, w *writer) {
 	}
 }
 
-// look looks at the changes with git, and usually commits them.
+// look shows the changes with git, and usually commits them.
 func look(r *rand.Rand, w *writer) {
 	changed := fmt.Sprint(" M file", r.IntN(99), ".go")
 	w.do("Bash", "git status --short", "=", changed)
@@ -332,7 +332,7 @@ func look(r *rand.Rand, w *writer) {
 	w.do("Bash", "git status --short", "=", "")
 }
 
-// poll waits for a run elsewhere, with a pause in the command.
+// poll waits for a remote run, with a sleep in the command.
 func poll(r *rand.Rand, w *writer) {
 	command := fmt.Sprintf("sleep %d && gh run view %d", 10*(1+r.IntN(6)), r.IntN(999))
 	for range r.IntN(8) {
@@ -341,7 +341,7 @@ func poll(r *rand.Rand, w *writer) {
 	w.do("Bash", command, "=", "completed")
 }
 
-// question asks a person, who takes time to answer.
+// question asks a person a question that is not answered immediately.
 func question(r *rand.Rand, w *writer) {
 	input := fmt.Sprintf(`{"to":"lead","question":"question %d"}`, r.IntN(9))
 	for range r.IntN(5) {
@@ -362,7 +362,7 @@ func build(r *rand.Rand, w *writer) {
 	}
 }
 
-// delegate lets several sub-agents look at the same things.
+// delegate makes several sub-agents read the same files.
 func delegate(r *rand.Rand, w *writer) {
 	if w.rec.kind.Name != "claude" {
 		return
@@ -395,7 +395,7 @@ func missing(r *rand.Rand, w *writer) {
 	}
 }
 
-// network repeats a command that fails at most twice, until it works.
+// network repeats a command until it succeeds. The command fails at most twice.
 func network(r *rand.Rand, w *writer) {
 	for range r.IntN(3) {
 		w.do("Bash", "git fetch", "x", "fatal: could not resolve host")

@@ -11,12 +11,12 @@ type question struct {
 	watch   *Watch
 	message string   // the message of the turn
 	life    int      // of the watch; see Watch.life
-	finding *Finding // what the rules found, or nil
+	finding *Finding // the finding of the rules, or nil
 	prompt  string
 }
 
-// A docket contains the questions that wait for the judge: at most one for each agent,
-// the newest one.
+// A docket contains the questions that wait for the judge. It contains at most one
+// question for each agent, which is the newest.
 type docket struct {
 	mu      sync.Mutex
 	waiting map[*Watch]*question
@@ -28,9 +28,9 @@ func newDocket() *docket {
 	return &docket{waiting: map[*Watch]*question{}, wake: make(chan struct{}, 1)}
 }
 
-// add adds a question. The new question replaces an older one about the same agent. If
-// the new question has no finding, it takes over the older question's finding, provided
-// that both are about the same message and the watch was not reset in between.
+// add adds a question. The new question replaces an older question about the same agent.
+// If the new question has no finding, it inherits the finding of the older question,
+// provided that both are about the same message and the watch was not reset in between.
 func (d *docket) add(q *question) {
 	d.mu.Lock()
 	if old := d.waiting[q.watch]; old == nil {

@@ -18,15 +18,16 @@ import (
 // backend, without tools and in a new session.
 type Judge struct {
 	Backend runner.Backend
-	// Turn prepares a turn for a judgement about an agent: its id, files, environment and
-	// cap, and a Spec with the command, an empty folder, the model and the thinking. This
-	// package adds the prompt and the session, and removes all tools. An error means that
-	// there is no judgement now, for example because the judge's budget is spent.
+	// Turn prepares a turn for a judgement about an agent. It provides the turn's id,
+	// files, environment and cap, and a Spec with the command, an empty folder, the model
+	// and the thinking. This package adds the prompt and the session, and removes all
+	// tools. If it returns an error, no judgement is made, for example because the
+	// judge's budget is spent.
 	Turn func(agent string) (runner.Turn, error)
 	// Ended is called at the end of each turn that Turn has prepared, so that its cost is
 	// counted and its files are removed.
 	Ended   func(agent string, t runner.Turn, o runner.Outcome)
-	Timeout time.Duration // of one judgement; 0 means a minute
+	Timeout time.Duration // of one judgement; 0 means one minute
 }
 
 // rulesOfTheJudge is the system prompt of the judge.
@@ -34,14 +35,14 @@ type Judge struct {
 //go:embed prompt.txt
 var rulesOfTheJudge string
 
-// mostAnswer is the largest accepted size of a judge's answer, in bytes. mostMessage is
-// the largest width of a message to an agent, in columns.
+// mostAnswer is the maximum accepted size of a judge's answer, in bytes. mostMessage is
+// the maximum width of a message to an agent, in columns.
 const (
 	mostAnswer  = 4 << 10
 	mostMessage = 500
 )
 
-// ask asks the model. An error means that there is no verdict.
+// ask asks the model for a verdict. If it returns an error, there is no verdict.
 func (j *Judge) ask(ctx context.Context, q *question) (Verdict, error) {
 	t, err := j.Turn(q.watch.agent)
 	if err != nil {
@@ -65,16 +66,16 @@ func (j *Judge) ask(ctx context.Context, q *question) (Verdict, error) {
 	return ReadVerdict(o.Text)
 }
 
-// newUUID returns a random UUID, which a client needs for a session and for a prompt.
+// newUUID returns a random UUID. A client needs a UUID for each session and each prompt.
 func newUUID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // rand.Read never returns an error
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// ReadVerdict reads the answer of a judge: the word of an [Action], followed by a message
-// unless the word is OK. Any other answer is an error.
+// ReadVerdict parses the answer of a judge, which is the word of an [Action], followed by
+// a message unless the word is OK. Any other answer is an error.
 func ReadVerdict(answer string) (Verdict, error) {
 	if len(answer) > mostAnswer {
 		return Verdict{}, fmt.Errorf("it answered %d bytes", len(answer))
@@ -103,7 +104,7 @@ func ReadVerdict(answer string) (Verdict, error) {
 	return Verdict{Action: action, Message: message}, nil
 }
 
-// verdictIn reads a line that begins with the word of a verdict.
+// verdictIn parses a line that begins with the word of a verdict.
 func verdictIn(line string) (a Action, message string, ok bool) {
 	line = strings.TrimLeft(line, " \t-*`[\"")
 	for _, a := range []Action{OK, Correction, ThinkDeeper, Escalate} {
@@ -116,12 +117,13 @@ func verdictIn(line string) (a Action, message string, ok bool) {
 	return "", "", false
 }
 
-// mostPrompt bounds the description of a window, in bytes. If it would be longer, the oldest
-// steps are left out.
+// mostPrompt is the maximum size of the description of a window, in bytes. If the
+// description would be longer, the oldest steps are omitted.
 const mostPrompt = 24 << 10
 
-// describe returns the prompt of a judgement: the task, the latest steps, and what the
-// rules found. The text of the steps comes from the agent, so each of its lines is marked.
+// describe returns the prompt of a judgement: the task, the latest steps, and the finding
+// of the rules. The text of the steps comes from the agent, so each of its lines is
+// marked.
 func describe(agent string, t Turn, window []*Step, f *Finding) string {
 	var steps []string
 	size := 0

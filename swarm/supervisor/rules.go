@@ -51,7 +51,7 @@ func flagged(window []*Step, s Settings) (f Finding, bad bool) {
 // sameCalls counts the steps at the end of a window that have a call with the input and
 // the result of c, a call of the last step. The count ends at a step in which the same
 // input gave another result, or in which a file changed. If c only reads, the count also
-// ends at a step that read something new, since an agent may look something up again.
+// ends at a step that read something new, because an agent may look something up again.
 func sameCalls(window []*Step, c *Call) (n int) {
 	last := window[len(window)-1]
 	for i := len(window) - 1; i >= 0; i-- {
@@ -82,7 +82,7 @@ func sameCalls(window []*Step, c *Call) (n int) {
 
 // sameErrors counts the steps at the end of a window that failed like c, a call of the
 // last step. Only steps after the last success of such a call count. In weight, a failure
-// after a file was changed counts half, since the agent is trying something.
+// after a file was changed counts half, because the agent is trying something.
 func sameErrors(window []*Step, c *Call) (times, weight int) {
 	last := window[len(window)-1]
 	halves, moved := 0, false

@@ -33,12 +33,12 @@ type Task struct {
 	// nobody observes them. The goroutine of the turn calls the observer, which must not
 	// block. Secrets are removed from the events. Observe may be nil.
 	Observe func(*journal.Record) Observer
-	// Unusable is called after a client turned out to be unusable, before Run tries
+	// Unusable is called when a client has turned out to be unusable, before Run tries
 	// another one. If it returns an error, Run tries no other client.
 	Unusable func(*journal.Record, runner.Outcome) error
 }
 
-// An Observer gets each event of a turn. It must not keep the event.
+// An Observer receives each event of a turn. It must not keep the event.
 type Observer func(*streamjson.Event)
 
 // A Recall is the text that a client needs again because its session does not contain it.
@@ -125,7 +125,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 
 	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
 	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
-	// A client prints unfinished text only if somebody is following the turn, since
+	// A client prints unfinished text only if somebody is following the turn, because
 	// unfinished text makes the stream file, which is kept, nine times as long, and reading
 	// it eight times as expensive. A running client cannot switch unfinished text on or off.
 	partial, _ := t.Feed.Wants(t.name)
@@ -165,7 +165,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	return out, nil
 }
 
-// waited returns a function that says how long a turn has waited for answers.
+// waited returns a function that returns how long a turn has waited for answers.
 func (t *Turns) waited(turn string) func() time.Duration {
 	return func() time.Duration { return t.Home.Asks(turn).Waited(time.Now()) }
 }

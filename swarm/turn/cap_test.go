@@ -119,7 +119,7 @@ func TestACapForAClientThatKnowsNone(t *testing.T) {
 }
 
 // If a turn must think harder, it gets a client that was started with that setting, and
-// the turn after it gets another client.
+// the next turn gets another client.
 func TestATurnThatThinksMore(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	deeper := a.settings

@@ -1,7 +1,7 @@
 // Package turn runs the turns of one agent: it chooses the session, starts a client or
 // uses a waiting one, follows its events into the window, the log and the status, and
-// returns the outcome of the turn. It knows nothing about mailboxes: the work of a turn
-// is a [Task].
+// returns the outcome of the turn. It does not use mailboxes: the work of a turn is a
+// [Task].
 //
 //	Settings, Task --> session --> record --> client --> prompt --> events --> Outcome
 //	                      ^                     |                     |

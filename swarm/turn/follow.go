@@ -35,7 +35,7 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	follow.observe = observe
 	event := follow.event
 	if mem.win.Mark() == rec.Turn {
-		event = nil // the window, the log and the status contain this turn already
+		event = nil // the window, the log and the status already contain this turn
 	}
 	out := t.Backend(s).Follow(ctx, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
@@ -115,8 +115,8 @@ func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (o
 	return out, nil
 }
 
-// Forget drops the agent's session. It also drops the window, which would bring back the
-// conversation.
+// Forget drops the agent's session. It also drops the window, because the window would
+// bring back the conversation.
 func (t *Turns) Forget(ctx context.Context) error {
 	t.Close(ctx, "the context is cleared")
 	if err := t.Sessions.Clear(t.name); err != nil {

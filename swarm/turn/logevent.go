@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// logEvent writes the part of an event that belongs in the agent's log.
+// logEvent adds the part of an event that belongs in the agent's log to that log.
 func logEvent(d *journal.AgentLog, id string, tools runner.Tools, ev *streamjson.Event) {
 	sub := ""
 	if ev.Parent != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// maxPastTurns is how many past turns of an agent are remembered. A file that is waiting
-// in a mailbox may have been written during one of them.
+// maxPastTurns is the maximum number of past turns of an agent that are remembered. A
+// file that is waiting in a mailbox may have been written during one of them.
 const maxPastTurns = 64
 
 // ownFileMemory is how long the daemon remembers that an agent wrote a file. The file
@@ -39,8 +39,8 @@ type liveClient struct {
 	gone chan struct{} // closed when all its processes have ended
 }
 
-// begin notes which attempt is running. Messages that the agent sends by writing a file
-// inherit from its record.
+// begin records which attempt is running. Messages that the agent sends by writing a file
+// take over fields of its record.
 func (r *Runs) begin(rec *journal.Record) {
 	copied := *rec
 	r.mu.Lock()
@@ -48,7 +48,7 @@ func (r *Runs) begin(rec *journal.Record) {
 	r.current = &copied
 }
 
-// end notes that the client of the attempt has ended, or is waiting for the next turn.
+// end records that the client of the attempt has ended, or is waiting for the next turn.
 func (r *Runs) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,8 +87,8 @@ func (r *Runs) At(written time.Time) *journal.Record {
 	return nil
 }
 
-// setClient notes which client the agent has, by its mark. An empty mark means that all
-// processes of the client have ended.
+// setClient records which client the agent has, by the client's mark. An empty mark means
+// that all processes of the client have ended.
 func (r *Runs) setClient(mark string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *Runs) HasMark(mark string) bool {
 	return r.client != nil && r.client.mark == mark || r.current != nil && r.current.Mark() == mark
 }
 
-// noteFile notes that a tool is about to write a file into the mailbox's folder. The
+// noteFile records that a tool is about to write a file into the mailbox's folder. The
 // finished file is the agent's work, and not mail for the agent.
 func (r *Runs) noteFile(name string) {
 	r.mu.Lock()

@@ -24,7 +24,7 @@ type Secrets struct {
 }
 
 // maxClientSecrets limits how many secrets of clients are remembered. When there are that
-// many, all of them are forgotten, since the older of these clients have ended by then.
+// many, all of them are forgotten, because the older of these clients have ended by then.
 const maxClientSecrets = 64
 
 // NewSecrets returns a Secrets that removes the tokens of source, and the secrets that it
@@ -45,7 +45,7 @@ func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 // is the kind of the client that printed ev.
 func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
 	s.learn(kind, ev)
-	r := s.tokens.Redactor() // once for each event, since Redactor checks the tokens file
+	r := s.tokens.Redactor() // once for each event, because Redactor checks the tokens file
 	own := s.own.Load()
 	has := func(b []byte) bool { return r.In(b) || own.In(b) }
 	text := func(t string) string { return own.Text(r.Text(t)) }

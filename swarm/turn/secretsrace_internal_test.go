@@ -9,7 +9,7 @@ import (
 )
 
 // The supervisor removes secrets from its whispers while the turn learns new ones. The race
-// detector fails this test if Text is not safe for that.
+// detector makes this test fail if Text is not safe for concurrent use.
 func TestTextDuringATurn(t *testing.T) {
 	s := NewSecrets(tokens.NewSource(t.TempDir()))
 	var turn sync.WaitGroup

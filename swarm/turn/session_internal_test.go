@@ -11,8 +11,8 @@ import (
 
 var kind = new(runnertest.Scripted).Kind()
 
-// A session that could not be saved is not used later, since the next daemon would not
-// know it.
+// A session that could not be saved is not used later, because the next daemon would not
+// know about it.
 func TestASessionIsDurableOrNotThere(t *testing.T) {
 	s, err := journal.OpenSessions(journal.HomeOf(filepath.Join(t.TempDir(), "gone")))
 	if err != nil {

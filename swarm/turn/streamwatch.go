@@ -19,7 +19,7 @@ type StreamWatch struct {
 // NewStreamWatch returns a StreamWatch that watches nothing until Start is called.
 func NewStreamWatch() *StreamWatch { return &StreamWatch{wakes: map[string]chan struct{}{}} }
 
-// Start watches dir until ctx is done; its goroutine belongs to wg.
+// Start watches dir until ctx is done. Its goroutine is counted in wg.
 func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context)
 					return
 				}
 				s.wake(filepath.Base(ev.Name))
-			case _, ok := <-w.Errors: // lost events do no harm, since the backends also poll
+			case _, ok := <-w.Errors: // lost events do no harm, because the backends also poll
 				if !ok {
 					return
 				}

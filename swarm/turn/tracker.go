@@ -23,7 +23,7 @@ type tracker struct {
 	compactions compactions
 	begun       func()   // called after the client has started; may be nil
 	observe     Observer // may be nil
-	fallen      int      // number of compactions that only the size of the context has shown
+	fallen      int      // number of compactions that were detected only by the size of the context
 	heard       bool     // the client printed an event, so it has the prompt
 	unrecorded  error    // why the record could not be made durable; if set, no prompt was sent
 }
@@ -62,8 +62,8 @@ func (t *tracker) event(ev *streamjson.Event) {
 	if !t.heard && ev.Kind != streamjson.KindBad {
 		t.heard = true
 		if t.rec.Reinjected {
-			// The prompt contained the window, so the session now has it, however the
-			// turn ends.
+			// The prompt contained the window, so the session now has it, regardless of
+			// how the turn ends.
 			t.turns.Note(t.memory.given())
 		}
 	}
@@ -105,8 +105,8 @@ func (t *tracker) event(ev *streamjson.Event) {
 	t.memory.event(ev)
 }
 
-// retryWhy says why the client waits before it calls the API again. It returns "" if the
-// event is not about a retry.
+// retryWhy returns the reason why the client waits before it calls the API again. It
+// returns "" if the event is not about a retry.
 func retryWhy(ev *streamjson.Event) string {
 	r := ev.Retry
 	if ev.Kind != streamjson.KindRetry || r == nil {
@@ -137,7 +137,7 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 }
 
 // end removes the secrets from the outcome of the turn, saves the window, and updates the
-// status. stays says whether the client stays for the next turn.
+// status. stays reports whether the client stays for the next turn.
 func (t *tracker) end(out *runner.Outcome, stays bool) {
 	t.turns.secrets.outcome(out)
 	out.Compactions += t.fallen

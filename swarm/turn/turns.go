@@ -36,15 +36,15 @@ type Deps struct {
 	Token func(agent string) string
 	// Called receives the input of each tool call.
 	Called func(agent string, input []byte)
-	// Note is called with errors about files that this package can only report. The error
-	// may be nil.
+	// Note is called with errors about files that this package can report but not handle.
+	// The error may be nil.
 	Note func(error)
 }
 
 // A Feed gets the text that an agent is writing, if anybody is listening.
 type Feed interface {
-	// Wants reports whether anybody is listening to the pieces of text, and to the raw
-	// lines of the client's stream.
+	// Wants reports whether anybody wants the pieces of text, and whether anybody wants
+	// the raw lines of the client's stream.
 	Wants(agent string) (partial, raw bool)
 	Partial(agent, message, text string)
 	Raw(agent, message, line string)

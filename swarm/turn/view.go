@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A View contains the facts that the status shows about an agent's turns and its client.
+// A View contains the facts about an agent's turns and its client that the status shows.
 // Only the agent's goroutine changes it, but it is safe for concurrent use.
 type View struct {
 	mu      sync.Mutex
@@ -25,7 +25,7 @@ type Picture struct {
 	Description string         // of the running task, in one line
 	PID         *int           // of the running turn's client
 	Streams     bool           // the running turn shows its text while the agent is writing it
-	Retries     string         // why the client of the running turn retries a call to the API; "" if it does not
+	Retries     string         // why the client of the running turn is retrying a call to the API; "" if it is not
 	Warm        *WarmStatus    // the client that is waiting for the next message; nil if there is none
 
 	Session string
@@ -35,7 +35,7 @@ type Picture struct {
 	Context journal.Context
 	Last    *LastText
 
-	Turns int      // turns begun: those in the ledger, and the running one
+	Turns int      // number of turns that have begun: those in the ledger, and the running one
 	Begun *float64 // start of the last turn, in seconds since 1970
 }
 
@@ -91,7 +91,7 @@ func (v *View) Recall(p Picture) {
 	v.p, v.limitOf = p, plainModel(p.Model)
 }
 
-// Begin notes that a turn begins.
+// Begin records that a turn begins.
 func (v *View) Begin(m *MessageStatus, description string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -101,7 +101,7 @@ func (v *View) Begin(m *MessageStatus, description string) {
 	v.p.Begun = &began
 }
 
-// End notes that the turn has ended.
+// End records that the turn has ended.
 func (v *View) End() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -120,8 +120,8 @@ func (v *View) Picture() Picture {
 	return p
 }
 
-// process notes the pid of the running turn's client. pid is 0 once the client has ended,
-// while the daemon is still filing the turn.
+// process records the pid of the running turn's client. pid is 0 once the client has
+// ended, while the daemon is still filing the turn.
 func (v *View) process(pid int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -131,30 +131,30 @@ func (v *View) process(pid int) {
 	}
 }
 
-// streams notes whether the running turn shows its text while the agent is writing it.
+// streams records whether the running turn shows its text while the agent is writing it.
 func (v *View) streams(does bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p.Streams = does
 }
 
-// retries notes why the client of the running turn retries a call to the API. why is "" if
-// it does not.
+// retries records why the client of the running turn is retrying a call to the API. why is
+// "" if it is not.
 func (v *View) retries(why string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p.Retries = why
 }
 
-// setWarm notes the client that is waiting. w is nil if no client is waiting.
+// setWarm records the client that is waiting. w is nil if no client is waiting.
 func (v *View) setWarm(w *WarmStatus) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p.Warm = w
 }
 
-// learn notes the facts that the client reported about itself. Empty values and zeros mean
-// "not reported".
+// learn records the facts that the client reported about itself. Empty values and zeros
+// mean "not reported".
 func (v *View) learn(session, model string, tokens, limit int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -172,8 +172,8 @@ func (v *View) learn(session, model string, tokens, limit int) {
 	}
 }
 
-// client notes the kind and the version of the client, and its model. model is "" if the
-// client did not report one.
+// client records the kind and the version of the client, and its model. model is "" if
+// the client did not report one.
 func (v *View) client(name, model string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -183,7 +183,7 @@ func (v *View) client(name, model string) {
 	}
 }
 
-// billing notes how the client pays, if it reported that.
+// billing records how the client pays, if the client reported that.
 func (v *View) billing(b runner.Billing) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -193,7 +193,7 @@ func (v *View) billing(b runner.Billing) {
 }
 
 // limitFor returns the context limit to use when the client reports limit tokens. named
-// says whether the configuration names the model. If it does not, Claude Code 2.1.197
+// reports whether the configuration names the model. If it does not, Claude Code 2.1.197
 // uses claude-opus-4-8[1m], but in a resumed session it calls that model claude-opus-4-8
 // and reports a smaller limit. So if named is false, limitFor keeps the largest limit
 // reported for the model.
@@ -217,14 +217,14 @@ func plainModel(model string) string {
 	return plain
 }
 
-// forgot notes that the client's conversation was dropped.
+// forgot records that the client's conversation was dropped.
 func (v *View) forgot() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p.Session, v.p.Context.Tokens = "", 0
 }
 
-// said notes the agent's last words.
+// said records the agent's last words.
 func (v *View) said(at time.Time, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -20,7 +20,8 @@ type waiting struct {
 	tooMany bool
 }
 
-// NewWaitingClients returns a WaitingClients with the limit most.
+// NewWaitingClients returns a WaitingClients that allows at most the given number of
+// clients.
 func NewWaitingClients(most int) *WaitingClients { return &WaitingClients{most: most} }
 
 // tooMany reports whether a client must be closed because too many clients are waiting.
@@ -31,7 +32,8 @@ func (w *WaitingClients) tooMany(c *waiting) bool {
 	return c != nil && c.tooMany
 }
 
-// add notes that a client begins to wait. wake is called when the client must be closed.
+// add records that a client begins to wait. wake is called when the client must be
+// closed.
 func (w *WaitingClients) add(wake func()) *waiting {
 	c := &waiting{wake: wake}
 	w.mu.Lock()
@@ -41,8 +43,8 @@ func (w *WaitingClients) add(wake func()) *waiting {
 	return c
 }
 
-// remove notes that a client no longer waits. It does nothing for nil, or for a client
-// that was removed because too many were waiting.
+// remove records that a client is no longer waiting. It does nothing for nil, or for a
+// client that was removed because too many were waiting.
 func (w *WaitingClients) remove(c *waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -28,13 +28,14 @@ import (
 // client ends or prints a line, or when too many clients are waiting.
 //
 // The turns of one client share its output and its mark; see mark.go in package journal.
-// When a daemon is killed, its clients lose their standard input, so each of them ends by
-// itself. If a turn is running, the client ends after that turn, which the next daemon
-// follows like any other. If the client is waiting, the next daemon ends the processes
-// that the client left behind. It finds them by the mark in the agent's pid file.
+// When a daemon is killed, its clients lose their standard input, so each of them ends
+// without further action. If a turn is running, the client ends after that turn, which
+// the next daemon follows like any other. If the client is waiting, the next daemon ends
+// the processes that the client left behind. It finds them by the mark in the agent's pid
+// file.
 
 // maxAge is how long a client may live. When it ends, the memory that it has accumulated
-// is freed.
+// is released.
 const maxAge = 24 * time.Hour
 
 // A warm is the client of an agent between two turns. It belongs to the goroutine
@@ -133,7 +134,7 @@ func dueAt(born, rested time.Time, linger time.Duration) time.Time {
 	return due
 }
 
-// outworn says why a client cannot run another turn. It returns "" if the client can.
+// outworn returns the reason why a client cannot run another turn, or "" if it can.
 func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	select {
 	case <-w.client.Exited():
@@ -159,7 +160,7 @@ func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 func (t *Turns) HasClient() bool { return t.warm != nil }
 
 // Tend closes the agent's client if it must not wait any longer. settings are those of
-// the next turn. unsettled says whether the last turn could not be filed. HasClient must
+// the next turn. unsettled reports that the last turn could not be filed. HasClient must
 // be true.
 func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	w := t.warm
@@ -167,7 +168,7 @@ func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	switch {
 	case why != "":
 	case unsettled:
-		why = "the outcome of its turn could not be filed" // the turn will be followed again, and Follow returns only after the client has ended
+		why = "the outcome of its turn could not be filed" // the turn will be followed again, and Follow does not return before the client has ended
 	case t.Waiting.tooMany(w.waiting):
 		why = "too many clients wait"
 	case !time.Now().Before(w.due()):
@@ -195,7 +196,7 @@ func (t *Turns) Close(ctx context.Context, why string) {
 	t.log.Info("client closed", keyWhy, why, keyTurn, w.mark, "leftovers", exit.Leftovers)
 }
 
-// ClientWaits notes that the agent's client is idle. From then on, the status shows the
+// ClientWaits records that the agent's client is idle. From then on, the status shows the
 // client, and it counts towards the limit on waiting clients.
 func (t *Turns) ClientWaits() {
 	w := t.warm

@@ -19,7 +19,7 @@ func TestDueAt(t *testing.T) {
 		{time.Hour, time.Minute, time.Hour + time.Minute},
 		{24*time.Hour - time.Minute, time.Hour, 24 * time.Hour},
 		{time.Hour, 100 * time.Hour, 24 * time.Hour},
-		{30 * time.Hour, time.Hour, 24 * time.Hour}, // after a turn that took more than a day
+		{30 * time.Hour, time.Hour, 24 * time.Hour}, // after a turn that took longer than a day
 	} {
 		if got := dueAt(born, born.Add(c.rested), c.linger).Sub(born); got != c.want {
 			t.Errorf("born 0, resting since %v for %v: due at %v, want %v", c.rested, c.linger, got, c.want)
@@ -27,8 +27,8 @@ func TestDueAt(t *testing.T) {
 	}
 }
 
-// The compaction hook reads only the running turn from the stream, since the text of the
-// earlier turns is in the saved window.
+// The compaction hook reads only the running turn from the stream, because the text of
+// the earlier turns is in the saved window.
 func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

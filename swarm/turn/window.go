@@ -32,7 +32,7 @@ type callNames map[string]string
 func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: bytes} }
 
 // openMemory loads an agent's window. It replaces a broken window with an empty one, and
-// logs a warning. The agent then loses memory, but no mail.
+// logs a warning. The agent then loses its memory, but no mail.
 func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
 	win, err := window.Load(home.WindowFile(agent), windowOptions(bytes))
 	if errors.Is(err, window.ErrBroken) {
@@ -47,9 +47,9 @@ func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, 
 func (m *memory) event(ev *streamjson.Event) { feedWindow(m.win, m.tools, m.calls, ev) }
 
 // feedWindow adds the text, calls and results of the main conversation in ev to win. It
-// leaves out thinking, the text of sub-agents, and the client's messages. The compaction
-// hook feeds the same events to a copy of the window in another process, so the result
-// must depend only on the arguments.
+// omits thinking, the text of sub-agents, and the client's messages. The compaction hook
+// feeds the same events to a copy of the window in another process, so the result must
+// depend only on the arguments.
 func feedWindow(win *window.Buffer, tools runner.Tools, calls callNames, ev *streamjson.Event) {
 	if ev.Parent != "" || ev.Synthetic {
 		return

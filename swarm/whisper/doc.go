@@ -5,9 +5,9 @@
 //	verdict --> | --> before an answer of the control socket   (socket)
 //	            +--> the head of the agent's next prompt       (prompt)
 //
-// The first way that becomes possible delivers the whisper, and no other way does. A [Store]
-// records that on the disk. So when a daemon is killed, the next one neither loses a whisper
-// nor shows it twice:
+// The whisper is delivered in the first way that becomes possible, and in no other way. A
+// [Store] records that on the disk. So when a daemon is killed, the next one neither loses a
+// whisper nor shows it twice:
 //
 //	waiting --Give--> given to a turn --Shown--> shown
 //	   ^                     |

@@ -29,7 +29,7 @@ type Whisper struct {
 	Turn  string    `json:"turn,omitempty"` // the turn that it was given to; "" while it waits
 	UUID  string    `json:"uuid,omitempty"` // of the line that brought it to the running turn
 	Way   Way       `json:"way,omitempty"`  // how it was given
-	Shown time.Time `json:"shown,omitzero"` // when the agent's client read it; zero: not yet
+	Shown time.Time `json:"shown,omitzero"` // when the agent's client read it; zero if it has not yet done so
 
 	lent bool // a connection is writing it; see Lend
 }
@@ -49,7 +49,8 @@ func (w Whisper) Line() string { return "[SUPERVISOR/" + w.Type + "] " + w.Text 
 // waits reports whether the whisper has not been given, shown or lent.
 func (w Whisper) waits() bool { return w.Way == "" && w.Shown.IsZero() && !w.lent }
 
-// open reports whether the whisper was given, and nothing shows that the client read it.
+// open reports whether the whisper was given but there is no proof yet that the client
+// has read it.
 func (w Whisper) open() bool { return w.Way != "" && w.Shown.IsZero() }
 
 // maxWhispers is how many whispers of an agent are kept. The oldest shown ones are dropped
@@ -73,8 +74,9 @@ type file struct {
 // needed.
 func Open(home journal.Home) *Store { return &Store{home: home, all: map[string][]Whisper{}} }
 
-// Of lists the whispers of an agent, oldest first: those that were not shown yet, and the
-// latest of those that were. It reads the file, for programs other than the daemon.
+// Of lists the whispers of an agent, oldest first: all that have not been shown yet, and
+// the latest of those that have been shown. It reads the file, for programs other than
+// the daemon.
 func Of(home journal.Home, agent string) ([]Whisper, error) {
 	var f file
 	err := journal.ReadJSON(path(home, agent), &f)
@@ -147,7 +149,8 @@ func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) s
 }
 
 // Lend lends the waiting whispers to a connection. Until Written is called, no other way
-// delivers them. The file does not record the loan, so for the next daemon they still wait.
+// delivers them. The file does not record the loan, so the next daemon treats them as
+// waiting.
 func (s *Store) Lend(agent string) (lent []Whisper, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,7 +272,7 @@ func (s *Store) takeBack(agent string, which func(Whisper) bool) error {
 	})
 }
 
-// Forget drops the waiting and the lent whispers of an agent, since they are about work
+// Forget drops the waiting and the lent whispers of an agent, because they are about work
 // that is over.
 func (s *Store) Forget(agent string) error {
 	over := func(w Whisper) bool { return w.waits() || w.lent }
@@ -280,14 +283,14 @@ func (s *Store) Forget(agent string) error {
 		now := time.Now().UTC()
 		for i := range list {
 			if over(list[i]) {
-				list[i].Shown = now // it was not shown, but its key must stay known
+				list[i].Shown = now // it was not shown, but its key must be remembered
 			}
 		}
 		return list
 	})
 }
 
-// change lets f change a copy of the whispers of an agent, and writes the result. f
+// change calls f with a copy of an agent's whispers, and writes the result of f. f
 // returns nil if it changes nothing.
 func (s *Store) change(agent string, f func([]Whisper) []Whisper) error {
 	s.mu.Lock()

@@ -43,8 +43,8 @@ func (t *Turn) Head() []string {
 	return lines
 }
 
-// Next gives the next whisper to the running client, if the client is sure to ask the model
-// again.
+// Next gives the next whisper to the running client, if the client will certainly ask the
+// model again.
 func (t *Turn) Next() (runner.Steer, bool) {
 	if len(t.open) == 0 || t.store.Waiting(t.agent) == 0 {
 		return runner.Steer{}, false

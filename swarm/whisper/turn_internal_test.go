@@ -127,7 +127,7 @@ func TestWhispersThatCannotBeRead(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Base(file), file); err != nil { // a link to itself
+	if err := os.Symlink(filepath.Base(file), file); err != nil { // a link that points to itself
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -232,8 +232,8 @@ func TestAWhisperInATurn(t *testing.T) {
 	}
 }
 
-// Some clients do not repeat the lines that they read. An answer from such a client shows
-// only that it has read the prompt.
+// Some clients do not repeat the lines that they read. An answer from such a client
+// proves only that it has read the prompt.
 func TestAWhisperAtTheHeadOfAPromptIsReadWithIt(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "a", "b")

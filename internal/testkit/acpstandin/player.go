@@ -227,8 +227,8 @@ func (a *agent) playRecord(path string) int {
 	}
 }
 
-// startRecorded starts the MCP servers that a client names and lists their tools, since the
-// record does not contain the dialogue with these servers.
+// startRecorded starts the MCP servers that a client names and lists their tools, because
+// the record does not contain the dialogue with these servers.
 func (a *agent) startRecorded(m message) error {
 	if m.Method != "session/new" && m.Method != "session/resume" && m.Method != "session/load" {
 		return nil

@@ -16,10 +16,10 @@
 // The additional context of an agent's first request is counted once, with the scripted API
 // of the end-to-end tests. This count needs the client (make tools).
 //
-// The files of the benchmarks are deleted at the end, since a benchmark that deletes files
-// slows the next one by a factor of up to ten. A run takes several minutes, and needs an
-// otherwise idle machine.
+// The files of the benchmarks are deleted at the end, because a benchmark that deletes
+// files slows the next one by a factor of up to ten. A run takes several minutes, and
+// needs an otherwise idle machine.
 //
-// The exit status is 1 when a benchmark fails. A missed goal is not a failure, since other
-// work on the machine may be the reason.
+// The exit status is 1 when a benchmark fails. A missed goal is not a failure, because
+// other work on the machine may be the reason.
 package main

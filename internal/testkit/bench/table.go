@@ -13,7 +13,7 @@ import (
 type sample []float64
 
 // median returns the middle value of a sample. If there are two middle values, it returns
-// the lower one, since a mean of the two was not measured.
+// the lower one, because a mean of the two was not measured.
 func (s sample) median() float64 {
 	if len(s) == 0 {
 		return math.NaN()
@@ -85,7 +85,7 @@ func rowOf(g goal, measured map[value]sample) row {
 }
 
 // write prints the table, at most 80 columns wide. Token counts are printed in a sentence
-// below it, since they do not depend on the machine.
+// below it, because they do not depend on the machine.
 func write(w io.Writer, machine string, rounds int, rows []row) {
 	fmt.Fprintf(w, "%s\n%d rounds: median, least–most\n\n", machine, rounds)
 	fmt.Fprintf(w, "%-21s %-17s %-17s %5s %s\n", "what", "floor", "ours", "ratio", "goal")

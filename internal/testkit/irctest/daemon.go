@@ -112,7 +112,7 @@ func start(t testing.TB, name string, setup func(dir, port string) (config strin
 	return p.listens(t, port)
 }
 
-// workDir returns a folder with a short path, since the servers limit the length of
+// workDir returns a folder with a short path, because the servers limit the length of
 // paths.
 func workDir(t testing.TB) string {
 	t.Helper()

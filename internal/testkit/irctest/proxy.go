@@ -123,7 +123,7 @@ func (p *Proxy) Reset() {
 func (p *Proxy) Stall(w Way) { p.change(func() { p.faults[w].stall = true }) }
 
 // Swallow discards everything in one direction, so that the writer believes it was sent.
-// It affects the current connections until they close, since a stream cannot continue
+// It affects the current connections until they close, because a stream cannot continue
 // after a gap.
 func (p *Proxy) Swallow(w Way) {
 	p.change(func() {

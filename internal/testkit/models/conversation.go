@@ -36,7 +36,7 @@ type offer struct {
 }
 
 // add adds a message. Consecutive messages from the model become one. The user's messages
-// stay separate, since each may be a script.
+// stay separate, because each may be a script.
 func (c *conversation) add(m message) {
 	if n := len(c.messages); n > 0 && m.from == assistant && c.messages[n-1].from == assistant {
 		last := &c.messages[n-1]

@@ -73,12 +73,12 @@ func (b *bench) stages() (all []stage) {
 	return all
 }
 
-// leastLimit is the shortest time limit of a stage, since a mutant may make very short
+// leastLimit is the shortest time limit of a stage, because a mutant may make very short
 // tests wait.
 const leastLimit = 30 * time.Second
 
 // limit returns how long a stage may take with a mutant. That is four times as long as the
-// tests take without one, since the machine may be busier then. When the first mutant
+// tests take without one, because the machine may be busier then. When the first mutant
 // reaches the stage, limit runs the tests without a mutant, and they must pass.
 func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
 	b.mu.Lock()

@@ -19,7 +19,7 @@ import (
 
 // A Fixture is a backend and a stand-in for its client.
 type Fixture struct {
-	// Backend must have short time limits, since the suite waits for them.
+	// Backend must have short time limits, because the suite waits for them.
 	Backend runner.Backend
 	// Turn makes a turn whose client plays script, in a new session with a new folder for
 	// its files. The suite uses the words say, fail, sleep, hang, noresult, unborn, status,

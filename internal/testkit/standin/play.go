@@ -7,7 +7,7 @@ import (
 )
 
 // play runs the steps, including those that steering adds. A turn without a text gets one
-// at its end, since every real turn has one.
+// at its end, because every real turn has one.
 func (t *turn) play(ctx context.Context) error {
 	for len(t.steps) > 0 {
 		s := t.steps[0]

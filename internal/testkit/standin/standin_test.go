@@ -76,7 +76,7 @@ func (p *place) start(args ...string) *run {
 	if r.stdin, err = r.cmd.StdinPipe(); err != nil {
 		p.t.Fatal(err)
 	}
-	// The test makes this pipe, since Wait would close the pipe of os/exec before it is
+	// The test makes this pipe, because Wait would close the pipe of os/exec before it is
 	// read.
 	out, in, err := os.Pipe()
 	if err != nil {

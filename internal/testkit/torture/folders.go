@@ -143,7 +143,7 @@ func merge(from, to string) error {
 // set the symlink aside and make new/ again; then links merges the two.
 func (m *mover) links(ctx context.Context, name string) error {
 	at := filepath.Join(m.a.box(name), "new")
-	// Both are outside the mailbox, since a folder in it would count as a drop.
+	// Both are outside the mailbox, because a folder in it would count as a drop.
 	aside, other := filepath.Join(filepath.Dir(m.a.dir), "aside-"+name), filepath.Join(filepath.Dir(m.a.dir), "other-"+name)
 	if err := errors.Join(os.MkdirAll(other, 0o700), os.Symlink(other, aside), swap(at, aside)); err != nil {
 		return err

@@ -31,7 +31,7 @@ func newRig(ctx context.Context, soak time.Duration) (*rig, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
-	// The path is short, since the length of a control socket's path is limited.
+	// The path is short, because the length of a control socket's path is limited.
 	scratch, err := os.MkdirTemp("", "torture")
 	if err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ import (
 type Options struct {
 	Client *Client // a row of the table
 	Timing runner.Timing
-	// MaxOutput is the most that a client may print in a turn, in bytes; 0 means 1 GiB.
-	// A turn that prints more is ended.
+	// MaxOutput is the maximum that a client may print in a turn, in bytes; 0 means 1
+	// GiB. A turn that prints more is ended.
 	MaxOutput int64
 }
 

@@ -30,7 +30,7 @@ const maxRequests = 10000
 type asks struct {
 	send   func(line []byte)
 	wake   func()
-	permit func(runner.PermissionRequest) runner.Decision // as Turn.Permit; nil: every request is denied
+	permit func(runner.PermissionRequest) runner.Decision // as Turn.Permit; if nil, every request is denied
 	stream *stream                                        // the stream of the turn
 
 	open      map[string]*asked // by the id of the request
@@ -197,8 +197,8 @@ func (s *asks) settle(a *asked, d runner.Decision) {
 }
 
 // choose answers with one of the options that the client offers. It finds the option by
-// its kind, since ids differ from client to client. Options for a single call come first:
-// gemini and codex offer several options of the kind allow_always.
+// its kind, because ids differ from client to client. Options for a single call come
+// first: gemini and codex offer several options of the kind allow_always.
 func (s *asks) choose(a *asked, allow bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {

@@ -13,8 +13,8 @@ import (
 )
 
 // A turn whose client is broken, or is not an ACP agent at all, ends promptly and leaves no
-// process behind. If the turn fails, its outcome says in one line what is wrong and what to
-// do.
+// process behind. If the turn fails, its outcome explains in one line what is wrong and
+// what to do.
 func TestBadClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -52,7 +52,7 @@ func BenchmarkWarmTurn(b *testing.B) {
 	})
 }
 
-// median reports the median, since a mean would include the other load of the machine.
+// median reports the median, because a mean would include the other load of the machine.
 func median(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")

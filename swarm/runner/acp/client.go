@@ -7,9 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Client describes one kind of program that speaks the protocol: what the daemon knows
-// about it, and what the protocol leaves open. The zero value of a field below Kind means
-// that the program follows the protocol.
+// A Client describes one kind of program that speaks the protocol: the facts that the
+// daemon knows about it, and the details that the protocol leaves open. The zero value of
+// a field below Kind means that the program follows the protocol.
 type Client struct {
 	Kind runner.Kind
 	Args []string // added to every command; {servers} is the path of the servers' file
@@ -19,7 +19,7 @@ type Client struct {
 	Env    map[string]string
 	Tested string // the version that our tests run
 
-	ModeVar    string     // the variable that names the mode at the start; "": a request names it
+	ModeVar    string     // the variable that names the mode at the start; if "", a request names it
 	ModelArgs  []string   // the arguments that name the model, with {model}
 	ModelVar   string     // the variable that names the model; if both are empty, a request names the model
 	Servers    serversWay // where the client reads its MCP servers from
@@ -38,7 +38,7 @@ type Client struct {
 	// Limits are regular expressions for errors that mean a limit of the account, in
 	// addition to those for every client.
 	Limits []string
-	// Silence is how long the program may print nothing before we assume that its model
+	// Silence is the time without output after which we assume that the program's model
 	// does not answer. It must be longer than the time for which the program silently
 	// retries a request. 0 means no limit.
 	Silence time.Duration
@@ -48,7 +48,7 @@ type Client struct {
 	Start time.Duration
 }
 
-// serversWay says where a client reads its MCP servers from.
+// serversWay names the source from which a client reads its MCP servers.
 type serversWay int
 
 const (
@@ -63,7 +63,7 @@ func (w serversWay) String() string {
 	return "the session"
 }
 
-// tokensIn says which part of a result contains its token counts.
+// tokensIn names the part of a result that contains its token counts.
 type tokensIn int
 
 const (

@@ -48,8 +48,8 @@ func openCode() *Client {
 		},
 	}, Client{
 		Tested: "1.18.33", Silence: longestRetry,
-		// Without this variable opencode asks only for what a person's opencode.json lists,
-		// and runs commands without asking.
+		// Without this variable, opencode asks only about the tools that a person's
+		// opencode.json lists, and runs commands without asking.
 		Env: map[string]string{"OPENCODE_PERMISSION": `{"bash":"ask","edit":"ask","webfetch":"ask"}`},
 	})
 }

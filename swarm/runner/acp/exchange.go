@@ -40,10 +40,10 @@ type exchange struct {
 
 	step     step
 	since    time.Time     // when the step began
-	silence  time.Duration // how long the client may be silent in this turn; 0: no limit
+	silence  time.Duration // how long the client may be silent in this turn; 0 means no limit
 	followed bool          // an earlier daemon started the client; we cannot write to it
 	keep     bool          // the client stays for the next turn, if it can
-	probing  bool          // the client gets no prompt; see Probe
+	probing  bool          // the client gets no prompt; see [backend.Probe]
 
 	session   *session
 	handshake handshake
@@ -192,7 +192,7 @@ func (e *exchange) judge() follow.Verdict {
 }
 
 // mayRest reports, at the answer to the prompt, whether the client can take another prompt.
-// After anything unusual it returns false, since a new client is always safe.
+// After anything unusual it returns false, because a new client is always safe.
 func (e *exchange) mayRest() bool {
 	return e.keep && e.judge().End == runner.Done && e.run.MayStay() && len(e.asks.open) == 0 && !e.steered.missing()
 }

@@ -40,7 +40,7 @@ type handshake struct {
 	turn    *runner.Turn
 	rest    map[string]any                 // the options of the agent that go to the client
 	born    func(session string) time.Time // the latest time at which a session may have been made
-	session *session                       // what the client has said so far
+	session *session                       // what the client has reported so far
 
 	resumed bool // an earlier process made the session
 	loading bool // session/load opens it, because the client cannot resume

@@ -142,7 +142,7 @@ func (f *facts) judgeEnd() follow.Verdict {
 		return f.cause // opencode also reports a normal end for a turn that we have cancelled
 	}
 	if f.words == "" && !f.called && !f.denied {
-		// cline ends a turn without a word in a session that it has corrupted.
+		// cline ends a turn without any output in a session that it has corrupted.
 		return follow.Verdict{End: runner.Failed, Reason: f.program.name + " ended the turn without a word", Hint: f.program.hintStderr()}
 	}
 	return follow.Verdict{End: runner.Done}

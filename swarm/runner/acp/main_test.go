@@ -155,7 +155,7 @@ func toolsServer(t *testing.T) *runner.Server {
 	return &runner.Server{Command: self, Args: []string{}, Env: map[string]string{asProgram: "tools"}}
 }
 
-// fixtures say how the clients differ in the suite.
+// fixtures describe how the clients differ in the suite.
 var fixtures = map[string]runnertest.Fixture{
 	"acp":      {},
 	"codex":    {Command: "rm -rf sub", Lacks: runnertest.Lacks{Cost: true}},

@@ -29,7 +29,7 @@ type played struct {
 	Silent  bool   // the client was silent until its turn was ended
 }
 
-// A difference is one way in which a client behaves unlike the others.
+// A difference is one way in which a client behaves differently from the others.
 type difference struct {
 	why  string
 	want played
@@ -230,8 +230,8 @@ func (p *playing) stopsAtQuestion() {
 }
 
 // TestRecords plays the recorded dialogues of the real clients to the backend. They show
-// errors that the stand-in hides, since its author and the backend's author read the same
-// specification.
+// errors that the stand-in hides, because its author and the backend's author read the
+// same specification.
 func TestRecords(t *testing.T) {
 	for _, c := range acptest.Clients {
 		folder, err := filepath.Abs("../../../testdata/acp/" + c.Name + "-" + c.Version)

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A request describes what a call does, whatever its kind and title say.
+// A request describes what a call does, regardless of its kind and title.
 func TestRequestsTellWhatACallDoes(t *testing.T) {
 	for _, test := range []struct {
 		call       toolFields
@@ -62,7 +62,8 @@ func TestRequestsTellWhatACommandMayDoBesides(t *testing.T) {
 	}
 }
 
-// A request without an answer at the end of its turn is denied, and the receipt says so.
+// A request without an answer at the end of its turn is denied, and the receipt records
+// that.
 func TestAnOpenRequestIsADecision(t *testing.T) {
 	var sent []string
 	s := asks{send: func(line []byte) { sent = append(sent, string(line)) }, open: map[string]*asked{

@@ -43,7 +43,7 @@ func serversOf(t runner.Turn) map[string]runner.Server {
 }
 
 // sessionServers returns the servers in the form of session/new. It never returns nil,
-// since the protocol demands a list.
+// because the protocol demands a list.
 func sessionServers(all map[string]runner.Server) []protocol.McpServer {
 	list := []protocol.McpServer{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -22,8 +22,8 @@ type stream struct {
 	calls   map[string]*toolCall
 	order   []*toolCall // in the order of their first update
 
-	used, size int      // of the context, in tokens; 0: unknown
-	cost       *float64 // the session's total, in US dollars; nil: not reported
+	used, size int      // of the context, in tokens; 0 means unknown
+	cost       *float64 // the session's total, in US dollars; nil means that it was not reported
 	trouble    trouble
 }
 
@@ -226,8 +226,8 @@ func (s *stream) usage(u *update, raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Usage: &streamjson.Usage{Input: s.used}}, raw)
 }
 
-// codexSays reads what codex says about its thread: that it failed, or that it retries the
-// model.
+// codexSays reads what codex reports about its thread: that it failed, or that it is
+// retrying the model.
 func (s *stream) codexSays(u *update, raw []byte) {
 	codex := u.Meta.Codex
 	if codex.Thread.Type == "systemError" {

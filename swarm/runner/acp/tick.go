@@ -97,7 +97,7 @@ func (e *exchange) Due() time.Time {
 // Working reports whether the client has its prompt; see [follow.Protocol].
 func (e *exchange) Working() bool { return e.step == working }
 
-// Late blames the service if the client said that it retries the model.
+// Late names the service as the cause if the client said that it was retrying the model.
 func (e *exchange) Late(v follow.Verdict) follow.Verdict {
 	if e.stream.trouble.retries > 0 {
 		return follow.Verdict{End: runner.Limited, Reason: "the model does not answer: " + v.Reason, Hint: hintAway}

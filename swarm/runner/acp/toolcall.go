@@ -113,7 +113,7 @@ func (c *toolCall) command() string {
 	case c.mcp:
 		return ""
 	case told:
-		return line // whatever kind the client gives the call
+		return line // regardless of the kind that the client gives the call
 	case c.ToolKind != execute || says(c.Input) || c.Status == "pending" && c.Title == c.Name:
 		return ""
 	}
@@ -184,7 +184,7 @@ func (c *toolCall) files() []string {
 // ownTool recognizes the names that clients give to a tool of our server:
 // mcp__dead-drop__send, mcp_dead-drop_send, dead-drop-send, dead-drop__send,
 // dead-drop/send, mcp.dead-drop.send, gemini's "send (dead-drop MCP Server)", and cline's
-// "dead-drop__send: {…}". The whole text has to match, since the model may have written
+// "dead-drop__send: {…}". The whole text has to match, because the model may have written
 // other parts of a title.
 var ownTool = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^(?:(?:Tool: )?(?:mcp[_.]+)?dead[-_]drop[-_./]+([a-z][a-z_]*)(?:: ?\{.*\})?|([a-z][a-z_]*) \(dead-drop MCP Server\))$`)
@@ -263,7 +263,7 @@ func (c *toolCall) input() json.RawMessage {
 	}
 	data, err := json.Marshal(in)
 	if err != nil {
-		return json.RawMessage("{}") // cannot happen: in.Input is valid JSON
+		return json.RawMessage("{}") // cannot happen, because in.Input is valid JSON
 	}
 	return data
 }

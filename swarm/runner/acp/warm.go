@@ -38,7 +38,7 @@ func (w *warm) Stirs() bool {
 // has printed more counts as stirring.
 const mostUnasked = 1 << 20
 
-// works reports whether a message shows that the model works.
+// works reports whether a message shows that the model is working.
 func works(m *message) bool {
 	if m.isRequest() {
 		return true

@@ -51,8 +51,8 @@ func (m *message) isAnswer() bool {
 }
 
 // lenient decodes JSON as far as it can. It ignores a field whose type differs from ours,
-// since future clients may send other types. It returns false for data that is not a JSON
-// object.
+// because future clients may send other types. It returns false for data that is not a
+// JSON object.
 func lenient(data []byte, into any) bool {
 	err := json.Unmarshal(data, into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {

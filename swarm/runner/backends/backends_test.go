@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// Each kind has a backend, and all fields that the configuration and the daemon need.
+// Each kind has a backend and sets all fields that the configuration and the daemon need.
 func TestEachKindIsComplete(t *testing.T) {
 	all := backends.New()
 	for _, k := range backends.Kinds() {

@@ -33,7 +33,7 @@ const (
 )
 
 // These are hints for the account and service class. Different failures of an unavailable
-// service share one hint, since the lead gets each hint once.
+// service share one hint, because the lead gets each hint once.
 const (
 	hintAway     = "nothing has to be done; if it lasts, look at the network, at ANTHROPIC_BASE_URL if it is set, and at https://status.claude.com"
 	hintWait     = "nothing has to be done"
@@ -43,7 +43,7 @@ const (
 
 // An apiFailure contains the fields and the text of an error result.
 type apiFailure struct {
-	status  int    // HTTP status; 0: none
+	status  int    // HTTP status; 0 if there is none
 	problem string // error of the assistant line
 	kind    string // api_error_type
 	code    string // api_error
@@ -193,8 +193,8 @@ func (e evidence) refusedByAPI(status int) follow.Verdict {
 	return e.unauthorized(fmt.Sprintf("the API refuses the login (%d)", status))
 }
 
-// unauthorized judges a 401: a wrong key stays wrong, while a login may be renewed
-// by a person, or by another client of the same login.
+// unauthorized judges a 401. A wrong key stays wrong, but a person or another client of
+// the same login may renew the login.
 func (e evidence) unauthorized(text string) follow.Verdict {
 	if e.keyed() || e.source == "" && contains(text, "api key") {
 		return e.refusedKey(text)
@@ -202,8 +202,8 @@ func (e evidence) unauthorized(text string) follow.Verdict {
 	return limited(text, "log in with claude /login, or set a new CLAUDE_CODE_OAUTH_TOKEN")
 }
 
-// forbidden judges a 403: the account may not use the API now, because of its
-// organization, its country or a proxy.
+// forbidden judges a 403: the account is currently not allowed to use the API, because of
+// its organization, its country or a proxy.
 func (e evidence) forbidden(text string) follow.Verdict {
 	return limited(text, "look at the account, log in with claude /login, or use an API key")
 }

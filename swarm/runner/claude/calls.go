@@ -111,8 +111,8 @@ var verbed = map[string]bool{
 }
 
 // commandPrefix returns the program of a simple command, and also its first argument if
-// that says what the command does. It returns "" for a command of several parts, since each
-// part would need a separate entry.
+// that says what the command does. It returns "" for a command of several parts, because
+// each part would need a separate entry.
 func commandPrefix(command string) string {
 	if strings.ContainsAny(command, ";&|<>()`$\n") {
 		return ""

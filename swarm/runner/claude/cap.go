@@ -16,8 +16,8 @@ import (
 //	                                    without the words                       Done
 //	sub-agent in the background ─ over the cap ─ stopped; result: success       CapReached
 //
-// After its result the client lives as long as its standard input is open, and a sub-agent
-// of the turn keeps spending. So we close the input at once, and end the client.
+// After its result, the client keeps running as long as its standard input is open, and a
+// sub-agent of the turn keeps spending. So we close the input at once, and end the client.
 
 // capFlag is the client's flag for the cap, in US dollars. The client does not start with a
 // cap of 0 or less.

@@ -11,8 +11,9 @@ import (
 // Options tune the backend. The zero value is ready to use.
 type Options struct {
 	Timing runner.Timing
-	// MaxOutput is the most that a client may print in a turn, in bytes; 0 means 1 GiB.
-	// A turn that prints more is ended, since a client that loops would fill the disk.
+	// MaxOutput is the maximum that a client may print in a turn, in bytes; 0 means 1
+	// GiB. A turn that prints more is ended, because a client that loops would fill the
+	// disk.
 	MaxOutput int64
 }
 

@@ -9,9 +9,9 @@
 //
 // The client's standard input is a pipe from the daemon, which carries the prompt as one
 // line of JSON. The daemon closes the pipe after the result, and then the client ends. The
-// pipe also closes if the daemon dies, so a client that outlives its daemon ends by itself
-// after this turn. The client writes its standard output and error directly to files, so
-// it never blocks and no output is lost. No turn begins without room on the disk for its
+// pipe also closes if the daemon dies, so a client that outlives its daemon ends after
+// this turn. The client writes its standard output and error directly to files, so it
+// never blocks and no output is lost. No turn begins without room on the disk for its
 // output, and more space is reserved while the turn runs (runner.Room; on Linux).
 //
 // For a [runner.Resident] the pipe stays open longer: the next prompt is one more line. A
@@ -20,7 +20,7 @@
 // the prompt (command_lifecycle), so the daemon does not treat the client as silent before
 // that output. A client does not stay if it watches work in the background: it would begin
 // another turn when that work ends. If a waiting client begins a turn anyway, for example
-// because of a timer, it stirs (runner.Warm.Stirs).
+// because of a timer, [runner.Warm.Stirs] reports that.
 //
 // # What is passed
 //
@@ -37,12 +37,12 @@
 // message (timers, Monitor, teams) are off. A list of allowed tools can name such a tool.
 //
 // Permissions: the mail commands of claude-swarm, such as send and inbox, are always
-// allowed. AskUserQuestion is never allowed, since no person could answer. With a list of
-// allowed tools the permission mode is dontAsk, which denies all other tools; the default
-// mode acceptEdits would let a reviewer write. (Even in dontAsk the client permits shell
-// commands that it knows to be read-only, such as ls.) Without a list all built-in tools
-// are allowed, except in the mode plan. The modes plan and bypassPermissions of the
-// configuration are passed unchanged.
+// allowed. AskUserQuestion is never allowed, because no person could answer. With a list
+// of allowed tools the permission mode is dontAsk, which denies all other tools; the
+// default mode acceptEdits would let a reviewer write. (Even in dontAsk the client
+// permits shell commands that it knows to be read-only, such as ls.) Without a list all
+// built-in tools are allowed, except in the mode plan. The modes plan and
+// bypassPermissions of the configuration are passed unchanged.
 //
 // Thinking: "off" sets MAX_THINKING_TOKENS to 0, and a number sets it to that number. Any
 // other word is passed as --effort (low, medium, high, xhigh, max).
@@ -54,9 +54,9 @@
 // exit with status 0. The result of our prompt comes after the line that repeats the prompt.
 //
 // While a command or a sub-agent runs in the background, the turn continues. When this work
-// ends, the client begins another turn by itself, whose cost and words count for our turn.
-// After a sub-agent, the last words replace the earlier ones, and the last result decides.
-// Without a result, the client's standard error decides.
+// ends, the client begins another turn on its own. The cost and the words of that turn
+// count for our turn. After a sub-agent, the last words replace the earlier ones, and the
+// last result decides. Without a result, the client's standard error decides.
 //
 // Each result of 2.1.330 reports what was spent since the previous result. 2.1.197 reports
 // only total_cost_usd, a running total of the process, so the cost is a difference. (In

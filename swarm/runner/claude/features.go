@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The daemon finds the client's features with --help, since an unknown flag ends the
+// The daemon finds the client's features with --help, because an unknown flag ends the
 // client. It keeps the answer for each program until the program's file changes. The
 // program may be a script around the real client, or not a client at all. A program that
 // does not answer is treated as having no features.

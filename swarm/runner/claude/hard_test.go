@@ -27,7 +27,8 @@ func runClean(t *testing.T, turn runner.Turn) runner.Outcome {
 	return out
 }
 
-// The verdict on a turn is right, and the client has ended, whatever the client does.
+// The verdict on a turn is right and the client has ended, regardless of what the client
+// does.
 func TestHardClients(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
@@ -81,8 +82,8 @@ func TestHardClients(t *testing.T) {
 	}
 }
 
-// A client that waits too long for an API is ended. The message is to blame only if the API
-// has answered since.
+// A client that waits too long for an API is ended. The message is considered the cause
+// only if the API has answered since then.
 func TestAnAPIThatDoesNotAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -288,7 +289,7 @@ func TestStopDuringATool(t *testing.T) {
 			}
 		}
 	}
-	out := claude.New(claude.Options{}).Run(ctx, turn) // with the real times: a client that obeys needs no force
+	out := claude.New(claude.Options{}).Run(ctx, turn) // with the real times, because a client that obeys needs no force
 	if out.End != runner.Stopped || out.Signal != "" {
 		t.Errorf("ended %s (%s) with %+v, want %s without force", out.End, out.Reason, out.Exit, runner.Stopped)
 	}

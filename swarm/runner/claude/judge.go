@@ -45,7 +45,7 @@ func judge(e evidence) follow.Verdict {
 	return e.noResult()
 }
 
-// freshSession is the hint for a problem that the daemon solves by itself.
+// freshSession is the hint for a problem that the daemon solves without help.
 const freshSession = "nothing has to be done: it is tried the other way, then with a fresh session"
 
 // noResult returns the verdict on a turn that ended without a result for its prompt.

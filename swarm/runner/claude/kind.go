@@ -32,7 +32,7 @@ var kind = runner.Kind{
 	},
 }
 
-// Kind returns what is known about Claude Code without running it.
+// Kind returns the facts about Claude Code that are known without running it.
 func Kind() *runner.Kind { return &kind }
 
 // echo returns a shell script that acts as the client: it answers the first prompt with

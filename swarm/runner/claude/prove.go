@@ -26,12 +26,12 @@ import (
 //
 // The zero proof holds back nothing. A proof belongs to the goroutine of the turn.
 type proof struct {
-	prompt  []byte // the prompt that is held back; nil: none is held back
+	prompt  []byte // the prompt that is held back; nil if none is
 	began   time.Time
 	asked   time.Time // when the last question was sent
 	waits   bool      // the last question has not been answered yet
 	number  int
-	pending string // the status that the last answer named; "": no answer yet
+	pending string // the status that the last answer named; "" before the first answer
 
 	missing follow.Verdict // the verdict if the turn began without its tools; otherwise it has no End
 }
@@ -122,8 +122,8 @@ func (r *follower) prove(now time.Time) {
 }
 
 // connectBound returns the longest time for which the prompt may be held back. A turn
-// with a shorter limit ends because of its missing tools, for which the message is not to
-// blame.
+// with a shorter limit ends because its tools are missing, which is not the fault of the
+// message.
 func (r *follower) connectBound() time.Duration {
 	if limit := r.turn.Spec.Timeout; limit > 0 {
 		return min(r.timing.Connect, limit)

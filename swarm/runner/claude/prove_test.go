@@ -86,8 +86,8 @@ func TestToolsAreProved(t *testing.T) {
 	}
 }
 
-// The limits for a silent or long turn do not apply before the prompt is sent: the message
-// is not to blame for a client that starts slowly.
+// The limits for a silent or long turn do not apply before the prompt is sent, because the
+// message is not the cause if a client starts slowly.
 func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -33,11 +33,11 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (runner.Outc
 }
 
 // mayRest reports, at the result of the turn, whether the client can take another turn.
-// After anything unusual it returns false, since a new client is always safe.
+// After anything unusual it returns false, because a new client is always safe.
 func (r *follower) mayRest() bool {
 	asked, account := r.turn.Session, &r.run.Account
 	return r.keep && r.run.MayStay() && !r.own().IsError &&
-		len(account.Results()) == r.seen.before+1 && // the client has not begun another turn by itself
+		len(account.Results()) == r.seen.before+1 && // the client has not begun another turn on its own
 		!r.steering.missing() &&
 		!r.seen.replay.IsZero() && // otherwise the results of two turns could not be distinguished
 		r.seen.tasks.none() &&

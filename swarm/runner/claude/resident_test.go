@@ -57,7 +57,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never happened: %s", what)
 		}
-		time.Sleep(5 * time.Millisecond) // between two checks, bounded by the deadline
+		time.Sleep(5 * time.Millisecond) // the pause between two checks; the deadline limits their number
 	}
 }
 
@@ -149,7 +149,7 @@ while read -r line; do
 done`, turn.Session.ID, lines))
 }
 
-// A client with work in the background does not stay: it would begin a turn by itself to
+// A client with work in the background does not stay: it would begin a turn on its own to
 // report the end of that work. A client whose tool calls waited for their work stays. The
 // turn is over when all work has ended, and the words after a sub-agent's end replace the
 // earlier ones.
@@ -221,7 +221,7 @@ func TestAClientThatRepeatsNoPromptDoesNotStay(t *testing.T) {
 	}
 }
 
-// A waiting client that begins a turn by itself is noticed, and that work is not part of
+// A waiting client that begins a turn on its own is noticed, and that work is not part of
 // the next turn.
 func TestAWaitingClientThatStirs(t *testing.T) {
 	turn := newTurn(t, "hello")

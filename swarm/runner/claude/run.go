@@ -52,7 +52,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 		if ev.Init != nil {
 			r.seen.source = strings.Clone(ev.Init.KeySource)
 		}
-		r.run.KeepOn() // this may be a turn that the client began by itself
+		r.run.KeepOn() // this may be a turn that the client began on its own
 		r.seen.tasks.speaking, r.seen.tasks.stopped = true, false
 	case streamjson.KindAssistant:
 		r.seen.problem = strings.Clone(ev.Error)
@@ -119,7 +119,7 @@ func (r *follower) settle(now time.Time) {
 	}
 }
 
-// retry records that the client will retry a request and will be silent until then.
+// retry records that the client will retry a request, and will be silent until that time.
 func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	if retry == nil {
 		return

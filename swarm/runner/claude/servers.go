@@ -18,7 +18,7 @@ func servers(t runner.Turn) []byte {
 		Env     map[string]string `json:"env,omitempty"`
 		URL     string            `json:"url,omitempty"`
 		Headers map[string]string `json:"headers,omitempty"`
-		// With AlwaysLoad the model knows the tools from its first request on. Without it,
+		// With AlwaysLoad, the model knows the tools from its first request. Without it,
 		// version 2.1.330 gives the model only their names, and the model must search for
 		// each tool.
 		AlwaysLoad bool `json:"alwaysLoad,omitempty"`

@@ -13,7 +13,7 @@ import (
 // steering tracks the lines that were written to the client after its prompt.
 type steering struct {
 	lines []steered
-	until time.Time // a line that has not been read by then never will be; zero: not set yet, see open
+	until time.Time // a line that has not been read by this time will never be read; zero if the time is not set yet, see open
 	// result is the time of the last tool result; zero if another tool was called since.
 	result time.Time
 }
@@ -23,7 +23,7 @@ type steered struct {
 	uuid  string
 	aside bool // the turn does not wait for it
 	taken bool
-	// dropped says that the client was told to forget the line.
+	// dropped means that the client was told to forget the line.
 	dropped bool
 	behind  int // the number of results before the client repeated it
 }
@@ -53,9 +53,9 @@ func (s *steering) repeated(uuid string, results int) {
 	}
 }
 
-// open reports whether a written line still waits for its answer after that number of
-// results. The first call that finds a line for which the turn waits sets s.until; a line
-// that is not repeated by then was not read.
+// open reports whether a written line is still waiting for its answer after that number
+// of results. The first call that finds a line for which the turn waits sets s.until; a
+// line that is not repeated by then was not read.
 func (s *steering) open(results int, now time.Time, patience time.Duration) bool {
 	if !slices.ContainsFunc(s.lines, func(l steered) bool { return l.taken || !l.aside }) {
 		return false

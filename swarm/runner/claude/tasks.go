@@ -18,15 +18,15 @@ import (
 //	                                                                            in the background
 //
 // A turn with tasks in the background is not over at its first result: the client begins
-// another turn by itself when such a task ends. Version 2.1.330 lists the tasks in the
+// another turn on its own when such a task ends. Version 2.1.330 lists the tasks in the
 // background, and says when a task starts whether its tool call waits for it. With 2.1.197
 // a task is in the background if its tool result comes before the task ends.
 type tasks struct {
 	known     map[string]*task // tasks that have not ended, by ID
-	went      bool             // a task has outlived its tool call: the client may report the task's end by itself
+	went      bool             // a task has outlived its tool call, so the client may report the end of the task on its own
 	delegated bool             // such a task was a sub-agent
 	stopped   bool             // the client has stopped a sub-agent while the client was not in a turn
-	speaking  bool             // the client is in a turn, for our prompt or begun by itself
+	speaking  bool             // the client is in a turn, either for our prompt or one that it has begun on its own
 }
 
 // A task is a command or a sub-agent.
@@ -118,7 +118,7 @@ func (ts *tasks) count(which func(*task) bool) (n int) {
 	return n
 }
 
-// none reports whether the client has no task whose end it may report by itself.
+// none reports whether the client has no task whose end it may report on its own.
 func (ts *tasks) none() bool { return len(ts.known) == 0 && !ts.went }
 
 // unfinished reports whether the client was still waiting for a sub-agent, or in the turn

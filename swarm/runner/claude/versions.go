@@ -8,9 +8,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Every promise of claude-swarm is tested with these two versions of Claude Code: the oldest
-// supported version, and the newest one at the time of this release of claude-swarm. The
-// Makefile reads both from here and installs them, and the tests run the real programs.
+// Every promise that claude-swarm makes is tested with these two versions of Claude Code:
+// the oldest supported version, and the newest one at the time of this release of
+// claude-swarm. The Makefile reads both from here and installs them, and the tests run the
+// real programs.
 const (
 	Oldest = "2.1.197"
 	Newest = "2.1.330"

@@ -33,7 +33,7 @@ func (c *canceled) Interrupt() {
 	}
 }
 
-// Kill kills the client at once. It is for a client that has nothing to finish.
+// Kill kills the client at once. It is for a client that has no work to finish.
 func (r *Run) Kill(cause Verdict, now time.Time) {
 	if r.process == nil || r.ladder.Begun() {
 		return
@@ -76,14 +76,14 @@ func (r *Run) CloseAtOnce(now time.Time) {
 }
 
 // KeepOn lets a client continue although its input is closed. It is for a client that has
-// begun a turn by itself. It does nothing after CloseAtOnce.
+// begun a turn on its own. It does nothing after CloseAtOnce.
 func (r *Run) KeepOn() {
 	if !r.over.atOnce {
 		r.over.closing = time.Time{}
 	}
 }
 
-// Closing reports whether the client is expected to exit by itself.
+// Closing reports whether the client is expected to exit on its own.
 func (r *Run) Closing() bool { return !r.over.closing.IsZero() }
 
 // overdue ends a client that has not exited in time after its input was closed. The

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A feed writes to a client's standard input without waiting for the client, since a
+// A feed writes to a client's standard input without waiting for the client, because a
 // client that does not read would hold up the turn. Lines keep their order.
 type feed struct {
 	w  io.WriteCloser
@@ -65,8 +65,8 @@ func (f *feed) isFull() bool {
 	return f.full
 }
 
-// close tells the client that no more lines follow. Lines that still wait are lost. close
-// may be called more than once.
+// close tells the client that no more lines follow. Lines that are still waiting are
+// lost. close may be called more than once.
 func (f *feed) close() {
 	f.w.Close()
 	f.wg.Wait()

@@ -43,7 +43,7 @@ type watched struct {
 func (w *watched) Read(p []byte) (int, error) {
 	w.run.tick(time.Now())
 	if w.run.flooded() {
-		return 0, io.EOF // the rest is not worth reading, and the client is killed at once
+		return 0, io.EOF // no further output has to be read, and the client is killed at once
 	}
 	n, err := w.tail.Read(p)
 	if n > 0 {

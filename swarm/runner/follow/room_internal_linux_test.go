@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// noTools knows nothing about a client's tools.
+// noTools cannot interpret any tool call.
 type noTools struct{ runner.Tools }
 
 func (noTools) Changes(string, []byte) string { return "" }
@@ -21,7 +21,7 @@ func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 	for name, c := range map[string]struct {
 		cramped bool
 		after   time.Duration
-		want    runner.End // "": the turn continues
+		want    runner.End // "" if the turn continues
 	}{
 		"the disk was full":                  {true, 61 * time.Second, runner.Stopped},
 		"the disk was full a moment ago":     {true, 50 * time.Second, ""},

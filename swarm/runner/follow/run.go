@@ -17,7 +17,7 @@ type Options struct {
 	// MaxOutput is how much a client may print in a turn, in bytes, before the turn is ended;
 	// 0 means 1 GiB. Without a limit, a client that loops would fill the disk.
 	MaxOutput int64
-	// Terminates says that a client that does not end when its input is closed gets
+	// Terminates means that a client that does not end when its input is closed gets
 	// SIGTERM, and then Timing.Terminate to end, before it is killed. It is for clients
 	// that leave files or processes behind when they are killed.
 	Terminates bool
@@ -35,7 +35,7 @@ func (o Options) or() Options {
 type Protocol interface {
 	// Tick does the steps of the protocol that are due. It is called before each read of
 	// the output, after each [Run.Wake], and at Due, but not while the client is being
-	// ended or is expected to exit.
+	// ended or while it is expected to exit.
 	Tick(now time.Time)
 	// Due returns when Tick must be called even if nothing is printed; zero means never.
 	Due() time.Time
@@ -43,7 +43,8 @@ type Protocol interface {
 	// count before the client has its prompt.
 	Working() bool
 	// Late returns the verdict on a turn that is ended because it takes too long or is
-	// silent for too long. v blames the turn; the protocol may know another cause.
+	// silent for too long. v assumes that the turn is the cause, but the protocol may
+	// know another cause.
 	Late(v Verdict) Verdict
 	// Cancel asks the client, through the protocol, to cancel the turn, and reports
 	// whether it could ask. If it could, the client's input stays open; otherwise the
@@ -67,7 +68,7 @@ type Run struct {
 
 	child   *runner.Child // the client's process, if we have started it
 	process runner.Client // nil: dead
-	feed    *feed         // nil: its standard input is not ours
+	feed    *feed         // nil if we do not own its standard input
 	ladder  runner.Ladder
 	cause   Verdict // why the client is being ended, if it is
 
@@ -79,7 +80,7 @@ type Run struct {
 
 // over is the state of a client that is about to end, has ended, or stays.
 type over struct {
-	closing  time.Time // when to end a client that does not exit; zero: never
+	closing  time.Time // when to end a client that does not exit; zero means never
 	atOnce   bool      // at that time it gets SIGTERM
 	stays    bool      // the client is a Warm now
 	finished bool      // no process of the turn runs any more: exit is known
@@ -100,8 +101,8 @@ func New(ctx context.Context, t runner.Turn, kind *runner.Kind, p Protocol, o Op
 }
 
 // Start starts a client with this environment and these arguments, the program first, and
-// reports it to [runner.Turn].Started. When it returns false, nothing was sent, nothing
-// runs, and the outcome says why.
+// reports it to [runner.Turn].Started. If it returns false, nothing was sent, no process
+// is running, and the outcome gives the reason.
 func (r *Run) Start(args, env []string) (runner.Outcome, bool) {
 	child, err := r.start(args, env)
 	if err != nil {
@@ -205,7 +206,7 @@ func (r *Run) Finish() {
 	default:
 		r.over.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.options.Timing.Leftovers)}
 	}
-	_ = runner.ReleaseRoom(r.turn.Stdout) // after an error the room stays reserved until the turn's files are removed
+	_ = runner.ReleaseRoom(r.turn.Stdout) // after an error, the space stays reserved until the turn's files are removed
 	r.over.finished = true
 }
 

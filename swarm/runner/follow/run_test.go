@@ -19,7 +19,7 @@ type lines struct {
 	run     *follow.Run
 	hear    func(line string)
 	tick    func(now time.Time)
-	cancel  string // the line that cancels a turn; "": none
+	cancel  string // the line that cancels a turn; "" if there is none
 	waiting bool   // the turn has not begun
 	rests   bool
 	offset  int64
@@ -151,7 +151,7 @@ func TestWake(t *testing.T) {
 			go func() {
 				answers <- "yes"
 				p.run.Wake()
-				p.run.Wake() // a second call does not block
+				p.run.Wake() // the second call must not block
 			}()
 		} else {
 			p.run.CloseInput(time.Now())

@@ -50,7 +50,7 @@ func WithDetail(text, detail string) string {
 	return text + ": " + detail
 }
 
-// Ended says how a client has ended, such as "exited with status 1".
+// Ended describes how a client has ended, such as "exited with status 1".
 func Ended(x runner.Exit) string {
 	if x.Signal != "" {
 		return "was ended by a signal (" + x.Signal + ")"

@@ -56,7 +56,8 @@ func (r *Run) endSilent(now time.Time) {
 	silent, stall := r.Silent(now), r.turn.Spec.Stall
 	switch {
 	case r.output.cramped && silent >= crampedPatience*r.options.Timing.PromptNotRun && r.Idle(now):
-		// An open tool call makes no difference: its result may be what was lost.
+		// An open tool call makes no difference, because its result may be the output
+		// that was lost.
 		r.End(Verdict{End: runner.Stopped, Reason: "the disk was full, and what the client said is lost", Hint: HintGoesBack}, now)
 	case stall > 0 && silent >= stall && r.protocol.Working() && r.Account.OpenCalls() == 0 && r.Idle(now):
 		r.End(r.protocol.Late(Verdict{End: runner.Stalled, Reason: "no sign of life for " + silent.Round(time.Second).String(),
@@ -72,7 +73,7 @@ const crampedPatience = 6
 // quiet measures how long the client has printed nothing.
 type quiet struct {
 	last     time.Time     // when the last event came, or the later time from which silence counts
-	sampleAt time.Time     // when to read the processor time a second time; zero: it was not read yet
+	sampleAt time.Time     // when to read the processor time a second time; zero if it was not read yet
 	sample   time.Duration // the processor time at the first reading
 }
 
@@ -95,9 +96,9 @@ func (r *Run) Silent(now time.Time) time.Duration { return now.Sub(r.quiet.last)
 // that waits uses less than 1 %.
 const busyShare = 0.02
 
-// Idle reports whether the turn's processes hardly use the processor. It measures from one
-// call to a later one, so it returns false at first. A process that waits for a processor
-// is not idle: on an overloaded machine it gets none.
+// Idle reports whether the turn's processes use almost no processor time. It measures from
+// one call to a later one, so it returns false at first. A process that waits for a
+// processor is not idle: on an overloaded machine it gets none.
 func (r *Run) Idle(now time.Time) bool {
 	q := &r.quiet
 	switch {
