@@ -86,7 +86,7 @@ func (s *Store) composeNamed(to string, m *Message, sign func(*Message) string) 
 // the bytes of its file.
 func (s *Store) compose(to string, m *Message, sign func(*Message) string) *outgoing {
 	if s.TooManyHops(m.Hops) {
-		return failed(to, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, s.opts.MaxHops))
+		return failed(to, fmt.Errorf("%w: %d hops; the maximum is %d", ErrHops, m.Hops, s.opts.MaxHops))
 	}
 	if err := s.checkRoom(to, m); err != nil {
 		return failed(to, err)

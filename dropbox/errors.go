@@ -90,7 +90,7 @@ type TooLargeError struct {
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s has %d bytes, %d at most", e.What, e.Size, e.Max)
+	return fmt.Sprintf("%s has %d bytes; the maximum is %d", e.What, e.Size, e.Max)
 }
 
 // Unwrap makes a TooLargeError an [ErrTooLarge].

@@ -122,7 +122,7 @@ const (
 // check returns an error for an envelope that cannot be written, or cannot be read back.
 func (m *Message) check() error {
 	if m.V < 0 || m.V > Version {
-		return invalid("v %d: this program knows %d", m.V, Version)
+		return invalid("v %d is unknown: this program supports %d", m.V, Version)
 	}
 	if m.Type != "" && !m.Type.Valid() {
 		return invalid("type %q: want task, question, result, status, handoff or note", string(m.Type))
@@ -157,7 +157,7 @@ func (m *Message) check() error {
 	}{{"to", m.To}, {"cc", m.CC}, {"path", m.Path}}
 	for _, l := range lists {
 		if len(l.values) > maxList {
-			return invalid("%s has %d names, %d at most", l.name, len(l.values), maxList)
+			return invalid("%s has %d names; the maximum is %d", l.name, len(l.values), maxList)
 		}
 		for _, v := range l.values {
 			if v == "" {
@@ -169,7 +169,7 @@ func (m *Message) check() error {
 		}
 	}
 	if len(m.Attachments) > maxList {
-		return invalid("%d attachments, %d at most", len(m.Attachments), maxList)
+		return invalid("%d attachments; the maximum is %d", len(m.Attachments), maxList)
 	}
 	for _, a := range m.Attachments {
 		if err := a.check(); err != nil {
@@ -183,7 +183,7 @@ func (m *Message) check() error {
 // characters, which would break a line of the envelope or of a terminal.
 func checkText(what, s string, most int) error {
 	if len(s) > most {
-		return invalid("%s has %d bytes, %d at most", what, len(s), most)
+		return invalid("%s has %d bytes; the maximum is %d", what, len(s), most)
 	}
 	if !utf8.ValidString(s) {
 		return invalid("%s is not UTF-8", what)

@@ -25,7 +25,7 @@ func CheckPattern(pattern string) error {
 
 func check(what, s string, wild func(word string, last bool) bool) error {
 	if len(s) > maxTopic {
-		return invalid("%s has %d bytes, %d at most", what, len(s), maxTopic)
+		return invalid("%s has %d bytes; the maximum is %d", what, len(s), maxTopic)
 	}
 	words := strings.Split(s, ".")
 	for i, word := range words {

@@ -48,7 +48,7 @@ func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) 
 		return Published{}, &dropbox.TooLargeError{What: "body", Size: n, Max: t.store.MaxBody()}
 	}
 	if t.store.TooManyHops(out.Hops) {
-		return Published{}, fmt.Errorf("%w: %d hops, %d at most", dropbox.ErrHops, out.Hops, t.store.MaxHops())
+		return Published{}, fmt.Errorf("%w: %d hops; the maximum is %d", dropbox.ErrHops, out.Hops, t.store.MaxHops())
 	}
 	if out.Type == "" {
 		out.Type = dropbox.Task

@@ -56,7 +56,7 @@ func (t Topics) resubscribe(agent string, patterns []string, change func(has []s
 	slices.Sort(has)
 	has = slices.Compact(has)
 	if len(has) > maxPatterns {
-		return fail(invalid("%d patterns, %d at most", len(has), maxPatterns))
+		return fail(invalid("%d patterns; the maximum is %d", len(has), maxPatterns))
 	}
 	if err := t.makeFolders(); err != nil {
 		return fail(err)

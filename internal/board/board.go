@@ -59,7 +59,7 @@ func (e *NameError) Error() string {
 type TooLongError struct{ Bytes int }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("the page would have %d bytes, %d at most; summarize what it says, and replace it", e.Bytes, MaxPage)
+	return fmt.Sprintf("the page would have %d bytes, but the maximum is %d; summarize its text, and replace it", e.Bytes, MaxPage)
 }
 
 // Check returns a [*NameError] unless a page may have this name.

@@ -68,12 +68,15 @@ func (o *outbox) foldUp() {
 
 // foldedText returns the text that replaces the copies.
 func foldedText(list []waiter, title string) string {
-	began, ended := 0, 0
+	began, ended, others := 0, 0, 0
 	for _, w := range list {
-		if w.announces == Ended || w.announces == Failed {
-			ended++
-		} else {
+		switch w.announces {
+		case Begun:
 			began++
+		case Ended, Failed:
+			ended++
+		default:
+			others++
 		}
 	}
 	var said []string
@@ -86,7 +89,18 @@ func foldedText(list []waiter, title string) string {
 	case ended > 0:
 		said = append(said, turns(ended)+" ended")
 	}
-	return strings.Join(said, " and ") + " while " + title + " was away: claude-swarm history AGENT\n"
+	switch {
+	case others == 1:
+		said = append(said, "1 other message was sent")
+	case others > 1:
+		said = append(said, fmt.Sprintf("%d other messages were sent", others))
+	}
+	last := len(said) - 1
+	text := said[last]
+	if last > 0 {
+		text = strings.Join(said[:last], ", ") + " and " + text
+	}
+	return text + " while " + title + " was away: claude-swarm history AGENT\n"
 }
 
 func turns(n int) string {

@@ -36,11 +36,14 @@ func TestPassing(t *testing.T) {
 
 func TestFoldedText(t *testing.T) {
 	for want, announcements := range map[string][]Announcement{
-		"1 turn began while IRC was away: claude-swarm history AGENT\n":              {Begun},
-		"2 turns began while IRC was away: claude-swarm history AGENT\n":             {Begun, Said},
-		"1 turn ended while IRC was away: claude-swarm history AGENT\n":              {Failed},
-		"1 turn began and 2 ended while IRC was away: claude-swarm history AGENT\n":  {Ended, Begun, Failed},
-		"2 turns began and 1 ended while IRC was away: claude-swarm history AGENT\n": {Ended, Begun, Begun},
+		"1 turn began while IRC was away: claude-swarm history AGENT\n":                                       {Begun},
+		"2 turns began while IRC was away: claude-swarm history AGENT\n":                                      {Begun, Begun},
+		"1 other message was sent while IRC was away: claude-swarm history AGENT\n":                           {Said},
+		"1 turn began and 2 other messages were sent while IRC was away: claude-swarm history AGENT\n":        {Said, Begun, Said},
+		"1 turn began, 1 ended and 1 other message was sent while IRC was away: claude-swarm history AGENT\n": {Begun, Ended, Said},
+		"1 turn ended while IRC was away: claude-swarm history AGENT\n":                                       {Failed},
+		"1 turn began and 2 ended while IRC was away: claude-swarm history AGENT\n":                           {Ended, Begun, Failed},
+		"2 turns began and 1 ended while IRC was away: claude-swarm history AGENT\n":                          {Ended, Begun, Begun},
 	} {
 		var list []waiter
 		for _, m := range announcements {

@@ -37,10 +37,12 @@ func (r *notices) tellHeld(t Text, agent string) {
 		defer cancel()
 		why, err := r.swarm.Held(ctx, agent)
 		return func() {
-			r.holdups[key] = holdup{told: why, asked: now}
 			if err != nil {
 				r.rec.log.Debug("what holds up an agent is not known", "agent", agent, keyErr, err)
-			} else if why != "" && why != h.told {
+				why = h.told // so that the same reason is not told again
+			}
+			r.holdups[key] = holdup{told: why, asked: now}
+			if why != "" && why != h.told {
 				r.rep.tell(t, typed(why, r.link.Self()))
 			}
 		}

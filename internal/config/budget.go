@@ -37,6 +37,6 @@ const leastTime = time.Minute
 // check refuses a time that is too short for any turn.
 func (c *Cap) check(r *reader, path string, ok bool) {
 	if ok && c.Time > 0 && c.Time < leastTime {
-		r.fail(path+".time", "time: 10m", "%v is too short; the least is 1m", c.Time)
+		r.fail(path+".time", "time: 10m", "%v is too short; the minimum is 1m", c.Time)
 	}
 }

@@ -180,9 +180,9 @@ func (f *field) bounds(v reflect.Value) *Error {
 	}
 	switch i := int(v.Int()); {
 	case i < f.least && (i != 0 || f.zero == ""):
-		return wrong("", "%d is too small; the least is %d%s", i, f.least, or)
+		return wrong("", "%d is too small; the minimum is %d%s", i, f.least, or)
 	case i > f.most:
-		return wrong("", "%d is too large; the most is %d%s", i, f.most, or)
+		return wrong("", "%d is too large; the maximum is %d%s", i, f.most, or)
 	}
 	return nil
 }
@@ -199,9 +199,9 @@ func (f *field) fraction(n *yaml.Node) (x float64, e *Error) {
 	}
 	switch {
 	case x < f.low:
-		return 0, wrong("", "%s is too small; the least is %v", n.Value, f.low)
+		return 0, wrong("", "%s is too small; the minimum is %v", n.Value, f.low)
 	case x > f.high:
-		return 0, wrong("", "%s is too large; the most is %s", n.Value, strconv.FormatFloat(f.high, 'f', -1, 64))
+		return 0, wrong("", "%s is too large; the maximum is %s", n.Value, strconv.FormatFloat(f.high, 'f', -1, 64))
 	}
 	return x, nil
 }

@@ -104,7 +104,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		good("send", "Sent: ", "to=reviewer", "text=Look at it", `cc=["lead"]`),
 		bad("send", `type: "tsk" is not one of`, "to=reviewer", "text=x", "type=tsk"),
 		good("ask", "Your default: tabs", "to=reviewer", "text=Tabs?", "default=tabs", "timeout=5"),
-		bad("ask", "timeout: 0 is too small; the least is 1", "to=reviewer", "text=x", "timeout=0"),
+		bad("ask", "timeout: 0 is too small; the minimum is 1", "to=reviewer", "text=x", "timeout=0"),
 		good("inbox", mail, "unread=true"),
 		good("read", "Is it done?", "id="+mail),
 		bad("read", "the argument id is missing: the message"),

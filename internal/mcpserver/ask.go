@@ -72,7 +72,7 @@ func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	case err != nil:
 		return nil, err
 	case len(in.Default) > maxDefault:
-		return nil, fmt.Errorf("default has %d bytes, %d at most; it comes back to you unchanged, so a word is enough", len(in.Default), maxDefault)
+		return nil, fmt.Errorf("default has %d bytes, but the maximum is %d; it comes back to you unchanged, so a word is enough", len(in.Default), maxDefault)
 	}
 	m := &dropbox.Message{To: to, Type: dropbox.Question, Subject: strings.Join(strings.Fields(in.Subject), " ")}
 	if len(to) > 1 {

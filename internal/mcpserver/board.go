@@ -38,7 +38,7 @@ type page struct {
 	Page    string   `json:"page,omitempty"`
 	Text    string   `json:"text,omitempty"`
 	Changed string   `json:"changed,omitempty"`
-	Bytes   int      `json:"bytes,omitempty" jsonschema:"its length; 32768 at most"`
+	Bytes   int      `json:"bytes,omitempty" jsonschema:"its length, at most 32768"`
 	Pages   []string `json:"pages,omitempty" jsonschema:"the existing ones"`
 	Note    string   `json:"note,omitempty"`
 }

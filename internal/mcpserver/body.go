@@ -18,7 +18,7 @@ func checkBody(body []byte, most int, tooLong string) error {
 	case client.NotUTF8:
 		return fmt.Errorf("the text is not UTF-8, at byte %d", at+1)
 	case client.TooLong:
-		return fmt.Errorf("the text has %d bytes, %d at most; %s", len(body), most, tooLong)
+		return fmt.Errorf("the text has %d bytes, but the maximum is %d; %s", len(body), most, tooLong)
 	}
 	return nil
 }

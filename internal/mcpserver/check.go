@@ -72,9 +72,9 @@ func checkValue(name string, v any, p *Schema) error {
 		case p.Type == "integer" && v != float64(int64(v)):
 			return fmt.Errorf("%s: want a whole number, got %v", name, v)
 		case p.Minimum != nil && v < *p.Minimum:
-			return fmt.Errorf("%s: %v is too small; the least is %v", name, v, *p.Minimum)
+			return fmt.Errorf("%s: %v is too small; the minimum is %v", name, v, *p.Minimum)
 		case p.Maximum != nil && v > *p.Maximum:
-			return fmt.Errorf("%s: %v is too large; the most is %v", name, v, *p.Maximum)
+			return fmt.Errorf("%s: %v is too large; the maximum is %v", name, v, *p.Maximum)
 		}
 		return nil
 	case bool:

@@ -79,9 +79,9 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	// tooLong lists the expected errors for a text of 100,000 bytes.
 	tooLong := map[string]string{
 		"to": "no agent named", "cc": "no agent named", "agent": "list_agents names all", "id": "no such message", "thread": "no such message", "reply_to": "no such message",
-		"inbox since": "no such message", "text": "8192 at most; ", "message": "8192 at most; use fewer words", "question": "8192 at most; use fewer words",
-		"board_write text": "32768 at most; summarize", "handoff": "32768 at most; summarize", "default": "1024 at most", "subject": "1024 at most", "key": "1024 at most",
-		"topic": "128 at most", "patterns": "128 at most", "page": "there is no page", "path": "file name too long", "attach": "file name too long",
+		"inbox since": "no such message", "text": "the maximum is 8192; ", "message": "the maximum is 8192; use fewer words", "question": "the maximum is 8192; use fewer words",
+		"board_write text": "the maximum is 32768; summarize", "handoff": "the maximum is 32768; summarize", "default": "the maximum is 1024", "subject": "the maximum is 1024", "key": "the maximum is 1024",
+		"topic": "the maximum is 128", "patterns": "the maximum is 128", "page": "there is no page", "path": "file name too long", "attach": "file name too long",
 		"channel": "neither a channel nor a nick", "name": "neither a channel nor a nick", "read_messages since": "is not a time; write it like",
 	}
 	wrong := []any{7, 1.5, true, nil, []any{}, []any{7}, map[string]any{}, "x"}
@@ -122,10 +122,10 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 				}
 			}
 			if least, ok := p["minimum"].(float64); ok {
-				mistake(good.with(name, least-1), fmt.Sprintf("%s: %v is too small; the least is %v", name, least-1, least))
+				mistake(good.with(name, least-1), fmt.Sprintf("%s: %v is too small; the minimum is %v", name, least-1, least))
 			}
 			if most, ok := p["maximum"].(float64); ok {
-				mistake(good.with(name, most+1), fmt.Sprintf("%s: %v is too large; the most is %v", name, most+1, most))
+				mistake(good.with(name, most+1), fmt.Sprintf("%s: %v is too large; the maximum is %v", name, most+1, most))
 			}
 			long := strings.Repeat("x", 100_000)
 			want := tooLong[tool.Name+" "+name]

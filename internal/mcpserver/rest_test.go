@@ -41,7 +41,7 @@ func TestBoard(t *testing.T) {
 		`{"page":"handoff/reviewer","text":"x"}`:                         "only reviewer may write",
 		`{"page":"../x","text":"x"}`:                                     `there is no page "../x"`,
 		`{"page":"status","text":" "}`:                                   "the text is empty",
-		`{"page":"status","text":"` + strings.Repeat("x", 33<<10) + `"}`: "32768 at most",
+		`{"page":"status","text":"` + strings.Repeat("x", 33<<10) + `"}`: "the maximum is 32768",
 	} {
 		if got := p.fails("board_write", arguments); !strings.Contains(got, want) {
 			t.Errorf("board_write %.60s: %q, want %q", arguments, got, want)

@@ -174,8 +174,8 @@ func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
 		`{"to":"reviewer","text":"x","answerers":"frist"}`:      `answerers: "frist" is not one of any, human, first; did you mean first?`,
 		`{"to":"reviewer","text":"x","answerers":"vote"}`:       `answerers: "vote" is not one of any, human, first`,
 
-		`{"to":"reviewer","text":"x","timeout":0}`:      "timeout: 0 is too small; the least is 1",
-		`{"to":"reviewer","text":"x","timeout":3601}`:   "timeout: 3601 is too large; the most is 3600",
+		`{"to":"reviewer","text":"x","timeout":0}`:      "timeout: 0 is too small; the minimum is 1",
+		`{"to":"reviewer","text":"x","timeout":3601}`:   "timeout: 3601 is too large; the maximum is 3600",
 		`{"to":"reviewer","text":"x","timeout":1.5}`:    "timeout: want a whole number, got 1.5",
 		`{"to":"reviewer","text":"x","on_timeout":"?"}`: `on_timeout: "?" is not one of continue, pause, deny, abort`,
 	} {

@@ -98,7 +98,7 @@ func (p Policy) size(q Question) Verdict {
 		return passes
 	}
 	if n := len(q.Message.Body); p.MaxBody > 0 && n > p.MaxBody {
-		return refuse(RuleSize, fmt.Sprintf("the body has %d bytes, %d at most (policy.max_body_bytes)", n, p.MaxBody),
+		return refuse(RuleSize, fmt.Sprintf("the body has %d bytes; the maximum is %d (policy.max_body_bytes)", n, p.MaxBody),
 			"send the long part as a file: --attach FILE")
 	}
 	return passes
@@ -145,7 +145,7 @@ func (p Policy) hops(q Question) Verdict {
 	if p.MaxHops == 0 || q.Message.Hops <= p.MaxHops {
 		return passes
 	}
-	return halt(RuleHops, fmt.Sprintf("passed on %d times, %d at most (policy.max_hops)", q.Message.Hops, p.MaxHops), askLead)
+	return halt(RuleHops, fmt.Sprintf("passed on %d times; the maximum is %d (policy.max_hops)", q.Message.Hops, p.MaxHops), askLead)
 }
 
 func (p Policy) senderRate(past *Past, q Question) Verdict {
@@ -171,7 +171,7 @@ func (p Policy) echo(past *Past, q Question) Verdict {
 	if n <= p.MaxEchoes {
 		return passes
 	}
-	return halt(RuleEcho, fmt.Sprintf("%s and %s repeat nearly the same text for %s time, %d at most (policy.max_echoes)", shownName(q.speaker()), shownName(q.To), nth(n), p.MaxEchoes), askLead)
+	return halt(RuleEcho, fmt.Sprintf("%s and %s repeat nearly the same text for %s time; the maximum is %d (policy.max_echoes)", shownName(q.speaker()), shownName(q.To), nth(n), p.MaxEchoes), askLead)
 }
 
 // nth returns an ordinal number with its article, as in "the 3rd".

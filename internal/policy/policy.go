@@ -80,7 +80,7 @@ type Verdict struct {
 	Halt   bool   // the conversation must be halted
 }
 
-// String returns the rule and the reason: "hops: passed on 9 times, 8 at most".
+// String returns the rule and the reason: "hops: passed on 9 times; the maximum is 8".
 func (v Verdict) String() string {
 	if v.Reason == "" {
 		return "passes"

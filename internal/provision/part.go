@@ -131,7 +131,7 @@ func (s *setup) make(p part, o Options) error {
 		return nil
 	case e != nil && e.Kind == kindFile:
 		if was == edited && !o.Reset {
-			s.r.kept(p.path, "it was changed since it was made; claude-swarm init --reset recreates it")
+			s.r.kept(p.path, "it was changed after it was created; claude-swarm init --reset recreates it")
 			return nil
 		}
 		if err := s.m.renew(*e, []byte(p.text), true); err != nil {

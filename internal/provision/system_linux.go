@@ -15,7 +15,7 @@ func (e *checkup) watches() {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if errors.Is(err, unix.EMFILE) {
 		e.warn(name, "sysctl fs.inotify.max_user_instances=512",
-			"no further inotify instance (%s at most): mailboxes are checked only every 30 s", limit("max_user_instances"))
+			"no further inotify instance (the maximum is %s): mailboxes are checked only every 30 s", limit("max_user_instances"))
 		return
 	} else if err != nil {
 		e.warn(name, "", "inotify: %v", err)

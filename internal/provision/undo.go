@@ -44,7 +44,7 @@ func (s *setup) undoFile(e entry) error {
 	case err != nil:
 		return err
 	case changed:
-		s.r.kept(path, "it was changed since it was made; remove it yourself if you do not want it")
+		s.r.kept(path, "it was changed after it was created; remove it yourself if you do not want it")
 	default:
 		if err := s.removeBy(path, os.Remove); err != nil {
 			return err

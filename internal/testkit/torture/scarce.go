@@ -66,7 +66,7 @@ func limitFiles(pid, more int) (restore func() error, err error) {
 // noRights takes away the daemon's right to write into the mailboxes, as a careless chmod
 // does. For this to have an effect, the daemon runs without the rights of root.
 var noRights = fault{
-	name: "rights taken away", what: "no folder of the mailboxes can be written; then they can",
+	name: "rights taken away", what: "for a while, no folder of the mailboxes can be written to",
 	full: 12, short: 2, alone: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		spec := arenaSpec{agents: 3, starter: []string{"setpriv", "--inh-caps=-all", "--bounding-set=-dac_override,-dac_read_search"}}
