@@ -1,14 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,8 +11,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // logPoll is how often a followed file is read, even without an event from the daemon. A
@@ -182,100 +175,4 @@ func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time
 		}
 		told(ev)
 	}
-}
-
-// rawLog prints the event stream of the agent's newest turn. With -f it continues with that
-// stream and with the streams of later turns.
-func rawLog(c *cli.Context, p *project, agent string) error {
-	turns := &turnFiles{home: p.home, agent: agent, seen: map[string]bool{}}
-	newest, from, err := turns.next()
-	if err != nil {
-		return err
-	}
-	if newest == "" && !c.Bool("f") {
-		fmt.Fprintf(c.App.ErrWriter, "no turn of %s is kept\n", agent)
-		return nil
-	}
-	var t *tail
-	if newest != "" {
-		var lines []byte
-		if t, lines, err = openTail(newest, from, c.Int("n")); err == nil {
-			_, err = c.App.Writer.Write(lines)
-		}
-		if err != nil {
-			return err
-		}
-		defer func() { t.close() }()
-	}
-	if !c.Bool("f") {
-		return nil
-	}
-	return follow(c, swarm.Filter{Agent: agent}, func(swarm.FeedEvent) {}, func() error {
-		// Look for the next turn first: if there is one, the previous turn has ended, and
-		// its file is complete.
-		next, _, err := turns.next()
-		if err != nil {
-			return err
-		}
-		if t != nil {
-			lines, err := t.more()
-			if err != nil {
-				return err
-			}
-			if _, err := c.App.Writer.Write(lines); err != nil {
-				return err
-			}
-		}
-		if next == "" || t != nil && next == t.path {
-			return nil // a warm client continues in the same file
-		}
-		if t != nil {
-			if err := t.close(); err != nil {
-				return err
-			}
-		}
-		t = &tail{path: next}
-		return nil
-	})
-}
-
-// turnFiles finds the streams of an agent's turns. It reads each turn's record once.
-type turnFiles struct {
-	home  journal.Home
-	agent string
-	seen  map[string]bool
-}
-
-// next returns the stream of the newest turn that began after the last call, and the offset
-// at which that turn begins in the stream. The result newest is "" if there is no such
-// turn.
-func (f *turnFiles) next() (newest string, from int64, err error) {
-	files, err := os.ReadDir(f.home.Turns())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", 0, err
-	}
-	at := time.Time{}
-	for _, file := range files {
-		name := file.Name()
-		if f.seen[name] || filepath.Ext(name) != ".json" {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(f.home.Turns(), name))
-		if err != nil {
-			continue // the file has just been rotated
-		}
-		var rec struct {
-			Turn, Client, Agent string
-			From                runner.Place
-			Begun               time.Time
-		}
-		if json.Unmarshal(data, &rec) != nil {
-			continue
-		}
-		f.seen[name] = true
-		if rec.Agent == f.agent && rec.Begun.After(at) {
-			newest, from, at = f.home.Stream(cmp.Or(rec.Client, rec.Turn)), rec.From.Offset, rec.Begun
-		}
-	}
-	return newest, from, nil
 }
