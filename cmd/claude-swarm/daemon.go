@@ -112,6 +112,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(sigs)
 	d.irc.follow(answering, p.file)
+	defer d.irc.stop()
 	if err := d.webhooks.begin(ctx, p.file); err != nil {
 		return err
 	}
