@@ -158,6 +158,20 @@ func TestWhatIsLeftCannotBeRead(t *testing.T) {
 	}
 }
 
+// A note is not filed before its receipt is written.
+func TestANoteWithoutAReceiptIsNotFiled(t *testing.T) {
+	a := newInbox(t)
+	note := claimed(t, a, dropbox.Note)
+	tmp := filepath.Join(a.Store.Dir(), "coder", "tmp")
+	if err := errors.Join(os.RemoveAll(tmp), os.WriteFile(tmp, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.finishNotes(&journal.Receipt{Notes: []string{note.ID}}); err == nil {
+		t.Error("finishNotes without a place for receipts has no error")
+	}
+	count(t, a, 0, 1, 0, 0)
+}
+
 // A note, or a message that arrived during a turn, stays with the turn until it can be
 // put back.
 func TestMailOfATurnThatCannotWaitAgain(t *testing.T) {
