@@ -391,7 +391,7 @@ func TestADropThatAFullDiskCutOff(t *testing.T) {
 	drop(f, "coder", "whole.md", "whole\n")
 	drop(f, "lead", "note.md", "")
 	f.until("the status names them", func() bool {
-		return f.troubled("not taken in yet, since the disk is full: coder/empty.md, coder/grows.md, coder/short.md, coder/whole.md, lead/note.md")
+		return f.troubled("not taken in yet, because the disk is full: coder/empty.md, coder/grows.md, coder/short.md, coder/whole.md, lead/note.md")
 	})
 	if dead := append(f.files("coder", "dead"), f.files("lead", "dead")...); len(dead) > 0 {
 		t.Errorf("set aside while the disk is full: %v", dead)

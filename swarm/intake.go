@@ -144,7 +144,7 @@ func (in *intake) complain(full map[string][]string) {
 		}
 	}
 	for name, files := range full {
-		in.swarm.mail.Trouble.Set("full "+name, fmt.Sprintf("not taken in yet, since the mailbox of %s is full (max_waiting): %s", name, named(files)))
+		in.swarm.mail.Trouble.Set("full "+name, fmt.Sprintf("not taken in yet, because the mailbox of %s is full (max_waiting): %s", name, named(files)))
 		in.full[name] = true
 	}
 }
@@ -154,7 +154,7 @@ func (in *intake) complainOfDisk(files []string) {
 	const key = "drops wait for the disk"
 	if len(files) > 0 {
 		slices.Sort(files)
-		in.swarm.mail.Trouble.Set(key, "not taken in yet, since the disk is full: "+named(files))
+		in.swarm.mail.Trouble.Set(key, "not taken in yet, because the disk is full: "+named(files))
 	} else if in.tight {
 		in.swarm.mail.Trouble.Clear(key)
 	}

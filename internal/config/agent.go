@@ -18,7 +18,7 @@ type Agent struct {
 
 	// Command is the backend's program and its first arguments. A program with a slash in
 	// its name is an absolute path here; any other is looked up in PATH when a turn starts.
-	Command []string `key:"command" also:"acp_command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file. acp_command is another name of this key. The command of defaults is for the backend of defaults: an agent with another backend has the usual command of that backend."`
+	Command []string `key:"command" also:"acp_command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, and quotes work as in a shell, but no shell runs it. A program with a slash is relative to this file. acp_command is another name of this key. The command of defaults is for the backend of defaults: an agent with another backend has the usual command of that backend."`
 
 	// BackendOptions contains YAML values: nil, bool, int, float64, string, []any and
 	// map[string]any.
@@ -29,7 +29,7 @@ type Agent struct {
 	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of the agent's last turns is kept and given back after the client has compacted its context, in tokens of 4 bytes."`
 	// With a compact_window of 50,000, versions 2.1.197 and 2.1.330 of Claude Code did not
 	// compact a context of 72,000.
-	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), whatever the model's limit: with a model of 1,000,000 tokens the default compacts at a sixth of them. The least is 100000: below that Claude Code does not compact."`
+	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), regardless of the limit of the model: with a model of 1,000,000 tokens the default compacts at a sixth of them. The minimum is 100000, because Claude Code does not compact below that."`
 	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn is ended, and counts as a failure, if it goes this long with no event, no open tool call and no child that uses the processor."`
 	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The longest that a turn may take, not counting the time in which it waits for an answer; a longer turn is ended, and counts as a failure."`
 	RetryDelay    time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with every further one, up to 10 minutes."`
@@ -40,7 +40,7 @@ type Agent struct {
 	// for it. AttachedMail says what the Stop hook of that session does with mail.
 	Attached     bool          `key:"attached" doc:"The agent is a session of Claude Code that a person runs, attached with claude-swarm attach. The daemon runs no turns for it; its mail waits for that session."`
 	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it automatically continues with the next message, at most 8 in a row. notify: it tells its person, who fetches mail with /inbox."`
-	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays running after a turn, for the next message: that saves the time of a start, but costs the client's memory. 0s: a process for each turn. The default is that of the backend: 10m for clients that are slow to start, which are all but claude. It needs session: resume, since a client has only one conversation."`
+	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays running after a turn, for the next message: that saves the time of a start, but costs the client's memory. 0s: a process for each turn. The default is that of the backend: 10m for clients that are slow to start, which are all but claude. It needs session: resume, because a client has only one conversation."`
 	Background   bool          `key:"background" doc:"Let the client work in parallel with the conversation, and begin work on its own: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false, a tool call waits for the work that it began, and those tools are refused, except the ones in allowed_tools. With true, a turn ends when all these tasks have ended; if one never ends, such as a server, stall_timeout or turn_timeout ends the turn."`
 
 	// AllowedTools are the tools that the agent may use. nil allows all; a list denies
@@ -62,7 +62,7 @@ type Agent struct {
 	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its lines, and the copies of its mail, go to the first unless they name another; people speak to it there, or privately. []: the project's channel, and people speak to it in every channel. The # may be left out, {slug} means the project."`
 	Reread   []string          `key:"reread" doc:"Files that the agent reads at the beginning of every turn, relative to cwd."`
 	Env      map[string]string `key:"env" is:"free,name" doc:"Variables added to the client's environment. Values are used as written, without expansion. An agent's variables are added to those of defaults."`
-	Budget   AgentBudget       `key:"budget" like:"{day: 8, turn: 2}" default:"{day: null, turn: null}" doc:"The most that this agent may spend, in place of budget.agent: {day: 8, turn: 2}. null removes a cap."`
+	Budget   AgentBudget       `key:"budget" like:"{day: 8, turn: 2}" default:"{day: null, turn: null}" doc:"The maximum that this agent may spend, in place of budget.agent: {day: 8, turn: 2}. null removes a cap."`
 	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables removed from the client's environment: NAME, or PREFIX_* for all with that prefix."`
 
 	// A Heartbeat of 0 means no heartbeats.

@@ -10,18 +10,18 @@ type Budget struct {
 	Warn    float64     `key:"warn" least:"0.01" most:"1" default:"0.8" doc:"The fraction of a cap, from 0.01 to 1, at which the lead is warned, once."`
 	Swarm   SwarmBudget `key:"swarm" like:"{day: 20}"`
 	Agent   AgentBudget `key:"agent" like:"{day: 8, turn: 2}"`
-	Task    Cap         `key:"task" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that one message may cost: its turn, and the turns of every message that follows from it. 5 means US dollars; {usd: 5, turns: 30, time: 2h} limits each, and time is the time of all turns together. At the cap its mail waits, and you are asked once. null: no cap."`
+	Task    Cap         `key:"task" short:"usd" type:"US dollars, keys with values, or null" doc:"The maximum that one message may cost: its turn, and the turns of every message that follows from it. 5 means US dollars; {usd: 5, turns: 30, time: 2h} limits each, and time is the time of all turns together. At the cap its mail waits, and you are asked once. null: no cap."`
 }
 
 // A SwarmBudget limits what all agents spend together.
 type SwarmBudget struct {
-	Day Cap `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that all agents may spend in a day together: 20 means US dollars; or {usd: 20, turns: 400, time: 12h}. The day ends at midnight in hours.zone, else in the machine's time zone. null: no cap."`
+	Day Cap `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The maximum that all agents may spend in a day together: 20 means US dollars; or {usd: 20, turns: 400, time: 12h}. The day ends at midnight in hours.zone, else in the machine's time zone. null: no cap."`
 }
 
 // An AgentBudget limits what one agent spends.
 type AgentBudget struct {
-	Day  Cap     `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The most that an agent may spend in a day: 8 means US dollars; or {usd: 8, turns: 100, time: 6h}. null: no cap."`
-	Turn float64 `key:"turn" least:"0.01" most:"1000000" type:"US dollars or null" doc:"The most that one turn may spend, in US dollars. The client checks after each request, so a turn may exceed it by one request. turn_timeout limits its time. null: no cap."`
+	Day  Cap     `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The maximum that an agent may spend in a day: 8 means US dollars; or {usd: 8, turns: 100, time: 6h}. null: no cap."`
+	Turn float64 `key:"turn" least:"0.01" most:"1000000" type:"US dollars or null" doc:"The maximum that one turn may spend, in US dollars. The client checks after each request, so a turn may exceed it by one request. turn_timeout limits its time. null: no cap."`
 }
 
 // A Cap is the maximum that may be spent. 0 means no cap in that unit.

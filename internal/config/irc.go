@@ -39,7 +39,7 @@ type IRC struct {
 	Own map[string][]string
 
 	BufferSize     int  `key:"buffer_size" default:"500" doc:"How many lines of each channel are kept for the agents to read."`
-	WakesPerMinute int  `key:"wakes_per_minute" zero:"for any number" default:"10" doc:"The most messages from one channel to agents in a minute. 0: any number."`
+	WakesPerMinute int  `key:"wakes_per_minute" zero:"for any number" default:"10" doc:"The maximum number of messages from one channel to agents in a minute. 0: any number."`
 	Burst          int  `key:"burst" default:"4" doc:"How many lines the bridge may send at once. The default is safe on every server that was tested."`
 	Rate           int  `key:"rate" zero:"for no bound" default:"1" doc:"How many lines a second it may send after that. 0: no limit, for your own server if it has none."`
 	Apart          bool `key:"apart" doc:"Whether the bridge is a separate process (claude-swarm irc run), and not part of the daemon."`

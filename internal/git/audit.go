@@ -61,7 +61,7 @@ type Secrets interface {
 type SecretError struct{ Files []string }
 
 func (e *SecretError) Error() string {
-	return fmt.Sprintf("not recorded, since it contains a token of the swarm: %s", strings.Join(e.Files, ", "))
+	return fmt.Sprintf("not recorded, because it contains a token of the swarm: %s", strings.Join(e.Files, ", "))
 }
 
 // An Audit records one folder of mailboxes in the git repository around it. It keeps

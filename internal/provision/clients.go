@@ -43,7 +43,7 @@ func (e *checkup) judge(ctx context.Context, all []*used) {
 		e.good("supervisor", "%s judges, run by %s", s.Model, strings.Join(command, " "))
 		return
 	}
-	e.wrong("supervisor", "command: below supervisor: in "+e.Config, "%s cannot judge, since %s does not work; only the rules judge", s.Model, strings.Join(command, " "))
+	e.wrong("supervisor", "command: below supervisor: in "+e.Config, "%s cannot judge, because %s does not work; only the rules judge", s.Model, strings.Join(command, " "))
 }
 
 // client checks that a program exists and is a client of this kind.

@@ -141,7 +141,7 @@ func TestTheProgramOfTheJudge(t *testing.T) {
 	}{
 		"no model":              {"{}", "", 1},
 		"the agents' program":   {"{model: small, command: " + client + "}", "ok small judges, run by " + client, 1},
-		"a program that is not": {"{model: small, command: /nowhere/claude}", "wrong small cannot judge, since /nowhere/claude does not work; only the rules judge", 2},
+		"a program that is not": {"{model: small, command: /nowhere/claude}", "wrong small cannot judge, because /nowhere/claude does not work; only the rules judge", 2},
 	} {
 		if err := os.WriteFile(path, fmt.Appendf(nil, "agents: {coder: {command: %s}}\nsupervisor: %s\n", client, tc.section), 0o600); err != nil {
 			t.Fatal(err)
