@@ -56,7 +56,7 @@ var (
 	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")
 )
 
-// A NameError says why a name is not allowed for an agent.
+// A NameError explains why a name is not allowed for an agent.
 type NameError struct {
 	Name   string
 	Reason string
@@ -67,7 +67,7 @@ func (e *NameError) Error() string { return fmt.Sprintf("name %q: %s", e.Name, e
 // Unwrap makes a NameError an [ErrName].
 func (e *NameError) Unwrap() error { return ErrName }
 
-// An UnknownError says that no mailbox has that name, and lists similar names.
+// An UnknownError reports that no mailbox has that name, and lists similar names.
 type UnknownError struct {
 	Name string
 	Near []string // at most 3, nearest first
@@ -83,7 +83,7 @@ func (e *UnknownError) Error() string {
 // Unwrap makes an UnknownError an [ErrNoMailbox].
 func (e *UnknownError) Unwrap() error { return ErrNoMailbox }
 
-// A TooLargeError says what is too large. Sizes are in bytes.
+// A TooLargeError describes what is too large. Sizes are in bytes.
 type TooLargeError struct {
 	What      string // "body", "attachment", "front matter", "file"
 	Size, Max int64
@@ -96,7 +96,7 @@ func (e *TooLargeError) Error() string {
 // Unwrap makes a TooLargeError an [ErrTooLarge].
 func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
-// An InvalidError says why bytes or fields do not form a valid message.
+// An InvalidError explains why bytes or fields do not form a valid message.
 type InvalidError struct {
 	Reason string
 	From   string // the sender, if it could be read

@@ -47,7 +47,7 @@ func TestAccountsOfRealServices(t *testing.T) {
 	ann.say("#project-x", "coder: three, by annabel who is ann")
 	s.mail("coder", 3)
 
-	// The nick ann is free now, and proves nothing.
+	// The nick ann is now free, and proves nothing.
 	eve := newPerson(t, n.Addr, "ann", "#project-x")
 	eve.say("#project-x", "coder: by a nick")
 	eve.say("swarm", "TASK: coder: by a nick, privately")

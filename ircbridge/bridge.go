@@ -12,8 +12,8 @@ type Bridge struct {
 	o Options
 }
 
-// New makes a bridge. It touches no file and no network; the error says what is wrong with
-// the options.
+// New makes a bridge. It does not access files or the network. The error describes what is
+// wrong with the options.
 func New(o Options) (*Bridge, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("irc: %w", err)

@@ -27,7 +27,7 @@ type connection struct {
 	nick     string
 	nicks    []string // its latest nicks, folded: a line from any of them is ours
 	fold     irc.CaseMapping
-	state    irc.State // as it was when the connection began
+	state    irc.State // the state at the beginning of the connection
 	since    time.Time // when this connection began
 	proven   int       // how many pieces of our texts have arrived over it
 	retired  bool
@@ -50,7 +50,7 @@ func (c *connection) doubt() {
 	c.doubtful = true
 }
 
-// begun notes that a connection is up.
+// begun records that a connection is up.
 func (c *connection) begun(st irc.State) {
 	c.since, c.proven = time.Now(), 0
 	c.up, c.doubtful, c.gen, c.state, c.nick, c.fold = true, false, c.gen+1, st, st.Nick, st.CaseMapping()
@@ -85,7 +85,7 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	ctx, c.stop = context.WithCancel(ctx)
 	handled := make(chan struct{}) // closed when the bridge has handled all events
 	l.host.Do(func() func() {
-		if agent != "" { // many connections at once look like an attack
+		if agent != "" { // many connections at the same time look like an attack
 			select {
 			case <-time.After(rand.N(time.Second)):
 			case <-ctx.Done():

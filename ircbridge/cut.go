@@ -33,7 +33,7 @@ type piece struct {
 // A cutter cuts a masked text into pieces.
 type cutter struct {
 	prefix string // put before each piece, such as "[coder] "
-	limit  int    // most bytes in a line, including the prefix
+	limit  int    // maximum number of bytes in a line, including the prefix
 	whole  bool   // the text can be one multiline message
 	read   string // the order that shows the rest
 }

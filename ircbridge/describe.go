@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A status is the part of the state that describes the connection but not its channels.
+// A status is the part of the state that describes the connection, without its channels.
 type status struct {
 	connected  bool
 	since      time.Time // when connected last changed

@@ -37,8 +37,8 @@ var whatFor = []struct{ name, without string }{
 }
 
 // Doctor connects to the server, finds out what it can do, and leaves again. It joins no
-// channel and says nothing. It adds one character to the nick, so that a running bridge
-// keeps its nick. The error says what is wrong with the options, or why there is no
+// channel and sends no text. It adds one character to the nick, so that a running bridge
+// keeps its nick. The error describes what is wrong with the options, or why there is no
 // connection.
 func Doctor(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {

@@ -104,8 +104,8 @@ const calmEvery = 3
 // sent again and marked.
 //
 // If the server has a history, no incoming line is lost or duplicated. See
-// [traffic.checkIn] for a server without a history: there the bridge says which lines it
-// does not know.
+// [traffic.checkIn] for a server without a history: in that case the bridge reports which
+// lines it does not know.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -135,8 +135,8 @@ func newFaultyTraffic(tr *traffic) *faultyTraffic {
 	return &faultyTraffic{traffic: tr, times: map[string]int{}, took: map[string]time.Duration{}}
 }
 
-// breakConnections breaks connections in every way, and checks the messages. If there is
-// more than one faultyTraffic, they share the messages and the faults.
+// breakConnections breaks connections in every possible way, and checks the messages. If
+// there is more than one faultyTraffic, they share the messages and the faults.
 func breakConnections(t *testing.T, all ...*faultyTraffic) {
 	t.Helper()
 	for _, s := range all {
@@ -214,7 +214,7 @@ func (s *faultyTraffic) endFault(i int) {
 			s.drop()
 		}
 		if s.at == irctest.Down {
-			s.line() // one line is not enough: the bridge may be away
+			s.line() // one line is not enough, because the bridge may be disconnected
 		}
 		return false
 	}, s.mailbox)

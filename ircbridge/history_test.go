@@ -95,7 +95,7 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 			eventually(t, "heard", func() bool { return len(s.heard("#project-x")) == 1 })
 			s.stop()
 			bob := newPerson(t, srv.Addr, "coder-bob", "#project-x")
-			newPerson(t, srv.Addr, "coder", "#project-x") // read as talk, "coder joined the channel" would address that agent
+			newPerson(t, srv.Addr, "coder", "#project-x") // as an ordinary line, "coder joined the channel" would address that agent
 			bob.say("#project-x", "swarm: joined the channel")
 			s.start()
 			s.ready()

@@ -47,8 +47,9 @@ func beBridge(args []string) error {
 // atOnce is the maximum number of messages that wait for IRC while bridges are killed.
 const atOnce = 12
 
-// TestKilled kills the bridge's process at 20 random moments while messages go out and
-// lines come in. Each time, a text is on its way between the bridge and the server.
+// TestKilled kills the bridge's process at 20 random moments while messages are being
+// sent and lines are being received. Each time, a text is on its way between the bridge
+// and the server.
 //
 // No outgoing message is lost. If the server has a history, none is sent twice. If it has
 // none, at most four unproven messages are sent again for each kill, and marked. See
@@ -85,7 +86,7 @@ func killed(t *testing.T, s *traffic) {
 		}
 		moment := rand.N(3 * time.Millisecond)
 		struck := s.proxy.OnText(bothWays[i%2], rand.N(60), func() {
-			if i%4 > 1 { // otherwise kill the bridge at once, before the text has passed
+			if i%4 > 1 { // otherwise the bridge is killed at once, before the text has passed
 				time.AfterFunc(moment, func() { _ = cmd.Process.Kill() })
 				return
 			}

@@ -87,7 +87,7 @@ func (s *speech) arrived(f *saying, via *connection) {
 		s.cut[f.conn] = append(s.cut[f.conn], f)
 	case errors.Is(err, irc.ErrNotSent):
 		via.doubt()
-		f.unsure = max(f.unsure, f.sent) // some lines of a piece may have arrived before the cut
+		f.unsure = max(f.unsure, f.sent) // some lines of a piece may have arrived before the connection ended
 		s.release(f)
 	case errors.Is(err, irc.ErrQueueFull):
 		s.release(f)

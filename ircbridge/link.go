@@ -114,7 +114,7 @@ func (l *link) connectAgents() {
 	}
 }
 
-// over notes that the library no longer keeps a connection up, because the bridge is
+// over records that the library no longer keeps a connection up, because the bridge is
 // ending or because retries would not help.
 func (l *link) over(c *connection, err error) {
 	if c.agent != "" {
@@ -244,8 +244,9 @@ func (l *link) Connection() (n int, since time.Time) { return l.main.gen, l.main
 
 // If the server may have hung up because of a text, that text waits until the connection
 // has proved reliable. Otherwise a bad network would look like a bad message. A
-// connection has proved reliable when othersFirst pieces of other texts have arrived over
-// it, or when it has lasted standFirst times the first pause between two tries.
+// connection counts as reliable when othersFirst pieces of other texts have arrived over
+// it, or when it has lasted standFirst times as long as the first pause between two
+// tries.
 const (
 	othersFirst = 8
 	standFirst  = 5

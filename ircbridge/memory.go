@@ -51,10 +51,10 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// ownBehind says which lines are known if the buffer has one of our lines: all lines that
-// people wrote in the channel more than ownBehind before it. Our line enters the buffer when
-// it is proven. A line that a person wrote a little earlier may be handled after that, or
-// never if this process is killed.
+// ownBehind determines which lines are known if the buffer contains one of our lines: all
+// lines that people wrote in the channel more than ownBehind before our line. Our line
+// enters the buffer when it is proven. A line that a person wrote a little earlier may be
+// handled after that, or never if this process is killed.
 const ownBehind = provenWithin + clockSkew
 
 // private returns the time up to which all private messages are known. If no bridge has

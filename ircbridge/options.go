@@ -133,7 +133,7 @@ func (s Server) HostPort() string {
 	return net.JoinHostPort(strings.Trim(s.Addr, "[]"), port)
 }
 
-// A Style says under which name an agent's words appear.
+// A Style determines the name under which an agent's words appear.
 type Style string
 
 // The styles. If the server does not support a style, the bridge falls back to StylePrefix,
@@ -161,7 +161,7 @@ func (o *Options) fixed() []string {
 	return list
 }
 
-// check completes the options, or says what is wrong with them.
+// check completes the options, or returns what is wrong with them.
 func (o *Options) check() error {
 	o.Name, o.Title, o.Mask = Name, Title, o.masker().Mask
 	if err := o.Options.Check(); err != nil {

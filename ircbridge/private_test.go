@@ -54,7 +54,7 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 			t.Errorf("ann was told %d times, want %d", got, n)
 		}
 	}
-	newPersonBy(t, irc.Config{Addr: srv.Addr, Nick: "ann"}) // ann must be online, or the server has nobody to deliver the notice to
+	newPersonBy(t, irc.Config{Addr: srv.Addr, Nick: "ann"}) // ann must be online, because otherwise the server cannot deliver the notice
 	s.start()
 	s.ready()
 	s.stop()

@@ -46,7 +46,7 @@ func (s *speech) recall(f *saying) {
 }
 
 // lingerPatience is how long a server may continue to send the lines of our earlier
-// connection: with 40 lines, 18 s was seen.
+// connection. With 40 lines, 18 s was observed.
 const lingerPatience = 20 * time.Second
 
 // lingers reports whether a message that may have been sent must wait, because the nick

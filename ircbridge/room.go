@@ -126,7 +126,7 @@ func (r *rooms) handle(e irc.Event) {
 	case irc.Joined:
 		rm := r.known(e.Channel)
 		if rm == nil {
-			return // the server put us there; the library leaves the channel
+			return // the server has put us into this channel; the library leaves it
 		}
 		rm.stale = true
 		if e.Own {
@@ -173,11 +173,12 @@ func (r *rooms) handle(e irc.Event) {
 		if rm := r.known(e.Channel); rm != nil {
 			rm.stale, rm.bare = true, "" // we may be an operator now
 		}
-	case irc.TopicChanged: // the state shows it
+	case irc.TopicChanged: // the state shows the topic
 	}
 }
 
-// caughtUp notes that all lines that were sent to a channel while we were away are known.
+// caughtUp records that all lines that were sent to a channel while we were away are
+// known.
 func (r *rooms) caughtUp(e irc.CaughtUp) {
 	rm := r.known(e.Target)
 	if rm == nil {
@@ -187,8 +188,8 @@ func (r *rooms) caughtUp(e irc.CaughtUp) {
 	r.askModes(rm)
 }
 
-// giveUp notes that a channel does not let us in. The library tries again after retry, or
-// never if retry is 0. Texts for the channel are given up.
+// giveUp records that a channel does not let us in. The library tries again after retry,
+// or never if retry is 0. Texts for the channel are given up.
 func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	now := time.Now()
 	if rm.failed == "" {
@@ -223,8 +224,8 @@ func (rm *room) tell(e bridge.Entry) {
 // release tells all who wait for a channel that the outcome is unknown.
 func (rm *room) release() { rm.tell(bridge.Entry{Dropped: true, Name: rm.name}) }
 
-// overdue gives up channels about which the server says nothing, and asks for them again
-// later. It deletes a failed channel that is no longer wanted.
+// overdue gives up channels about which the server does not answer, and asks for them
+// again later. It deletes a failed channel that is no longer wanted.
 func (r *rooms) overdue(now time.Time) {
 	for key, rm := range r.all {
 		switch {

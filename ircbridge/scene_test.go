@@ -19,7 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// patience is the longest time that a test waits for an event. Other machines may be slow.
+// patience is the longest time that a test waits for an event. It is long because other
+// machines may be slow.
 const patience = 3 * time.Minute
 
 // onEachServer runs a test on two real servers, an old one and a modern one.

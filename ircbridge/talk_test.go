@@ -86,7 +86,7 @@ func TestTheLeadByItsName(t *testing.T) {
 				t.Errorf("answer %d: %+v\n%s", i, m, m.Body)
 			}
 		}
-		ann.say("#project-x", "opus-orange: is anything else?") // no question is open, so this is talk between people
+		ann.say("#project-x", "opus-orange: is anything else?") // no question is open, so this counts as talk between people
 		ann.say("#project-x", "TASK: @opus-orange do it yourself")
 		ann.like("Whose task is that? Name one of: coder, tester")
 		s.mail(dropbox.Lead, 3)

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A traffic sends out numbered messages from coder, and sends in numbered lines from ann,
+// A traffic sends numbered messages from coder and receives numbered lines from ann,
 // through a network that can break. Every fourth line is for coder.
 type traffic struct {
 	*scene

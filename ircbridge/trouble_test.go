@@ -232,7 +232,8 @@ func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	})
 }
 
-// The status says that a nick is taken, and the log says in words that the server hung up.
+// The status says that a nick is taken, and the log states in words that the server hung
+// up.
 func TestTroubleInWords(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		proxy := irctest.NewProxy(t, addr)

@@ -40,7 +40,7 @@ func (c *control) turnEnded() {
 	c.end, c.ended, c.cut = nil, nil, nil
 }
 
-// comesTo notes the outcome of the running turn's message.
+// comesTo records the outcome of the running turn's message.
 func (c *control) comesTo(state dropbox.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

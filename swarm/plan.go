@@ -118,7 +118,7 @@ type Retention struct {
 	RefusedMB   int64
 }
 
-// A Spec says how one agent works. It does not change while a turn runs.
+// A Spec describes how one agent works. It does not change while a turn runs.
 type Spec struct {
 	Name    string
 	Role    string

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A runningError says that another daemon is already running for the project.
+// A runningError reports that another daemon is already running for the project.
 type runningError struct{ note discovery.Note }
 
 func (e *runningError) Error() string {

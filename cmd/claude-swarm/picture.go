@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A look says how to draw the status for a person.
+// A look describes how to draw the status for a person.
 type look struct {
 	now     time.Time
 	paint   palette

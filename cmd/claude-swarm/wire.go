@@ -223,7 +223,7 @@ func serversOf(a config.Agent) map[string]runner.Server {
 	return servers
 }
 
-// A daemonOrder says how a daemon is started.
+// A daemonOrder describes how a daemon is started.
 type daemonOrder struct {
 	project *project
 	agents  []string // start only these and stop the others; empty: leave all as they were

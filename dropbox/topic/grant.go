@@ -25,8 +25,8 @@ type Grant struct {
 	At    time.Time `json:"at"`
 }
 
-// A TakenError says that another agent has claimed a publication, or that the publication
-// is closed.
+// A TakenError reports that another agent has claimed a publication, or that the
+// publication is closed.
 type TakenError struct {
 	Grant
 	Closed bool

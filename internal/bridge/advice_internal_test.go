@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A remedied link returns the same remedy for every reason.
+// remedied is a link that returns the same remedy for every reason.
 type remedied struct {
 	*stubLink
 	remedy Remedy
@@ -52,7 +52,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// An order to enter or leave a channel gets one answer.
+// Each order to join or leave a channel gets exactly one answer.
 func TestOrdersAboutAChannelAreAnswered(t *testing.T) {
 	r, _ := newListener(t, "", Options{})
 	link, o := r.link.(*stubLink), r.listener.orders

@@ -2,36 +2,36 @@ package bridge
 
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
-// maxArrivals is the maximum number of lines that can wait for an earlier delivery to end.
-// At this limit, the loop waits, and so do the link and the server.
+// maxArrivals is the maximum number of lines that can wait while an earlier delivery is in
+// progress. At this limit, the loop blocks, and with it the link and the server.
 const maxArrivals = 256
 
-// An arrival is a line together with the messages that it asks for. The line goes into
-// the buffer only after the delivery of those messages has ended, so the bridge has already
-// acted on every line that is in the buffer after a crash.
+// An arrival is a line together with the messages that it requests. The line is added to
+// the buffer only after those messages have been delivered or refused, so after a crash
+// the buffer contains only lines that the bridge has already acted on.
 type arrival struct {
 	line   Line
 	drafts []dropbox.Draft
-	then   []func(dropbox.Outcome) // tells the person the outcome of a draft
+	then   []func(dropbox.Outcome) // one callback per draft, which tells the person the outcome
 }
 
-// add adds a message that the line asks for.
+// add adds a message that the line requests.
 func (a *arrival) add(d dropbox.Draft, then func(dropbox.Outcome)) {
 	a.drafts, a.then = append(a.drafts, d), append(a.then, then)
 }
 
-// arrivals delivers people's lines to the agents' mailboxes, and puts the lines into the
+// arrivals delivers people's lines to the agents' mailboxes, and adds the lines to the
 // buffer. The loop owns it.
 type arrivals struct {
 	loop       *loop
 	rec        *record
 	store      *dropbox.Store
-	waiting    []arrival   // arrivals that wait for an earlier delivery to end
+	waiting    []arrival   // arrivals waiting for an earlier delivery to end
 	delivered  chan func() // functions that the loop runs when a delivery ends
 	delivering bool
 }
 
-// finish delivers the messages that a line asks for, and then puts the line into the
+// finish delivers the messages that a line requests, and then adds the line to the
 // buffer. Lines keep their order.
 func (r *arrivals) finish(a arrival) {
 	if len(a.drafts) == 0 && !r.delivering {
@@ -45,8 +45,8 @@ func (r *arrivals) finish(a arrival) {
 	r.deliverNext()
 }
 
-// deliverNext delivers the waiting arrivals in parallel with the loop. Arrivals that come
-// in the meantime form the next batch: delivering many messages takes as long as
+// deliverNext delivers the waiting arrivals in parallel with the loop. Lines that arrive
+// in the meantime form the next batch, because delivering many messages takes as long as
 // delivering one.
 func (r *arrivals) deliverNext() {
 	if r.delivering || len(r.waiting) == 0 {

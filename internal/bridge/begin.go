@@ -9,15 +9,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The bridge gives up a message once the server has hung up this many times while the
-// message was being sent. maxHangUps applies if the server announced the last hang-up,
-// maxBareHangUp if the connection ended without an announcement, as on a bad network.
+// The bridge gives up on a message once the server has hung up this many times while the
+// message was being sent. maxHangUps applies if the server announced the last hang-up;
+// maxBareHangUp applies if the connection ended without an announcement, as on a bad
+// network.
 const (
 	maxHangUps    = 2
 	maxBareHangUp = 4
 )
 
-// begin starts to send a claimed message.
+// begin starts sending a claimed message.
 func (o *outbox) begin(f *flight) {
 	switch {
 	case f.Bad != nil:
@@ -63,7 +64,7 @@ func (o *outbox) begin(f *flight) {
 func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	f := o.flights[s.ID]
 	if f == nil {
-		return false // the bridge is ending
+		return false // because the bridge is ending
 	}
 	f.shown = l.Shown
 	switch l.Fate {
@@ -112,7 +113,7 @@ func (o *outbox) asked(f *flight) {
 	o.questions.bound()
 }
 
-// putBack puts back a message that may have been partly sent. hungUp says whether the
+// putBack puts back a message that may have been partly sent. hungUp reports whether the
 // other side may have hung up because of it.
 func (o *outbox) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)

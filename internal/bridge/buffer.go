@@ -20,7 +20,7 @@ import (
 type Line struct {
 	N       int64     `json:"n"` // the line's number in its channel, from 1; a restart does not reset it
 	At      time.Time `json:"at"`
-	Channel string    `json:"channel"` // or the nick of a person who wrote privately
+	Channel string    `json:"channel"` // or the nick of a person who sent a private message
 	Nick    string    `json:"nick"`    // the person's nick, or the agent's name
 	Account string    `json:"account,omitempty"`
 	Text    string    `json:"text"` // without formatting
@@ -33,7 +33,7 @@ type Line struct {
 }
 
 // Speaker returns the name of a line's speaker as people see it. called returns the name
-// of a mailbox's owner. For a speaker without a mailbox, Speaker returns the nick.
+// of a mailbox's owner. If the speaker has no mailbox, Speaker returns the nick.
 func (l Line) Speaker(called func(mailbox string) string) string {
 	if l.Drop == "" {
 		return l.Nick
@@ -41,15 +41,15 @@ func (l Line) Speaker(called func(mailbox string) string) string {
 	return called(l.Nick)
 }
 
-// DefaultBufferSize is the number of lines of each channel that readers can see by default.
+// DefaultBufferSize is the default number of lines per channel that readers can see.
 const DefaultBufferSize = 500
 
-// remembered is the minimum number of lines that a channel's file keeps. The bridge
-// learns from them which msgids it has seen.
+// remembered is the minimum number of lines that a channel's file keeps. They tell the
+// bridge which msgids it has seen.
 const remembered = 1000
 
 // bufferFile returns the path of a channel's file in a bridge's folder. The file name is
-// in lower case, and characters that do not belong in a file name are escaped.
+// in lower case, and characters that are unsafe in a file name are escaped.
 func bufferFile(dir, channel string) string {
 	return filepath.Join(dir, "buffer", fileName(channel)+".jsonl")
 }
@@ -74,24 +74,25 @@ func fileName(name string) string {
 // A buffer keeps the last lines of a channel in a file. Only the bridge writes the file;
 // readers may open it at any time. One goroutine owns the buffer.
 //
-// A line without a number is for the bridge only. It says that an earlier line with the
-// same msgid is ours. Its Drop and Upto say which part of which message that earlier line
-// shows.
+// A line without a number is for the bridge's own use. It says that an earlier line with
+// the same msgid is ours. Its Drop and Upto name the message, and the part of it, that
+// the earlier line shows.
 //
-// A line is written at once but not synced, so a killed process loses no line. A power
-// cut may lose some; they come back from the server's history if there is one.
+// A line is written immediately but not synced, so a killed process loses no lines. A
+// power cut can lose some; the bridge recovers them from the server's history if there is
+// one.
 type buffer struct {
 	path  string
-	keep  int // lines that remain after a rewrite
-	lines int // in the file
+	keep  int // how many lines remain after a rewrite
+	lines int // the lines in the file
 	last  int64
 	seen  map[string]bool // the msgids in the file; true for a message of ours
 	spoke time.Time       // when our last line was sent
 	f     *os.File
 }
 
-// openBuffer opens the buffer of a channel, and removes an incomplete line that a crash
-// left at the end. The caller closes the buffer.
+// openBuffer opens the buffer of a channel, and removes any incomplete line that a crash
+// left at its end. The caller must close the buffer.
 func openBuffer(dir, channel string, size int) (*buffer, error) {
 	b := &buffer{path: bufferFile(dir, channel), keep: max(size, remembered), seen: map[string]bool{}}
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
@@ -129,8 +130,8 @@ func (b *buffer) remember(l Line) {
 	}
 }
 
-// parseLines parses the contents of a buffer's file. It leaves out anything that is not a
-// line, such as an incomplete last line that is still being written.
+// parseLines parses the contents of a buffer's file. It skips anything that is not a
+// valid line, such as a last line that is still being written.
 func parseLines(data []byte) []Line {
 	var lines []Line
 	for raw := range bytes.Lines(data) {
@@ -142,9 +143,9 @@ func parseLines(data []byte) []Line {
 	return lines
 }
 
-// add numbers a line and writes it. If the file already has a line with that msgid, add
-// writes at most a line without a number, which says that the earlier line is ours. added
-// says whether add wrote anything.
+// add gives a line a number and writes it. If the file already has a line with that
+// msgid, add writes nothing, or only a line without a number that marks the earlier line
+// as ours. added reports whether add wrote anything.
 func (b *buffer) add(l Line) (added bool, err error) {
 	ours, known := b.seen[l.MsgID]
 	switch {
@@ -262,12 +263,13 @@ func keepBy(files durable.Files, path string, v any) error {
 	return files.Write(path, durable.Options{}, append(data, '\n'))
 }
 
-// writeVolatile replaces a file. A power cut may bring the old contents back.
+// writeVolatile replaces a file. After a power cut, the file may have its old contents
+// again.
 func writeVolatile(path string, data []byte) error {
 	return durable.Files{}.Write(path, durable.Options{Volatile: true}, data)
 }
 
-// writeSmall writes the notes about a reader. A power cut may bring the old ones back.
+// writeSmall writes the notes about a reader. A power cut may undo the write.
 func writeSmall(path string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// orderChannel carries out an order about a channel: to join it, to leave it, to show its
-// topic, or to set its topic to text.
+// orderChannel carries out an order to join or leave a channel, to show its topic, or to
+// set its topic to text.
 func (r *orders) orderChannel(t Text, word, name, text string) {
 	if name = strings.TrimRight(name, ",:"); name == "" {
 		r.rep.tell(t, "Say which channel. Try: "+r.link.Self()+": "+word+" #general")
@@ -30,13 +30,14 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 		r.orderTopic(t, ch, text)
 	case ch.Fixed || t.Private || !sameChannel(r.link, t.Target, name):
 		r.rep.tell(t, r.partFor(name))
-	default: // answer before leaving: afterwards nothing can be sent there
+	default: // answer first, because nothing can be sent there after leaving
 		r.rep.tellThen(t, "I leave "+ch.Name+".", func() { r.partFor(name) })
 	}
 }
 
 // joinFor joins a channel for a person with the "control" right, and tells the person the
-// outcome when it is known. A channel that shut us out is retried at once.
+// outcome when it is known. If an earlier attempt to join the channel was refused,
+// joinFor retries at once.
 func (r *orders) joinFor(t Text, name string) {
 	if ch, _ := r.link.Rooms().Channel(name); ch.In {
 		r.rep.tell(t, "I am in "+ch.Name+" already.")

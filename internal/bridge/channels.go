@@ -14,9 +14,9 @@ type Channels struct {
 	Alerts  string
 	Errors  string
 
-	// Own maps each agent that has its own channels to those channels. If a message from
-	// such an agent has no other destination, it goes to the agent's first channel.
-	// People can speak to the agent only in its channels, or privately.
+	// Own maps agents to their own channels, if they have any. A message from such an
+	// agent that has no other destination goes to the agent's first channel. People can
+	// speak to such an agent only in its channels or privately.
 	Own map[string][]string
 }
 
@@ -36,8 +36,8 @@ func (c Channels) WorkOf(taskID string) string {
 // taskID is the length of a conversation's id.
 const taskID = 10
 
-// taskOf returns the id of the conversation that a channel belongs to, judging by the
-// channel's name, or "" for other channels.
+// taskOf parses a channel's name and returns the id of the conversation that the channel
+// belongs to, or "" if the channel is not a task's.
 func (c Channels) taskOf(channel string) string {
 	before, after, ok := strings.Cut(strings.ToLower(c.Work), "{task-id}")
 	name := strings.ToLower(channel)

@@ -19,7 +19,7 @@ import (
 // gives advice.
 const Silence = 10 * time.Minute
 
-// A check says when a reader last read the channels, and when it last got advice.
+// A check records when a reader last read the channels, and when it last got advice.
 type check struct {
 	Since time.Time `json:"since"`         // when the reader last read or, if it never has, when CheckIn was first called
 	Told  time.Time `json:"told,omitzero"` // when the reader last got advice
@@ -27,10 +27,10 @@ type check struct {
 
 // CheckIn returns one line of advice for a reader who has not read for [Silence] while a
 // channel that the bridge is in has unread lines. Otherwise it returns "". It gives the
-// advice only once per silence. Neither the reader's own lines nor the bridge's own
-// lines, such as the news that a turn began, count as unread. project is the channel that
-// is read when none is named. tool says whether the reader has the bridge's read tool,
-// such as irc_read, in addition to the command line.
+// advice only once per period of silence. Neither the reader's own lines nor the bridge's
+// own lines, such as the news that a turn began, count as unread. project is the channel
+// that is read when none is named. tool reports whether the reader has the bridge's read
+// tool, such as irc_read, in addition to the command line.
 func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error) {
 	c, err := r.check()
 	switch {
@@ -81,7 +81,7 @@ func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error
 	return line, r.noteCheck(check{Since: c.Since, Told: now})
 }
 
-// lasting returns a duration in whole minutes, or in hours or days when it is long.
+// lasting formats a duration in whole minutes, or in hours or days if it is long.
 func lasting(d time.Duration) string {
 	switch {
 	case d < 2*time.Hour:
@@ -92,13 +92,13 @@ func lasting(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// ownMark occurs in the JSON of each line with the bridge's own words, and in no other
+// ownMark occurs in the JSON of every line that the bridge itself wrote, and in no other
 // line, because quotes in a text are escaped.
 var ownMark = []byte(`"own":true`)
 
-// waits reports whether a channel has unread lines after a mark; bridge is the bridge's
-// nick. Because waits is called at the beginning of every turn, it must be fast: it
-// parses the lines from the end, and stops as soon as the answer is known.
+// waits reports whether a channel has unread lines after a mark. bridge is the bridge's
+// nick. Because waits is called at the beginning of every turn, it must be fast. It
+// therefore parses the lines from the end and stops as soon as the answer is known.
 func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
 	data, err := os.ReadFile(bufferFile(r.Dir, channel))
 	if errors.Is(err, fs.ErrNotExist) {

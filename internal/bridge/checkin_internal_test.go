@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// One reader gets advice as time passes and lines arrive.
+// A reader gets advice as time passes and lines arrive.
 func TestCheckIn(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "irc")
 	if err := os.Mkdir(home, 0o700); err != nil {

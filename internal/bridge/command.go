@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// orders carries out what people ask of the bridge itself.
+// orders carries out the orders that people give to the bridge itself.
 type orders struct {
 	link      Link
 	loop      *loop
@@ -23,7 +23,7 @@ type orders struct {
 	asking    int                        // orders that the daemon has not answered yet
 }
 
-// command carries out an order to the bridge, and answers.
+// command carries out an order to the bridge, and answers the person.
 func (r *orders) command(t Text, m meaning, agents []string) {
 	words := strings.Fields(m.order)
 	word, arg := help, ""
@@ -47,7 +47,7 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 		name, ok := r.agentNamed(t, arg, agents)
 		switch {
 		case !ok:
-		case len(words) > 2: // a time or a second agent would be ignored
+		case len(words) > 2: // otherwise a time or a second agent would be ignored
 			r.rep.tell(t, fmt.Sprintf("%s takes one agent and nothing else. Try: %s: %s %s", word, r.link.Self(), word, name))
 		default:
 			r.steer(t, Order(word), name, "")
@@ -95,7 +95,8 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 	}
 }
 
-// agentNamed finds the agent that a person named; if there is none, it tells the person.
+// agentNamed finds the agent that a person named. If there is no such agent, it tells the
+// person.
 func (r *orders) agentNamed(t Text, name string, agents []string) (string, bool) {
 	name = strings.ToLower(strings.Trim(name, "@:,"))
 	if slices.Contains(agents, name) {
@@ -113,7 +114,7 @@ func (r *orders) agentNamed(t Text, name string, agents []string) (string, bool)
 	return "", false
 }
 
-// steer passes a person's order to the daemon; why is the reason that they gave.
+// steer passes a person's order to the daemon; why is the reason that the person gave.
 func (r *orders) steer(t Text, order Order, agent, why string) {
 	by := t.Nick + " on " + r.mail.title
 	if t.Who.Account != "" {
@@ -125,7 +126,8 @@ func (r *orders) steer(t Text, order Order, agent, why string) {
 	r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Steer(ctx, order, agent, by) })
 }
 
-// ask asks the daemon, which may take a while, and sends the answer to the person.
+// ask sends a question to the daemon, whose answer may take a while, and passes the
+// answer to the person.
 func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
 	if r.swarm == nil {
 		r.rep.tell(t, "No daemon is running.")
@@ -185,7 +187,8 @@ func (r *orders) bring(t Text, q question, o Origin, body string) {
 	}
 }
 
-// noOrder says that the words are not an order, and suggests a similar order.
+// noOrder returns an error message for a word that is not an order. The message suggests
+// a similar order.
 func (r *orders) noOrder(word, rest string) string {
 	try := help
 	if near := dropbox.Nearest(word, orderWords); len(near) > 0 {

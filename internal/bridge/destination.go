@@ -6,20 +6,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A destination says where to send a message, to whom, and how urgent it is.
+// A destination describes where to send a message, to whom, and how urgent it is.
 type destination struct {
 	request   Do
 	target    string // a channel or a nick
-	person    string // the person who is addressed in a channel; "" means everybody
+	person    string // the person addressed in a channel; "" means everybody
 	priority  Priority
 	announces Announcement
 	passing   bool   // nobody is waiting for it; see passing below
-	copied    bool   // it shows a copy of a message that is stored elsewhere
-	alone     bool   // it is text for a person: the target is not a channel
+	copied    bool   // it is a copy of a message that is stored elsewhere
+	alone     bool   // the text is for a person, so the target is not a channel
 	answers   string // the server's id of the line that the message answers; "" if it is unknown
 }
 
-// private reports whether the message goes privately to the person whose line it answers.
+// private reports whether the message is a private reply to the person whose line it
+// answers.
 func (p destination) private() bool { return p.target == p.person }
 
 // destinationOf decides where a message goes. n is the message's own origin. origin is
@@ -44,8 +45,8 @@ func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge stri
 }
 
 // passing reports whether a message is a copy that nobody is waiting for, such as a
-// report that a turn began. A copy of the result of a person's task is not passing: that
-// person is waiting for the result.
+// report that a turn began. A copy of the result of a person's task is not passing,
+// because that person is waiting for the result.
 func passing(m *dropbox.Message, n Origin, bridge string) bool {
 	if n.About == "" || n.Do != "" || m.Priority != dropbox.Low || m.Type == dropbox.Question {
 		return false

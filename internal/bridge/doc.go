@@ -1,8 +1,8 @@
-// Package bridge carries messages between the mailboxes and a chat, on any network.
+// Package bridge carries messages between the mailboxes and a chat network of any kind.
 //
-// A bridge has a name, such as irc, and posts the messages in the mailbox of that name.
-// Every text for the network is first a message in that mailbox. So the text is durable
-// before the bridge connects, and is not lost while the network is down. The only
+// A bridge has a name, such as irc, and posts the messages from the mailbox of that name.
+// Every text for the network is first stored as a message in that mailbox. So the text is
+// durable before the bridge connects, and is not lost while the network is down. The only
 // exceptions are the bridge's own answers to people's lines, which are not messages. A
 // line in which a permitted person speaks to an agent becomes a message in that agent's
 // mailbox.
@@ -20,29 +20,30 @@
 //	    AGENT/new/ <--- mention, TASK: --- Heard: a text <-------------|
 //	    buffer/    <--- every line of every channel --- |
 //
-// The bridge knows mailboxes and people: who may give which orders, which questions wait
-// for an answer, and what is shown where. A [Link] knows the connections, channels and
-// names of one network. The bridge calls the link, and the link reports to its [Host],
-// all in one goroutine. Slow work runs in parallel, through [Host.Do].
+// The bridge handles mailboxes and people: who may give which orders, which questions are
+// waiting for an answer, and which messages are shown in which channel. A [Link] handles
+// the connections, channels and names of one network. The bridge calls the link, and the
+// link reports to its [Host], all in one goroutine. Slow work runs in parallel, through
+// [Host.Do].
 //
 // # Promises
 //
 // Every message that the bridge's mailbox accepts is posted or carried out, or it ends in
 // dead/ with the reason, and its sender is told. Only a copy of a message that is stored
-// elsewhere may be filed as not shown instead. When a connection or this process ends in
-// the middle of a message, the link later resends every part that is not proven to have
+// elsewhere may be filed as not shown instead. If a connection or this process ends in
+// the middle of a message, the link later resends every part that is not known to have
 // arrived. After a long outage, one line says how many turns began and ended. The
 // separate copies that report those turns are filed as not shown.
 //
-// Only a permitted person can give orders: see [Permit]. A denied order is kept in the
-// buffer and in the log, and goes nowhere else. Lines from the history, notices, lines
-// from bots, relayed lines and our own lines are never obeyed.
+// Only a permitted person can give orders: see [Permit]. A denied order is kept only in
+// the buffer and in the log. Lines from the history, notices, lines from bots, relayed
+// lines and our own lines are never obeyed.
 //
 // # Files
 //
-// Other programs read everything that they need to know about a bridge from files, even
-// while the bridge is not running. None of the functions that read these files needs a
-// connection. The files are in the bridge's [Folder], inside the daemon's folder:
+// Other programs read all information about a bridge from files, even while the bridge is
+// not running. The functions that read these files need no connection. The files are in
+// the bridge's [Folder], inside the daemon's folder:
 //
 //	lock                 held by the running bridge
 //	state.json           the bridge's state: see [ReadState]
@@ -52,7 +53,7 @@
 //	joined.json          channels that people asked for, besides those in the options
 //	questions.json       questions that were shown and wait for an answer
 //
-// A program also uses a message to give the bridge an order: the [Origin] in the
+// A program can also send a message to give the bridge an order: the [Origin] in the
 // message's front matter asks the bridge to join or leave a channel, or to set its topic.
 // Without such a request, the Origin says where to post the text.
 package bridge

@@ -33,8 +33,9 @@ type said struct {
 	Text string
 }
 
-// lineFiles is a network made of a folder: people's lines are appended to the file "in",
-// the bridge's lines to the file "out". While a file "down" exists, the network is down.
+// lineFiles is a network that consists of a folder. People's lines are appended to the
+// file "in", the bridge's lines to the file "out". While a file "down" exists, the
+// network is down.
 type lineFiles struct{ dir string }
 
 func (f *lineFiles) Name() string { return "lines" }
@@ -54,8 +55,8 @@ func (f *lineFiles) add(name string, s said) error {
 	return errors.Join(err, file.Close())
 }
 
-// read returns the lines of a file from a byte offset on, and the byte offset where they
-// end.
+// read returns the lines of a file that start at or after a byte offset, and the byte
+// offset of their end.
 func (f *lineFiles) read(name string, from int64) (all []said, end int64) {
 	data, err := os.ReadFile(f.path(name))
 	if err != nil || int64(len(data)) < from {
@@ -115,8 +116,8 @@ func (f *lineFiles) Cut(t *testing.T) (mended func()) {
 	return func() { os.Remove(f.path("down")) }
 }
 
-// A fileLink is the link to a lineFiles network. A written line counts as proven, and the
-// file "out" serves as the history.
+// A fileLink is the link to a lineFiles network. A written line counts as confirmed, and
+// the file "out" serves as the history.
 type fileLink struct {
 	net   *lineFiles
 	host  bridge.Host
@@ -144,7 +145,7 @@ func (l *fileLink) Open(_, kill context.Context, h bridge.Host, joined []string)
 	return nil
 }
 
-// look handles the lines that people wrote since the last look.
+// look handles the lines that people have written since the last call.
 func (l *fileLink) look() {
 	if up := l.net.up(); up != l.up {
 		l.up, l.since = up, time.Now().UTC()
@@ -237,8 +238,8 @@ func (l *fileLink) Plain(text string) string            { return strings.ToValid
 func (l *fileLink) IsChannel(target string) bool        { return strings.HasPrefix(target, "#") }
 func (l *fileLink) Joined() (all []bridge.ChannelState) { return nil }
 
-// FindMention finds the first word of a text that is the name, with or without @, colon or
-// comma around it.
+// FindMention finds the first word of a text that equals the name, with or without an @,
+// colon or comma around it.
 func (l *fileLink) FindMention(text, name string) (start, end int) {
 	for at := 0; at < len(text); {
 		word := text[at:]

@@ -6,15 +6,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// settleTries is how many times a failed disk step is retried. The pause before the first
-// retry is settlePause, and it doubles for each further retry. If the last retry fails,
-// the message stays claimed, and the next sweep tries again.
+// settleTries is how many times a failed disk operation is retried. The pause before the
+// first retry is settlePause, and it doubles for each further retry. If the last retry
+// fails, the message stays claimed, and the next sweep tries again.
 const (
 	settleTries = 6
 	settlePause = 100 * time.Millisecond
 )
 
-// A filing is a finished message that waits to be filed with its receipt.
+// A filing is a finished message that is waiting to be filed with its receipt.
 type filing struct {
 	*flight
 	dropbox.Settlement
@@ -34,8 +34,8 @@ func (o *outbox) settleWith(f *flight, outcome, why string) {
 }
 
 // fileNext files the finished messages in parallel with the loop. Messages that finish in
-// the meantime form the next batch: filing many takes as long as filing one. A batch has
-// at most maxUnsettled messages.
+// the meantime form the next batch, because filing many messages takes as long as filing
+// one. A batch has at most maxUnsettled messages.
 func (o *outbox) fileNext() {
 	if o.atFiling || len(o.filings) == 0 {
 		return
@@ -69,8 +69,9 @@ func (o *outbox) fileNext() {
 	})
 }
 
-// onDisk performs the last step for a message in parallel with the loop, and retries the
-// step if it fails. Once the step has succeeded, the loop calls then().
+// onDisk performs the last disk operation for a message in parallel with the loop, and
+// retries the operation if it fails. Once the operation has succeeded, the loop calls
+// then().
 func (o *outbox) onDisk(f *flight, what string, step func() error, then func()) {
 	f.filing = true
 	o.loop.do(func() func() {

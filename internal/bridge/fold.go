@@ -12,16 +12,16 @@ import (
 // for, such as reports that turns began and ended. Otherwise the bridge would post old
 // reports for a quarter of an hour.
 const (
-	foldAge  = 3 * time.Minute // younger copies are still news, and are posted
+	foldAge  = 3 * time.Minute // younger copies are still news and are posted one by one
 	foldKeep = 3               // how many of the newest copies are posted anyway
 )
 
-// foldUp looks, once per connection, for copies that were waiting before the connection
-// began and are older than foldAge. For each channel with enough of them, it delivers one
-// message that replaces all but the newest. Each replaced copy is settled at the time
-// when it would have been posted: see [outbox.folded]. After a crash the next fold finds
-// the remaining copies again. It delivers a second message only if the newest of the
-// copies to replace is a different one.
+// foldUp runs once per connection. It looks for copies that were waiting before the
+// connection began and are older than foldAge. For each channel with enough such copies,
+// it delivers one message that replaces all but the newest of them. Each replaced copy is
+// settled when its turn to be posted comes; see [outbox.folded]. After a crash the next
+// fold finds the remaining copies again. It delivers a second message only if the newest
+// of the copies to replace is a different one.
 func (o *outbox) foldUp() {
 	connection, since := o.link.Connection()
 	if o.foldedFor == connection {
@@ -46,7 +46,7 @@ func (o *outbox) foldUp() {
 		}
 	}
 	for _, list := range waiting {
-		if len(list) <= foldKeep+1 { // one line in place of a single copy saves nothing
+		if len(list) <= foldKeep+1 { // replacing a single copy by one line saves nothing
 			continue
 		}
 		list = list[:len(list)-foldKeep]
@@ -110,7 +110,7 @@ func turns(n int) string {
 	return fmt.Sprintf("%d turns", n)
 }
 
-// folded returns the reason why a message is not posted separately, or "" if it is to be
+// folded returns the reason why a message is not posted separately, or "" if it must be
 // posted.
 func (o *outbox) folded(id string) string {
 	into, ok := o.folds[id]

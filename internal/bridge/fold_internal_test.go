@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Only copies that nobody is waiting for may be left out.
+// Only copies that nobody is waiting for can be left out.
 func TestPassing(t *testing.T) {
 	for _, tc := range []struct {
 		what string

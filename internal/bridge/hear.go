@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// staleAfter is the age above which an arriving line is too old to be obeyed: a bouncer
-// plays back old lines as if they were new. The age is the difference between the server's
-// time of the line and our clock.
+// staleAfter is the age above which an arriving line is too old to be obeyed. The limit is
+// needed because a bouncer plays back old lines as if they were new. The age is the
+// difference between the server's timestamp of the line and our clock.
 const staleAfter = 2 * time.Minute
 
 // A listener handles the lines of people. The loop owns it.
@@ -35,7 +35,7 @@ type listener struct {
 	lines     int                        // how many delivered lines had no id from the server
 }
 
-// names returns the names by which people can address the agents now.
+// names returns the names by which people can currently address the agents.
 func (r *listener) names(agents []string) []name {
 	var all []name
 	for _, agent := range agents {
@@ -50,16 +50,16 @@ func (r *listener) names(agents []string) []name {
 	return all
 }
 
-// hear handles a line: it obeys the line if that is allowed, and then puts it into the
+// hear handles a line. It obeys the line if that is allowed, and then adds it to the
 // buffer.
 func (r *listener) hear(t Text) {
 	now := time.Now()
 	if t.Via != "" && (!t.Private || r.link.Ours(t.Nick)) {
-		return // the bridge's own connection hears this line, too
+		return // the bridge's own connection receives this line too
 	}
 	own := t.Own || r.link.Ours(t.Nick)
 	if own && t.History && t.MsgID == "" {
-		return // our own line, played back by a bouncer: it was kept when it was sent
+		return // our own line, played back by a bouncer; it was added to the buffer when it was sent
 	}
 	r.rec.state.Received++
 	a := arrival{line: lineOf(t, r.link)}
@@ -69,7 +69,7 @@ func (r *listener) hear(t Text) {
 	r.arrivals.finish(a)
 }
 
-// lineOf returns the buffer's line for a text.
+// lineOf converts a text to a line for the buffer.
 func lineOf(t Text, c Names) Line {
 	text := c.Plain(t.Body)
 	if t.Emote {
@@ -78,8 +78,8 @@ func lineOf(t Text, c Names) Line {
 	return Line{At: t.Time, Channel: t.Peer(), Nick: t.Nick, Account: t.Account, Text: text, MsgID: t.MsgID, Replay: t.History, Notice: t.Notice}
 }
 
-// obey does what a line asks for, if the person has the right to ask for it. The messages
-// that the line asks for are added to the arrival a.
+// obey carries out the request in a line if the person has the right to make it. It adds
+// the messages that the line requests to the arrival a.
 func (r *listener) obey(t Text, now time.Time, a *arrival) {
 	agents := r.agents()
 	var selves []string
@@ -101,7 +101,7 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 		m.need = Control
 	}
 	if t.Notice && t.Who.Host == "" {
-		return // a message from the server, for example about its TLS, is not an order
+		return // a message from the server, for example about its TLS settings, is not an order
 	}
 	if why := r.notListened(t, m.need, now); why != "" {
 		if news := t; t.History {
@@ -135,8 +135,7 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 // notPermitted is the reason for not obeying a line that could be an order.
 const notPermitted = "nothing permits it"
 
-// notListened returns the reason for not obeying a line, or "" if the line is to be
-// obeyed.
+// notListened returns the reason for not obeying a line, or "" if the line may be obeyed.
 func (r *listener) notListened(t Text, need Right, now time.Time) string {
 	switch {
 	case t.History:
@@ -160,8 +159,8 @@ func (r *listener) notListened(t Text, need Right, now time.Time) string {
 }
 
 // mailed reports whether a line from the history has already reached its agents. That can
-// happen if an earlier bridge was killed after it delivered the line but before it put
-// the line into the buffer.
+// happen if an earlier bridge was killed after it delivered the line but before it added
+// the line to the buffer.
 func (r *listener) mailed(t Text, agents []string) bool {
 	if t.MsgID == "" || len(agents) == 0 {
 		return false
@@ -220,8 +219,8 @@ func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arri
 	r.notices.tellHeld(t, agent)
 }
 
-// keyOf returns the key under which a line is delivered. Because of this key, a line with an
-// id from the server is delivered only once, even if it arrives several times.
+// keyOf returns the delivery key of a line. With this key, a line that has an id from the
+// server is delivered only once, even if it arrives several times.
 func (r *listener) keyOf(t Text) string {
 	if t.MsgID != "" && len(t.MsgID) <= 200 && r.link.Plain(t.MsgID) == t.MsgID {
 		return r.mail.name + "-" + r.link.Network() + "-" + t.MsgID
@@ -231,7 +230,7 @@ func (r *listener) keyOf(t Text) string {
 	return r.mail.name + "-" + r.link.Network() + "-" + hex.EncodeToString(sum[:16])
 }
 
-// undelivered tells a person that the agent did not get the line as a message.
+// undelivered tells a person that their line was not delivered to the agent.
 func (r *listener) undelivered(t Text, agent string, err error) {
 	if errors.Is(err, dropbox.ErrFull) {
 		r.rep.tell(t, agent+" has too much mail already. Say it again later.")
@@ -247,10 +246,10 @@ func (r *listener) undelivered(t Text, agent string, err error) {
 	r.rep.tell(t, agent+" did not get that: "+why)
 }
 
-// hinted reads an order that the bridge suggested and that a person typed in a channel
-// without the bridge's name in front: a reply to a question, or the order to read a message,
-// with the id of a message of this project. It looks up nothing for a person who lacks the
-// "talk" right.
+// hinted parses an order that the bridge suggested and that a person typed in a channel
+// without the bridge's name in front. The order is a reply to a question, or the order to
+// read a message, with the id of a message of this project. It performs no lookup for a
+// person who lacks the "talk" right.
 func (r *listener) hinted(t Text) (meaning, bool) {
 	words := strings.Fields(t.Body)
 	if len(words) < 2 || t.Private || !r.permits.may(t.Who, Talk) {
@@ -266,9 +265,9 @@ func (r *listener) hinted(t Text) (meaning, bool) {
 	return meaning{need: Talk, order: t.Body}, known
 }
 
-// answersLead reads a line that speaks to the lead, as in "lead: yes", if a question from
-// the lead waits for an answer. Otherwise a line that begins with "lead" is talk between
-// people.
+// answersLead parses a line that is addressed to the lead, as in "lead: yes", if a
+// question from the lead is waiting for an answer. If no such question is waiting, a line
+// that begins with "lead" is treated as talk between people.
 func (r *listener) answersLead(t Text) (meaning, bool) {
 	channel := t.Target
 	if t.Private {

@@ -191,7 +191,7 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 	for range 3 {
 		r.listener.hear(onNetwork(said))
 	}
-	said.MsgID = "" // without ids two equal lines cannot be told apart
+	said.MsgID = "" // without ids, two equal lines cannot be distinguished
 	r.listener.hear(onNetwork(said))
 	r.listener.hear(onNetwork(said))
 	said.MsgID = strings.Repeat("x", 5000)
@@ -206,8 +206,8 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 }
 
 // A line enters the buffer only after its message is delivered. Later lines enter the
-// buffer after that line. So even after a crash, the bridge has acted on every line in
-// the buffer.
+// buffer after that line. Even after a crash, the buffer therefore contains only lines
+// that the bridge has acted on.
 func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	r, _ := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
 	kept := func() (texts []string) {
@@ -303,7 +303,7 @@ func TestMeant(t *testing.T) {
 		{"halt: go on", false, "", Talk, "halt", ""},
 		{"swarm: halt: go on", false, "", Talk, "halt", ""},
 		{"swarm: @halt go on", false, "", Talk, "halt", ""},
-		{"@coder resume", false, "", Control, "", "resume coder"}, // as alerts suggest
+		{"@coder resume", false, "", Control, "", "resume coder"}, // in the form that alerts suggest
 		{"@coder: ABORT!", false, "", Control, "", "abort coder"},
 		{"Reply @x-tester pause", false, "", Control, "", "pause tester"},
 		{"@coder abort", true, "", Control, "", "abort coder"},
@@ -324,7 +324,7 @@ func TestMeant(t *testing.T) {
 		{"TASK: @go fix what @halt found", false, "", Tasks, "coder tester", ""},
 		{"TASK: coder, @docs: both", false, "", Tasks, "coder tester", ""},
 		{"TASK: tester, @go both", false, "", Tasks, "tester coder", ""},
-		{"@go pause", false, "", Talk, "coder tester", ""}, // an order goes to one agent only
+		{"@go pause", false, "", Talk, "coder tester", ""}, // an order is for one agent only
 		{"", false, "", "", "", ""},
 		{"@", true, "", Talk, "", "@"},
 	} {
@@ -336,8 +336,8 @@ func TestMeant(t *testing.T) {
 }
 
 // Only people with the "control" right can answer a question from the daemon. The daemon
-// checks the words and files the question, so the answer alone does not end the question
-// here.
+// checks the words and files the question, so here the answer alone does not close the
+// question.
 func TestAnAnswerToTheDaemon(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk, Tasks}}}})
 	for _, name := range []string{dropbox.Lead, dropbox.Swarm} {
@@ -381,7 +381,7 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 	}
 }
 
-// A question that was answered elsewhere accepts no answer on IRC, and is filed.
+// A question that was answered elsewhere accepts no further answer on IRC, and is filed.
 func TestAQuestionThatIsOverTakesNoAnswer(t *testing.T) {
 	over := ""
 	r, _ := newListener(t, "irc.example", Options{

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// A holdup records what a person was last told about why an agent does not begin to work
-// on their message.
+// A holdup records the last explanation that a person got of why an agent does not start
+// work on their message.
 type holdup struct {
 	told  string    // "" means that nothing holds the agent up
 	asked time.Time // when the daemon was last asked about the agent
-	asks  bool      // the daemon is being asked right now
+	asks  bool      // a question to the daemon is in progress
 }
 
-// heldLook is the shortest time between two questions to the daemon about the same agent
+// heldLook is the minimum time between two questions to the daemon about the same agent
 // on behalf of the same person.
 const heldLook = 3 * time.Second
 
-// tellHeld tells a person why an agent does not begin to work on their message, for
-// example because the agent is paused. Otherwise the person would not know why no answer
-// comes. tellHeld does not repeat a reason until the reason changes.
+// tellHeld tells a person why an agent does not start work on their message, for example
+// because the agent is paused. Otherwise the person would not know why there is no
+// answer. tellHeld tells the person again only when the reason has changed.
 func (r *notices) tellHeld(t Text, agent string) {
 	key := agent + " " + r.link.Fold(t.Nick)
 	now := time.Now()
@@ -39,7 +39,7 @@ func (r *notices) tellHeld(t Text, agent string) {
 		return func() {
 			if err != nil {
 				r.rec.log.Debug("what holds up an agent is not known", "agent", agent, keyErr, err)
-				why = h.told // so that the same reason is not told again
+				why = h.told // so the person is not told the same reason again
 			}
 			r.holdups[key] = holdup{told: why, asked: now}
 			if why != "" && why != h.told {
@@ -50,7 +50,7 @@ func (r *notices) tellHeld(t Text, agent string) {
 }
 
 // tellTaken tells the person who gave a task that the agent has received it, and how many
-// messages the agent handles first.
+// messages the agent will handle first.
 func (r *notices) tellTaken(t Text, agent, id string) {
 	r.loop.do(func() func() {
 		n, err := r.mail.before(agent, id)

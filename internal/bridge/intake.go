@@ -19,7 +19,7 @@ type resting struct {
 }
 
 // takeIn turns the dropped files that have stayed unchanged for debounce into messages.
-// wait says that other dropped files may still be changing.
+// wait reports that other dropped files may still be changing.
 func (r *run) takeIn(now time.Time) (wait bool) {
 	strays, err := r.mail.box.Drops().List()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Names interprets names and text the way a network does.
+// Names interprets names and text in the same way as a network.
 type Names interface {
 	// Fold returns the form of a name to use as a map key. The form is as long as the
 	// name.
@@ -25,8 +25,7 @@ type Names interface {
 
 // A Link carries messages to one network and back, and keeps the connection up. Only the
 // goroutine of the bridge calls it, and none of its methods blocks: slow work runs in
-// parallel, through [Host.Do]. It knows about channels and people, but not about
-// mailboxes.
+// parallel, through [Host.Do]. It handles channels and people, but not mailboxes.
 type Link interface {
 	Names
 
@@ -84,8 +83,8 @@ type Link interface {
 	// goes to target or to the person privately.
 	Fit(text, target, person string) []string
 
-	// Remedy says what would resolve a refusal with the given reason. It must also work
-	// after a crash, when only the reason is still known.
+	// Remedy returns what would resolve a refusal with the given reason. It must also
+	// work after a crash, when only the reason is known.
 	Remedy(reason string) Remedy
 
 	// Rooms returns the link's methods for channels.
@@ -103,8 +102,8 @@ type Rooms interface {
 	// Joined returns the channels that the link wants to be in.
 	Joined() []ChannelState
 	// MaySay reports whether a message for a channel may be sent now, and makes the link
-	// join the channel if necessary. begun says whether part of the message may have been
-	// sent before.
+	// join the channel if necessary. begun reports whether part of the message may have
+	// been sent before.
 	MaySay(channel string, begun bool) bool
 	// Shut returns the reason why the link cannot speak in a channel for now, or "" if it
 	// can or if that is not known yet.
@@ -153,7 +152,7 @@ type Host interface {
 
 	// Keep puts a line into the buffer of its channel.
 	Keep(l Line)
-	// Kept returns what the buffer of a channel says about one of our messages; ok is
+	// Kept returns what the buffer of a channel contains about one of our messages; ok is
 	// false if there is no buffer.
 	Kept(channel, id string) (k Kept, ok bool)
 	// HasSaid reports whether the buffer of a channel contains one of our lines under that
@@ -185,7 +184,7 @@ type Text struct {
 	Notice  bool // never to be answered
 	Emote   bool
 	Own     bool // under our own name, but not sent by this connection
-	Bot     bool // the sender says that it is one
+	Bot     bool // the sender declares that it is a bot
 	Relayed bool // sent through a relay, so the name proves nothing
 	History bool // from the server's history: it is never obeyed
 }
@@ -238,8 +237,8 @@ type Fate int
 const (
 	Arrived    Fate = iota // all of it was sent, and that is proven
 	NeverAgain             // it cannot be sent; Landing.Why is the reason
-	Put                    // none of it was sent: it is waiting again
-	PutInPart              // part of it may have been sent: it is waiting again
+	Put                    // none of it was sent, so it is waiting again
+	PutInPart              // part of it may have been sent, so it is waiting again
 	HungUpOn               // likewise, and the other side may have hung up because of it
 )
 
@@ -251,7 +250,7 @@ type Landing struct {
 	Shown  Shown
 }
 
-// A Hangup says how the other side ended the connection.
+// A Hangup describes how the other side ended the connection.
 type Hangup struct {
 	Spoken bool // it announced that it would hang up, for a reason other than a shutdown
 	Err    error
@@ -264,7 +263,7 @@ type Shown struct {
 	Again  bool // part of it was sent again, with a mark
 }
 
-// Kept is what the buffer of a channel says about one of our messages.
+// Kept contains what the buffer of a channel shows about one of our messages.
 type Kept struct {
 	Upto   int       // how many bytes were sent
 	MsgIDs []string  // of its lines
@@ -293,7 +292,7 @@ type ChannelState struct {
 // An Entry is the outcome of joining a channel.
 type Entry struct {
 	In      bool   // the link is in
-	Dropped bool   // the connection or the bridge ended: the outcome is unknown
+	Dropped bool   // the connection or the bridge has ended, so the outcome is unknown
 	Why     string // why the link is not in the channel
 	Advice  string // for people: why the link is not in, and what to do about it
 	Name    string // of the channel, as the link writes it
@@ -315,7 +314,7 @@ type Remedy int
 
 // The remedies. A [Link] derives them from a reason.
 const (
-	AnyRemedy          Remedy = iota // the reason says what to do
+	AnyRemedy          Remedy = iota // the reason already says what to do
 	OtherWords                       // this text can never be sent
 	OtherChannel                     // there can be no such channel
 	TheirComing                      // the person is not on the network

@@ -19,7 +19,7 @@ func newLoop(ctx context.Context) *loop {
 	return &loop{ctx: ctx, later: make(chan func(), 64), events: make(chan func()), ended: make(chan struct{})}
 }
 
-// do runs f in a separate goroutine; the loop then runs the function that f returns. The
+// do runs f in a separate goroutine. The loop then runs the function that f returns. The
 // goroutine ends only after that function has returned, so the function may call do.
 func (l *loop) do(f func() func()) {
 	l.work.Go(func() {

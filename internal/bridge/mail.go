@@ -74,8 +74,8 @@ func (l *mail) isHere(id string) bool {
 	return err == nil
 }
 
-// maxAhead is the limit up to which the bridge tells exactly how many messages come before
-// a task.
+// maxAhead is the largest number of messages before a task that the bridge reports
+// exactly.
 const maxAhead = 100
 
 // before counts the messages that an agent handles before the given one: the messages

@@ -68,7 +68,7 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		return m, len(m.agents) > 0
 	}
 	if len(m.agents) == 0 {
-		m.order = taskWord // it names no agent that we know
+		m.order = taskWord // it names no known agent
 	} else if _, what := cutHead(line, names, c); strings.Trim(what, " :,;.!?-@") == "" {
 		m.agents, m.order = nil, taskWord+" "+m.agents[0] // a task without words
 	}

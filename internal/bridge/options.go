@@ -52,7 +52,7 @@ type Options struct {
 	Log *slog.Logger // nil logs nothing
 }
 
-// Check completes the options, or says what is wrong with them.
+// Check completes the options, or returns an error if they are wrong.
 func (o *Options) Check() error {
 	switch {
 	case o.Name == "":

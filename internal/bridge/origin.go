@@ -15,9 +15,9 @@ import (
 //
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //
-// In a message to the bridge it says where and how to show the text; without an origin,
-// the bridge posts the text in the project's channel. In a message from the bridge it
-// says where the text was written, and by whom.
+// In a message to the bridge, it specifies where and how to show the text. Without an
+// origin, the bridge posts the text in the project's channel. In a message from the
+// bridge, it records where the text was written, and by whom.
 type Origin struct {
 	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" means post the text
 	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who gets the text privately
@@ -40,8 +40,8 @@ const (
 	DoTopic Do = "topic"
 )
 
-// An Announcement says what happened to a message, and thereby decides how the bridge
-// shows a copy of it.
+// An Announcement is the event that a copy of a message reports. It decides how the
+// bridge shows the copy.
 type Announcement string
 
 // The announcements. In the lines below, FIRST is the first line of the text.

@@ -42,7 +42,7 @@ type outbox struct {
 	flights   map[string]*flight // messages on their way, by id
 	folds     map[string]string  // by id of a message that is not posted: the message that replaces it
 	filings   []filing           // finished messages that wait to be filed
-	foldedFor int                // the connection for which foldUp has looked
+	foldedFor int                // the connection for which foldUp has already run
 	atFiling  bool               // some of the filings are being filed
 	claiming  bool               // claims are being made durable
 	halted    bool               // the file HALT exists, so nothing may be claimed
@@ -110,7 +110,7 @@ func (o *outbox) mayClaim() bool {
 // the bridge, so without a pause the bridge would try again at once.
 const holdFor = time.Second
 
-// hold records that the disk refused something, and stops sending for a while.
+// hold records that the disk refused a step, and stops sending for a while.
 func (o *outbox) hold(what string, err error) {
 	o.rec.trouble(what, err)
 	if o.held {

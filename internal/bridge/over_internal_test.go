@@ -24,8 +24,8 @@ func TestTaskOf(t *testing.T) {
 	}
 }
 
-// The bridge leaves a task's channel only when no message of the task's conversation,
-// including delegated work, is open any more.
+// The bridge leaves a task's channel only when the task's conversation, including
+// delegated work, has no open message any more.
 func TestChannelsOfTasksAreLeft(t *testing.T) {
 	r, _ := newListener(t, "", Options{Channels: Channels{Work: "#work-{task-id}"}})
 	store, link := r.mail.store, r.link.(*stubLink)

@@ -25,8 +25,9 @@ type waiter struct {
 	err error // why the file is not a valid message; it is claimed anyway, and then given up
 }
 
-// lookMore is how many further waiting messages are read before each choice, to find
-// private ones. privateInARow is how many private messages go before one for a channel.
+// lookMore is the number of further waiting messages that are read before each choice, to
+// find private ones. privateInARow is the number of private messages that are sent before
+// one for a channel.
 const (
 	lookMore      = 64
 	privateInARow = 3
@@ -59,7 +60,7 @@ func newPlan(box *dropbox.Mailbox, where func(*dropbox.Message) destination) *pl
 	return &plan{box: box, where: where, known: map[string]waiter{}, served: map[string]uint64{}, stale: true}
 }
 
-// lookAgain notes that the mailbox may have new messages.
+// lookAgain records that the mailbox may have new messages.
 func (p *plan) lookAgain() { p.stale = true }
 
 // list lists the mailbox if it may have changed. A large mailbox is not listed too often:

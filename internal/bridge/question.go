@@ -27,8 +27,8 @@ const (
 type question struct {
 	OpenQuestion
 
-	// Own says that the question was sent to the bridge's mailbox. It stays claimed until
-	// it is answered, because its sender would read a filed question as a refusal.
+	// Own means that the question was sent to the bridge's mailbox. It stays claimed
+	// until it is answered, because its sender would read a filed question as a refusal.
 	Own bool `json:"own,omitempty"`
 }
 

@@ -19,9 +19,9 @@ const (
 	outcomeNoAnswer = "not answered"
 )
 
-// A receipt says what happened to a message in the bridge's mailbox. It begins with the
-// same fields as the receipt of a turn, so that one program can read both. Facts about
-// the network are under the bridge's name.
+// A receipt records what happened to a message in the bridge's mailbox. It begins with
+// the same fields as the receipt of a turn, so that one program can read both. Facts
+// about the network are under the bridge's name.
 type receipt struct {
 	V       int              `yaml:"v"`
 	ID      string           `yaml:"id"`

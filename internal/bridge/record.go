@@ -90,7 +90,7 @@ func (r *record) keep(l Line) {
 	}
 }
 
-// kept returns what the buffer of a channel says about one of our messages.
+// kept returns what the buffer of a channel contains about one of our messages.
 func (r *record) kept(channel, id string) (k Kept, ok bool) {
 	b := r.buffer(channel)
 	if b == nil {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// tellAgain is the pause before the bridge tells a person the same thing again. Without a
-// pause, two programs could answer each other endlessly. The bridge tells strangers
-// nothing.
+// tellAgain is the minimum time before the bridge tells a person the same thing again.
+// Without a pause, two programs could answer each other endlessly. The bridge tells
+// strangers nothing.
 const tellAgain = time.Minute
 
 // notices tells people what happened to their lines: for example that a line is not
@@ -206,8 +206,8 @@ func (r *notices) tellCrowds(now time.Time) {
 	}
 }
 
-// wayOut says what a person with the "control" right can do when no message reaches the
-// agent.
+// wayOut returns what a person with the "control" right can do when no message reaches
+// the agent.
 func (r *notices) wayOut(t Text, agent string) string {
 	if !r.permits.may(t.Who, Control) {
 		return ""

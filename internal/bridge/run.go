@@ -22,8 +22,8 @@ type Bridge struct {
 	link Link
 }
 
-// New makes a bridge over a link. It touches no file and no network; the error says what is
-// wrong with the options.
+// New makes a bridge over a link. It does not access files or the network. The error
+// describes what is wrong with the options.
 func New(o Options, link Link) (*Bridge, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ type run struct {
 	outbox    *outbox
 	listener  *listener
 	threads   map[string]string    // of open messages, see [run.openThreads]: by mailbox and id
-	idle      map[string]time.Time // by a conversation's channel: when the conversation was first found to have no open message
+	idle      map[string]time.Time // by the channel of a conversation: the time when the conversation was first found to have no open message
 	resting   map[string]resting   // dropped files, by name
 }
 
@@ -227,7 +227,7 @@ func (r *run) save() {
 // describe fills in the state.
 func (r *run) describe() {
 	s := &r.rec.state
-	if err := r.outbox.plan.list(); err != nil { // nothing else lists the mailbox while there is no connection
+	if err := r.outbox.plan.list(); err != nil { // while there is no connection, no other code lists the mailbox
 		r.rec.trouble("mailbox was not listed", err)
 	}
 	s.Waiting, s.Unproven = len(r.outbox.plan.entries), r.outbox.unproven()

@@ -20,14 +20,14 @@ type State struct {
 	V  int       `json:"v"`
 	At time.Time `json:"at"` // when it was written
 
-	// Running says whether a bridge is running now. [ReadState] finds that out; all other
-	// fields were written by the last bridge that ran.
+	// Running reports whether a bridge is running now. [ReadState] finds that out; all
+	// other fields were written by the last bridge that ran.
 	Running bool `json:"-"`
 
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since"`              // when Connected last changed
 	Why       string    `json:"why,omitempty"`      // why it is not connected; never "" while the bridge runs without a connection
-	NextTry   time.Time `json:"next_try,omitzero"`  // when the bridge tries to connect again; zero: never, or not known
+	NextTry   time.Time `json:"next_try,omitzero"`  // when the bridge tries to connect again; zero means never, or that the time is not known
 	Server    string    `json:"server"`             // host:port
 	Network   string    `json:"network,omitempty"`  // what the network calls itself
 	Nick      string    `json:"nick,omitempty"`     // the bridge's current nick
@@ -55,7 +55,8 @@ type State struct {
 	Warnings   []string       `json:"warnings,omitempty"` // problems for a person to look at
 }
 
-// Limits are the server's limits, in bytes and lines; 0 means not known or not offered.
+// Limits are the server's limits, in bytes and lines; 0 means that the limit is unknown,
+// or that the server does not offer the feature.
 type Limits struct {
 	Text           int    `json:"text,omitempty"` // the longest text in the project's channel
 	Nick           int    `json:"nick,omitempty"`

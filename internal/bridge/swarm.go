@@ -13,8 +13,9 @@ type Swarm interface {
 	// for people.
 	Status(ctx context.Context, agent string) (string, error)
 
-	// Held says in one line why a message for an agent waits for something other than the
-	// agent's turn, and what to do. It returns "" if nothing holds the message up.
+	// Held returns one line that explains why a message for an agent is waiting for
+	// something other than the agent's turn, and what to do. It returns "" if nothing
+	// holds the message up.
 	Held(ctx context.Context, agent string) (string, error)
 
 	// Steer carries out a person's order, and returns the outcome in one line. by names the

@@ -10,7 +10,7 @@ import (
 type spoken struct {
 	at     time.Time
 	agents []string
-	long   bool      // it was about as long as a line on the network can be
+	long   bool      // it was about as long as the longest line on the network
 	told   time.Time // when they were told that the rest is lost
 }
 

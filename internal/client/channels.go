@@ -61,15 +61,15 @@ func checkTarget(name string) error {
 	return nil
 }
 
-// A TargetError says that a name can be neither a channel nor a nick.
+// A TargetError reports that a name can be neither a channel nor a nick.
 type TargetError struct{ Name string }
 
 func (e *TargetError) Error() string {
 	return fmt.Sprintf("%q can be neither a channel nor a nick: neither may contain spaces, commas or colons, or be longer than 64 bytes, and a nick may not contain ! @ $ * ? %%", e.Name)
 }
 
-// A StaysError says that the bridge does not leave a configured channel, because it could
-// then no longer read what people write there.
+// A StaysError reports that the bridge does not leave a configured channel, because it
+// could then no longer read what people write there.
 type StaysError struct{ Channel string }
 
 func (e *StaysError) Error() string {

@@ -93,7 +93,7 @@ func whyNotIn(st bridge.State, i int) string {
 	return ""
 }
 
-// A NotThereError says that the bridge is not in a channel.
+// A NotThereError reports that the bridge is not in a channel.
 type NotThereError struct{ Channel, Why string }
 
 func (e *NotThereError) Error() string {

@@ -16,7 +16,7 @@ import (
 // agent starts in any folder finds the project.
 const ConfigVar = "CLAUDE_SWARM_CONFIG"
 
-// A NoProjectError says that there is no configuration.
+// A NoProjectError reports that there is no configuration.
 type NoProjectError struct {
 	From  string // the folder where the search began; "" when a file was named
 	Named string

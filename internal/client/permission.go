@@ -35,7 +35,7 @@ func (c *Client) MayReadMessage(found dropbox.Found, m *dropbox.Message) error {
 	return &PrivateError{c.Me.Name, "the message " + found.Entry.ID + " in the mailbox of " + found.Mailbox}
 }
 
-// A TakeBackError says that an agent may not take back a message from another sender.
+// A TakeBackError reports that an agent may not take back a message from another sender.
 type TakeBackError struct {
 	Who string // the agent
 	ID  string // of the message

@@ -46,7 +46,7 @@ func ReadingOf(a config.Agent) Reading {
 	return r
 }
 
-// A FileError says that an agent may not send a file.
+// A FileError reports that an agent may not send a file.
 type FileError struct {
 	Path    string   // as it was named
 	Daemons bool     // the file belongs to the daemon, and no agent may send it

@@ -22,7 +22,7 @@ type DeliveryError struct {
 func (e *DeliveryError) Error() string { return e.Err.Error() }
 func (e *DeliveryError) Unwrap() error { return e.Err }
 
-// A TurnError says that the environment names a turn whose record cannot be read.
+// A TurnError reports that the environment names a turn whose record cannot be read.
 type TurnError struct{ Err error }
 
 func (e *TurnError) Error() string { return e.Err.Error() }

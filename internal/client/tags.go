@@ -14,7 +14,7 @@ import (
 // frontend.
 const TagMark = "@"
 
-// A TagError says that no agent has the tag.
+// A TagError reports that no agent has the tag.
 type TagError struct {
 	Tag  string
 	Near []string // addresses that may have been meant, nearest first

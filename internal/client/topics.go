@@ -103,7 +103,7 @@ func (c *Client) OpenWork() ([]OpenWork, error) {
 	return work, err
 }
 
-// A NotPublishedError says that a message was not published on a topic.
+// A NotPublishedError reports that a message was not published on a topic.
 type NotPublishedError struct{ ID string }
 
 func (e *NotPublishedError) Error() string { return e.ID + " was not published on a topic" }

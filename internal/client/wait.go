@@ -25,7 +25,7 @@ const lookAgain = 2 * time.Second
 // steps.
 const noAnswerAfter = 10 * time.Second
 
-// A NoAnswerError says why there is no answer to a message.
+// A NoAnswerError explains why there is no answer to a message.
 type NoAnswerError struct {
 	Sent   dropbox.Delivery
 	Bounce *dropbox.Message // the daemon's bounce, if there is one

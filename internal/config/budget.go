@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// A Budget says how much the swarm may spend; see docs/budget.md.
+// A Budget describes how much the swarm may spend; see docs/budget.md.
 type Budget struct {
 	Billing string      `key:"billing" type:"api | subscription | null" doc:"How you pay for the clients. api: for each token, and caps in US dollars apply. subscription: a fixed price; dollars are shown, and only caps of turns and time apply. null: as each client says, and api until it says so."`
 	Warn    float64     `key:"warn" least:"0.01" most:"1" default:"0.8" doc:"The fraction of a cap, from 0.01 to 1, at which the lead is warned, once."`

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A SpanError says why a string is not a time span.
+// A SpanError explains why a string is not a time span.
 type SpanError struct {
 	Text string // as it was written
 	Why  string // such as "has no unit"

@@ -20,7 +20,7 @@ import (
 // limit a path works on both.
 const maxPath = 99
 
-// A PathError says why a path or a folder cannot be used for the socket.
+// A PathError explains why a path or a folder cannot be used for the socket.
 type PathError struct {
 	Path    string
 	Problem string

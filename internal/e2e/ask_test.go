@@ -13,9 +13,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// An agent asks the lead with its tool and gets no answer in time. The agent then does
-// what it chose in the call: it continues with its default, treats the silence as a no,
-// pauses after the turn until somebody answers, or ends the turn.
+// An agent calls its tool to ask the lead a question and gets no answer in time. What
+// happens next depends on the option that the agent set in the call: it continues with
+// its default, treats the silence as a no, pauses after the turn until somebody answers,
+// or ends the turn.
 func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	var replies []string
 	for _, how := range []string{"continue", "deny", "pause", "abort"} {
@@ -43,7 +44,7 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 		}
 	}
 
-	// The turn runs until it ends by itself, and the next turn waits until somebody
+	// The turn runs to its normal end, and the next turn starts only after somebody
 	// answers.
 	r := p.receipt("coder", p.send("coder", "Ask, or else pause"))
 	if r.Text != "I went on after pause." {
@@ -59,7 +60,7 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	p.swarm("reply", r.Sent[0], "Tabs, please.")
 	p.until("the agent goes on with the answer", func() bool { return p.api.Stats().Answered["answered"] == 1 })
 
-	// The turn ends at once, and its message becomes a dead letter.
+	// The turn ends immediately, and its message becomes a dead letter.
 	p.until("the message is given up", func() bool { return strings.Contains(p.swarm("dead"), id) })
 	if out := p.swarm("dead", "show", id); !strings.Contains(out, "aborted by coder: lead did not answer ") {
 		t.Errorf("dead show:\n%s", out)
@@ -72,10 +73,9 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// An agent that waits a long time for an answer gets the answer as the result of its
-// call: the client neither abandons the call nor moves it to the background.
-// SWARM_ASK_SECONDS sets a longer wait; with 130 the test passes with Claude Code 2.1.197
-// and 2.1.330.
+// An agent receives even a very late answer as the result of its call: the client neither
+// abandons the call nor moves it to the background. SWARM_ASK_SECONDS sets a longer wait;
+// at 130, the test passes with Claude Code 2.1.197 and 2.1.330.
 func TestALongAskReturnsItsAnswer(t *testing.T) {
 	wait := 5 * time.Second
 	if s := os.Getenv("SWARM_ASK_SECONDS"); s != "" {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// client runs the real CLI as a person would, and returns its output.
+// client runs the real CLI interactively and returns its output.
 func (p *project) client(args ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
@@ -30,8 +30,8 @@ const talk = `{"replies":[
 	{"name":"second","match":{"last_user_contains":"/clear everything"},"text":"That is text to me."},
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."}]}`
 
-// A person's session is an agent: at the end of a turn the session begins to work on the
-// next message, and the sender gets the answer. A message body is never run as a command.
+// A person's session acts as an agent: at the end of each turn it starts work on the next
+// message, and the sender gets the answer. A message body is never run as a command.
 func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 	for _, way := range []string{"plugin", "settings"} {
 		t.Run(way, func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 	}
 }
 
-// With attached_mail: notify the session is only told that there is mail. /inbox fetches
-// the mail, which is filed when the turn ends.
+// With attached_mail: notify, the session only gets a notice that there is mail. /inbox
+// fetches the mail, which is filed when the turn ends.
 func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 	p := newProject(t, talk, "  ada: {attached: true, attached_mail: notify}\n")
 	p.swarm("init")

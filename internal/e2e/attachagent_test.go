@@ -2,10 +2,10 @@ package e2e_test
 
 import "testing"
 
-// A message whose turn starts a sub-agent is done when the sub-agent has ended and the
-// model has reported its result. Only then does the session get the next message. The
-// client may wait for the sub-agent in the tool call, as 2.1.197 does, or continue and
-// begin a turn when the sub-agent ends.
+// If a turn starts a sub-agent, the turn's message is done only after the sub-agent has
+// ended and the model has reported its result. The session gets the next message only
+// after that. The client can either wait for the sub-agent in the tool call, as 2.1.197
+// does, or continue and start another turn when the sub-agent ends.
 func TestAnAttachedSessionWaitsForItsSubAgent(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"delegate","match":{"last_user_contains":"Find it"},"content":[{"tool_use":{"name":"Agent","input":{"description":"Look","prompt":"Look for it closely","subagent_type":"general-purpose"}}}]},

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// A session runs the attached agent ada with the real client; its methods type, press Esc
-// and wait for turns as a person would.
+// session runs the attached agent ada with the real client. Its methods simulate a person
+// who types, presses Esc and waits for turns.
 type session struct {
 	*project
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  string // file in the project with the client's output
-	seen int    // turns that the test has seen end
-	asks int    // requests to the model that the test has already waited for
+	seen int    // number of ended turns that the test has waited for
+	asks int    // number of requests to the model that the test has waited for, by name
 	escs int
 }
 
@@ -58,13 +58,13 @@ func (s *session) say(line string) {
 	}
 }
 
-// types gives the client a prompt.
+// types types a prompt into the client.
 func (s *session) types(text string) {
 	s.t.Helper()
 	s.say(`{"type":"user","message":{"role":"user","content":"` + text + `"}}`)
 }
 
-// esc presses Esc, and waits until the interrupted turn ends.
+// esc presses Esc and waits until the interrupted turn ends.
 func (s *session) esc() {
 	s.t.Helper()
 	s.interrupt()
@@ -77,7 +77,7 @@ func (s *session) interrupt() {
 	s.say(fmt.Sprintf(`{"type":"control_request","request_id":"esc-%d","request":{"subtype":"interrupt"}}`, s.escs))
 }
 
-// asked waits until the model gives one more reply with this name.
+// asked waits for the next time that the model gives the reply with this name.
 func (s *session) asked(reply string) {
 	s.t.Helper()
 	s.until("the model is asked for "+reply, func() bool {
@@ -90,7 +90,7 @@ func (s *session) asked(reply string) {
 	})
 }
 
-// ended waits until one more turn ends.
+// ended waits until the next turn ends.
 func (s *session) ended() {
 	s.t.Helper()
 	s.seen++
@@ -106,7 +106,7 @@ func (s *session) ended() {
 	})
 }
 
-// close ends the session as a person would.
+// close ends the session the way a person does.
 func (s *session) close() {
 	s.t.Helper()
 	s.in.Close()
@@ -116,7 +116,8 @@ func (s *session) close() {
 }
 
 // breaks contains the replies for tests that interrupt turns. A turn that works on the
-// message does not finish, unless its prompt says that the message was begun before.
+// message does not finish unless its prompt says that work on the message has begun
+// before.
 const breaks = `{"replies":[
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."},
 	{"name":"again","match":{"last_user_contains":"This was begun before"},"text":"It is forty-two."},
@@ -124,8 +125,9 @@ const breaks = `{"replies":[
 	{"name":"stuck","match":{"last_user_contains":"six times seven?"},"times":-1,"text":"It is, well, let me think","chunk_runes":3,"stall_after_events":4,"stall_ms":120000},
 	{"name":"rest","times":-1,"text":"Nothing to do."}]}`
 
-// An interrupted prompt never files mail, whatever the person does next: the message
-// waits, its sender gets nothing, and the next /inbox fetches the message again.
+// An interrupted prompt never files mail, regardless of what the person does next: the
+// message stays in the mailbox, its sender gets nothing, and the next /inbox fetches the
+// message again.
 func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 	for name, c := range map[string]struct {
 		question string
@@ -214,8 +216,8 @@ func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 	}
 }
 
-// If /inbox is typed twice and the first one is interrupted, the second one works on the
-// same message, which is filed once.
+// If a person types /inbox twice and interrupts the first, the second works on the same
+// message, which is filed once.
 func TestTwoFetchesInARow(t *testing.T) {
 	p := newProject(t, breaks, "  ada: {attached: true, attached_mail: notify}\n")
 	p.swarm("init")
@@ -239,7 +241,8 @@ func TestTwoFetchesInARow(t *testing.T) {
 }
 
 // A prompt that a person types during a turn does not interrupt the turn. This applies
-// to a turn that /inbox began, and to a turn that began at the end of another turn.
+// both to a turn that /inbox started and to a turn that started at the end of another
+// turn.
 func TestAPromptInARunningTurn(t *testing.T) {
 	for mail, begin := range map[string]string{"notify": "/swarm:inbox", "continue": "Hello"} {
 		t.Run(mail, func(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A sub-agent runs longer than the time that a client has to exit after its result. The
-// model still gets the sub-agent's result, and the answer contains it, whether the client
-// waits in the tool call or begins another turn when the sub-agent ends. The cost of the
+// A sub-agent runs longer than a client is given to exit after its result. The model
+// still gets the sub-agent's result, and the answer contains it, whether the client waits
+// in the tool call or starts another turn when the sub-agent ends. The cost of the
 // sub-agent is booked.
 func TestASubAgentEndsBeforeItsTurn(t *testing.T) {
 	for _, background := range []string{"false", "true"} {

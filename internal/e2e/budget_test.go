@@ -12,14 +12,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// Four real clients work at once within one daily budget. They exceed its cap by at most
-// one request each. After that no turn begins, however much mail waits.
+// Four real clients share one daily budget and run at the same time. Each exceeds the cap
+// by at most one request. After that, no turn begins, no matter how much mail is waiting.
 func TestABudgetOfFourAgents(t *testing.T) {
 	scenario := `{"replies":[` + priced(`"name":"loop","times":-1,"delay_ms":50,`+bash("echo worked"), 50, 0, 0) + `],` + freeSide + `}`
 	const request, most = 0.15, 2.0
 	p := newProject(t, scenario, "  anna: {}\n  bert: {}\n  coder: {}\n  dora: {}\n")
-	// The rules are off: an agent may make the same call five times before the cap is
-	// reached, and the supervisor would pause it then.
+	// The supervisor's rules are off because an agent can make the same call five times
+	// before it reaches the cap, and the supervisor would then pause it.
 	const alone = "supervisor: {rules: {same_call: 0, same_error: 0, steps_without_change: 0}}\n"
 	p.write("claude-swarm.yaml", strings.Replace(p.read("claude-swarm.yaml"), "max_running: 2\n", fmt.Sprintf("max_running: 4\nbudget: {billing: api, swarm: {day: %v}}\n", most)+alone, 1))
 	p.start()
@@ -44,7 +44,7 @@ func TestABudgetOfFourAgents(t *testing.T) {
 	for range 2 {
 		p.send("coder", "Work on this too")
 	}
-	time.Sleep(2 * time.Second) // gives an unwanted request time to arrive
+	time.Sleep(2 * time.Second) // gives any unwanted request time to arrive
 	if later := p.spent(usageOf(t, scenario)); later != own {
 		t.Errorf("%.2f USD were spent, and %.2f after the cap", own, later-own)
 	}

@@ -31,8 +31,9 @@ func (p *project) capTurn(prompt string, usd float64) runner.Turn {
 	}
 }
 
-// runCapped runs a turn. It checks that the client spends nothing after the turn ends,
-// and that the turn is booked at the cost that the API counts, unless the cost is unknown.
+// runCapped runs a turn. It checks that the client spends nothing after the turn ends. It
+// also checks that the booked cost of the turn equals the cost that the API counts, unless
+// the cost is unknown.
 func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
 	p.t.Helper()
 	before := p.spent(usageOf(p.t, scenario))
@@ -41,7 +42,7 @@ func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
 	if left := runner.Leftovers(turn.Mark()); len(left) > 0 {
 		p.t.Errorf("the turn left %v", left)
 	}
-	time.Sleep(300 * time.Millisecond) // gives an unwanted request time to arrive
+	time.Sleep(300 * time.Millisecond) // gives any unwanted request time to arrive
 	if later := p.api.Stats().Answered; fmt.Sprint(later) != fmt.Sprint(requests) {
 		p.t.Errorf("the model was asked for %v, and after the turn for %v", requests, later)
 	}
@@ -66,8 +67,8 @@ func bash(command string) string {
 	return fmt.Sprintf(`"content":[{"tool_use":{"name":"Bash","input":{"command":%q}}}]`, command)
 }
 
-// The client stops after the request that spends its cap; the next turn in its session has
-// a cap again.
+// The client stops after the request that uses up its cap; the next turn in its session
+// gets a new cap.
 func TestACapEndsALoopOfTools(t *testing.T) {
 	scenario := `{"replies":[` +
 		thirty(`"name":"loop","match":{"any_contains":"Work on"},"times":-1,`+bash("echo worked")) + `],` + freeSide + `}`
@@ -103,13 +104,13 @@ func TestACapKeepsAFinishedAnswer(t *testing.T) {
 	}
 }
 
-// A sub-agent does not continue after the cap is reached, whether or not the call that
-// started it waits for it. A sub-agent in the background may reach the cap before or after
-// the client's first answer.
+// A sub-agent does not continue after the cap is reached, even if the call that started it
+// does not wait for it. A background sub-agent can reach the cap before or after the
+// client's first answer.
 func TestACapEndsASubAgent(t *testing.T) {
 	for name, c := range map[string]struct {
 		background bool
-		delay      int // before each answer to the sub-agent, in ms
+		delay      int // delay before each answer to the sub-agent, in ms
 	}{"foreground": {false, 20}, "background, soon": {true, 20}, "background, late": {true, 1000}} {
 		t.Run(name, func(t *testing.T) {
 			scenario := `{"replies":[` +
@@ -123,8 +124,9 @@ func TestACapEndsASubAgent(t *testing.T) {
 			if out.End != runner.CapReached {
 				t.Errorf("ended %s (%s) with %q, want %s", out.End, out.Reason, out.Text, runner.CapReached)
 			}
-			// With answers in 20 ms, the sub-agent asks a few more times until the client
-			// has ended it. A sub-agent that nothing ends asks about eighty times in 4 s.
+			// When answers take 20 ms, the sub-agent sends a few more requests before the
+			// client stops it. A sub-agent that is never stopped sends about eighty
+			// requests in 4 s.
 			if n := p.api.Stats().Answered["helper"]; n < 1 || n > 5 {
 				t.Errorf("the sub-agent asked the model %d times", n)
 			}
@@ -132,8 +134,8 @@ func TestACapEndsASubAgent(t *testing.T) {
 	}
 }
 
-// If a person, not claude-swarm, has set the cap in the agent's command, a turn that
-// reaches the cap counts as failed.
+// If the cap was set by a person in the agent's command and not by claude-swarm, a turn
+// that reaches the cap counts as failed.
 func TestACapInTheCommand(t *testing.T) {
 	scenario := `{"replies":[` + thirty(`"name":"loop","times":-1,`+bash("echo worked")) + `],` + freeSide + `}`
 	p := newProject(t, scenario, "  coder: {}\n")
@@ -145,8 +147,8 @@ func TestACapInTheCommand(t *testing.T) {
 	}
 }
 
-// The client says which account pays. The status and the ledger keep this
-// information, even after a restart of the daemon.
+// The client reports which account pays. The status and the ledger keep this information,
+// even after a restart of the daemon.
 func TestWhoPays(t *testing.T) {
 	for variable, want := range map[string]runner.Billing{
 		"ANTHROPIC_API_KEY=sk-ant-test-0000": runner.BillingAPI, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test-0000": runner.BillingSubscription, "ANTHROPIC_AUTH_TOKEN=of-a-gateway": runner.BillingAPI,

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// After a real compaction, the hook gives back the newest part of the window in the same
-// turn, and the next prompt begins with the older part. Nothing is given back twice, and
-// no second compaction follows. The same is true of a client with linger, which ends after
+// After a real compaction, the hook restores the newest part of the window in the same
+// turn, and the next prompt begins with the older part. Nothing is restored twice, and no
+// second compaction follows. The same is true of a client with linger, which exits after
 // the compaction.
 func TestARealCompactionGivesTheWindowBack(t *testing.T) {
 	for linger, clients := range map[string]int{"0s": 6, "10m": 2} {

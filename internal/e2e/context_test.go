@@ -16,8 +16,9 @@ import (
 )
 
 // maxContext is the most that we may add to an agent's first request, in tokens, with IRC
-// off. 50 of these tokens let an agent see how much of its budget is left, and choose who
-// answers its question. An agent without this information spends more than 50 extra tokens.
+// off. An agent needs 50 of these tokens to see its remaining budget and to choose who
+// answers its question. Without this information, an agent spends more than 50 extra
+// tokens.
 const maxContext = 2550
 
 // Our share of an agent's first request stays small: the tools, the system prompt, and the
@@ -101,8 +102,8 @@ exec %[2]s "$@"
 	return (with - without + 3) / 4
 }
 
-// contextOf counts the characters that a model reads in a request (tools, system prompts
-// and messages). It also counts our tools.
+// contextOf counts the characters in the parts of a request that a model reads (tools,
+// system prompts and messages). It also counts the request's tools that are ours.
 func contextOf(t testing.TB, body []byte) (characters, ours int) {
 	t.Helper()
 	type block struct{ Text string }

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// priced returns a reply of the scripted API. in, out and cached are its input, output
-// and cached input tokens, in thousands.
+// priced returns a reply of the scripted API. in, out and cached are its numbers of
+// input, output and cached input tokens, in thousands.
 func priced(reply string, in, out, cached int) string {
 	return fmt.Sprintf(`{%s,"usage":{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d}}`, reply, in*1000, out*1000, cached*1000)
 }
@@ -25,8 +25,8 @@ func priced(reply string, in, out, cached int) string {
 const freeSide = `"side":{"name":"side","text":"A title","usage":{}}`
 
 // spent returns the cost of the scripted API's answers at the list prices of
-// claude-sonnet-4-5, in US dollars: 3, 15 and 0.3 per million tokens. usage contains the
-// tokens of each reply, by reply name.
+// claude-sonnet-4-5, in US dollars: 3, 15 and 0.3 per million tokens. usage maps the name
+// of each reply to its tokens.
 func (p *project) spent(usage map[string]fakeapi.Usage) (usd float64) {
 	p.t.Helper()
 	for name, times := range p.api.Stats().Answered {
@@ -63,7 +63,7 @@ func usageOf(t testing.TB, scenario string) map[string]fakeapi.Usage {
 }
 
 // checkCosts compares every place that shows coder's cost with the API's count. receipts
-// says whether there is a receipt for all of coder's work.
+// specifies whether there is a receipt for all of coder's work.
 func (p *project) checkCosts(want float64, receipts bool) {
 	p.t.Helper()
 	got := map[string]float64{"status": p.agent("coder").CostUSD.Total}
@@ -108,8 +108,8 @@ func (p *project) idle() {
 	p.until("coder is idle", func() bool { return p.agent("coder").State == swarm.Idle })
 }
 
-// Each turn is booked at its own cost, whether each turn has a separate process that
-// resumes the session, or one process runs several turns. The daemon restarts after the
+// Each turn is booked at its own cost, whether each turn runs in a separate process that
+// resumes the session or one process runs several turns. The daemon restarts after the
 // second turn.
 func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
 	for _, linger := range []string{"0s", "10m"} {
@@ -143,8 +143,8 @@ func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
 	}
 }
 
-// A turn that only compacts has no receipt, but the status, the history and the ledger
-// include its cost.
+// A turn that only compacts the session has no receipt, but the status, the history and
+// the ledger include its cost.
 func TestACompactionIsBooked(t *testing.T) {
 	scenario := `{"replies":[` +
 		priced(`"name":"rest","times":-1,"text":"Done."`, 1, 1, 10) + `],` + freeSide + `,"compact":` +

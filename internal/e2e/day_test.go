@@ -18,8 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// dayScript says what the scripted model does for each upper-case word in a task, and for
-// any other task.
+// dayScript defines what the scripted model does for each upper-case word in a task and
+// for all other tasks.
 const dayScript = `{"replies":[
 	{"name":"limit","times":1,"match":{"last_user_contains":"RATELIMIT"},"status":429,"headers":{"retry-after":"3600"}},
 	{"name":"boom","times":-1,"match":{"last_user_contains":"BOOM"},"status":400,"error_message":"messages: something is wrong"},
@@ -38,16 +38,16 @@ const dayAgents = `  coder: {role: coder, linger: 20s}
 audit: {git: true}
 `
 
-// A day is a project that a person works with from morning to evening.
+// A day is a project that a simulated person uses from morning to evening.
 type day struct {
 	*project
-	sent map[string]string // accepted messages, by id, with the agent that got each
+	sent map[string]string // maps the id of each accepted message to its recipient
 }
 
-// A person works for a day with four agents, step by step: mail sent in every way,
+// A person works with four agents for a day. The steps cover every way to send mail,
 // questions, urgent messages during turns, crashes, a moved folder, a broken
-// configuration, limits and the removal of an agent. In the evening nothing is lost,
-// duplicated or left over.
+// configuration, limits and the removal of an agent. At the end of the day, no message is
+// lost or duplicated, and nothing is left behind.
 func TestADay(t *testing.T) {
 	d := &day{project: newProject(t, dayScript, dayAgents), sent: map[string]string{}}
 	git := exec.Command("git", "init", "-q", "-b", "main", d.dir)
@@ -87,8 +87,8 @@ func (d *day) give(agent string, args ...string) string {
 	return id
 }
 
-// shell runs a line as a person would type it, and returns standard output and standard
-// error together.
+// shell runs a line that a person could type in a shell, and returns standard output and
+// standard error together.
 func (d *day) shell(line string) (string, error) {
 	d.t.Helper()
 	cmd := exec.Command("sh", "-c", line)
@@ -185,7 +185,7 @@ func (d *day) orders() {
 	d.script(dayScript)
 }
 
-// kill kills processes, as a crash would.
+// kill kills processes to simulate a crash.
 func (d *day) kill(pids ...int) {
 	d.t.Helper()
 	for _, pid := range pids {
@@ -219,8 +219,8 @@ func (d *day) killAll() {
 	d.script(dayScript)
 }
 
-// move moves the project folder. If no daemon is running, the person need not do anything
-// else; if one is running, the status says what to do.
+// move moves the project folder. If no daemon is running, no further step is necessary;
+// if one is running, the status says what to do.
 func (d *day) move() {
 	there := func(name string) {
 		d.t.Helper()
@@ -320,7 +320,7 @@ func (d *day) goes() {
 	})
 }
 
-// evening checks the state in which the day has left the project.
+// evening checks the project's state at the end of the day.
 func (d *day) evening() {
 	d.receipt("tester", d.give("tester", "ESCAPES", "--subject", "red \x1b[31m word"))
 	d.until("all is quiet", func() bool {
@@ -358,7 +358,7 @@ func (d *day) evening() {
 	d.within(time.Minute, "no process is left", func() bool { return len(d.marked()) == 0 })
 }
 
-// sameCosts compares the day's ledger with the status.
+// sameCosts compares the costs in the day's ledger with those in the status.
 func (d *day) sameCosts() {
 	var shown, booked float64
 	for _, a := range d.status().Agents {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// An agent that has no tool for reading files cannot send files that its tools cannot read,
-// and does not see any other agent's mail, although it may run `claude-swarm send` and
+// An agent without a file-reading tool cannot send files that its tools cannot read, and
+// cannot see another agent's mail, even though it is allowed to run `claude-swarm send` and
 // `inbox`.
 func TestARestrictedAgentSendsNoFileThatItCannotRead(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret.txt")
@@ -71,7 +71,7 @@ func TestARestrictedAgentSendsNoFileThatItCannotRead(t *testing.T) {
 	if len(r.Denied) != 1 {
 		t.Errorf("the client denied %q, want only the cat: the rest must be the rule's doing", r.Denied)
 	}
-	said := map[string]string{} // by command, the text of the request to the model after it
+	said := map[string]string{} // maps each command to the text of the next request to the model
 	for _, q := range p.requests() {
 		if name, ok := strings.CutPrefix(q.Reply, "try-"); ok && name != "a" {
 			said[commands[name[0]-'b']] = q.LastUser

@@ -12,9 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// If there is a follower when an agent's turn begins, the feed contains the text while the
-// client is writing it. A later follower gets the text from the beginning. If there is no
-// follower, the stored stream contains no pieces of text, only complete lines.
+// If there is a follower when an agent's turn begins, the feed delivers the text while the
+// client is writing it. A follower that connects later gets the text from the beginning.
+// If there is no follower, the stored stream contains no pieces of text, only complete
+// lines.
 func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("the quick brown fox ", 40))
 	p := newProject(t, `{"replies":[{"chunk_runes":10,"chunk_delay_ms":50,"text":"`+text+`"}]}`, "  coder: {}\n")
@@ -90,7 +91,7 @@ func TestTextIsToldWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// variable returns the value of an environment variable of the project's programs.
+// variable returns the value of a variable in the environment of the project's programs.
 func (p *project) variable(name string) string {
 	for _, v := range p.env {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// sessionName returns the name under which the user's other sessions see the client with
-// this pid, and whether that client listens for messages from them.
+// sessionName returns the name by which the user's other sessions can find the client
+// with this pid, and whether that client accepts messages from them.
 func (p *project) sessionName(pid int) (name string, listens bool) {
 	p.t.Helper()
 	data, err := os.ReadFile(filepath.Join(p.home, ".claude/sessions", fmt.Sprint(pid)+".json"))
@@ -29,8 +29,8 @@ func (p *project) sessionName(pid int) (name string, listens bool) {
 
 // Two other sessions of the same user send messages to an agent whose client is waiting.
 // One is a person's session. The other is the client of another agent, whose model calls
-// SendMessage although that tool is not offered. Nothing reaches the agent: no turn
-// begins, and no request goes to the model.
+// SendMessage even though it is not offered that tool. Nothing reaches the agent: no turn
+// begins, and no request is sent to the model.
 func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 	const first = `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`
 	p := newProject(t, first, lingering+"  reviewer:\n    role: reviewer\n    allowed_tools: [Read]\n")
@@ -62,7 +62,7 @@ func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 		t.Errorf("an agent's call of SendMessage gave %s; receipt %+v", answer, tried)
 	}
 
-	// Any accepted message would arrive before this one.
+	// An accepted message would arrive before this one.
 	second := p.receipt("coder", p.send("coder", "Second task"))
 	if len(second.Attempts) != 1 {
 		t.Errorf("receipt = %+v", second)

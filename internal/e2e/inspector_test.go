@@ -15,12 +15,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
-// inspectorDir is the folder of the inspector, an independent MCP client that is written in
-// another language. Before the inspector calls a tool, it lists all tools. It checks each
-// result against the tool's schema.
+// inspectorDir is the folder of the inspector, an independent MCP client written in another
+// language. The inspector lists all tools before it calls one. It checks each result
+// against the tool's schema.
 const inspectorDir = "../../.tools/inspector/node_modules/@modelcontextprotocol/inspector-cli/build"
 
-// An inspected is the inspector's output for a list of tools or for a call.
+// inspected is the inspector's output for a tool list or a call.
 type inspected struct {
 	Tools []struct {
 		Name        string
@@ -54,15 +54,15 @@ func (p *project) inspect(args ...string) (got inspected, printed string) {
 	return got, string(out)
 }
 
-// An independent client lists all tools, calls each of them, and also makes calls with many
-// kinds of mistakes. Each error says what is wrong.
+// An independent client lists all tools, calls each of them, and makes calls that contain
+// many kinds of mistakes. Each error says what is wrong.
 func TestTheInspectorCallsEveryTool(t *testing.T) {
 	if _, err := os.Stat(inspectorDir); err != nil {
 		t.Fatalf("the MCP inspector is missing: %v\n  try: make tools", err)
 	}
 	p := newProject(t, `{"replies":[]}`, "  coder: {role: coder}\n  reviewer: {role: reviewer}\nirc: {server: \"localhost:1\", slug: x, apart: true}\n")
 	p.start()
-	p.swarm("halt") // so that no agent works on the messages
+	p.swarm("halt") // prevents agents from working on the messages
 	own := p.env
 	p.env = append(slices.Clone(own), "CLAUDE_SWARM_AGENT=reviewer")
 	mail := strings.TrimSpace(p.swarm("send", "coder", "Is it done?", "--type", "question"))
@@ -71,7 +71,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 	first := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at it"))
 	second := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at that"))
 
-	// The state is that of a bridge in a channel, but no bridge is running.
+	// The state file describes a bridge in a channel, but no bridge is running.
 	p.write(".claude-swarm/irc/state.json", `{"v":1,"connected":true,"channels":[{"name":"#project-x","joined":true,"topic":"Release","members":[{"nick":"ann","modes":"@"}]}]}`)
 
 	listed, _ := p.inspect("--method", "tools/list")
@@ -91,7 +91,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 	type call struct {
 		tool string
 		args []string
-		want string // a part of the text
+		want string // expected part of the text
 		fail bool
 	}
 	good := func(tool, want string, args ...string) call { return call{tool, args, want, false} }
@@ -122,7 +122,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		good("history", "coder has done nothing yet.", "n=5"),
 		good("board_write", "Written", "page=status", "text=All is well"),
 		bad("board_write", "only reviewer may write", "page=handoff/reviewer", "text=x"),
-		good("board_read", ""), // the page may or may not be written yet
+		good("board_read", ""), // at this point the page may or may not exist
 		bad("board_read", `there is no page "nothing"`, "page=nothing"),
 		good("compact_context", "is compacted"),
 		good("clear_context", "Your handoff is written", "handoff=Go on"),

@@ -21,7 +21,7 @@ type person struct {
 	dir  string // ii's folder for the server
 }
 
-// sitDown starts ii in some channels.
+// sitDown starts ii and joins the given channels.
 func sitDown(t *testing.T, addr, nick string, channels ...string) *person {
 	t.Helper()
 	ii, err := exec.LookPath("ii")
@@ -52,7 +52,7 @@ func sitDown(t *testing.T, addr, nick string, channels ...string) *person {
 	return p
 }
 
-// types writes a line into a channel; "" is the server.
+// types writes a line to a channel, or to the server if channel is "".
 func (p *person) types(channel, line string) {
 	p.t.Helper()
 	in := filepath.Join(p.dir, channel, "in")
@@ -90,15 +90,15 @@ func (p *person) sees(channel, part string) string {
 	}
 }
 
-// onIRC returns the irc section for the configuration of a project. It lets ann talk, give
-// tasks and control the swarm.
+// onIRC returns the irc section of a project's configuration. The section allows ann to
+// talk, give tasks and control the swarm.
 func onIRC(addr string) string {
 	return "irc: {server: \"" + addr + "\", slug: x, rate: 0, allow: [{nick: ann, may: [talk, task, control]}]}\n"
 }
 
 // The lead gives a task in the channel, and the engineering manager (em) assigns it to
 // dinesh. dinesh works in a separate folder, asks in the channel, and continues with the
-// lead's answer from the channel. All texts are in the mailboxes.
+// lead's answer from the channel. The mailboxes contain all texts.
 func TestATaskFromIRCToItsEnd(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	p := newProject(t, `{"replies":[]}`, `  em:
@@ -136,13 +136,13 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	ann.types("#project-x", "dinesh: dark green")
 	ann.sees("#standup-x", "[dinesh] done: login.html is there, in dark green.")
 	ann.sees("#project-x", "[em] The login page is ready for you to look at.")
-	ann.sees("#alerts", `[COMPLETE] em finished task "build the login page": Done. Results in #project-x.`) // the alert must not come earlier
+	ann.sees("#alerts", `[COMPLETE] em finished task "build the login page": Done. Results in #project-x.`) // the alert must not be sent earlier
 	ann.sees("#project-x", "[em] Done.")
 	if got := p.read("login/login.html"); !strings.Contains(got, "darkgreen") {
 		t.Errorf("login.html is %q", got)
 	}
 
-	// All texts are in the mailboxes.
+	// The mailboxes contain all texts.
 	drops := p.drops("em") + p.drops("dinesh") + p.drops("irc")
 	for _, said := range []string{
 		"[IRC @mention in #project-x] <ann> TASK: @em build the login page", "Make login.html, and ask the lead for the colour.",

@@ -24,9 +24,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// IRC cannot be reached at the start, and is lost again later. The agents continue to
-// work, and the status says that IRC cannot be reached. The bridge posts the waiting
-// messages when IRC is back.
+// IRC is unreachable at the start, and the connection is lost again later. The agents
+// continue to work, and the status says that IRC is unreachable. The bridge posts the
+// waiting messages when IRC is reachable again.
 func TestWorkGoesOnWithoutIRC(t *testing.T) {
 	proxy := irctest.NewProxy(t, irctest.Ngircd(t, irctest.Unlimited))
 	proxy.Refuse()
@@ -64,13 +64,13 @@ func TestWorkGoesOnWithoutIRC(t *testing.T) {
 	}
 }
 
-// The daemon is killed 20 times while messages go out and people talk, each time with a
-// text on its way between the daemon and the IRC server. The bridge posts every message
-// that it accepted. On a server with history it posts each message once. Without history
-// it may repeat, for each kill, at most four messages that it does not know to have
-// arrived, and it marks the repetitions. The bridge also hears what people write. On a
-// server with history it hears each line once. Without history it may miss only the last
-// lines of each connection.
+// The daemon is killed 20 times while it posts messages and people talk, each time with a
+// text in transit between the daemon and the IRC server. The bridge posts every message
+// that it accepted. On a server with history, it posts each message once. Without
+// history, it repeats at most four messages per kill whose arrival is unconfirmed, and it
+// marks the repetitions. The bridge also receives what people write. On a server with
+// history, it receives each line once. Without history, it can miss only the last lines
+// of each connection.
 func TestKillsLoseNothingOnIRC(t *testing.T) {
 	t.Run("ngircd", func(t *testing.T) { killedOnIRC(t, irctest.Ngircd(t, irctest.Unlimited), false) })
 	t.Run("with history", func(t *testing.T) { killedOnIRC(t, irctest.NewServer(t, irctest.Features{}).Addr, true) })
@@ -83,7 +83,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	ears := listen(t, addr, nil, "#project-x")
 	said, drops := 0, 0
 	ears.says("#project-x", "said 0.")
-	p.start() // start makes the mailboxes
+	p.start() // start creates the mailboxes
 	heard := func() map[int]int {
 		lines, err := bridge.Reader{Dir: ircbridge.Folder(filepath.Join(p.dir, ".claude-swarm")), Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
 		if err != nil {
@@ -138,8 +138,8 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	if dead, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/irc/dead/*.md")); len(dead) != 0 {
 		t.Errorf("given up: %v", dead)
 	}
-	// Each line arrives at most once without a mark. In all, there are at most four marked
-	// lines for each kill.
+	// Each line arrives at most once without a mark. There are at most four marked lines
+	// per kill in total.
 	again := 0
 	times := ears.counts(regexp.MustCompile(`\] ((?:\(again\) )?line \d+\.)`))
 	for line, n := range times {
@@ -191,8 +191,8 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	t.Logf("%d kills: %d lines out, %d of them said again (marked); %d in, of which %d were not heard", kills, drops, again, last-first+1, missing)
 }
 
-// The bridge can be a separate process: it and the daemon start and end independently. One
-// reload moves the bridge into the daemon, and another turns IRC off.
+// The bridge can be a separate process that starts and ends independently of the daemon.
+// The first reload moves the bridge into the daemon, and the second turns IRC off.
 func TestTheBridgeApart(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	agents := fmt.Sprintf("  coder: {command: [%q]}\n", standin)
@@ -229,7 +229,7 @@ func TestTheBridgeApart(t *testing.T) {
 	p.swarm("irc", "send", "project-x", "the daemon is the bridge")
 	ears.hears("[lead] the daemon is the bridge")
 
-	// The result of the last turn is posted before the daemon ends.
+	// The result of the last turn is posted before the daemon exits.
 	p.send("coder", "@say the last words")
 	p.until("it works, or has", func() bool { a := p.agent("coder"); return a.State == swarm.Working || a.TurnCount > 0 })
 	p.swarm("stop")
@@ -249,7 +249,7 @@ func TestTheBridgeApart(t *testing.T) {
 	}
 }
 
-// ears is an IRC client that listens.
+// ears is an IRC client that reads what others write.
 type ears struct {
 	t    *testing.T
 	conn net.Conn
@@ -325,14 +325,14 @@ func (e *ears) hears(texts ...string) {
 	}
 }
 
-// all returns the lines so far.
+// all returns all lines received so far.
 func (e *ears) all() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.heard)
 }
 
-// counts returns how many times the first group of a pattern matched each text.
+// counts returns how often the first group of a pattern matched each text.
 func (e *ears) counts(of *regexp.Regexp) map[string]int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

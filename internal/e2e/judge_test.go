@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// The judging model is offered no tool and sees none of the project's text. It can only
-// answer, and only a verdict in the agreed form counts. Without such a verdict, the
-// finding of the rules reaches the agent.
+// The judging model is offered no tools and receives no text from the project. It can
+// only reply with text, and only a verdict in the required format counts. Without such a
+// verdict, the agent gets the rules' finding.
 func TestTheJudgeCanOnlyAnswer(t *testing.T) {
 	const byTheRules = "You tried the same thing 3 times"
 	answers := []struct{ name, answer, log, whisper string }{

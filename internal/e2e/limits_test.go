@@ -32,7 +32,7 @@ func (p *project) waiting(agent string) []string {
 	return names
 }
 
-// told counts the messages to the lead whose subject contains part.
+// told counts the lead's messages whose subject contains part.
 func (p *project) told(part string) int {
 	p.t.Helper()
 	return strings.Count(p.swarm("inbox"), part)
@@ -40,7 +40,7 @@ func (p *project) told(part string) int {
 
 // When a subscription reaches its limit, the API says when the limit ends. Until then,
 // all agents of that login are parked and send no request, even after a restart of the
-// daemon. An agent of another login continues to work.
+// daemon. An agent with another login continues to work.
 func TestASubscriptionsLimit(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	p := newLogins(t, end)
@@ -50,7 +50,7 @@ func TestASubscriptionsLimit(t *testing.T) {
 	if !strings.Contains(st.Why, "hit your session limit") && !strings.Contains(st.Why, "hit your 5-hour limit") {
 		t.Errorf("why = %q", st.Why)
 	}
-	said := false // the status may name a time up to a minute after the end of the limit
+	said := false // the status can show a time up to a minute after the limit ends
 	for d := range 62 {
 		said = said || strings.Contains(st.Next, "continues on its own at "+end.Add(time.Duration(d)*time.Second).Format("15:04:05"))
 	}
@@ -73,8 +73,8 @@ func TestASubscriptionsLimit(t *testing.T) {
 	}
 }
 
-// When the limit ends, the agents continue by themselves. They work on their mail in the
-// order in which it was sent, and no message is given up.
+// When the limit ends, the agents continue automatically. They work on their mail in the
+// order in which it was sent, and no message is abandoned.
 func TestAfterASubscriptionsLimit(t *testing.T) {
 	const soon = 5 * time.Second
 	p := newLogins(t, time.Now().Add(soon))
@@ -102,8 +102,9 @@ func TestAfterASubscriptionsLimit(t *testing.T) {
 	}
 }
 
-// newLogins makes a project with two agents of one login and one agent of another login.
-// The first request of the first login meets a limit that ends at the given time.
+// newLogins creates a project in which two agents share one login and a third agent has
+// another. The first request of the first login is refused because of a limit that ends
+// at the given time.
 func newLogins(t *testing.T, end time.Time) *project {
 	t.Helper()
 	const login = "env_drop: [ANTHROPIC_API_KEY], env: {CLAUDE_CODE_OAUTH_TOKEN: sk-ant-oat01-%s}"

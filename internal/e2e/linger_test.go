@@ -168,8 +168,8 @@ func TestADaemonThatIsKilledWithAClientThatStays(t *testing.T) {
 	}
 }
 
-// A client with a background job does not wait for the next turn: the CLI would begin a
-// separate turn when the job ends.
+// A client with a background job does not wait for the next turn, because the CLI would
+// start a separate turn when the job ends.
 func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"job","match":{"last_user_contains":"Build it"},"content":[{"tool_use":{"name":"Bash","input":{"command":"sleep 2; echo built","description":"Build","run_in_background":true}}}]},
@@ -189,9 +189,9 @@ func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 	}
 }
 
-// The daemon keeps a client that waited, even if the model is slow to answer in the next
-// turn. Such a client does not repeat the prompt until the first word of the answer has
-// come.
+// The daemon keeps a client that waited between turns, even if the model is slow to
+// answer in the next turn. Such a client does not echo the prompt until it has received
+// the first word of the answer.
 func TestAClientThatWaitedForASlowModelIsNotGivenUp(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"slow","match":{"last_user_contains":"Second task"},"times":-1,"delay_ms":16000,"text":"Thought it over."},

@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// passers returns a scenario in which every agent of the ring sends the next agent a
-// message in each of its first 20 turns. The messages' texts differ, so that no message is
-// an echo.
+// passers returns a scenario for a ring of agents in which each agent sends the next one a
+// message in each of its first 20 turns. The messages have different texts, so no message
+// is an echo.
 func passers(ring []string, kind string) string {
 	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon")
 	replies := []string{`{"name":"well","match":{"last_user_contains":"Are you well?"},"times":-1,"text":"I am well."}`}
@@ -29,8 +29,9 @@ func passers(ring []string, kind string) string {
 	return `{"replies":[` + strings.Join(replies, ",\n") + `,{"name":"passed","match":{"last_is_tool_result":true},"times":-1,"text":"Passed on."}]}`
 }
 
-// The gate stops agents that would answer each other endlessly. The lead is told once,
-// the ledger contains every turn with its cost, and the agents can do other work.
+// The gate stops agents that would otherwise answer each other endlessly. The lead is
+// told once, the ledger contains every turn with its cost, and the agents can do other
+// work.
 func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		ring   []string
@@ -38,7 +39,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 		policy string // "" for the default rules of a project
 		rule   string // rule that stops the agents
 		atSend bool   // the tool refuses at once; otherwise the daemon refuses at the claim
-		turns  int    // the most turns that may run
+		turns  int    // maximum number of turns that may run
 	}{
 		"two, answering":       {[]string{"coder", "reviewer"}, "result", "", "hops", true, 9},
 		"two, asking":          {[]string{"coder", "reviewer"}, "question", "policy: {thread_per_min: 2, max_returns: 0, max_hops: 0}\n", "thread_rate", false, 12},

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The programs that the tests run. The first two are built once for all tests.
+// These are the programs that the tests run. The first two are built once for all tests.
 var (
 	program string // our program
 	standin string // the stand-in for the client, for tests that need many turns or exact timing

@@ -13,9 +13,9 @@ import (
 )
 
 // Ten agents get a thousand messages, and each turn runs in a separate process. Every
-// message is done once. Each agent works on one turn at a time, and on the messages of one
-// sender and priority in the order in which they were sent. No process or message is left
-// over. SWARM_MANY=10000 sends more.
+// message is done once. Each agent runs one turn at a time, and works on messages with the
+// same sender and priority in the order in which they were sent. No process or message is
+// left behind. SWARM_MANY=10000 raises the number of messages.
 func TestAThousandMessagesToTenAgents(t *testing.T) {
 	const agents = 10
 	messages := 1000
@@ -75,7 +75,7 @@ func TestAThousandMessagesToTenAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := map[int]int{}
-	open := map[string]string{} // the turn that each agent is in
+	open := map[string]string{} // current turn of each agent
 	last := map[string]int{}    // the last message number, by agent, sender and priority
 	for line := range strings.Lines(string(data)) {
 		f := strings.Fields(line) // WORD AGENT UUID PID @say done N

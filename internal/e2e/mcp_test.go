@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An agent that may only read asks another agent through its mail tools, which are ready
-// before the first prompt and need no permission.
+// An agent with read-only permissions asks another agent a question with its mail tools,
+// which are ready before the first prompt and need no permission.
 func TestAnAgentSendsByItsTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"who","match":{"last_user_contains":"Who are you","tool_offered":"mcp__dead-drop__whoami"},
@@ -41,7 +41,7 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 	if !asked.Proven {
 		t.Error("the question was not proven to be from coder")
 	}
-	p.until("the answer", func() bool { // the answer comes in a separate turn
+	p.until("the answer", func() bool { // the answer arrives in a separate turn
 		return slices.ContainsFunc(p.requests(), func(q turnRequest) bool { return strings.Contains(q.LastUser, "It looks good.") })
 	})
 	for _, q := range p.requests() {
@@ -54,8 +54,8 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 	}
 }
 
-// Two agents talk through their tools: one asks and waits, the other replies later, both
-// use the board, and then both are idle.
+// Two agents communicate with their tools: one asks a question and waits, the other
+// replies later, both use the board, and finally both are idle.
 func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"ask","match":{"last_user_contains":"Write the parser"},
@@ -96,7 +96,7 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	if got := p.read(".dead-drop/board/decisions.md"); !strings.Contains(got, ", reviewer\n\nWe use tabs.\n") {
 		t.Errorf("the board says %q", got)
 	}
-	// A message of type status wakes no agent, and the awaited answer does not come a
+	// A message of type status wakes no agent, and the awaited answer is not delivered a
 	// second time.
 	p.until("quiet", func() bool {
 		for _, a := range p.status().Agents {
@@ -115,8 +115,8 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 }
 
 // Two agents share work with their tools: one publishes it, and the other claims it and
-// reports the result. They also exchange a question with its answer, and a last message.
-// Then they stop.
+// reports the result. They also exchange a question and its answer, and one final
+// message. After that they send nothing.
 func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"publish","match":{"last_user_contains":"Get it reviewed"},
@@ -190,7 +190,7 @@ func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 	}
 }
 
-// While no daemon is running, the tools still read and deliver mail, and say that the
+// When no daemon is running, the tools still read and deliver mail, and report that the
 // daemon is not running.
 func TestToolsWithoutADaemon(t *testing.T) {
 	p := newProject(t, `{"replies":[
@@ -234,7 +234,7 @@ func TestToolsWithoutADaemon(t *testing.T) {
 	}
 }
 
-// serve starts a daemon, and then replaces the program on disk, as an upgrade does. The new
+// serve starts a daemon and then replaces the program on disk, as an upgrade does. The new
 // program runs script before it starts our tool server.
 func (p *project) serve(script string) {
 	p.t.Helper()
@@ -258,8 +258,8 @@ func (p *project) serve(script string) {
 	}
 }
 
-// A client without its tools gets no prompt: the agent is stopped, with the reason and the
-// next step, and no request goes to the model.
+// A client that lacks its tools gets no prompt: the agent is stopped, the status shows the
+// reason and the next step, and no request is sent to the model.
 func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder:\n    role: coder\n")
 	p.serve("exit 1\n")
@@ -277,8 +277,8 @@ func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	}
 }
 
-// Every turn, not only a daemon's first one, waits for a tool server that takes 4 s to
-// start: each turn's client says in its first line that it has the tools.
+// Every turn, not only the daemon's first one, waits for a tool server that takes 4 s to
+// start: in each turn, the client's first line says that it has the tools.
 func TestEveryTurnWaitsForItsTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"who","times":-1,"match":{"last_user_contains":"Who is there"},"content":[{"tool_use":{"name":"mcp__dead-drop__whoami","input":{}}}]},

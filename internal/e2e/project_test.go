@@ -28,8 +28,8 @@ type project struct {
 	url  string // address of the API
 }
 
-// newProject makes a project with the given agents (YAML below `agents:`) and starts the
-// API with a scenario. It does not start the daemon.
+// newProject creates a project with the given agents (YAML below `agents:`) and starts
+// the API with a scenario. It does not start the daemon.
 func newProject(t testing.TB, scenario, agents string) *project {
 	t.Helper()
 	base, err := os.MkdirTemp("", "e") // short, because the length of the control socket's path is limited
@@ -103,7 +103,7 @@ func (p *project) read(name string) string {
 	return string(data)
 }
 
-// swarm runs one of our program's verbs and returns what it printed.
+// swarm runs one of our program's commands and returns its output.
 func (p *project) swarm(args ...string) string {
 	p.t.Helper()
 	out, stderr, err := p.try(args...)
@@ -175,14 +175,15 @@ func (p *project) agent(name string) swarm.AgentStatus {
 	return swarm.AgentStatus{}
 }
 
-// until waits for a condition. A step that takes one second on an idle machine may take
-// three minutes: at a load of 20 the start of a client takes ten seconds.
+// until waits for a condition. The timeout is three minutes for steps that take one
+// second on an idle machine, because at a load of 20 the start of a client takes ten
+// seconds.
 func (p *project) until(what string, ok func() bool) {
 	p.t.Helper()
 	p.within(3*time.Minute, what, ok)
 }
 
-// untilLong does what until does, for a condition that takes many turns.
+// untilLong is like until, for a condition that takes many turns.
 func (p *project) untilLong(what string, ok func() bool) {
 	p.t.Helper()
 	p.within(15*time.Minute, what, ok)
@@ -226,8 +227,7 @@ type turnRequest struct {
 	All      string // the whole request, as JSON
 }
 
-// requests returns the requests to the model that were part of a conversation, oldest
-// first.
+// requests returns the requests to the model that belong to a conversation, oldest first.
 func (p *project) requests() []turnRequest {
 	p.t.Helper()
 	var out []turnRequest
@@ -276,7 +276,7 @@ func flatten(raw json.RawMessage) string {
 	return strings.Join(parts, "\n")
 }
 
-// streams returns the files with the output of the clients, one file for each process.
+// streams returns the files that contain the output of the clients, one file per process.
 func (p *project) streams() []string {
 	p.t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.dir, ".claude-swarm/turns/*.jsonl"))
@@ -286,7 +286,8 @@ func (p *project) streams() []string {
 	return files
 }
 
-// marked lists the processes that carry the mark of one of this project's turns.
+// marked lists the processes whose environment marks them as part of one of this
+// project's turns.
 func (p *project) marked() []string {
 	p.t.Helper()
 	var out []string

@@ -19,33 +19,33 @@ import (
 
 // A refusal is an answer from the API, or the lack of one, with the expected outcome.
 type refusal struct {
-	reply    string // the rest of the scripted reply; "" if the request must not reach the API
+	reply    string // remaining fields of the scripted reply; "" if the request must not reach the API
 	env      string // the agent's env, in YAML
-	login    bool   // the agent has a login, not a key
+	login    bool   // the agent uses a login, not a key
 	want     class
 	why      string // pattern in the status, or in the list of dead letters
 	next     string // part of the next step in the status
-	requests int    // the most requests in one turn, unless want is message; 0 if they are not counted
-	recorded bool   // runs only with UPDATE=1: otherwise the recorded lines are enough
+	requests int    // maximum number of requests in one turn, unless want is message; 0 if they are not counted
+	recorded bool   // the row runs only with UPDATE=1; otherwise the recorded lines are enough
 }
 
 // A class names the cause of a refusal.
 type class string
 
 const (
-	service class = "limited" // the account or the service: the agent is parked, and no failure is counted
-	setUp   class = "refused" // the agent's configuration: the agent is stopped
-	message class = "failed"  // the message: three attempts, then a dead letter
+	service class = "limited" // caused by the account or the service: the agent is parked, and no failure is counted
+	setUp   class = "refused" // caused by the agent's configuration: the agent is stopped
+	message class = "failed"  // caused by the message: it becomes a dead letter after three attempts
 )
 
 const noRetry = `CLAUDE_CODE_MAX_RETRIES: "0"`
 
-// refusals are the rows of a table: each row is an agent with a separate account. ${PLAIN}
-// and ${TLS} are the addresses of the scripted API.
+// refusals contains the rows of a table. Each row is an agent with a separate account.
+// ${PLAIN} and ${TLS} are the addresses of the scripted API.
 var refusals = map[string]refusal{
 	"400":            {reply: `"status":400,"error_message":"messages: something is wrong"`, want: message, why: `400`, requests: 1},
 	"401-key":        {reply: `"status":401`, env: noRetry, want: setUp, why: `Invalid API key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 1, recorded: true},
-	"401-key-again":  {reply: `"status":401`, env: `X: "1"`, want: setUp, why: `refuses the key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 3}, // here the client may retry ten times, as usual
+	"401-key-again":  {reply: `"status":401`, env: `X: "1"`, want: setUp, why: `refuses the key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 3}, // in this row the client may retry ten times, which is its default
 	"401-token":      {reply: `"status":401,"match":{"kind":"main","header":{"Authorization":"bearer-401-token"}}`, env: `ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: bearer-401-token`, want: setUp, why: `refuses the key`, requests: 3, recorded: true},
 	"401-login":      {reply: `"status":401`, login: true, want: service, why: `refuses the login|Please run /login`, next: "log in with claude /login", requests: 3},
 	"401-expired":    {reply: `"status":401,"error_message":"OAuth token has expired. Please obtain a new token or refresh your existing token."`, env: noRetry, login: true, want: service, why: `login|expired`, requests: 3, recorded: true},
@@ -90,16 +90,16 @@ var refusals = map[string]refusal{
 	"overage":        {reply: limitOf("overage", 3*time.Hour), login: true, want: service, why: `limit`, next: "continues on its own at", requests: 1, recorded: true},
 }
 
-// limitOf returns the reply that a login gets when it has reached a limit. claim is the
-// kind of limit, and d is the time until it ends.
+// limitOf returns the reply to a login that has reached a limit. claim is the kind of
+// limit, and the limit ends after d.
 func limitOf(claim string, d time.Duration) string {
 	return fmt.Sprintf(`"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"%d","anthropic-ratelimit-unified-representative-claim":%q}`,
 		time.Now().Add(d).Unix(), claim)
 }
 
-// A refusal by the API is recognized after a limited number of requests, and reported with
-// what to do. A failure of the account or the service does not count against any message.
-// Once the cause is fixed, the work continues.
+// A refusal by the API is recognized after a limited number of requests, and the report
+// says what to do. A failure of the account or the service does not count against any
+// message. Work continues after the cause is fixed.
 //
 // With UPDATE=1 the test runs all rows and records what the client printed, for the tests
 // of packages claude and standin.
@@ -124,7 +124,7 @@ func TestWhatTheAPIRefuses(t *testing.T) {
 	if os.Getenv("UPDATE") != "" {
 		f.record()
 	}
-	// A person fixes the cause.
+	// From here on, the test does what a person does to fix the cause.
 	f.script(`{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`)
 	f.write("claude-swarm.yaml", f.head+mended(rows))
 	f.swarm("reload")
@@ -149,13 +149,13 @@ func TestWhatTheAPIRefuses(t *testing.T) {
 	}
 }
 
-// A refusing is a project with an agent for each row.
+// refusing is a project with an agent for each row.
 type refusing struct {
 	*project
 	rows            map[string]refusal
-	head            string            // the configuration up to the agents
+	head            string            // the part of the configuration before the agents
 	sent            map[string]string // the message of each row
-	seen            map[string]bool   // rows whose refusal was checked
+	seen            map[string]bool   // rows whose refusal has been checked
 	parked, stopped int
 }
 
@@ -176,7 +176,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 	}
 	p := newProject(t, fmt.Sprintf(`{"replies":[%s{"name":"other","times":-1,"status":418}]}`, replies.String()), "")
 	tls := httptest.NewUnstartedServer(p.api)
-	tls.Config.ErrorLog = log.New(&bytes.Buffer{}, "", 0) // hides the errors of handshakes that are meant to fail
+	tls.Config.ErrorLog = log.New(&bytes.Buffer{}, "", 0) // hides errors from handshakes that are expected to fail
 	tls.StartTLS()
 	t.Cleanup(tls.Close)
 	for name, r := range rows {
@@ -202,7 +202,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 
 func agentOf(row string) string { return "e-" + row }
 
-// mended returns the agents' configuration as a person has fixed it.
+// mended returns the agents' configuration after a person has fixed it.
 func mended(rows map[string]refusal) string {
 	var agents strings.Builder
 	for name, r := range rows {
@@ -215,8 +215,8 @@ func mended(rows map[string]refusal) string {
 	return agents.String()
 }
 
-// check checks the agents that have not yet met their refusal, and reports whether all
-// agents have met theirs.
+// check checks the agents whose expected refusal has not yet been seen, and reports
+// whether every agent's refusal has been seen.
 func (f *refusing) check() bool {
 	f.t.Helper()
 	answered := f.api.Stats().Answered
@@ -255,7 +255,7 @@ func (f *refusing) check() bool {
 			f.t.Errorf("%s: new/ = %v, want the message with no failure counted", name, got)
 		}
 		if r.want == service {
-			f.swarm("pause", a.Name) // its next attempt would only delay the other agents
+			f.swarm("pause", a.Name) // another attempt by this agent would only delay the other agents
 		}
 	}
 	return len(f.seen) == len(f.rows)

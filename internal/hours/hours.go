@@ -57,11 +57,12 @@ func (h Hours) within(t time.Time, days int) (open bool, change time.Time) {
 	return false, time.Time{}
 }
 
-// An interval is a continuous span of time. It includes from but not to; both are in UTC.
+// An interval is a continuous span of time. It includes from but excludes to; both are in
+// UTC.
 type interval struct{ from, to time.Time }
 
-// intervals returns the spans around t and in the days after t. They are sorted, and
-// adjacent ones are merged. last is the end of the last day considered.
+// intervals returns the spans around t and in the given number of days from t. They are
+// sorted, and adjacent ones are merged. last is the end of the last day considered.
 func (h Hours) intervals(t time.Time, days int) (all []interval, last time.Time) {
 	zone := zoneOf(h.Zone)
 	y, m, d := t.In(zone).Date()
@@ -117,7 +118,7 @@ func zoneOf(zone *time.Location) *time.Location {
 	return zone
 }
 
-// around is more than the largest offset of a zone from UTC.
+// around is longer than the largest offset of any zone from UTC.
 const around = 26 * time.Hour
 
 // moments returns the first and the last moment, in UTC, at which a zone's clock shows a

@@ -129,7 +129,7 @@ func TestDay(t *testing.T) {
 		"midnight exists twice":   {"Atlantic/Azores", "2026-10-25 00:30 -0100", "2026-10-25 00:00 +0000", "2026-10-26 00:00 -0100"},
 		"after a left out day":    {"Pacific/Apia", "2011-12-31 12:00 +1400", "2011-12-31 00:00 +1400", "2012-01-01 00:00 +1400"},
 		"before a left out day":   {"Pacific/Apia", "2011-12-29 12:00 -1000", "2011-12-29 00:00 -1000", "2011-12-31 00:00 +1400"},
-		// At 00:01 on Sunday the clock goes back to 23:01 on Saturday.
+		// At 00:01 on Sunday, the clock is set back to 23:01 on Saturday.
 		"between two midnights": {"America/St_Johns", "2009-10-31 23:30 -0330", "2009-11-01 00:00 -0230", "2009-11-02 00:00 -0330"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,7 @@ type span struct {
 // always reports whether the week is open all the time.
 func (w Week) always() bool { return len(w.spans) == 0 }
 
-// An Error describes what is wrong with a text of hours or with a zone name.
+// An Error describes what is wrong with a text that specifies hours, or with a zone name.
 type Error struct {
 	Problem string // one line
 	Try     string // what to write instead, without the key; "" if there is no proposal
@@ -123,7 +123,7 @@ func parse(text string) (w Week, e *Error) {
 	}
 	if waiting != "" {
 		e := wrongPart(waiting, waiting+" 00:00-24:00", "has no hours")
-		e.at = at // it is the last word
+		e.at = at // waiting is the last word
 		return w, e
 	}
 	if w.coversAll() {
@@ -249,7 +249,7 @@ func parseClock(text string) (time.Duration, *Error) {
 }
 
 // meant returns the time of day that was probably meant by text. If text does not begin
-// with an hour, meant returns otherwise.
+// with an hour, meant returns the value of otherwise.
 func meant(text, otherwise string) string {
 	hour, minute, _ := strings.Cut(text, ":")
 	h, good := number(hour)

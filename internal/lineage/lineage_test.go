@@ -12,7 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/lineage"
 )
 
-// Above finds every ancestor in a long chain, and Variable reads the environment of one.
+// Above finds every ancestor in a long chain, and Variable reads the environment of one
+// of them.
 func TestAbove(t *testing.T) {
 	script := "echo $$; read x"
 	for range 12 {

@@ -169,7 +169,7 @@ func (c asker) wait(ctx context.Context, a *answer, sent []dropbox.Delivery, ask
 		case err != nil:
 			return err
 		case got.None != nil && len(wait.Pending) > 0:
-			a.Note = strings.TrimSpace(a.Note + " " + got.None.Error()) // the others may answer
+			a.Note = strings.TrimSpace(a.Note + " " + got.None.Error()) // the other recipients may still answer
 			continue
 		case got.None != nil:
 			a.Outcome, a.Text = refused, in.Default

@@ -13,7 +13,7 @@ type Caller struct {
 	*client.Client
 	Project string     // the project's folder
 	Plan    swarm.Plan // from the project's configuration
-	Folders []string   // the folders that the caller may work in; the lead may attach only files in them
+	Folders []string   // the folders in which the caller may work; the lead may attach only files from them
 	Close   func() error
 }
 

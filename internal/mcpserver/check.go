@@ -103,7 +103,7 @@ func notOneOf(name, v string, words []string) error {
 	return fmt.Errorf("%s", text)
 }
 
-// kindOf names the type that an argument must have.
+// kindOf describes the type that an argument must have.
 func kindOf(p *Schema) string {
 	switch p.Type {
 	case "string":

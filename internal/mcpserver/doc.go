@@ -26,8 +26,8 @@
 // A tool consists of two structs, for its arguments and its result, and a method of its
 // tool group. A group is a type that contains everything its tools need and is created
 // for each call: [crew], [mail], [asker], [mailbox], [topics], [work], [boardPages],
-// [ownTurn], [folders], [chat]. One line in [tools] adds a tool. Its schemas come from
-// the structs:
+// [ownTurn], [folders], [chat]. To add a tool, add a line to [tools]. Its schemas are
+// derived from the structs and their tags:
 //
 //	json:"to"                 the argument; with omitempty it may be left out
 //	jsonschema:"who gets it"  what it is for
@@ -47,8 +47,8 @@
 //
 // MCP over standard input and output uses one line for each message. The server needs only
 // four methods: initialize, ping, tools/list and tools/call, which session.go and
-// message.go implement. The program does not use the official SDK: its package mcp
-// (v1.8.0) brings in OAuth, gob and the meta-schemas of JSON Schema. With the SDK, the
+// message.go implement. The program does not use the official SDK, because its package mcp
+// (v1.8.0) depends on OAuth, gob and the meta-schemas of JSON Schema. With the SDK, the
 // program would be 2.4 MB larger, and every verb, even send, would take 3.5 ms of CPU time
 // to start instead of 2.8 ms. Using only a part of the SDK would not help either: jsonrpc
 // does less than message.go, and jsonschema has one of the two slowest initializers (0.1

@@ -9,7 +9,7 @@ import (
 )
 
 // folders are the folders in which the caller may work. The lead may attach files only from
-// these; see [mail.attach].
+// these folders; see [mail.attach].
 type folders struct {
 	own     []string // absolute
 	base    string   // the folder that relative paths start from
@@ -78,8 +78,8 @@ const (
 	maxEntries      = 100
 )
 
-// enter describes a folder. The client does not change its working folder; the agent
-// changes to the new folder with cd.
+// enter returns the description of a folder. The client does not change its working
+// folder; the agent changes to the new folder with cd.
 func (f folders) enter(_ context.Context, in directoryArguments) (*directory, error) {
 	path, err := f.within(in.Path)
 	if err != nil {

@@ -29,8 +29,8 @@ type ircSendArguments struct {
 	Message string `json:"message" jsonschema:"the text, at most 8192 bytes; long text is shown in part, but people can read all of it"`
 }
 
-// saidOnIRC is the result of the tools that leave a message or an order for the bridge, such
-// as irc_send and irc_join.
+// saidOnIRC is the result of the tools that leave a message or a command for the bridge,
+// such as irc_send and irc_join.
 type saidOnIRC struct {
 	ID      string      `json:"id" jsonschema:"of the message for the bridge"`
 	Channel string      `json:"channel"`

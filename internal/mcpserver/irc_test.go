@@ -286,7 +286,8 @@ func TestIRCAskInATurn(t *testing.T) {
 
 // By default, only a person may answer. With "any", an agent may answer as well, by
 // calling reply. With "first", the question goes to several channels, and a person in any
-// of them may answer; the other channels are then told that the question is answered.
+// of them may answer; the other channels are then told that the question has been
+// answered.
 func TestIRCAskAnswerers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -299,7 +300,7 @@ func TestIRCAskAnswerers(t *testing.T) {
 	for name, c := range map[string]struct {
 		arguments string
 		by        func(*dropbox.Message)
-		to        int // index of the question that by answers
+		to        int // index of the question that gets the answer
 		outcome   string
 		nick      string
 		at        string
@@ -363,7 +364,7 @@ func TestIRCAskAnswerers(t *testing.T) {
 }
 
 // An agent can answer a question to people only while the question is open, and only if
-// the asker lets agents answer.
+// the asker allows agents to answer.
 func TestReplyToAQuestionOnIRC(t *testing.T) {
 	p := newChat(t)
 	ask := func(key string) string {
@@ -387,7 +388,7 @@ func TestReplyToAQuestionOnIRC(t *testing.T) {
 	}
 }
 
-// The asker decides what happens if no person answers.
+// The asker specifies what happens if no person answers.
 func TestIRCAskWithoutAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// The error codes of JSON-RPC 2.0.
+// These are error codes of JSON-RPC 2.0.
 const (
 	codeParse          = -32700
 	codeInvalidRequest = -32600

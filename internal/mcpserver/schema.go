@@ -19,8 +19,8 @@ type Schema struct {
 	Enum        []string
 	Minimum     *float64
 	Maximum     *float64
-	Items       *Schema    // of an array
-	Properties  []Property // of an object, in the order of the struct
+	Items       *Schema    // for an array
+	Properties  []Property // for an object, in the order of the struct's fields
 	Required    []string
 	Closed      bool // other properties of an object are not allowed
 }
@@ -144,7 +144,7 @@ func schemaFor(of reflect.Type) *Schema {
 	panic(fmt.Sprintf("mcpserver: no schema is known for the type %s", of))
 }
 
-// objectOf returns the schema of a struct, with the fields of embedded structs.
+// objectOf returns the schema of a struct, including the fields of embedded structs.
 func objectOf(of reflect.Type) *Schema {
 	s := &Schema{Type: "object", Closed: true}
 	for _, f := range reflect.VisibleFields(of) {

@@ -51,7 +51,7 @@ in each turn, and your last words go back to its sender automatically. Use send 
 another agent a task or to tell something, ask when you need an answer before you can go
 on, list_agents to see who is there, and the board for what everybody should know.`
 
-// New creates a server. It does not start it.
+// New creates a server. Call [Server.Serve] to start it.
 func New(o Options) *Server {
 	s := &Server{opts: o, tools: map[string]offered{}}
 	list := tools()
@@ -73,7 +73,8 @@ func New(o Options) *Server {
 // Tools returns the descriptions of all tools, in the order of the documentation.
 func (s *Server) Tools() []*Tool { return s.list }
 
-// advised adds to an error about an unknown name or id which tools list the valid ones.
+// advised adds to an error about an unknown name or id a hint about the tools that list
+// the valid ones.
 func advised(err error) error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
 		return fmt.Errorf("%w; list_agents names all", err)

@@ -180,7 +180,7 @@ func (p *project) call(name, arguments string) (structured map[string]any, text 
 	return structured, textOf(res)
 }
 
-// fails calls a tool that must refuse the call, and returns the reason.
+// fails calls a tool that must refuse the call, and returns the text of the error.
 func (p *project) fails(name, arguments string) string {
 	p.t.Helper()
 	res := p.try(name, arguments)

@@ -34,8 +34,9 @@ type session struct {
 	running map[string]context.CancelFunc // unanswered calls, by the keys of their ids
 }
 
-// Serve answers the lines that a client sends, until the client closes its end or ctx is
-// done. Serve then cancels the calls that are still running and waits for them to end.
+// Serve answers the lines that a client sends, until the client closes its end of the
+// connection or ctx is done. Serve then cancels the calls that are still running and
+// waits for them to end.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &session{Server: s, out: &lineWriter{w: w}, running: map[string]context.CancelFunc{}}

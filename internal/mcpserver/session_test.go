@@ -164,7 +164,7 @@ func TestACallIsTakenBack(t *testing.T) {
 	s.say(callOne)
 	<-begun
 	s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}`) // no such call
+	s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}`) // there is no such call
 	s.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	if got := s.hear(); got != `{"jsonrpc":"2.0","id":2,"result":{}}` {
 		t.Errorf("after the call was taken back: %s", got)

@@ -26,7 +26,7 @@ type tool interface {
 	run(ctx context.Context, c *call, arguments json.RawMessage) (result, error)
 }
 
-// A result is the result of a call: as JSON, and as text.
+// A result is the result of a call. It can be shown as JSON and as text.
 type result interface {
 	readable() string
 }

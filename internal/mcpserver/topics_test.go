@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// as makes the next calls come from another caller.
+// as sets the caller of the next calls.
 func (p *project) as(name string) {
 	p.env = nil
 	if name != dropbox.Lead {
@@ -61,7 +61,7 @@ func TestPublishedWorkByTools(t *testing.T) {
 			if open := out["open"].([]any); len(open) != 1 || open[0].(map[string]any)["id"] != id || open[0].(map[string]any)["claimed"] != "" || !strings.Contains(text, id+" on task.created from coder: the parser") {
 				t.Errorf("topics = %v, %q", out, text)
 			}
-			out, text = p.call("claim", `{"id":"`+list[0].ID[4:]+`"}`) // the id of the offer refers to the work
+			out, text = p.call("claim", `{"id":"`+list[0].ID[4:]+`"}`) // the id of an offer also identifies the work
 			if out["id"] != id || out["agent"] != "reviewer" || out["from"] != "coder" || !strings.Contains(text, "close it with ack") {
 				t.Errorf("claim = %v, %q", out, text)
 			}

@@ -1,8 +1,8 @@
 // Package permission decides on the requests of a client that asks for permission before
 // it uses a tool: allow, deny, or ask a person.
 //
-// [Rules] are the entries of the configuration key permissions. An entry is a kind of tool
-// call, or a kind and a pattern:
+// [Rules] contain the entries of the configuration key permissions. An entry is a kind of
+// tool call, or a kind and a pattern:
 //
 //	read                  every call of the kind read
 //	execute go test*      a command line; * stands for any text
@@ -16,8 +16,8 @@
 // plain commands, joined by && || ; | and newlines, is allowed if each of its commands is
 // allowed. No pattern allows a line that the shell cannot parse.
 //
-// Reading, searching and thinking are allowed if no entry matches, and so are edits in the
-// agent's folder if otherwise is not set.
+// If no entry matches, reading, searching and thinking are allowed. Edits in the agent's
+// folder are also allowed if otherwise is not set.
 //
 // The rules protect against a client that makes a mistake. They are not a sandbox: a
 // program that a rule allows may start any other program.

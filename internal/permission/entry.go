@@ -15,7 +15,7 @@ const (
 	tool    = "tool"
 )
 
-// kinds are the kinds of entries: those of [runner.PermissionRequest] and tool.
+// kinds lists the kinds of entries: those of [runner.PermissionRequest], and tool.
 var kinds = []string{"read", "edit", "delete", "move", "search", execute, "think", "fetch", "switch_mode", "other", tool}
 
 // Kinds returns the valid first words of an entry.

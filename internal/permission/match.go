@@ -15,8 +15,8 @@ type call struct {
 	paths []string // in every form that an entry may use
 }
 
-// concerns reports whether an entry in deny or ask applies to a call: its pattern matches a
-// part of the command line, or one of the paths.
+// concerns reports whether an entry in deny or ask applies to a call, that is, whether its
+// pattern matches a part of the command line or one of the paths.
 func (e Entry) concerns(c *call) bool {
 	switch {
 	case !e.about(c):

@@ -157,7 +157,7 @@ func TestPathsAreThoseOfTheAgentsFolder(t *testing.T) {
 			t.Errorf("edit of %s: %s, want deny", path, got)
 		}
 	}
-	// A call without a path concerns an unknown file.
+	// If a call has no path, the file that it affects is unknown.
 	r = rules(t, "delete docs/*", "", "")
 	if got, _ := r.Decide(runner.PermissionRequest{Kind: "delete", Title: "docs/a"}); got != permission.Deny {
 		t.Errorf("delete without a path: %s, want deny", got)
@@ -185,7 +185,7 @@ func TestEachCommandOfALineNeedsAnEntry(t *testing.T) {
 		"npm test --save":                       "",
 		"make all > other.log":                  "",
 		"make all >> build.log":                 "",
-		"make all > build.log && go test":       "", // the entry names the whole line
+		"make all > build.log && go test":       "", // the entry matches only the whole line
 		"grep x > build.log":                    "",
 		"npm test &":                            "",
 		"npm test & go test":                    "",
@@ -236,7 +236,7 @@ func TestDenyLooksIntoALine(t *testing.T) {
 	}
 }
 
-// An entry in deny without a * also matches the command with arguments.
+// An entry in deny without a * also matches the command when it has arguments.
 func TestDenyOfACommandMeansItsArgumentsToo(t *testing.T) {
 	for command, want := range map[string]permission.Answer{
 		"rm": permission.Deny, "rm x": permission.Deny, "ls; rm x": permission.Deny, "rmdir x": permission.Allow,

@@ -104,8 +104,8 @@ func (p Policy) size(q Question) Verdict {
 	return passes
 }
 
-// halted refuses messages that would start a turn in a halted conversation. Other messages
-// pass.
+// halted refuses messages that would start a turn in a halted conversation. All other
+// messages pass.
 func (p Policy) halted(q Question) Verdict {
 	if q.Halted == "" || !q.wakes() {
 		return passes

@@ -13,7 +13,8 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// ask returns a proven task from coder for reviewer, unless the changes say otherwise.
+// ask returns the question about a proven task from coder to reviewer, with the changes
+// applied.
 func ask(changes ...func(*policy.Question)) policy.Question {
 	q := policy.Question{To: "reviewer", Proven: true, Now: noon, Message: &dropbox.Message{
 		ID: "aaaaaaaaaa", From: "coder", To: []string{"reviewer"}, Type: dropbox.Task, Thread: "tttttttttt",
@@ -72,7 +73,7 @@ func TestRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules policy.Policy
 		q     policy.Question
-		want  policy.Rule // "" when it passes
+		want  policy.Rule // "" if the message passes
 		halts bool
 	}{
 		"an ordinary task": {policy.Default(), ask(), "", false},

@@ -1,8 +1,8 @@
 // Package policy decides whether a message may pass.
 //
 // The decision is made by one pure function, [Policy.Decide]. Its input consists of the
-// envelope, the body, whether the sender is proven, the rules, and the recent past. It
-// reads no clock and opens no file.
+// envelope, the body, whether the sender is proven, the rules, and the recent past. The
+// function does not read a clock or open a file.
 //
 //	before delivery (send, reply, MCP, a bridge)   the daemon, at the claim
 //	           |                                              |

@@ -22,7 +22,7 @@ type Ceiling interface {
 // A Gate decides on messages by a policy and keeps the past. It is safe for concurrent
 // use.
 type Gate struct {
-	ceiling Ceiling // nil: no limit
+	ceiling Ceiling // nil means no limit
 
 	mu     sync.Mutex
 	policy Policy
@@ -82,8 +82,8 @@ type saved struct {
 
 const savedVersion = 1
 
-// Load reads the past that Save wrote. A missing file is not an error. After an error,
-// the gate has no past.
+// Load reads a past that Save has written. A missing file is not an error. After an
+// error, the past is unchanged.
 func (g *Gate) Load(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +119,7 @@ func (g *Gate) Load(path string) error {
 }
 
 // Save writes the past if it has changed since the last call. The write is not durable:
-// after a power cut, an older past may be on the disk.
+// after a power failure, an older past may be on the disk.
 func (g *Gate) Save(path string) error {
 	g.mu.Lock()
 	if !g.dirty {

@@ -7,7 +7,7 @@ import (
 )
 
 // These are the maximum numbers of entries that a past remembers. It drops the least
-// recently used senders and threads first, and the oldest known messages.
+// recently used senders and threads first, and the oldest known messages first.
 const (
 	maxSenders = 1024
 	maxThreads = 512
@@ -19,8 +19,8 @@ const (
 type Past struct {
 	senders map[string]*sender
 	threads map[string]*thread
-	known   map[string]bool // ids of messages that passed, so that a retried one is not counted again
-	order   []string        // of known, oldest first
+	known   map[string]bool // ids of messages that passed, so that a retried message is not counted again
+	order   []string        // the ids in known, oldest first
 }
 
 type sender struct {

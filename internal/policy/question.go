@@ -16,7 +16,7 @@ type Question struct {
 	// them may have written it.
 	Suspects []string
 
-	// BeforeDelivery says that the message has not been delivered yet. In that case, the
+	// BeforeDelivery is set if the message has not been delivered yet. In that case, the
 	// rules that depend on the past are skipped; the daemon applies them when it asks
 	// again at the claim.
 	BeforeDelivery bool
@@ -43,10 +43,10 @@ func (q *Question) person() bool {
 	return m.From == dropbox.Lead && (q.Proven || m.Hops == 0 && len(m.Path) == 0 && len(q.Suspects) == 0)
 }
 
-// dropped reports whether a message claims to be from the lead, and nothing shows that an
-// agent passed it on. A person may drop a hundred files at once, even while agents are
-// working, so the rules about rates and echoes do not apply to them. A loop of such
-// messages ends when it reaches the limit on turns without a person.
+// dropped reports whether a message claims to be from the lead without a proof, and
+// nothing shows that an agent passed it on. A person may drop a hundred files at once,
+// even while agents are working, so the rules about rates and echoes do not apply to
+// them. A loop of such messages ends when it reaches the limit on turns without a person.
 func (q *Question) dropped() bool {
 	m := q.Message
 	return m.From == dropbox.Lead && !q.Proven && m.Hops == 0 && len(m.Path) == 0
@@ -80,8 +80,8 @@ func (q *Question) authors() []string {
 // wakes reports whether the message starts a turn of an agent.
 func (q *Question) wakes() bool { return q.Message.Type.Wakes() && q.To != dropbox.Lead }
 
-// at returns the time of delivery, from the name of the message's file; a time in the
-// future counts as now.
+// at returns the time of delivery, which is part of the message file's name; a time in
+// the future counts as now.
 func (q *Question) at() time.Time {
 	if c := q.Message.Created; !q.BeforeDelivery && !c.IsZero() && c.Before(q.Now) {
 		return c

@@ -40,7 +40,7 @@ func returns(path []string, to string) int {
 	return n
 }
 
-// shownPath formats a path, or the end of a long path.
+// shownPath formats a path; of a long path, it shows only the end.
 func shownPath(path []string) string {
 	var names []string
 	if len(path) > 10 {

@@ -40,8 +40,9 @@ func (s *setup) withAgent(name string) (text []byte, lines string, file *config.
 	return text, ins.Text, file, nil
 }
 
-// addAgent adds an attached agent to claude-swarm.yaml. The file's new content is text.
-// If lines is empty, the agent is already in the file, and addAgent does nothing.
+// addAgent adds an attached agent to claude-swarm.yaml. The parameter text is the file's
+// new content. If lines is empty, the agent is already in the file, and addAgent does
+// nothing.
 func (s *setup) addAgent(name string, text []byte, lines string) error {
 	if lines == "" {
 		return nil
@@ -67,7 +68,7 @@ func (s *setup) addAgent(name string, text []byte, lines string) error {
 	return nil
 }
 
-// rewrite replaces the content of claude-swarm.yaml and writes its entry e to the manifest.
+// rewrite replaces the content of claude-swarm.yaml, and saves its entry e in the manifest.
 // If init created the file and nobody changed it, it still counts as created by init.
 func (s *setup) rewrite(e entry, text []byte) error {
 	if e.Kind == kindFile {
@@ -91,7 +92,7 @@ func (s *setup) rewrite(e entry, text []byte) error {
 }
 
 // removeAgents removes the lines of an agent from claude-swarm.yaml; "" means the lines
-// of all agents. For "", it leaves a file alone that init created and nobody changed,
+// of all agents. For "", it does not touch a file that init created and nobody changed,
 // because [setup.undoAll] removes that file as a whole.
 func (s *setup) removeAgents(agent string) error {
 	if e := s.m.find(s.r.Config); agent == "" && e != nil && e.Kind == kindFile {

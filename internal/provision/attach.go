@@ -29,7 +29,7 @@ type AttachReport struct {
 	Why    string `json:"why,omitempty"`    // the reason why hooks are not allowed
 }
 
-// Attach makes a person's own session of Claude Code an agent of the project in dir. It writes
+// Attach makes a person's own Claude Code session an agent of the project in dir. It writes
 // either a plugin or the client's files in the agent's folder. It also writes a fenced entry
 // into claude-swarm.yaml, unless the agent is already attached in that file. Like [Init], it
 // can be repeated, and [Remove] undoes it. If another agent is attached in the same folder,
@@ -98,7 +98,7 @@ func (s *setup) way(o AttachOptions, why string) Way {
 type OccupiedError struct {
 	Dir   string // the folder
 	Agent string // the other agent
-	By    string // why the two conflict, as the end of a sentence
+	By    string // why the two conflict, as the second part of a sentence
 	Try   string // what to do
 }
 

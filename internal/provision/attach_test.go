@@ -14,7 +14,7 @@ import (
 )
 
 func attachTrip(t *testing.T, way provision.Way) trip {
-	program, err := os.Executable() // as Check does
+	program, err := os.Executable() // resolves links, as Check does
 	if err != nil {
 		t.Fatal(err)
 	}

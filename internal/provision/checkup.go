@@ -32,7 +32,7 @@ type Finding struct {
 	Grade Grade  `json:"grade"`
 	Name  string `json:"name"`          // what was checked, such as "client" or "socket"
 	Text  string `json:"text"`          // one line
-	Try   string `json:"try,omitempty"` // what to do; empty if all is well
+	Try   string `json:"try,omitempty"` // what to do; empty if nothing has to be done
 	// Fixable reports whether Fix can safely repair the finding.
 	Fixable bool `json:"fixable,omitempty"`
 
@@ -93,7 +93,7 @@ func (e *checkup) bad(g Grade, name, try, format string, args []any) {
 	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: printable(fmt.Sprintf(format, args...)), Try: printable(cmp.Or(try, e.next(name)))})
 }
 
-// fixBy makes the last finding fixable: fix repairs it.
+// fixBy makes the last finding fixable; fix is the function that repairs it.
 func (e *checkup) fixBy(fix func() error) {
 	f := &e.findings[len(e.findings)-1]
 	f.Fixable, f.fix = true, fix

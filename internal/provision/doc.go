@@ -1,8 +1,8 @@
 // Package provision turns a folder into a claude-swarm project, and diagnoses a project
 // that does not work.
 //
-// [Init] writes missing files and leaves existing ones unchanged. Repeating it is
-// harmless, and creates the mailboxes of agents that were added to claude-swarm.yaml.
+// [Init] writes missing files and leaves existing ones unchanged. It can be repeated
+// safely, and then creates the mailboxes of agents that were added to claude-swarm.yaml.
 // [Attach] makes a person's own session an agent. [Check] reports what is missing or has
 // changed since it was created, and [Remove] removes everything that the others created.
 //

@@ -238,8 +238,8 @@ func TestGitIgnore(t *testing.T) {
 	}
 }
 
-// After init, a commit of everything contains the configuration and the mailboxes, and none
-// of the daemon's files; the test asks git.
+// After init, a commit of all files contains the configuration and the mailboxes, but none
+// of the daemon's files. The test checks this with git.
 func TestWhatGitTracks(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// irc checks the passwords and the state of the bridge. `claude-swarm irc doctor` checks
-// that the server can be reached.
+// irc checks the passwords and the state of the bridge. It does not check that the server
+// can be reached; `claude-swarm irc doctor` does that.
 func (e *checkup) irc() {
 	const name = "irc"
 	i := e.file.IRC
@@ -31,8 +31,8 @@ func (e *checkup) irc() {
 		}
 	}
 	for _, variable := range i.Secrets() {
-		// A running daemon may have the variable, but a daemon that is started from here
-		// would lack it.
+		// A running daemon may have the variable, but a daemon started from here would
+		// not.
 		if e.Getenv(variable) == "" {
 			e.warn(name, "export "+variable+"=… before start", "%s, which contains a password, is not set here", variable)
 		}

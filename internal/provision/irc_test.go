@@ -9,11 +9,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// Doctor finds settings with which the bridge cannot work, before the bridge is started.
+// Doctor finds settings that would keep the bridge from working, before the bridge is
+// started.
 func TestIRC(t *testing.T) {
 	for name, tc := range map[string]struct {
 		section string
-		want    []string // grade and text of each finding
+		want    []string // the grade and the beginning of the text of each finding
 	}{
 		"none":          {"{}", nil},
 		"good":          {"{server: localhost, allow: [{nick: ann, may: [talk]}]}", []string{"ok localhost; the daemon connects when it runs"}},

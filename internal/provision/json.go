@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// indented returns a value as JSON on several lines.
+// indented returns a value as indented JSON.
 func indented(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
-		panic(err) // cannot happen: every value can be encoded
+		panic(err) // cannot happen, because all our values can be encoded
 	}
 	return b.String()
 }
@@ -35,12 +35,12 @@ func compact(v any) string {
 // A jsonStep leads from a JSON object to one of its members.
 type jsonStep struct {
 	key  string
-	list bool // the member is a list, and not an object
+	list bool // the member is a list, not an object
 }
 
-// placeJSON returns what to insert into JSON data to add a value to the object or list at
-// the end of the steps, creating any that are missing. Every other byte stays unchanged.
-// name is the value's key, or "" in a list.
+// placeJSON returns the inserts that add a value to JSON data, in the object or list at
+// the end of the steps. They also create the missing objects and lists. All other bytes
+// remain unchanged. name is the value's key, or "" in a list.
 func placeJSON(data []byte, steps []jsonStep, name string, value any) ([]insert, error) {
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON, so nothing can be added to it")

@@ -19,7 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// daemon checks whether a daemon runs, and finds what an earlier one left behind.
+// daemon checks whether a daemon is running, and looks for a lock or a socket that an
+// earlier one left behind.
 func (e *checkup) daemon(ctx context.Context) {
 	const name = "daemon"
 	dir := filepath.Dir(e.Config)
@@ -83,11 +84,11 @@ func (e *checkup) ask(ctx context.Context, client *control.Client) {
 	}
 }
 
-// leftovers finds processes with the mark of a turn that no client of the daemon works on
-// any more.
+// leftovers finds processes that carry the mark of a turn on which no client of the
+// daemon is working any more.
 func (e *checkup) leftovers() {
 	const name = "processes"
-	marked := map[string][]string{}                                     // pids, by mark
+	marked := map[string][]string{}                                     // process ids, by mark
 	alive := map[string]bool{os.Getenv(runner.MarkVar): true, "": true} // doctor may run inside a turn
 	processesWith(runner.DirVar+"="+filepath.Dir(e.home.Dir()), func(pid int, environ []string) {
 		mark := envValue(environ, runner.MarkVar)
@@ -111,8 +112,9 @@ func (e *checkup) leftovers() {
 	}
 }
 
-// Working lists the processes of turns of the project in dir, sorted, including those that
-// a killed daemon left behind. The calling process is not listed.
+// Working lists the ids of the processes that belong to turns of the project in dir,
+// sorted. The list includes processes that a killed daemon left behind. It does not
+// include the calling process.
 func Working(dir string) []int {
 	names := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
@@ -130,15 +132,16 @@ func Working(dir string) []int {
 	return slices.Compact(pids)
 }
 
-// isClient reports whether a process is a working or waiting client of the daemon.
+// isClient reports whether a process is a client of the daemon, either working or
+// waiting.
 func (e *checkup) isClient(pid int) bool {
 	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
 		return a.PID != nil && *a.PID == pid || a.Warm != nil && a.Warm.PID == pid
 	})
 }
 
-// runs reports whether the daemon works on a turn. A turn's id begins with the id of its
-// message.
+// runs reports whether the daemon is running a turn. A turn's id begins with the id of
+// its message.
 func (e *checkup) runs(turn string) bool {
 	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
 		return a.Message != nil && strings.HasPrefix(turn, a.Message.ID+"-")
@@ -154,7 +157,8 @@ func envValue(environ []string, name string) string {
 	return ""
 }
 
-// git checks that the daemon's own files, such as the tokens, cannot get into a commit.
+// git checks that the daemon's own files, such as the tokens, cannot become part of a
+// commit.
 func (e *checkup) git(ctx context.Context) {
 	const name = "git"
 	git, err := exec.LookPath("git")

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// These fences surround our lines in a foreign file.
+// These lines form the fence around our lines in a foreign file.
 const (
 	fenceBegin = "# >>> claude-swarm >>>"
 	fenceEnd   = "# <<< claude-swarm <<<"
 )
 
-// addLines inserts text into an existing file. place returns the inserts for the file's
-// content; each offset refers to the text after the earlier inserts. The file keeps its
-// mode, and a symbolic link stays a link.
+// addLines inserts text into an existing file. The function place returns the inserts for
+// the file's content; each offset refers to the text after the earlier inserts have been
+// made. The file keeps its mode, and a symbolic link remains a link.
 func (m *manifest) addLines(path, agent string, place func(text []byte) ([]insert, error)) error {
 	path = followLinks(path)
 	info, err := os.Stat(path)
@@ -44,7 +44,7 @@ func (m *manifest) addLines(path, agent string, place func(text []byte) ([]inser
 	return m.disk.replace(path, info, now, time.Time{})
 }
 
-// cutOut removes our inserts from the content of a file. It returns false if one of them is
+// cutOut removes our inserts from the content of a file. It returns false if any of them is
 // missing or changed.
 func cutOut(text []byte, inserts []insert) ([]byte, bool) {
 	text = slices.Clone(text)
@@ -81,8 +81,8 @@ func (m *manifest) linesState(e entry) (State, error) {
 	return Missing, nil
 }
 
-// undoLines removes our inserts from a file, if all of them are unchanged. If the file then
-// equals its earlier state, it gets its old modification time back.
+// undoLines removes our inserts from a file if all of them are unchanged. If the result
+// equals the file's content before the inserts, it restores the old modification time.
 func (m *manifest) undoLines(e entry) (taken bool, err error) {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)

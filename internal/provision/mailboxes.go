@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// mailboxes makes the folder of the mailboxes and a mailbox for each agent.
+// mailboxes creates the mailboxes' folder and a mailbox for each agent and for the lead.
 func (s *setup) mailboxes(file *config.File) error {
 	there := isFolder(file.DeadDropDir)
 	names := append(file.Names(), dropbox.Lead)
@@ -20,8 +20,8 @@ func (s *setup) mailboxes(file *config.File) error {
 	for _, name := range names {
 		had[name] = isFolder(filepath.Join(file.DeadDropDir, name))
 	}
-	// The manifest lists those folders above the mailboxes' folder that we made. The
-	// mailboxes' folder itself is recognized by its content.
+	// The manifest lists the parent folders that we created. The mailboxes' folder itself
+	// is recognized by its content.
 	if err := s.m.makeFolders(filepath.Dir(file.DeadDropDir), ""); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *setup) mailboxes(file *config.File) error {
 			return err
 		}
 	}
-	// Create and MakeMailbox can be repeated; they recreate folders that were deleted.
+	// Create and MakeMailbox can be called repeatedly; they recreate deleted folders.
 	if err := dropbox.Create(file.DeadDropDir); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *setup) mailboxes(file *config.File) error {
 	return nil
 }
 
-// checkMailboxes checks the folder of the mailboxes and the mailbox of each agent.
+// checkMailboxes reports the state of the mailboxes' folder and of each mailbox.
 func (s *setup) checkMailboxes(file *config.File) {
 	state := func(ok bool) (State, string) {
 		if ok {
@@ -84,13 +84,14 @@ func (s *setup) checkMailboxes(file *config.File) {
 	}
 }
 
-// subscriptionsOf returns the file in which dropbox keeps the patterns of an agent.
+// subscriptionsOf returns the path of the file in which dropbox keeps an agent's
+// patterns.
 func subscriptionsOf(deadDrop, agent string) string {
 	return filepath.Join(deadDrop, "topics", "subscriptions", agent)
 }
 
-// subscribe adds to the agents' subscriptions. The manifest does not list them, because
-// an agent changes its subscriptions while it works.
+// subscribe adds patterns to the agents' subscriptions. The manifest does not list
+// subscriptions, because an agent changes its subscriptions while it works.
 func (s *setup) subscribe(file *config.File, topics map[string][]string) error {
 	if len(topics) == 0 {
 		return nil

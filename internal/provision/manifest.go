@@ -16,52 +16,56 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// homeName is the name of the folder of the daemon's own files, with logs and tokens.
+// homeName is the name of the daemon's folder, which contains its own files, such as logs
+// and tokens.
 const homeName = ".claude-swarm"
 
-// manifestName is the name of the manifest's file in the daemon's folder.
+// manifestName is the name of the manifest file in the daemon's folder.
 const manifestName = "setup.json"
 
-// A manifest lists what init and attach made in a project, with a hash of each file. With
-// it, our files and lines can be distinguished from those of others, and removed exactly.
-// An entry is recorded before the thing itself is made: after a crash there may be entries
-// for missing things, but everything that we made has an entry.
+// A manifest lists what init and attach created in a project, with a hash of each file.
+// It makes it possible to distinguish our files and lines from those of others, and to
+// remove exactly ours. An entry is recorded before its file, folder or lines are created:
+// after a crash, some of them may be missing, but everything that we created has an
+// entry.
 //
-// A manifest belongs to one run, and so to one goroutine.
+// A manifest belongs to one run and therefore to one goroutine.
 type manifest struct {
 	V       int     `json:"v"`
-	Mail    string  `json:"mail,omitempty"` // the folder of the mailboxes
+	Mail    string  `json:"mail,omitempty"` // the mailboxes' folder
 	Entries []entry `json:"made"`
-	// Attached contains the way in which the session of each agent was set up.
+	// Attached contains, for each attached agent, the way in which its session was set
+	// up.
 	Attached map[string]Way `json:"attached,omitempty"`
 
-	dir  string // the project's folder, absolute
+	dir  string // absolute path of the project's folder
 	disk disk
 }
 
-// The kinds of an entry.
+// These are the kinds of entries.
 const (
 	kindFile   = "file"   // a whole file
-	kindFolder = "folder" // made, for a file in it
-	kindLines  = "lines"  // put into an existing file
+	kindFolder = "folder" // a folder, created for a file in it
+	kindLines  = "lines"  // lines inserted into an existing file
 )
 
-// An entry is one thing that was made.
+// An entry describes a file, folder or lines that init or attach created.
 type entry struct {
-	Path   string `json:"path"` // relative to the project's folder, if it is inside
+	Path   string `json:"path"` // relative to the project's folder if the path is inside it
 	Kind   string `json:"kind"`
 	Agent  string `json:"agent,omitempty"`  // the attached session that needs it
-	SHA256 string `json:"sha256,omitempty"` // of a file's content when it was written
-	Also   string `json:"also,omitempty"`   // of the content that is about to replace it
-	Plain  bool   `json:"plain,omitempty"`  // a claude-swarm.yaml that is the template
+	SHA256 string `json:"sha256,omitempty"` // hash of a file's content when it was written
+	Also   string `json:"also,omitempty"`   // hash of the content that is about to replace it
+	Plain  bool   `json:"plain,omitempty"`  // for a claude-swarm.yaml: its content is the template
 
 	Inserts []insert `json:"inserts,omitempty"`
 	Before  *before  `json:"before,omitempty"`
 
-	Lines []agentLines `json:"lines,omitempty"` // of attached agents, in claude-swarm.yaml
+	Lines []agentLines `json:"lines,omitempty"` // lines of attached agents in claude-swarm.yaml
 }
 
-// agentLines are the lines of an attached agent in claude-swarm.yaml, with their fence.
+// agentLines are the lines of an attached agent in claude-swarm.yaml, including their
+// fence.
 type agentLines struct {
 	Agent string `json:"agent"`
 	Text  string `json:"text"`
@@ -79,8 +83,8 @@ type before struct {
 	Time   time.Time `json:"time"`
 }
 
-// oldTime returns the modification time that a file had before something was inserted, if
-// text is its content at that time; otherwise zero.
+// oldTime returns the modification time that a file had before something was inserted. It
+// returns the zero time unless text is the file's content at that time.
 func (e entry) oldTime(text []byte) time.Time {
 	if e.Before != nil && hashOf(text) == e.Before.SHA256 {
 		return e.Before.Time
@@ -91,19 +95,20 @@ func (e entry) oldTime(text []byte) time.Time {
 // A Way is how an attached session gets its hooks and tools.
 type Way string
 
-// The ways, best first.
+// These are the ways, best first.
 const (
-	// ByPlugin makes a plugin in the daemon's folder; the session is started with it. No
-	// other file changes.
+	// ByPlugin creates a plugin in the daemon's folder, with which the session is
+	// started. No other files change.
 	ByPlugin Way = "plugin"
-	// BySettings puts entries into .claude/settings.json and .mcp.json of the agent's folder,
+	// BySettings adds entries to .claude/settings.json and .mcp.json in the agent's folder,
 	// and adds the command /inbox there.
 	BySettings Way = "settings"
-	// ByTools works even where hooks are not allowed: it offers only the tools and /inbox.
+	// ByTools provides only the tools and /inbox, so it works even where hooks are not
+	// allowed.
 	ByTools Way = "tools"
 )
 
-// Ways lists all ways.
+// Ways lists all ways, best first.
 var Ways = []Way{ByPlugin, BySettings, ByTools}
 
 func hashOf(data []byte) string {
@@ -111,8 +116,8 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// openManifest reads the manifest of the project in dir, which is absolute; a missing file
-// is an empty manifest. config is the project's claude-swarm.yaml.
+// openManifest reads the manifest of the project in dir, an absolute path; if there is no
+// file, the manifest is empty. config is the path of the project's claude-swarm.yaml.
 func openManifest(dir, config string, step func(string) error) (*manifest, error) {
 	m := &manifest{V: 1, dir: dir, disk: disk{step}}
 	data, err := os.ReadFile(m.path())
@@ -145,10 +150,10 @@ func (m *manifest) adopt(config string) {
 	}
 }
 
-// A BrokenError says that a file cannot be used as it is. Nothing was changed.
+// A BrokenError reports that a file cannot be used as it is. Nothing has been changed.
 type BrokenError struct {
 	Path    string
-	Problem string // continues the sentence that the path begins
+	Problem string // completes a sentence that begins with the path
 	Hint    string // what to do
 }
 
@@ -169,7 +174,7 @@ func (m *manifest) sweep() error {
 func (m *manifest) home() string { return filepath.Join(m.dir, homeName) }
 func (m *manifest) path() string { return filepath.Join(m.home(), manifestName) }
 
-// abs returns the path of an entry.
+// abs returns the absolute path of an entry.
 func (m *manifest) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -177,8 +182,8 @@ func (m *manifest) abs(path string) string {
 	return filepath.Join(m.dir, path)
 }
 
-// save writes the manifest. It creates the daemon's folder, which needs no entry, because
-// its name shows that it is ours.
+// save writes the manifest. If necessary, it creates the daemon's folder. That folder
+// needs no entry, because its name shows that it is ours.
 func (m *manifest) save() error {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -197,7 +202,8 @@ func (m *manifest) save() error {
 	return m.disk.write(m.path(), data, 0o600, time.Time{}, true)
 }
 
-// find returns the entry of a path, or else of the file that the path links to, or nil.
+// find returns the entry for a path or, if there is none, for the file to which the path
+// links. It returns nil if neither exists.
 func (m *manifest) find(path string) *entry {
 	for _, path := range []string{short(m.dir, path), short(m.dir, followLinks(path))} {
 		if i := slices.IndexFunc(m.Entries, func(e entry) bool { return e.Path == path }); i >= 0 {
@@ -207,7 +213,7 @@ func (m *manifest) find(path string) *entry {
 	return nil
 }
 
-// put saves an entry in place of the earlier entry for its path.
+// put saves an entry, replacing any earlier entry for the same path.
 func (m *manifest) put(e entry) error {
 	e.Path = short(m.dir, e.Path)
 	if i := slices.IndexFunc(m.Entries, func(have entry) bool { return have.Path == e.Path }); i >= 0 {

@@ -13,14 +13,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// projectVar tells the test below, when it runs in a separate process, which project to
-// use.
+// projectVar tells TestFixModes which project to use when it runs in a separate process.
 const projectVar = "SWARM_TEST_PROJECT"
 
-// nobody is a user other than root, because root may read and write everything.
+// nobody is the id of a user other than root. The test needs it because root may read and
+// write everything.
 const nobody = 65534
 
-// TestFixModes removes permissions from folders of a project, and lets doctor restore them
+// TestFixModes removes permissions from a project's folders, and lets doctor restore them
 // as a user who needs them.
 func TestFixModes(t *testing.T) {
 	if dir := os.Getenv(projectVar); dir != "" {

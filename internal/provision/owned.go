@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// makeFile creates a missing file and the folders that it needs, and records both. It
-// leaves an existing file unchanged.
+// makeFile creates a missing file and the missing folders above it, and records them all.
+// It leaves an existing file unchanged.
 func (m *manifest) makeFile(e entry, path, text string, mode fs.FileMode) (made bool, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return false, nil
@@ -31,7 +31,7 @@ func (m *manifest) makeFile(e entry, path, text string, mode fs.FileMode) (made 
 	return err == nil, err
 }
 
-// makeFolders creates the missing folders of a path.
+// makeFolders creates the missing folders in a path, and records them.
 func (m *manifest) makeFolders(path, agent string) error {
 	if path == m.dir || isFolder(path) {
 		return nil
@@ -61,15 +61,15 @@ func (m *manifest) edited(path string) (bool, error) {
 	return e == nil || !e.wrote(data), nil
 }
 
-// wrote reports whether this content is what we wrote.
+// wrote reports whether we wrote this content.
 func (e entry) wrote(data []byte) bool {
 	hash := hashOf(data)
 	return e.SHA256 == hash || e.Also == hash
 }
 
-// renew replaces the content of a file that we made. Both contents count as ours until the
-// new one is durable. If the file was changed, and so is no longer ours, the recorded hash
-// stays.
+// renew replaces the content of a file that we created. Both contents count as ours until
+// the new one is durable. If someone changed the file, so that it is no longer ours,
+// renew keeps the recorded hash.
 func (m *manifest) renew(e entry, text []byte, ours bool) error {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)
@@ -89,7 +89,7 @@ func (m *manifest) renew(e entry, text []byte, ours bool) error {
 	return m.put(e)
 }
 
-// otherUser returns an entry of another agent in a folder, or nil.
+// otherUser returns another agent's entry for something in a folder, or nil.
 func (m *manifest) otherUser(folder entry) *entry {
 	for i, e := range m.Entries {
 		if e.Agent != folder.Agent && strings.HasPrefix(m.abs(e.Path), m.abs(folder.Path)+string(filepath.Separator)) {

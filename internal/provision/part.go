@@ -11,23 +11,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// A part is one thing that init or attach makes in a project: a file, or lines in an
-// existing file.
+// A part is a file, or lines in an existing file, that init or attach creates in a
+// project.
 type part struct {
 	path  string
-	agent string // the attached session that needs it; "" for the project
-	text  string // of the whole file
+	agent string // the attached agent whose session needs it; "" for the project
+	text  string // content of the whole file
 	mode  fs.FileMode
-	// yours says that a person may write or change the file, such as claude-swarm.yaml. It
-	// is remade only if it has not changed since another version made it.
+	// yours marks a file that a person may write or change, such as claude-swarm.yaml.
+	// Such a file is recreated only if it has not changed since another version created
+	// it.
 	yours bool
-	// place returns what to insert into somebody else's file; it is nil if the part needs a
-	// separate file.
+	// place returns the inserts for an existing file of another owner; it is nil if the
+	// part needs a separate file.
 	place func(text []byte) ([]insert, error)
-	cores []string // the pieces of text that identify the part in somebody else's file
+	cores []string // the pieces of text that identify the part in such a file
 }
 
-// A condition is the state of a part, compared to when it was made.
+// A condition is the state of a part in comparison with what we created.
 //
 //	             init         init --upgrade  init --reset   init --check
 //	absent       made         made            made           missing
@@ -44,15 +45,15 @@ type condition int
 
 const (
 	absent   condition = iota
-	current            // as this version makes it
-	outdated           // as another version made it, or for another program
-	edited             // made by us, and changed since
-	foreign            // not made by us, or without our lines
-	personal           // a valid file that the person writes
-	anothers           // made for another attached session
+	current            // as this version would create it
+	outdated           // as created by another version, or for another program
+	edited             // created by us and changed since then
+	foreign            // not created by us, or without our lines
+	personal           // a file that the person maintains
+	anothers           // created for another attached session
 )
 
-// look returns the condition of a part, and its entry in the manifest or nil.
+// look returns the condition of a part and its entry in the manifest, which may be nil.
 func (m *manifest) look(p part) (condition, *entry, error) {
 	e := m.find(p.path)
 	if e != nil && e.Agent != p.agent {
@@ -94,24 +95,24 @@ func (m *manifest) look(p part) (condition, *entry, error) {
 	return outdated, e, nil
 }
 
-// hasCores reports whether the lines of an entry belong to a part with these cores.
+// hasCores reports whether the lines of an entry contain all of these cores.
 func (e entry) hasCores(cores []string) bool {
 	return !slices.ContainsFunc(cores, func(core string) bool {
 		return !slices.ContainsFunc(e.Inserts, func(in insert) bool { return strings.Contains(in.Text, core) })
 	})
 }
 
-// configPart is claude-swarm.yaml as init makes it by default.
+// configPart returns the part for claude-swarm.yaml as init creates it by default.
 func (s *setup) configPart() part {
 	return part{path: s.r.Config, text: config.Template(), mode: 0o644, yours: true}
 }
 
-// A ConflictError says that a foreign file has the path of one of ours.
+// A ConflictError reports that a foreign file exists at the path of one of our files.
 type ConflictError struct{ Path string }
 
 func (e *ConflictError) Error() string { return e.Path + " exists already, and is not ours" }
 
-// make creates a part, or brings it up to date.
+// make creates or updates a part.
 func (s *setup) make(p part, o Options) error {
 	was, e, err := s.m.look(p)
 	switch {
@@ -156,7 +157,7 @@ func (s *setup) make(p part, o Options) error {
 	return nil
 }
 
-// makeAll creates parts, or brings them up to date.
+// makeAll creates or updates several parts.
 func (s *setup) makeAll(parts []part, o Options) error {
 	for _, p := range parts {
 		if err := s.make(p, o); err != nil {
@@ -166,7 +167,7 @@ func (s *setup) makeAll(parts []part, o Options) error {
 	return nil
 }
 
-// check reports the condition of a part.
+// check adds the condition of a part to the report.
 func (s *setup) check(p part) error {
 	is, e, err := s.m.look(p)
 	if err != nil && e != nil {
@@ -195,10 +196,11 @@ func (s *setup) check(p part) error {
 	return nil
 }
 
-// speaksFor returns the reason to keep a part that was made for another agent's session.
+// speaksFor returns the reason for keeping a part that was created for another agent's
+// session.
 func speaksFor(other, agent string) string { return "it speaks for " + other + ", not for " + agent }
 
-// bothByPlugin returns the command that gives each of the two agents a plugin.
+// bothByPlugin returns the next step that sets up both agents with plugins.
 func bothByPlugin(other, agent string) string {
 	return "claude-swarm attach " + other + " --way plugin, then the same for " + agent
 }

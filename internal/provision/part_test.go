@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// The condition of our file decides what each verb does with it: see the table in the
+// The condition of a file determines what each verb does with it: see the table in the
 // comment on condition.
 func TestConditionsOfParts(t *testing.T) {
 	if testing.Short() {
@@ -40,7 +40,7 @@ func TestConditionsOfParts(t *testing.T) {
 			}
 		},
 		"current": func(*testing.T, string, string) {},
-		// Another version wrote the file: the manifest has the hash of that content.
+		// Another version wrote the file, so the manifest has the hash of that content.
 		"outdated": func(t *testing.T, dir, path string) {
 			now := read(path)
 			edit(t, path)

@@ -17,15 +17,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A used is a client that agents in the configuration use: a kind and a command.
+// A used is a client (a kind and a command) that agents in the configuration use.
 type used struct {
 	kind   *runner.Kind
 	agents []config.Agent // at least one
-	sound  bool           // its program exists, and is of this kind
-	probe  *runner.Probe  // nil: it cannot be probed
+	sound  bool           // its program exists and is of this kind
+	probe  *runner.Probe  // nil if the client was not probed
 }
 
-// usedClients returns the clients of the agents, each once, in the order of the agents.
+// usedClients returns the clients that the agents use, without duplicates, in the order
+// of the agents.
 func usedClients(agents []config.Agent) (all []*used) {
 	for _, a := range agents {
 		kind := backends.Kind(a.Backend)
@@ -39,7 +40,7 @@ func usedClients(agents []config.Agent) (all []*used) {
 	return all
 }
 
-// names returns the names of its agents.
+// names returns the names of the client's agents.
 func (u *used) names() string {
 	var names []string
 	for _, a := range u.agents {
@@ -48,9 +49,9 @@ func (u *used) names() string {
 	return screen.Cut(strings.Join(names, ", "), 120)
 }
 
-// probes starts each client that can be probed, all at once, with the settings of its first
-// agent that is not attached: the client opens a session with our MCP server and exits,
-// without calling its model.
+// probes starts, in parallel, all clients that can be probed, each with the settings of
+// its first agent that is not attached. Each client opens a session with our MCP server
+// and exits, without calling its model.
 func (e *checkup) probes(ctx context.Context, all []*used) {
 	if e.Program == "" || e.SpecOf == nil {
 		return
@@ -76,14 +77,14 @@ func (e *checkup) probes(ctx context.Context, all []*used) {
 	}
 }
 
-// probe probes the client of an agent. It leaves no file and no process.
+// probe probes the client of an agent. It leaves no files or processes behind.
 func (e *checkup) probe(ctx context.Context, prober runner.Prober, a config.Agent) runner.Probe {
 	failed := func(err error) runner.Probe { return runner.Probe{End: runner.NoResources, Reason: err.Error()} }
 	dir, err := os.MkdirTemp("", "cs-doctor-")
 	if err != nil {
 		return failed(err)
 	}
-	defer os.RemoveAll(dir) // anything that remains is below the system's temporary folder
+	defer os.RemoveAll(dir) // anything that cannot be removed is in the system's temporary folder
 	spec, id := e.SpecOf(e.file, a), "doctor-"+strings.ToLower(rand.Text())
 	t := runner.Turn{
 		ID: id, Agent: a.Name, Spec: spec.Client,
@@ -104,7 +105,7 @@ func (e *checkup) probe(ctx context.Context, prober runner.Prober, a config.Agen
 	if p.End == runner.Stopped && bounded.Err() != nil {
 		p.Reason = fmt.Sprintf("it was not ready within %v", e.ProbeTimeout)
 	}
-	if strings.Contains(p.Hint, dir) { // the hint names a file that will be removed
+	if strings.Contains(p.Hint, dir) { // the hint names a file that is about to be removed
 		p.Hint = ""
 	}
 	return p
@@ -143,5 +144,6 @@ func (e *checkup) probed(u *used) {
 	}
 }
 
-// probeTime bounds a probe. On a busy machine opencode once took 52 s.
+// probeTime is the default timeout of a probe. On a busy machine, opencode once took 52
+// s.
 const probeTime = 60 * time.Second

@@ -17,27 +17,28 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A Proposal is the content of a first claude-swarm.yaml. The zero value means the
-// template's two agents.
+// A Proposal is the content of a new project's claude-swarm.yaml. The zero value means
+// the template's two agents.
 type Proposal struct {
 	Agents         []Proposed
 	Backend        string // the kind of all agents; "" means the kind that [Proposal.Kind] chooses
 	Command        string // "" means the usual program of the kind
 	PermissionMode string // "" means the usual mode of the kind
 
-	// Installed are the kinds whose programs are on the PATH, in the order of the kinds.
+	// Installed lists the kinds whose programs are on the PATH, in the order of
+	// [backends.Kinds].
 	Installed []*runner.Kind
 }
 
 // A Proposed is one agent of a [Proposal].
 type Proposed struct {
 	Name string
-	Dir  string // where it works, as written in the file; "" means the project's folder
-	Why  string // for a person: where it was found
+	Dir  string // the agent's working folder, as written in the file; "" means the project's folder
+	Why  string // a text for a person that says where the agent was found
 }
 
-// Installed returns the kinds whose usual programs are on the PATH, in the order of the
-// kinds.
+// Installed returns the kinds whose usual programs are on the PATH, in the order of
+// [backends.Kinds].
 func Installed() (all []*runner.Kind) {
 	for _, k := range backends.Kinds() {
 		if program := k.Program(); program != "" {
@@ -50,7 +51,7 @@ func Installed() (all []*runner.Kind) {
 }
 
 // Propose proposes a configuration for a project folder: a coder for the folder itself and
-// an agent for each other git work tree; if there is no other work tree, the template's
+// an agent for each other git work tree or, if there is no other work tree, the template's
 // agents.
 func Propose(ctx context.Context, dir string) Proposal {
 	p := Proposal{Installed: Installed()}
@@ -58,7 +59,7 @@ func Propose(ctx context.Context, dir string) Proposal {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "git", "-C", dir, "worktree", "list", "--porcelain", "-z").Output()
 	if err != nil {
-		return p // no git, or no repository
+		return p // git is not installed, or the folder is not in a repository
 	}
 	here := followLinks(dir)
 	for block := range strings.SplitSeq(string(out), "\x00\x00") {
@@ -78,7 +79,7 @@ func Propose(ctx context.Context, dir string) Proposal {
 			continue
 		}
 		if strings.HasPrefix(here, followLinks(path)+string(filepath.Separator)) {
-			continue // the work tree of this folder
+			continue // the work tree that contains this folder
 		}
 		cwd := path
 		if rel, err := filepath.Rel(here, followLinks(path)); err == nil {
@@ -96,8 +97,8 @@ func Propose(ctx context.Context, dir string) Proposal {
 
 var strange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9_-]+`) })
 
-// name makes an agent's name from the first of the words that yields an unused name. It
-// returns "" if none does.
+// name derives an agent's name from the first of the words that yields a valid, unused
+// name. It returns "" if no word does.
 func (p *Proposal) name(words ...string) string {
 	for _, w := range words {
 		w = strings.Trim(strange().ReplaceAllString(strings.ToLower(w), "-"), "-_")
@@ -110,7 +111,7 @@ func (p *Proposal) name(words ...string) string {
 	return ""
 }
 
-// ParseProposed reads NAME or NAME=FOLDER.
+// ParseProposed parses an agent in the form NAME or NAME=FOLDER.
 func ParseProposed(text string) (Proposed, error) {
 	name, dir, _ := strings.Cut(strings.TrimSpace(text), "=")
 	if err := dropbox.CheckAgent(name); err != nil {
@@ -155,8 +156,8 @@ func (p Proposal) Config() string {
 	return text
 }
 
-// afterSection returns the rest of a YAML text after the section in which the text begins:
-// from the first line that is not indented.
+// afterSection returns the part of a YAML text that follows its first section, beginning
+// at the first line that is not indented.
 func afterSection(text string) string {
 	end := 0
 	for line := range strings.Lines(text) {
@@ -168,8 +169,9 @@ func afterSection(text string) string {
 	return text[end:]
 }
 
-// Kind returns the kind of the proposed agents: the named kind, else the first kind if a
-// command is given or no kind is installed, else the first installed kind.
+// Kind returns the kind of the proposed agents: the specified kind; otherwise, the first
+// kind if a command is given or no kind is installed; otherwise, the first installed
+// kind.
 func (p Proposal) Kind() *runner.Kind {
 	first := backends.Kinds()[0]
 	switch {
@@ -183,7 +185,7 @@ func (p Proposal) Kind() *runner.Kind {
 	return first
 }
 
-// others returns the names of all installed kinds but one.
+// others returns the names of all installed kinds except one, separated by commas.
 func (p Proposal) others(but *runner.Kind) string {
 	var names []string
 	for _, k := range p.Installed {
@@ -210,7 +212,7 @@ func forKind(text string, k *runner.Kind) string {
 	return out.String()
 }
 
-// setKey sets a key under defaults: it replaces the comment that shows the key's default.
+// setKey sets a key under defaults by replacing the comment that shows the key's default.
 func setKey(text, key, value string) string {
 	if value == "" {
 		return text

@@ -69,7 +69,7 @@ func TestProposalConfig(t *testing.T) {
 	if two.Cwd != "/p/a folder: odd" || two.PermissionMode != "plan" || len(two.Command) != 3 || len(file.Agents) != 2 {
 		t.Errorf("two = %+v of %v", two, file.Names())
 	}
-	// The proposed agents replace those of the template, and nothing else.
+	// The proposed agents replace only the template's agents.
 	section := regexp.MustCompile(`(?m)^#?[a-z_]+:`)
 	if diff := cmp.Diff(section.FindAllString(config.Template(), -1), section.FindAllString(p.Config(), -1)); diff != "" {
 		t.Errorf("sections, -template +proposal:\n%s", diff)
@@ -79,7 +79,7 @@ func TestProposalConfig(t *testing.T) {
 	}
 }
 
-// The file that init writes loads for each kind, and names the other installed kinds.
+// For each kind, the file that init writes is valid and names the other installed kinds.
 func TestAProposalOfEachKind(t *testing.T) {
 	all := backends.Kinds()
 	for _, k := range all {

@@ -21,8 +21,8 @@ func shellQuote(s string) string {
 	return screen.ShellWord(s)
 }
 
-// shellWord quotes one word of a command line that a person types. Control characters
-// become numbers.
+// shellWord quotes a string as one word of a command line that a person types. Control
+// characters are written as numbers.
 func shellWord(s string) string {
 	if printable(s) == s {
 		return shellQuote(s)
@@ -42,8 +42,8 @@ func shellWord(s string) string {
 	return b.String() + "'"
 }
 
-// printable makes text safe for one line of a terminal. A control character, such as an
-// escape in the name of a file, becomes a backslash and its number.
+// printable makes a text safe to print on one line of a terminal. A control character,
+// such as an escape in a file name, is replaced by an escape sequence.
 func printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {

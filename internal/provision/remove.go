@@ -8,22 +8,23 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// RemoveOptions tune Remove. The zero value removes everything that was made and contains
-// none of the person's work.
+// RemoveOptions are the options of Remove. The zero value removes everything that was
+// created, except what contains a person's work.
 type RemoveOptions struct {
-	// Agent, if set, limits the removal to one agent: its mailbox and what [Attach] made
-	// for it.
+	// Agent, if set, limits the removal to one agent: to its mailbox and what [Attach]
+	// created for it.
 	Agent string
-	// Purge removes mail too, and the daemon's logs and journal.
+	// Purge also removes mail and the daemon's logs and journal.
 	Purge bool
-	// Step is as in [Options].
+	// Step is the same as in [Options].
 	Step func(what string) error
 }
 
-// Remove removes what [Init] and [Attach] made. Afterwards every other file has the same
-// content, mode and time as before. A file that was changed after it was made stays. A
-// mailbox that is not empty stays too, unless Purge is set. The report lists what stays.
-// No daemon may be running. If a Remove is interrupted, the next Remove finishes it.
+// Remove removes what [Init] and [Attach] created. Afterwards, every other file has the
+// same content, mode and modification time as before [Init]. A file that was changed
+// after its creation remains. A mailbox that is not empty also remains, unless Purge is
+// set. The report lists what remains. No daemon may be running during a Remove. If it is
+// interrupted, the next Remove finishes the work.
 func Remove(dir string, o RemoveOptions) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)
@@ -40,7 +41,7 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 	return r, err
 }
 
-// removeRest removes what remains once the parts and the mail are gone.
+// removeRest removes what remains after the parts and the mail have been removed.
 func (s *setup) removeRest(o RemoveOptions) error {
 	if o.Agent == "" {
 		return s.removeHome(o)
@@ -54,7 +55,7 @@ func (s *setup) removeRest(o RemoveOptions) error {
 }
 
 // stillNamed adds to the report that claude-swarm.yaml still has an entry for the agent.
-// The person wrote that entry.
+// The person wrote that entry, so Remove does not delete it.
 func (s *setup) stillNamed(agent string) {
 	file, err := config.Load(s.r.Config)
 	if err != nil {
@@ -65,14 +66,14 @@ func (s *setup) stillNamed(agent string) {
 	}
 }
 
-// removeHome removes the manifest, and the daemon's folder if nothing else is in it. With
-// Purge it removes the folder with everything in it.
+// removeHome removes the manifest, and the daemon's folder if it contains nothing else.
+// With Purge, it removes the folder and everything in it.
 func (s *setup) removeHome(o RemoveOptions) error {
 	if !isFolder(s.m.home()) {
 		return nil
 	}
 	if s.m.Mail != "" && isFolder(s.m.abs(s.m.Mail)) && !o.Purge {
-		// Some mail is still in place. The manifest stays too, so that the next Remove
+		// Some mail remains. The manifest must remain as well, so that the next Remove
 		// finds the mail.
 		return s.keptHome()
 	}
@@ -89,8 +90,8 @@ func (s *setup) removeHome(o RemoveOptions) error {
 		return err
 	}
 	if ignore := filepath.Join(s.m.home(), discovery.IgnoreFile); n == 1 && discovery.IsIgnoreFile(ignore) {
-		// When the folder has nothing else to hide from git, its .gitignore is removed,
-		// too.
+		// The .gitignore is the only file left and hides nothing, so it is removed as
+		// well.
 		if err := s.m.disk.remove(ignore); err != nil {
 			return err
 		}

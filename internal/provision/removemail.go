@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// removeMail removes the empty mailboxes, and then their folder. Mail behind a symbolic
-// link is foreign: it stays, and so does the link.
+// removeMail removes the empty mailboxes, or with Purge all mailboxes, and then their
+// folder. Mail behind a symbolic link is foreign, so the mail and the link remain.
 func (s *setup) removeMail(o RemoveOptions) error {
 	if s.m.Mail == "" {
 		return nil
@@ -24,7 +24,7 @@ func (s *setup) removeMail(o RemoveOptions) error {
 	}
 	boxes, err := s.mailboxNames(o.Agent)
 	if errors.Is(err, dropbox.ErrNoStore) {
-		if isFolder(dir) && o.Agent == "" { // its creation was interrupted
+		if isFolder(dir) && o.Agent == "" { // the creation of the store was interrupted
 			return s.removeUnfinished(dir)
 		}
 		return nil
@@ -42,8 +42,9 @@ func (s *setup) removeMail(o RemoveOptions) error {
 	return s.removeMailFolder(dir, o)
 }
 
-// mailboxNames lists the mailboxes of the project, sorted: that of one agent, or all for
-// "". The error is [dropbox.ErrNoStore] if the store is missing or its creation was interrupted.
+// mailboxNames lists the project's mailboxes, sorted. It lists only the mailbox of one agent, or
+// all mailboxes if agent is "". The error is [dropbox.ErrNoStore] if the store is missing or its
+// creation was interrupted.
 func (s *setup) mailboxNames(agent string) ([]string, error) {
 	store, err := dropbox.Open(s.m.abs(s.m.Mail), dropbox.Options{})
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *setup) mailboxNames(agent string) ([]string, error) {
 	return boxes, errors.Join(err, store.Close())
 }
 
-// removeMailbox removes an empty mailbox, or with Purge any mailbox.
+// removeMailbox removes a mailbox if it is empty or Purge is set.
 func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 	n, err := count(path)
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 		return nil
 	}
 	return s.removeBy(path, func(path string) error {
-		// Without the mailbox its subscriptions are useless.
+		// Subscriptions are useless without a mailbox.
 		if err := ignoreMissing(os.Remove(subscriptionsOf(filepath.Dir(path), filepath.Base(path)))); err != nil {
 			return err
 		}
@@ -81,7 +82,8 @@ func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 	})
 }
 
-// purgeable says how to remove the mail, or why Remove does not.
+// purgeable returns a text that says how to remove the mail, or why Remove does not
+// remove it.
 func (s *setup) purgeable(how string) string {
 	if to, err := filepath.EvalSymlinks(s.m.abs(s.m.Mail)); err == nil && isLink(s.m.abs(s.m.Mail)) {
 		return "behind a link to " + to + ", which is never emptied; remove it there"
@@ -89,7 +91,7 @@ func (s *setup) purgeable(how string) string {
 	return how
 }
 
-// removeMailFolder removes the folder of the mailboxes once the mailboxes are gone.
+// removeMailFolder removes the mailboxes' folder after the mailboxes.
 func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 	left := 0
 	entries, err := os.ReadDir(dir)
@@ -123,10 +125,10 @@ func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 	return s.m.save()
 }
 
-// removeStore removes a store without mail: the files of dropbox in it, and its empty
-// folders. If dir is a link, the link and its target stay.
+// removeStore removes a store that contains no mail: the store's own files and its empty
+// folders. If dir is a link, the link and its target remain.
 func removeStore(dir string, entries []fs.DirEntry) (err error) {
-	// The file version is removed last: until then the folder counts as a store, and the
+	// The file version is removed last: until then, the folder counts as a store, so the
 	// next run finds it.
 	for _, name := range []string{".lock", ".gitignore"} {
 		err = errors.Join(err, ignoreMissing(os.Remove(filepath.Join(dir, name))))
@@ -145,7 +147,7 @@ func removeStore(dir string, entries []fs.DirEntry) (err error) {
 	return err
 }
 
-// removeUnfinished removes a store that was never finished.
+// removeUnfinished removes a store whose creation was never finished.
 func (s *setup) removeUnfinished(dir string) error {
 	if err := s.m.disk.asks("remove " + dir); err != nil {
 		return err
@@ -155,7 +157,7 @@ func (s *setup) removeUnfinished(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		what, id, ok := strings.Cut(e.Name(), "-") // a temporary file of an unfinished store
+		what, id, ok := strings.Cut(e.Name(), "-") // the name of a temporary file of an unfinished store
 		if e.Name() != ".gitignore" && !(ok && len(id) == 10 && (what == "gitignore" || what == "version")) {
 			continue
 		}
@@ -179,8 +181,9 @@ type Held struct {
 	Messages int
 }
 
-// MailToPurge returns what [Remove] with Purge would delete: the number of messages of each
-// mailbox that has any, sorted by name, or only the number in the agent's mailbox.
+// MailToPurge returns what [Remove] with Purge would delete: for each mailbox that contains
+// messages, their number, sorted by name. If agent is not "", it returns only that agent's
+// mailbox.
 func MailToPurge(dir, agent string) ([]Held, error) {
 	var r Report
 	s, err := openSetup(dir, nil, &r)

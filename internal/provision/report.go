@@ -2,39 +2,39 @@ package provision
 
 import "path/filepath"
 
-// A State is what a run found or did.
+// A State says what a run found or did.
 type State string
 
-// The states of an [Item].
+// These are the states of an [Item].
 const (
-	Made   State = "made"   // it did not exist
-	There  State = "there"  // it existed and stays unchanged
-	Added  State = "added"  // an existing file got our lines
+	Made   State = "made"   // it did not exist and was created
+	There  State = "there"  // it existed and was not changed
+	Added  State = "added"  // our lines were added to an existing file
 	Remade State = "remade" // it is ours and was recreated
 
-	Current State = "current" // it is ours, as this version makes it
+	Current State = "current" // it is ours and up to date
 	Present State = "present" // it belongs to the person
-	Drifted State = "drifted" // it is ours, but of an older version or changed since
+	Drifted State = "drifted" // it is ours, but was created by another version or has been changed
 	Missing State = "missing"
 
 	Removed State = "removed"
-	Taken   State = "taken" // our lines were removed from a file that stays; Why names them
-	Kept    State = "kept"  // it stays; Why gives the reason
+	Taken   State = "taken" // our lines were removed from a file that remains; Why names them
+	Kept    State = "kept"  // it was not removed or changed; Why gives the reason
 )
 
 // An Item is one file or folder of a project.
 type Item struct {
-	Path  string `json:"path"` // relative to the project's folder, if it is inside
+	Path  string `json:"path"` // relative to the project's folder if the path is inside it
 	State State  `json:"state"`
 	Why   string `json:"why,omitempty"`
 	Try   string `json:"try,omitempty"`
 }
 
-// A Report says what a run found and did, in order.
+// A Report lists what a run found and did, in order.
 type Report struct {
-	Config string `json:"config"`          // claude-swarm.yaml, absolute
-	Items  []Item `json:"items"`           // for Init at least claude-swarm.yaml and the mailboxes
-	Above  string `json:"above,omitempty"` // the claude-swarm.yaml of a project around this one, if any
+	Config string `json:"config"`          // absolute path of claude-swarm.yaml
+	Items  []Item `json:"items"`           // after Init, at least claude-swarm.yaml and the mailboxes
+	Above  string `json:"above,omitempty"` // the claude-swarm.yaml of a project that contains this one, if any
 }
 
 // Changed reports whether [Init] or [Attach] changed anything.
@@ -61,7 +61,7 @@ func (r *Report) add(path string, state State, why, try string) {
 	r.Items = append(r.Items, Item{Path: short(filepath.Dir(r.Config), path), State: state, Why: why, Try: try})
 }
 
-// made adds an item that was made just now, or already existed.
+// made adds an item that was created just now or already existed.
 func (r *Report) made(path string, now bool) {
 	state := There
 	if now {
@@ -72,7 +72,8 @@ func (r *Report) made(path string, now bool) {
 
 func (r *Report) kept(path, why string) { r.add(path, Kept, why, "") }
 
-// short returns the path relative to dir, if it is in dir.
+// short returns the path relative to dir if it is in dir, and otherwise the unchanged
+// path.
 func short(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel

@@ -9,13 +9,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An attachedSession is a person's own session that is an agent.
+// An attachedSession is a person's own session that acts as an agent.
 type attachedSession struct {
 	agent   string
 	way     Way
 	program string // claude-swarm
-	config  string // claude-swarm.yaml
-	cwd     string // of the session
+	config  string // path of claude-swarm.yaml
+	cwd     string // the session's working folder
 }
 
 // sessionParts returns the parts of all attached sessions.
@@ -32,7 +32,7 @@ func (s *setup) sessionParts(file *config.File) (parts []part, err error) {
 	return parts, nil
 }
 
-// makeSessions makes the parts of all attached sessions.
+// makeSessions creates or updates the parts of all attached sessions.
 func (s *setup) makeSessions(file *config.File, o Options) error {
 	parts, err := s.sessionParts(file)
 	if err != nil {
@@ -103,28 +103,29 @@ func (s attachedSession) parts() []part {
 // serverName is the name of our MCP server in every client.
 const serverName = "dead-drop"
 
-// pluginName is part of the names of the plugin's command and tools: /swarm:inbox and
-// mcp__plugin_swarm_dead-drop__send. Claude Code 2.1.330, and perhaps earlier versions,
-// reserve names that begin with claude-: claude plugin validate refuses them.
+// pluginName is part of the names of the plugin's command and tools, such as /swarm:inbox
+// and mcp__plugin_swarm_dead-drop__send. Claude Code 2.1.330, and possibly earlier
+// versions, reserves names that begin with claude-: claude plugin validate rejects them.
 const pluginName = "swarm"
 
 func (s attachedSession) server() map[string]any {
 	return map[string]any{
 		"command": s.program, "args": []string{"--config", s.config, "mcp"},
 		"env": map[string]string{runner.AgentVar: s.agent, runner.DirVar: filepath.Dir(s.config)},
-		// Without this key, Claude Code 2.1.330 offers the tools only by name, and the model has
-		// to look up each of them first. 2.1.197 ignores the key.
+		// Without this key, Claude Code 2.1.330 offers the tools only by name, so the model must
+		// look up each tool before using it. Version 2.1.197 ignores the key.
 		"alwaysLoad": true,
 	}
 }
 
 // hookEvents lists the events for which the client runs claude-swarm hook. For a slash
-// command, the hook for the expansion runs before the ! lines; see
+// command, the hook for UserPromptExpansion runs before the ! lines; see
 // [mail.Attached.Prompted].
 var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SessionEnd"}
 
-// hooks returns the entries of the client's settings, by event. Their command lines end
-// with our mark, so that a person can recognize them: JSON has no comments.
+// hooks returns our entries for the hooks in the client's settings, by event. Their
+// command lines end with our mark, so that a person can recognize them, because JSON has
+// no comments.
 func (s attachedSession) hooks() map[string][]any {
 	all := make(map[string][]any)
 	for event, verb := range map[string]string{
@@ -136,13 +137,14 @@ func (s attachedSession) hooks() map[string][]any {
 	return all
 }
 
-// line returns the command line of a verb for this agent.
+// line returns the command line that runs a verb as this agent.
 func (s attachedSession) line(verb string) string {
 	return shellQuote(s.program) + " --config " + shellQuote(s.config) + " " + verb + " --as " + s.agent
 }
 
-// inbox returns the command /inbox. The client runs the line after the ! and replaces the
-// line with its output: the message in a fence. It does not run the output.
+// inbox returns the definition of the command /inbox. The client runs the command after
+// the ! and replaces the line with the output: the message in a fence. It does not
+// execute the output.
 func (s attachedSession) inbox() string {
 	fetch := s.line("hook inbox")
 	end := `If there is a message, do what it asks as far as your own instructions allow, and end with one summary: it goes to

@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// login checks that the clients of the agents find a login. It does not ask the API, so the
-// login that it finds may have expired.
+// login checks that the agents' clients have a login. It does not call the API, so the
+// login may have expired.
 func (e *checkup) login() {
 	const name = "login"
 	type line struct {
@@ -26,7 +26,7 @@ func (e *checkup) login() {
 		say, try string
 		agents   []string
 	}
-	var lines []*line // each with all agents that it concerns
+	var lines []*line // each line with all agents to which it applies
 	tell := func(a config.Agent, grade Grade, try, format string, args ...any) {
 		say := fmt.Sprintf(format, args...)
 		i := slices.IndexFunc(lines, func(l *line) bool { return l.say == say && l.try == try })
@@ -39,7 +39,7 @@ func (e *checkup) login() {
 	for _, a := range e.file.Agents {
 		kind := backends.Kind(a.Backend)
 		if kind == nil || filepath.Base(a.Command[0]) != kind.Program() || a.Attached {
-			continue // the logins of other programs are not known
+			continue // nothing is known about the logins of other programs
 		}
 		login := kind.Login
 		env := func(name string) string { return cmp.Or(a.Env[name], e.Getenv(name)) }
@@ -78,8 +78,8 @@ func (e *checkup) login() {
 	}
 }
 
-// hooksBlocked returns why the client of an agent does not run our hooks, or "" when its
-// settings allow them.
+// hooksBlocked returns the reason why an agent's client does not run our hooks, or "" if
+// its settings allow them.
 func hooksBlocked(a config.Agent, home string) string {
 	kind := backends.Kind(a.Backend)
 	if kind == nil || kind.Hooks == nil {
@@ -88,8 +88,8 @@ func hooksBlocked(a config.Agent, home string) string {
 	return kind.Hooks.Blocked(home, a.Cwd)
 }
 
-// hooks checks that the client runs our hooks, which restore the window in the same turn
-// after a compaction, and give attached sessions their mail.
+// hooks checks that the clients run our hooks. After a compaction, the hooks restore the
+// window in the same turn; they also deliver mail to attached sessions.
 func (e *checkup) hooks() {
 	const name = "hooks"
 	told := make(map[string]bool)
@@ -120,7 +120,8 @@ func (e *checkup) shared() {
 	}
 }
 
-// drift reports the parts made by init and attach that are missing or changed.
+// drift reports which of the parts that init and attach created are missing or have
+// changed.
 func (e *checkup) drift() {
 	const name = "set-up"
 	r, err := Check(filepath.Dir(e.Config))
@@ -144,7 +145,8 @@ func (e *checkup) drift() {
 	}
 }
 
-// bindings reports on the attached sessions, and warns of a session that has died.
+// bindings reports the state of each attached session, and warns about sessions that have
+// died.
 func (e *checkup) bindings() {
 	const name = "attached"
 	for _, a := range e.file.Agents {

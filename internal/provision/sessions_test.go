@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// examineIn runs Examine on an existing project, with a home folder below it.
+// examineIn calls Examine on an existing project, with a home folder inside the project.
 func examineIn(t *testing.T, dir string, env map[string]string) []provision.Finding {
 	t.Helper()
 	return provision.Examine(t.Context(), provision.DoctorOptions{

@@ -6,32 +6,32 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Options tune Init. The zero value is ready to use.
+// Options are the options of Init. The zero value is ready to use.
 type Options struct {
 	// Config is the content for claude-swarm.yaml if the file is missing; empty means
 	// [config.Template].
 	Config string
 
-	// Subscribe contains the patterns of topics to which each agent subscribes.
+	// Subscribe contains, for each agent, the topic patterns to which it subscribes.
 	Subscribe map[string][]string
 
-	// Skill makes the skill that explains the verbs to a session of Claude Code.
+	// Skill creates the skill that explains the verbs to a Claude Code session.
 	Skill bool
 
-	// Upgrade also remakes a claude-swarm.yaml that another version made and nobody has
-	// changed.
+	// Upgrade also recreates a claude-swarm.yaml that another version created and that
+	// has not been changed.
 	Upgrade bool
-	// Reset remakes all our parts, even changed ones, except a changed claude-swarm.yaml,
-	// which belongs to the person.
+	// Reset recreates all of our parts, even changed ones, except a changed
+	// claude-swarm.yaml, which belongs to the person.
 	Reset bool
 
 	// Step, if set, is called before every change on disk outside the mailboxes. An error
-	// ends the run there, as a crash would; the next run continues.
+	// ends the run at that point, as a crash would; the next run continues from there.
 	Step func(what string) error
 }
 
-// A setup is one run of init, check, remove or attach over a project. It belongs to
-// one goroutine.
+// A setup is one run of init, check, remove or attach on a project. It must be used by
+// one goroutine only.
 type setup struct {
 	m *manifest
 	r *Report
@@ -51,7 +51,7 @@ func openSetup(dir string, step func(string) error, r *Report) (*setup, error) {
 	return &setup{m: m, r: r}, nil
 }
 
-// inOrder calls the steps until one fails.
+// inOrder calls the steps in order until one fails.
 func inOrder(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// strays finds files and folders beside the mailboxes that are not mailboxes. They may be
-// mail, so the proposed command moves them to a mailbox and never removes them.
+// strays finds files and folders in the mailboxes' folder that are not mailboxes. They
+// may contain mail, so the proposed command moves files to a mailbox and never removes
+// them.
 func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	strangers, err := store.Strangers()
 	if err != nil {
@@ -24,7 +25,7 @@ func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	for _, s := range strangers {
 		path := filepath.Join(e.file.DeadDropDir, s)
 		if (s == dropbox.Lead || s == dropbox.Swarm || s == dropbox.Hooks || dropbox.IsBridge(s) || slices.Contains(agents, s)) && e.noAccessIn(path) {
-			continue // it is a mailbox that this user may not read
+			continue // a mailbox that this user may not read
 		}
 		to := filepath.Join(e.file.DeadDropDir, "AGENT") + "/"
 		if near := dropbox.Nearest(strings.TrimSuffix(s, filepath.Ext(s)), agents); len(near) > 0 {
@@ -38,8 +39,9 @@ func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	}
 }
 
-// stray reports a file or folder, with a command that moves it to a mailbox. The
-// parameter to is that mailbox, quoted for the shell. mv -n overwrites nothing.
+// stray reports a file or folder that is not a mailbox, with a command that moves its
+// files to a mailbox. The parameter to is the path of that mailbox, quoted for the shell.
+// mv -n never overwrites a file.
 func (e *checkup) stray(path, to string) {
 	const name = "mailboxes"
 	info, err := os.Lstat(path)

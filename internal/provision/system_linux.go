@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watches checks that the kernel lets one more program watch enough folders.
+// watches checks that the kernel allows one more program to watch enough folders.
 func (e *checkup) watches() {
 	const name = "watches"
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
@@ -22,9 +22,9 @@ func (e *checkup) watches() {
 		return
 	}
 	unix.Close(fd)
-	// The daemon watches two folders of each mailbox, including those of lead and of the
-	// bridge, and also the folders of the store and of the turns. Other programs may need
-	// as many.
+	// The daemon watches two folders of each mailbox, including the mailboxes of the lead
+	// and the bridge. It also watches the store's folder and the turns' folder. Other
+	// programs may need the same number of watches.
 	need := 2 * (2*(len(e.file.Agents)+2) + 2)
 	if have, err := strconv.Atoi(limit("max_user_watches")); err == nil && have < need {
 		e.warn(name, "sysctl fs.inotify.max_user_watches="+strconv.Itoa(max(65536, 2*need)),
@@ -42,8 +42,8 @@ func limit(name string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// processesWith calls f for each process that has entry in the environment it was started
-// with, and passes that environment to f. It leaves out this process.
+// processesWith calls f for each process that was started with entry in its environment,
+// and passes that environment to f. It skips this process.
 func processesWith(entry string, f func(pid int, environ []string)) {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// watches has no limit to check here: kqueue takes a file descriptor for each folder, and
-// Go raises that limit itself.
+// watches has no limit to check on these systems: kqueue uses a file descriptor for each
+// folder, and the Go runtime raises the limit on file descriptors.
 func (e *checkup) watches() {}
 
-// processesWith calls f for each process that has entry in the environment it was started
-// with, and passes to f the words of its command and environment that ps shows.
+// processesWith calls f for each process that was started with entry in its environment.
+// It passes to f the words of the command and environment that ps prints.
 func processesWith(entry string, f func(pid int, environ []string)) {
 	out, err := exec.Command("ps", "-axEww", "-o", "pid=,command=").Output()
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// trialTime bounds the trial, which usually takes about a second.
+// trialTime is the timeout of the trial, which usually takes about a second.
 const trialTime = 60 * time.Second
 
 // word is the agent's answer in the trial.
 const word = "the round trip works"
 
-// trial does a round trip in a scratch project: a daemon, an agent whose client is a shell,
-// a message, a turn, its answer. It separates faults of this machine from faults of this
-// project.
+// trial makes a round trip in a scratch project: it starts a daemon and an agent whose
+// client is a shell, sends a message, and waits for the answer of the turn. This
+// distinguishes problems of the machine from problems of the project.
 func (e *checkup) trial(ctx context.Context) {
 	const name = "round trip"
 	if e.Program == "" {
@@ -45,8 +45,8 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// A shell plays the client, so a failed trial shows that something other than the
-	// client is broken.
+	// A shell takes the role of the client, so a failed trial shows that something other
+	// than the client is broken.
 	kind := backends.Kinds()[0]
 	text := fmt.Sprintf("agents:\n  probe: {mcp: false, command: [sh, -c, %s]}\n", yamlQuote(kind.Echo(word)))
 	if _, err := Init(dir, Options{Config: text}); err != nil {
@@ -56,7 +56,8 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		// Stop the daemon even when the time is up, whatever happened to the message.
+		// Stop the daemon even after a timeout, regardless of what happened to the
+		// message.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trialTime)
 		defer cancel()
 		_, stopErr := e.trialVerb(ctx, dir, "stop", "--now")
@@ -69,12 +70,12 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 	return err
 }
 
-// trialVerb runs a verb of claude-swarm in the scratch project.
+// trialVerb runs a claude-swarm verb in the scratch project.
 func (e *checkup) trialVerb(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, e.Program, append([]string{"--config", filepath.Join(dir, "claude-swarm.yaml")}, args...)...)
 	cmd.Dir = dir
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "CLAUDE_SWARM_") && !strings.HasPrefix(v, "ANTHROPIC_") { // so that nothing calls a model
+		if !strings.HasPrefix(v, "CLAUDE_SWARM_") && !strings.HasPrefix(v, "ANTHROPIC_") { // prevents calls of a model
 			cmd.Env = append(cmd.Env, v)
 		}
 	}

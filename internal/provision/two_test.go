@@ -22,9 +22,10 @@ func attachAs(t *testing.T, dir, agent string, way provision.Way) (provision.Att
 	return provision.Attach(dir, provision.AttachOptions{Agent: agent, Program: program, Way: way, Home: filepath.Join(dir, "home")})
 }
 
-// Two agents are attached, each in any way, in one folder or two. The second overwrites
-// nothing that belongs to the first: both work, or the second is refused and changes nothing.
-// Everything that was made can be removed again, in any order, without a trace.
+// Two agents are attached, each in any of the ways, in one folder or in two. Attaching the
+// second agent overwrites nothing that belongs to the first: either both work, or the second
+// is refused without any change. Everything that was created can be removed, in any order,
+// without leaving a trace.
 func TestTwoAttachedAgents(t *testing.T) {
 	const (
 		newOnes = "# mine\nagents:\n  coder: {role: coder}\n"
@@ -110,8 +111,8 @@ func tryTwo(t *testing.T, dir string, first, second provision.Way, works bool) {
 	}
 }
 
-// An earlier version attached two agents in a way that put the entry of the second inside
-// the fence of the first, or gave the second the files of the first.
+// When an earlier version attached two agents, it put the entry of the second inside the
+// fence of the first, or overwrote the files of the first with those of the second.
 func TestTwoThatAnEarlierVersionAttached(t *testing.T) {
 	for _, name := range []string{"two-by-plugin", "two-by-settings"} {
 		for _, order := range []string{"bob cy", "cy bob", ""} {
@@ -131,8 +132,8 @@ func TestTwoThatAnEarlierVersionAttached(t *testing.T) {
 			})
 		}
 	}
-	// Check reports what was overwritten, and attach --way plugin for both agents repairs
-	// it.
+	// Check reports what was overwritten, and running attach --way plugin for both agents
+	// repairs it.
 	dir := unpack(t, "two-by-settings")
 	initIn(t, dir, provision.Options{Upgrade: true})
 	r, err := provision.Check(dir)
@@ -149,7 +150,8 @@ func TestTwoThatAnEarlierVersionAttached(t *testing.T) {
 	}
 }
 
-// A person's own text around our lines stays, whichever of our lines are removed.
+// The person's own text around our lines remains, regardless of which of our lines are
+// removed.
 func TestOneOfTwoIsTakenOutOfAChangedFile(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "claude-swarm.yaml", "agents:\n  bob:\n    role: x\n  cy:\n    role: x\n", 0o644)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// undoAll undoes the entries of the manifest: those of one agent, or all for "". It works
-// backwards, so that files are removed before their folders.
+// undoAll undoes the manifest's entries for one agent, or all entries if agent is "". It
+// goes through them in reverse order, so that files are removed before their folders.
 func (s *setup) undoAll(agent string) error {
 	for _, e := range slices.Backward(slices.Clone(s.m.Entries)) {
 		if agent == "" || e.Agent == agent {
@@ -21,7 +21,7 @@ func (s *setup) undoAll(agent string) error {
 	return nil
 }
 
-// undo removes what an entry of the manifest describes.
+// undo removes what a manifest entry describes.
 func (s *setup) undo(e entry) error {
 	switch e.Kind {
 	case kindFile:
@@ -34,7 +34,7 @@ func (s *setup) undo(e entry) error {
 	return fmt.Errorf("%s: %q of %s is not known to this version", s.m.path(), e.Kind, e.Path)
 }
 
-// undoFile removes a file that we made, unless it has changed since.
+// undoFile removes a file that we created, unless it has been changed since then.
 func (s *setup) undoFile(e entry) error {
 	path := s.m.abs(e.Path)
 	if !exists(path) {
@@ -53,7 +53,7 @@ func (s *setup) undoFile(e entry) error {
 	return s.m.forget(path)
 }
 
-// undoLines removes our lines from a file, unless they have changed since.
+// undoLines removes our lines from a file, unless they have been changed since then.
 func (s *setup) undoLines(e entry) error {
 	path := s.m.abs(e.Path)
 	taken, err := s.m.undoLines(e)
@@ -70,7 +70,7 @@ func (s *setup) undoLines(e entry) error {
 	return s.m.forget(path)
 }
 
-// undoFolder removes a folder that we made, if it is empty.
+// undoFolder removes a folder that we created, if it is empty.
 func (s *setup) undoFolder(e entry) error {
 	path := s.m.abs(e.Path)
 	if err := s.m.disk.asks("remove " + path); err != nil {
@@ -82,14 +82,16 @@ func (s *setup) undoFolder(e entry) error {
 		e.Agent = s.m.otherUser(e).Agent
 		return s.m.put(e)
 	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EEXIST):
-		// Others have put something into the folder, so it is no longer ours.
+		// The folder contains something that is not ours, so the folder is no longer
+		// ours.
 	default:
 		return err
 	}
 	return s.m.forget(path)
 }
 
-// removeBy removes a file or folder with a function such as [os.RemoveAll], and reports it.
+// removeBy removes a file or folder with a function such as [os.RemoveAll], and adds it to
+// the report.
 func (s *setup) removeBy(path string, by func(string) error) error {
 	if err := s.m.disk.asks("remove " + path); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// folders are typical project folders.
+// folders contains functions that create typical project folders.
 var folders = map[string]func(t *testing.T, dir string){
 	"empty": func(*testing.T, string) {},
 	"a .gitignore without an end of line": func(t *testing.T, dir string) {
@@ -73,7 +73,8 @@ func put(t *testing.T, dir, name, text string, mode fs.FileMode) {
 	}
 }
 
-// snapshot describes everything below dir: content, mode, and for files the time.
+// snapshot describes everything below dir: content, mode and, for files, the modification
+// time.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -105,7 +106,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A trip makes something and removes it again: init, or init with attached sessions.
+// A trip creates something and then removes it: init, or init with attached sessions.
 type trip struct {
 	make   func(dir string, step func(string) error) error
 	remove func(dir string, step func(string) error) error
@@ -124,7 +125,8 @@ var initTrip = trip{
 
 var errCut = errors.New("cut off here")
 
-// cutAfter allows n changes and ends the run at the next one.
+// cutAfter returns a Step function that allows n changes and ends the run at the next
+// one.
 func cutAfter(n int) func(string) error {
 	return func(string) error {
 		if n == 0 {
@@ -135,7 +137,7 @@ func cutAfter(n int) func(string) error {
 	}
 }
 
-// steps counts the changes of a run.
+// steps returns the number of changes that a run makes.
 func steps(n *int) func(string) error {
 	return func(string) error { *n++; return nil }
 }
@@ -185,7 +187,8 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 		t.Fatalf("%d changes to make it, %d to remove it: the cuts below prove little", makes, removes)
 	}
 
-	// Each round ends where it began, so that all rounds can use one folder.
+	// Each round ends in the state in which it began, so that all rounds can use one
+	// folder.
 	dir = inMemory(t)
 	prepare(t, dir)
 	before = snapshot(t, dir)
@@ -193,7 +196,7 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 		if err := tr.make(dir, cutAfter(n)); !errors.Is(err, errCut) {
 			t.Fatalf("cut after %d of %d changes: %v", n, makes, err)
 		}
-		if n%2 == 0 { // a person who gives up instead of repeating init
+		if n%2 == 0 { // as if a person gives up instead of repeating init
 			must(tr.remove(dir, nil))
 			same(fmt.Sprintf("cut after change %d, and removed", n), dir, before)
 		}
@@ -216,8 +219,8 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 	}
 }
 
-// inMemory returns a scratch folder in memory, if the system has one: hundreds of cuts test
-// the order of changes, not durability.
+// inMemory returns a scratch folder in memory, if the system has one. The test makes
+// hundreds of runs and needs no durability, because it checks only the order of changes.
 func inMemory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "provision")
@@ -228,7 +231,7 @@ func inMemory(t *testing.T) string {
 	return dir
 }
 
-// After a kill during init and attach, both can be repeated, and everything can be removed.
+// If init or attach is killed, both can be repeated, and everything can be removed.
 func TestKilledWhileAttaching(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -241,7 +244,7 @@ func TestKilledWhileAttaching(t *testing.T) {
 		err = attachTrip(t, provision.BySettings).make(dir, func(string) error {
 			if left == 0 {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-				select {} // until the signal is delivered
+				select {} // wait until the signal is delivered
 			}
 			left--
 			return nil
@@ -335,7 +338,7 @@ func TestRemoveKeepsWhatIsYours(t *testing.T) {
 	}
 }
 
-// A folder of mailboxes that is a link is foreign, and so is its content.
+// If the mailboxes' folder is a link, it is foreign, and so is its content.
 func TestPurgeBehindALink(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
@@ -368,8 +371,8 @@ func TestPurgeBehindALink(t *testing.T) {
 		t.Errorf("in the project, -before +after:\n%s", diff)
 	}
 
-	// Without mail, none of our files stays at the target of the link, but the link itself
-	// stays.
+	// If there is no mail, none of our files remain at the target of the link, but the
+	// link itself remains.
 	dir, elsewhere = t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
 		t.Fatal(err)

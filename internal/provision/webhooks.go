@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
-// webhooks checks the secrets, the addresses and the state of the webhooks. It posts
-// nothing; use `claude-swarm webhooks test` for that.
+// webhooks checks the secrets, addresses and state of the webhooks. It does not post
+// anything; `claude-swarm webhooks test` does that.
 func (e *checkup) webhooks(ctx context.Context) {
 	const name = "webhooks"
 	if len(e.file.Webhooks) == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Columns returns how many columns of a terminal a text takes up: two for a Chinese,
-// Japanese or Korean character and for most emoji, and none for a mark that combines with
+// Columns returns the number of terminal columns that a text occupies: two for a Chinese,
+// Japanese or Korean character and for most emoji, and zero for a mark that combines with
 // another character.
 func Columns(text string) int {
 	if isPlainASCII(text) {
@@ -26,7 +26,7 @@ func isPlainASCII(text string) bool {
 	return true
 }
 
-// Head splits text after the last character that fits into n columns. It does not split a
+// Head splits text after the last character that fits in n columns. It does not split a
 // character that consists of several runes.
 func Head(text string, n int) (begin, rest string) {
 	if isPlainASCII(text) {
@@ -47,7 +47,7 @@ func Head(text string, n int) (begin, rest string) {
 	return text[:at], text[at:]
 }
 
-// Cut shortens text to n columns, and marks the cut with ….
+// Cut shortens text to at most n columns and marks the cut with ….
 func Cut(text string, n int) string {
 	if Columns(text) <= n {
 		return text
@@ -67,8 +67,8 @@ func Fit(text string, columns int) string {
 	return Cut(text, columns)
 }
 
-// Wrap breaks the lines of a text at spaces. A line is longer than n columns only if it is
-// a single longer word.
+// Wrap breaks the lines of a text at spaces so that they fit in n columns. A line remains
+// longer only if it is a single long word.
 func Wrap(text string, n int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -91,9 +91,10 @@ func Wrap(text string, n int) string {
 	return strings.Join(out, "\n")
 }
 
-// Whole breaks a line that is longer than columns, without losing a word; 0 means no limit. A
-// next step at the end of the line starts a new line, so that a command is broken only if
-// it is too long for one line. A word that is too long for one line is broken too.
+// Whole breaks a line that is wider than columns into several lines, without losing any text;
+// 0 means no limit. A next step at the end of the line starts a new line, so that a command
+// is broken only if it is too long for one line. A word that is too long for one line is also
+// broken.
 func Whole(line string, columns int) string {
 	if columns == 0 || Columns(line) <= columns {
 		return line

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	household = "👩\u200d👩\u200d👧\u200d👦" // seven runes, one character of two columns
-	acute     = "e\u0301"                // two runes, one character of one column
+	household = "👩\u200d👩\u200d👧\u200d👦" // seven runes that form one character of two columns
+	acute     = "e\u0301"                // two runes that form one character of one column
 )
 
 func TestColumnsOf(t *testing.T) {

@@ -5,8 +5,9 @@ import (
 	"unicode"
 )
 
-// OneLine makes text safe for one line of a terminal. White space and characters that could
-// control the terminal become one space between words; bytes that are not UTF-8 are dropped.
+// OneLine makes a text safe to print on one line of a terminal. It replaces white space
+// and characters that could control the terminal with one space between words, and drops
+// bytes that are not UTF-8.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || Steers(r)
@@ -14,12 +15,12 @@ func OneLine(text string) string {
 }
 
 // Steers reports whether a rune controls the terminal, or changes the direction of the text
-// beside it, so that a line looks different from its content.
+// near it, so that a line does not show its real content.
 func Steers(r rune) bool {
 	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
-// Plain removes characters that could control the terminal, and keeps newlines and tabs.
+// Plain removes characters that could control the terminal, but keeps newlines and tabs.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && Steers(r) {
@@ -29,8 +30,8 @@ func Plain(text string) string {
 	}, text)
 }
 
-// Short is like OneLine, but cuts the line to n columns and marks the cut with …. It reads
-// only the beginning of a very long text.
+// Short is like OneLine, but also cuts the line to n columns and marks the cut with …. It
+// reads only the beginning of a very long text.
 func Short(text string, n int) string {
 	if most := 8 * n; len(text) > most {
 		text = text[:max(most, 0)]

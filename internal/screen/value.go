@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Span prints a duration: 850 ms, 12 s, 3 min, 2 h 05 min, 4 d.
+// Span formats a duration: 850 ms, 12 s, 3 min, 2 h 05 min, 4 d.
 func Span(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -22,13 +22,14 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%d d", int(d.Hours())/24)
 }
 
-// USD prints an amount of money with two decimals, and with more only below one cent.
+// USD formats an amount of money with two decimals, or with more if it is below one cent.
 func USD(amount float64) string {
 	return fmt.Sprintf("%.*f USD", Digits(amount), amount)
 }
 
-// Cost prints what something cost, in US dollars. unknown says that amount is only the
-// known part: "at least 1.20 USD", or "cost unknown" if nothing is known.
+// Cost formats a cost in US dollars. unknown means that amount is only the known part of
+// the cost: the result is then "at least 1.20 USD", or "cost unknown" if no part is
+// known.
 func Cost(amount float64, unknown bool) string {
 	switch {
 	case !unknown:
@@ -39,8 +40,8 @@ func Cost(amount float64, unknown bool) string {
 	return "cost unknown"
 }
 
-// CostCell is Cost for a column of amounts with the given number of decimals, without the
-// unit: "1.20", "≥1.20" or "unknown".
+// CostCell is like Cost, but for a column of amounts with the given number of decimals,
+// and without the unit: "1.20", "≥1.20" or "unknown".
 func CostCell(amount float64, unknown bool, digits int) string {
 	switch {
 	case !unknown:
@@ -61,7 +62,7 @@ func Digits(amounts ...float64) int {
 	return 2
 }
 
-// Thousands prints a number with commas between groups of three digits: "12,345".
+// Thousands formats a number with commas between groups of three digits: "12,345".
 func Thousands(n int) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -70,10 +71,11 @@ func Thousands(n int) string {
 	return digits
 }
 
-// Count returns "1 message" or "3 messages".
+// Count formats a number with a noun: "1 message" or "3 messages".
 func Count(n int, thing string) string { return Several(n, thing, thing+"s") }
 
-// Several is Count for a noun with an irregular plural: "1 mailbox", "3 mailboxes".
+// Several is like Count, but for a noun with an irregular plural: "1 mailbox", "3
+// mailboxes".
 func Several(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -81,7 +83,7 @@ func Several(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Clock prints a time for a person: the time of day, preceded by the date unless it is
+// Clock formats a time for a person: the time of day, preceded by the date unless it is
 // today.
 func Clock(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
@@ -91,7 +93,7 @@ func Clock(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// Ahead prints a future time, to the second, with the day if it is not today.
+// Ahead formats a future time to the second, with the date unless it is today.
 func Ahead(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
@@ -100,7 +102,7 @@ func Ahead(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// Took prints a duration to the second: 12 s, 3 min 5 s, 2 h 10 min.
+// Took formats a duration to the second: 12 s, 3 min 5 s, 2 h 10 min.
 func Took(d time.Duration) string {
 	switch s := int(d.Round(time.Second).Seconds()); {
 	case s < 60:

@@ -17,23 +17,23 @@ import (
 // ErrMissing is returned by [Find] if tmux is not installed.
 var ErrMissing = errors.New("tmux is missing")
 
-// Options choose a tmux server. The zero value means the person's default server.
+// Options specify a tmux server. The zero value means the user's default server.
 type Options struct {
 	Program string   // "" means tmux, looked up in PATH
-	Socket  string   // name of a separate server, as for tmux -L
+	Socket  string   // name of a separate server, as in tmux -L
 	Environ []string // environment of the tmux program; nil means the environment of this process
 }
 
-// A Server is a running tmux server, or one that the first session will start. It keeps no
-// connection open and is safe for concurrent use.
+// A Server is a running tmux server, or one that the first session will start. It does not
+// keep a connection open and is safe for concurrent use.
 type Server struct {
 	program string
 	socket  string
 	env     []string
 }
 
-// Find looks for the tmux program. It does not start a server. The error is [ErrMissing] if
-// it is not installed.
+// Find finds the tmux program. It does not start a server. The error is [ErrMissing] if
+// tmux is not installed.
 func Find(o Options) (*Server, error) {
 	if o.Program == "" {
 		o.Program = "tmux"
@@ -51,8 +51,9 @@ func Find(o Options) (*Server, error) {
 	return &Server{program: program, socket: o.Socket, env: env}, nil
 }
 
-// SessionName makes the name of a project's session from its folder: readable, unique for
-// each folder, and without the special characters of a tmux target.
+// SessionName derives the name of a project's session from its folder. The name is
+// readable, unique for each folder, and free of characters that are special in a tmux
+// target.
 func SessionName(project string) string {
 	base := strings.Map(func(c rune) rune {
 		switch {
@@ -74,15 +75,16 @@ func (s *Server) Has(ctx context.Context, session string) (bool, error) {
 	return err == nil, err
 }
 
-// Close ends the session and the viewers in its panes.
+// Close ends the session, including the viewers in its panes.
 func (s *Server) Close(ctx context.Context, session string) error {
 	_, err := s.run(ctx, "kill-session", "-t", exactly(session))
 	return err
 }
 
-// Attach returns the command that shows the session in this terminal; the caller connects
-// it to the terminal and runs it. Inside tmux, the command for the default server switches
-// the running client. Every other command runs until the person detaches.
+// Attach returns the command that displays the session in this terminal. The caller must
+// connect the command to the terminal and run it. Inside tmux, the command for the default
+// server switches the current client to the session and exits. In all other cases, the
+// command runs until the person detaches.
 func (s *Server) Attach(ctx context.Context, session string) *exec.Cmd {
 	inside := slices.ContainsFunc(s.env, func(v string) bool {
 		return strings.HasPrefix(v, "TMUX=") && v != "TMUX="
@@ -91,12 +93,13 @@ func (s *Server) Attach(ctx context.Context, session string) *exec.Cmd {
 		return s.command(ctx, "switch-client", "-t", exactly(session))
 	}
 	cmd := s.command(ctx, "attach-session", "-t", exactly(session))
-	// A client cannot switch to a separate server; tmux refuses to nest while TMUX is set.
+	// A client cannot switch to a separate server, and tmux refuses to nest sessions while
+	// TMUX is set.
 	cmd.Env = slices.DeleteFunc(slices.Clone(cmd.Env), func(v string) bool { return strings.HasPrefix(v, "TMUX=") })
 	return cmd
 }
 
-// exactly returns a target that tmux does not match as a prefix of another name.
+// exactly returns a target that matches only this name, not names that begin with it.
 func exactly(session string) string { return "=" + session }
 
 func (s *Server) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -108,7 +111,8 @@ func (s *Server) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// A commandError is a tmux command that failed, with the message that tmux printed.
+// A commandError describes a tmux command that failed, with the message that tmux
+// printed.
 type commandError struct {
 	command, said string
 	err           error
@@ -117,8 +121,8 @@ type commandError struct {
 func (e *commandError) Error() string { return "tmux " + e.command + ": " + e.said }
 func (e *commandError) Unwrap() error { return e.err }
 
-// run runs one tmux command and returns its output, without the last newline. The error
-// contains tmux's message.
+// run executes one tmux command and returns its output without the trailing newline. The
+// error contains tmux's message.
 func (s *Server) run(ctx context.Context, args ...string) (string, error) {
 	cmd := s.command(ctx, args...)
 	var out, says bytes.Buffer

@@ -10,26 +10,26 @@ import (
 
 // A Pane describes one pane.
 type Pane struct {
-	Title   string   // in its upper border; must be unique in the session
+	Title   string   // shown in the pane's upper border; must be unique in the session
 	Command []string // program and arguments, run without a shell
-	Dir     string   // working folder; "" means the caller's
+	Dir     string   // working folder; "" means the caller's working folder
 }
 
 // Shown is the result of [Server.Show].
 type Shown struct {
-	Created bool     // Show created the session
-	Added   []string // titles of the new panes
+	Created bool     // whether Show created the session
+	Added   []string // titles of the panes that Show created
 	Revived []string // titles of the panes whose command had ended and was restarted
 }
 
-// A window of a new session has this size until a terminal shows it. tmux's default of 80
-// by 24 has room for the panes of only a few agents.
+// A window of a new session has this size until a terminal displays it. The tmux default
+// of 80 by 24 has room for the panes of only a few agents.
 const (
 	columns = "220"
 	rows    = "55"
 )
 
-// mostPanes is the largest number of panes in a window; more would be unreadable.
+// mostPanes is the maximum number of panes in a window; more panes would be unreadable.
 const mostPanes = 9
 
 // mark is the pane option that contains our copy of the title. The program in the pane can
@@ -37,8 +37,8 @@ const mostPanes = 9
 const mark = "@claude-swarm"
 
 // Show creates the session with these panes. In an existing session, it adds missing panes,
-// restarts those whose command has ended, and leaves other panes and windows alone. It
-// attaches no terminal.
+// restarts panes whose command has ended, and leaves other panes and windows unchanged. It
+// does not attach a terminal.
 func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown, error) {
 	var done Shown
 	for _, p := range panes {
@@ -57,7 +57,7 @@ func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown,
 		if err := s.create(ctx, session, panes[0]); err == nil {
 			done.Created = true
 			done.Added = append(done.Added, panes[0].Title)
-		} else if there, _ := s.Has(ctx, session); !there { // if the session exists, another process created it first
+		} else if there, _ := s.Has(ctx, session); !there { // if the session exists now, another process has just created it
 			return done, err
 		}
 	}
@@ -84,8 +84,8 @@ func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown,
 	return done, nil
 }
 
-// Titles returns the titles of our panes in the session, and whether the command of each is
-// running.
+// Titles returns the titles of our panes in the session, and for each of them whether its
+// command is running.
 func (s *Server) Titles(ctx context.Context, session string) (map[string]bool, error) {
 	have, err := s.list(ctx, session)
 	if err != nil {
@@ -108,20 +108,20 @@ func (s *Server) create(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// add creates another pane, in the last of our windows that has room for it, or in a new
-// window.
+// add creates another pane in the last of our windows that has room for it, or otherwise
+// in a new window.
 func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	have, err := s.list(ctx, session)
 	if err != nil {
 		return err
 	}
 	count := make(map[string]int)
-	last := make(map[string]string) // the last pane of each window, after which the next pane goes
+	last := make(map[string]string) // the last pane of each window, after which a new pane is inserted
 	for _, old := range have {
 		count[old.window]++
 		last[old.window] = old.id
 	}
-	// With the colon, the name is that of a session, not of a window.
+	// The colon tells tmux that the name is that of a session, not of a window.
 	args := []string{"new-window", "-d", "-t", exactly(session) + ":", "-n", "swarm"}
 	for _, old := range have {
 		if count[old.window] < mostPanes {
@@ -136,9 +136,9 @@ func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	return s.setOptions(ctx, id, p)
 }
 
-// setOptions sets the title of a new pane. It gives the window's panes borders that show
-// their titles, and evens out the panes' sizes. A pane stays open when its command ends,
-// so that a person can read the command's last output.
+// setOptions sets the title of a new pane. It also gives the window's panes borders that
+// show their titles, and makes the panes equally large. A pane stays open when its
+// command ends, so that a person can read the command's last output.
 func (s *Server) setOptions(ctx context.Context, id string, p Pane) error {
 	_, err := s.run(ctx,
 		"set-option", "-p", "-t", id, mark, argument(p.Title), ";",
@@ -156,8 +156,8 @@ type pane struct {
 	dead              bool
 }
 
-// list finds our panes in all windows of the session, in the order in which they are on
-// the screen.
+// list returns our panes in all windows of the session, in the order in which they appear
+// on the screen.
 func (s *Server) list(ctx context.Context, session string) ([]pane, error) {
 	out, err := s.run(ctx, "list-panes", "-s", "-t", exactly(session), "-F", "#{pane_id} #{window_id} #{pane_dead} #{"+mark+"}")
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Server) list(ctx context.Context, session string) ([]pane, error) {
 	return panes, nil
 }
 
-// start returns the arguments for a pane's command and folder.
+// start returns the tmux arguments for a pane's command and folder.
 func start(p Pane) []string {
 	var args []string
 	if p.Dir != "" {
@@ -191,7 +191,7 @@ func start(p Pane) []string {
 	return args
 }
 
-// argument escapes a ; at the end of a word, which would end the tmux command.
+// argument escapes a ; at the end of a word, which would otherwise end the tmux command.
 func argument(word string) string {
 	if cut, found := strings.CutSuffix(word, ";"); found {
 		return cut + `\;`

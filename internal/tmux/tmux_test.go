@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tmux"
 )
 
-// A bench is a tmux server for one test; it ends with the test.
+// A bench is a tmux server for one test, which ends with the test.
 type bench struct {
 	*tmux.Server
 	env []string
@@ -30,7 +30,7 @@ func newBench(t *testing.T) bench {
 		}
 		t.Skip("not run: tmux is missing")
 	}
-	dir, err := os.MkdirTemp("", "tmux") // the path of the socket must stay short
+	dir, err := os.MkdirTemp("", "tmux") // the socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func newBench(t *testing.T) bench {
 		t.Fatal(err)
 	}
 	b := bench{s, env}
-	t.Cleanup(func() { b.tmux("kill-server") }) // fails if the server has already ended
+	t.Cleanup(func() { b.tmux("kill-server") }) // this fails if the server has already ended
 	return b
 }
 
-// tmux runs the real program against the same server, as an independent check.
+// tmux runs the tmux program directly on the same server, as an independent check.
 func (b bench) tmux(args ...string) (string, error) {
 	cmd := exec.Command("tmux", append([]string{"-L", "test"}, args...)...)
 	cmd.Env = b.env
@@ -80,7 +80,7 @@ func show(t *testing.T, b bench, session string, panes ...tmux.Pane) tmux.Shown 
 	return shown
 }
 
-// says returns a pane that shows a text and keeps running, as a viewer does.
+// says returns a pane whose command prints a text and keeps running, as a viewer does.
 func says(title string) tmux.Pane {
 	return tmux.Pane{Title: title, Command: []string{"sh", "-c", "echo this is $0; exec cat", title}}
 }
@@ -135,8 +135,8 @@ func TestShowJoinsWhatIsThere(t *testing.T) {
 		t.Errorf("Show of existing panes = %+v, want no change", got)
 	}
 
-	// Show recreates a closed pane and adds a pane for a new agent. The other panes stay
-	// unchanged.
+	// Show recreates a closed pane and adds a pane for a new agent. The other panes
+	// remain unchanged.
 	if out, err := b.tmux("kill-pane", "-t", paneID(t, b, "status")); err != nil {
 		t.Fatal(err, out)
 	}
@@ -189,8 +189,8 @@ func TestManyAgentsGetMoreWindows(t *testing.T) {
 	}
 }
 
-// The variables that mark a process as part of a turn do not reach tmux; otherwise the
-// panes would be killed at the end of that turn.
+// The variables that mark a process as part of a turn are not passed to tmux. Otherwise,
+// the panes would be killed at the end of that turn.
 func TestTheMarksOfATurnAreLeftOut(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()

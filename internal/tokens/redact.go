@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// shortest is the smallest length of a replaced value, in bytes: a shorter value might
-// occur in ordinary text. Tokens have 26 bytes.
+// shortest is the minimum length of a value to replace, in bytes, because a shorter value
+// might occur in ordinary text. Tokens have 26 bytes.
 const shortest = 8
 
-// A Redactor replaces each secret in a text with a readable mark. A nil Redactor replaces
-// nothing. A Redactor never changes, so it is safe for concurrent use.
+// A Redactor replaces secrets in a text with readable marks. A nil Redactor replaces
+// nothing. A Redactor is immutable, so it is safe for concurrent use.
 type Redactor struct {
 	first    [256]bool           // the first bytes of the secrets
-	heads    map[string][]string // the secrets by their first 8 bytes
+	heads    map[string][]string // the secrets, by their first 8 bytes
 	replacer *strings.Replacer
 }
 
-// NewRedactor makes a Redactor for tokens by name: the token of coder becomes
+// NewRedactor creates a Redactor for tokens, given by name: the token of coder becomes
 // "[token of coder]".
 func NewRedactor(tokens map[string]string) *Redactor {
 	marks := make(map[string]string, len(tokens))
@@ -29,12 +29,12 @@ func NewRedactor(tokens map[string]string) *Redactor {
 	return NewMarks(marks)
 }
 
-// NewMarks makes a Redactor that replaces values with their marks.
+// NewMarks creates a Redactor that replaces values with their marks.
 func NewMarks(marks map[string]string) *Redactor {
 	r := &Redactor{heads: map[string][]string{}}
 	var pairs []string
-	// The replacer uses the first value that matches. If one value is the beginning of
-	// another, the longer value comes first, so that no part of it stays in the text.
+	// The replacer uses the first value that matches. If one value is a prefix of
+	// another, the longer value comes first, so that no part of it remains in the text.
 	for _, value := range slices.Backward(slices.Sorted(maps.Keys(marks))) {
 		if len(value) >= shortest {
 			r.first[value[0]] = true
@@ -46,8 +46,8 @@ func NewMarks(marks map[string]string) *Redactor {
 	return r
 }
 
-// In reports whether a text contains a secret. It does not take longer for more secrets; a
-// daemon has one for each agent.
+// In reports whether a text contains a secret. The time that it takes does not depend on
+// the number of secrets: a daemon has one secret for each agent.
 func (r *Redactor) In(text []byte) bool {
 	if r == nil {
 		return false
@@ -73,7 +73,8 @@ func (r *Redactor) Text(s string) string {
 	return r.replacer.Replace(s)
 }
 
-// Bytes is [Redactor.Text] for bytes. If it replaces nothing, it returns the same slice.
+// Bytes is like [Redactor.Text], but for a byte slice. If it replaces nothing, it returns
+// the same slice.
 func (r *Redactor) Bytes(b []byte) []byte {
 	if !r.In(b) {
 		return b

@@ -43,7 +43,8 @@ func TestRedactor(t *testing.T) {
 	}
 }
 
-// A source sees a token that is added while it is in use, for example by a reload.
+// A source picks up a token that is added while the source is in use, for example by a
+// reload.
 func TestSource(t *testing.T) {
 	home := t.TempDir()
 	s := tokens.NewSource(home)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Source returns the redactor of a project's current tokens. It checks the tokens' file
-// each time, and reads it when it has changed. It is safe for concurrent use.
+// A Source returns the redactor of a project's current tokens. It checks the token file
+// each time and reads it again if it has changed. It is safe for concurrent use.
 type Source struct {
 	home string
 
@@ -19,11 +19,11 @@ type Source struct {
 	redactor *Redactor
 }
 
-// NewSource makes the source for a daemon's folder. It reads nothing.
+// NewSource creates the source for a daemon's folder. It does not read the file yet.
 func NewSource(home string) *Source { return &Source{home: home} }
 
-// Redactor returns the redactor for the tokens that are in the file now. If it cannot read
-// the file, it returns the last redactor.
+// Redactor returns the redactor for the tokens that are currently in the file. If it
+// cannot read the file, it returns the previous redactor.
 func (s *Source) Redactor() *Redactor {
 	if s == nil {
 		return nil
@@ -51,9 +51,8 @@ func (s *Source) unchanged(info fs.FileInfo) bool {
 // the same slice.
 func (s *Source) Hidden(text []byte) []byte { return s.Redactor().Bytes(text) }
 
-// Writer returns a writer that passes text on to w with the tokens replaced. Each call of
-// its Write must pass only complete lines, because a token in two parts is not
-// recognized.
+// Writer returns a writer that writes text to w with the tokens replaced. Each Write must
+// contain only complete lines, because a token that is split in two is not recognized.
 func (s *Source) Writer(w io.Writer) io.Writer { return &writer{s, w} }
 
 type writer struct {

@@ -1,9 +1,9 @@
-// Package tokens reads the secrets with which senders prove their names, and replaces them
-// in texts. The secrets are in a file in the daemon's folder that only its owner can read, with a
-// line for each name.
+// Package tokens reads the secrets with which senders prove their names, and masks them in
+// texts. The secrets are in a file in the daemon's folder, with one line for each name. Only the
+// owner can read the file.
 //
-// Package journal creates the secrets. This package does not write the file, and imports
-// only the standard library.
+// Package journal creates the secrets. This package only reads the file, and imports only
+// the standard library.
 package tokens
 
 import (
@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// File returns the path of the file with the tokens in the daemon's folder home.
+// File returns the path of the token file in the daemon's folder home.
 func File(home string) string { return filepath.Join(home, "tokens") }
 
-// Read returns the token of each name. A missing file counts as empty, which is not an
+// Read returns the token of each name. A missing file counts as empty and is not an
 // error.
 func Read(home string) (map[string]string, error) {
 	data, err := os.ReadFile(File(home))

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// NoReason is shown for a dead letter or a refusal without a reason.
+// NoReason is displayed for a dead letter or a refusal that has no reason.
 const NoReason = "no reason is recorded"
 
 // A DeadLetter is a message that was given up on, or a file that is not a message.
@@ -20,13 +20,13 @@ type DeadLetter struct {
 	Reason  string       `json:"reason"`
 	From    string       `json:"from,omitempty"` // "" for a file that is not a message
 	Type    dropbox.Type `json:"type,omitempty"`
-	Subject string       `json:"subject,omitempty"` // or the beginning of the text, or the name of a file that is not a message
+	Subject string       `json:"subject,omitempty"` // the subject or the beginning of the text; for a file that is not a message, its name
 
-	Letter  dropbox.DeadLetter `json:"-"` // the same dead letter, as the mailbox describes it
+	Letter  dropbox.DeadLetter `json:"-"` // the same dead letter in the form that the mailbox returns
 	Expires time.Time          `json:"-"` // zero: never
 }
 
-// Candidate returns the dead letter as one of several messages that match a part of an id.
+// Candidate returns the dead letter as one of several messages that match a partial id.
 func (l DeadLetter) Candidate() client.Candidate {
 	return client.Candidate{ID: l.ID, From: cmp.Or(l.From, "?"), To: l.Mailbox, Type: l.Type, Subject: l.Subject}
 }
@@ -72,7 +72,7 @@ type Refusal struct {
 	To      string       `json:"to"`
 	From    string       `json:"from"`
 	Type    dropbox.Type `json:"type"`
-	Subject string       `json:"subject,omitempty"` // or the beginning of the text
+	Subject string       `json:"subject,omitempty"` // the subject or the beginning of the text
 	Thread  string       `json:"thread"`
 	Created time.Time    `json:"created"`
 	Refused time.Time    `json:"refused"`
@@ -81,12 +81,12 @@ type Refusal struct {
 	Entry dropbox.Entry `json:"-"`
 }
 
-// Candidate returns the message as one of several that match a part of an id.
+// Candidate returns the refusal as one of several messages that match a partial id.
 func (r Refusal) Candidate() client.Candidate {
 	return client.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
 }
 
-// Refusals lists the refused messages to mailboxes, oldest first.
+// Refusals lists the messages to these mailboxes that were refused, oldest first.
 func Refusals(c *client.Client, mailboxes []string) ([]Refusal, error) {
 	list := []Refusal{}
 	for _, name := range mailboxes {

@@ -14,14 +14,14 @@ type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
 }
 
-// askedAtOnce is the number of agents in one request when there are too many for one line
-// of the protocol. The status of one agent takes a few hundred bytes, or at most a few
-// thousand.
+// askedAtOnce is the maximum number of agents in one request if the status of all agents
+// does not fit in one line of the protocol. The status of one agent needs a few hundred
+// bytes, and at most a few thousand.
 const askedAtOnce = 100
 
-// Ask asks a daemon for the status of agents, or of all agents if none is named. If the
-// status of all agents is too long for one answer, Ask calls all() to get their names,
-// and asks about askedAtOnce agents at a time.
+// Ask asks a daemon for the status of agents, or of all agents if agents is empty. If the
+// status of all agents is too long for one answer, Ask calls all to get their names, and
+// then asks about askedAtOnce agents at a time.
 func Ask(ctx context.Context, d Daemon, agents []string, all func() ([]string, error)) (swarm.Status, error) {
 	st, err := d.Status(ctx, agents...)
 	if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeTooLong || len(agents) > 0 {

@@ -13,13 +13,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A crowd is a daemon with many agents. most is the largest number of agents whose status
+// A crowd is a daemon with many agents. most is the maximum number of agents whose status
 // fits in an answer of one line.
 type crowd struct {
 	names []string
 	most  int
-	err   error // returned in place of every answer about named agents
-	asked []int // how many agents each request named
+	err   error // if not nil, the error returned for every request that names agents
+	asked []int // the number of agents that each request named
 }
 
 func (c *crowd) Status(_ context.Context, agents ...string) (swarm.Status, error) {

@@ -17,20 +17,20 @@ type PastTurn struct {
 	Turn    string    `json:"turn"`
 	Message string    `json:"message"`
 	From    string    `json:"from"`
-	Subject string    `json:"subject,omitempty"` // or the beginning of the text
+	Subject string    `json:"subject,omitempty"` // the subject or the beginning of the text
 	Outcome string    `json:"outcome"`
 	Client  string    `json:"client,omitempty"` // kind and version of the client
 	Model   string    `json:"model,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
 	CostUSD float64   `json:"cost_usd"`
-	// CostUnknown says that the client did not report the full cost, or that the turn ran
-	// in a person's own session. CostUSD is the known part.
+	// CostUnknown is set if the client did not report the full cost, or if the turn ran
+	// in an attached session. CostUSD is then the known part.
 	CostUnknown bool             `json:"cost_unknown,omitempty"`
-	Receipt     *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
+	Receipt     *journal.Receipt `json:"receipt,omitempty"` // only for a turn that ended well
 }
 
-// A History is the last turns of an agent.
+// A History lists the last turns of an agent.
 type History struct {
 	V       int        `json:"v"`
 	Agent   string     `json:"agent"` // "" means all agents
@@ -41,8 +41,8 @@ type History struct {
 	Failed      int `json:"failed"`
 }
 
-// KnownUSD returns the known part of the cost of the turn in US dollars, or nil if no part
-// is known.
+// KnownUSD returns the known part of the turn's cost in US dollars, or nil if no part is
+// known.
 func (t PastTurn) KnownUSD() *float64 { return journal.KnownUSD(t.CostUSD, t.CostUnknown) }
 
 // MarshalJSON writes null for an unknown cost.
@@ -67,8 +67,8 @@ func (h History) MarshalJSON() ([]byte, error) {
 const OutcomeDone = "done"
 
 // HistoryOf reads the ledger, and the receipts of the turns that it returns. It returns the
-// last n turns that ended at since or later. If n is 0 it returns all of them; if agent is ""
-// it includes all agents.
+// last n turns that ended at or after since. If n is 0, it returns all of them; if agent is
+// "", it includes all agents.
 func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
 	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {
@@ -101,8 +101,8 @@ func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History
 	return h, nil
 }
 
-// fillIn adds facts from the message and its receipt if they still exist. The ledger is
-// kept longer than the messages.
+// fillIn adds data from the message and its receipt if they still exist. They may be
+// gone, because the ledger is kept longer than the messages.
 func (t *PastTurn) fillIn(c *client.Client) {
 	found, err := c.Store.Find(t.Message)
 	if err != nil {

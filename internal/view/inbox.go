@@ -10,10 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// Inbox reads the unfinished messages in a mailbox. It lists the lead's messages in the
-// order in which they arrived. If unread is set, it leaves out the message of the running
-// turn and the messages that the lead has read. A message that cannot be parsed is listed
-// with the reason.
+// Inbox returns the unfinished messages in a mailbox. It lists the lead's messages in the
+// order in which they arrived. If unread is set, it omits the message of the running turn
+// and the messages that the lead has read. For a message that cannot be parsed, it lists
+// the reason.
 func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
 	box, err := c.Mailbox(mailbox)
 	if err != nil {
@@ -24,7 +24,7 @@ func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
 		for _, e := range entries {
 			m, err := box.Read(e)
 			if errors.Is(err, dropbox.ErrGone) {
-				continue // claimed in the meantime
+				continue // the message has been claimed in the meantime
 			} else if err != nil {
 				list = append(list, &Message{ID: e.ID, Mailbox: mailbox, State: StateOf(mailbox, state), Created: e.Created, Priority: e.Priority.String(), Reason: err.Error()})
 				continue
@@ -44,7 +44,7 @@ func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
 		return nil, err
 	}
 	add(dropbox.Waiting, fresh)
-	if mailbox == dropbox.Lead { // agents work by priority, people read by time
+	if mailbox == dropbox.Lead { // agents work in order of priority; people read in order of time
 		slices.SortStableFunc(list, func(a, b *Message) int {
 			return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
 		})

@@ -13,8 +13,8 @@ import (
 // RestartDaemon is the next step if the daemon is running without its bridge.
 const RestartDaemon = "claude-swarm restart"
 
-// IRCOf reads the status of IRC from the files of the bridge. It returns nil if the
-// configuration has no IRC. The result is the field IRC of a status.
+// IRCOf reads the IRC status from the bridge's files. It returns nil if IRC is not
+// configured. The result is the field IRC of a status.
 func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	if !f.IRC.On() {
 		return nil, nil
@@ -46,7 +46,8 @@ func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 		s.Since = &st.Since
 	}
 	if !st.Running {
-		// The bridge recorded its count before it ended. More mail may have arrived since.
+		// The recorded count is from before the bridge ended. More messages may have
+		// arrived since then.
 		if s.Waiting, err = waitingForIRC(f); err != nil {
 			return nil, err
 		}
@@ -60,7 +61,7 @@ func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	return s, nil
 }
 
-// waitingForIRC counts the messages that wait for a bridge.
+// waitingForIRC counts the messages that are waiting for a bridge.
 func waitingForIRC(f *config.File) (int, error) {
 	store, err := dropbox.Open(f.DeadDropDir, f.StoreOptions())
 	if err != nil {
@@ -69,26 +70,25 @@ func waitingForIRC(f *config.File) (int, error) {
 	defer store.Close()
 	box, err := store.Mailbox(ircbridge.Name)
 	if err != nil {
-		return 0, nil // no bridge has run yet
+		return 0, nil // no bridge has ever run
 	}
 	entries, err := box.Peek()
 	return len(entries), err
 }
 
-// hasDaemon reports whether a daemon runs for the project.
+// hasDaemon reports whether a daemon is running for the project.
 func hasDaemon(home journal.Home) bool {
 	_, held := discovery.Holder(home.LockFile())
 	return held
 }
 
-// OpenQuestions returns the unanswered questions to people on IRC: the newest question of
-// each agent, by the agent's name. The map is empty if the files of the bridge cannot be
-// read.
+// OpenQuestions returns the unanswered questions to people on IRC: for each agent name,
+// the agent's newest question. The map is empty if the bridge's files cannot be read.
 func OpenQuestions(home journal.Home) map[string]bridge.OpenQuestion {
 	open := map[string]bridge.OpenQuestion{}
 	st, err := bridge.ReadState(ircbridge.Folder(home.Dir()))
 	if err != nil {
-		return open // the rest of the status is still useful
+		return open // not an error, because the rest of the status is still useful
 	}
 	for _, q := range st.Questions {
 		if q.At.After(open[q.From].At) {

@@ -32,7 +32,7 @@ type Message struct {
 	Created     time.Time    `json:"created"`
 	Expires     *time.Time   `json:"expires,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
-	Reason      string       `json:"reason,omitempty"` // of a dead letter or a refused message, or why the message cannot be parsed
+	Reason      string       `json:"reason,omitempty"` // why the message is dead or refused, or why it cannot be parsed
 	Body        string       `json:"body"`
 }
 
@@ -44,7 +44,7 @@ type Attachment struct {
 	SHA256 string `json:"sha256"`
 }
 
-// MessageIn returns the view of a message in a mailbox. It checks the proof of the sender.
+// MessageIn returns the view of a message in a mailbox. It checks the sender's proof.
 func MessageIn(c *client.Client, mailbox string, state dropbox.State, m *dropbox.Message) *Message {
 	v := &Message{
 		ID: m.ID, Mailbox: mailbox, State: StateOf(mailbox, state),
@@ -62,7 +62,7 @@ func MessageIn(c *client.Client, mailbox string, state dropbox.State, m *dropbox
 	return v
 }
 
-// proven reports whether a message is from the sender that it names.
+// proven reports whether a message has a valid proof of its sender.
 func proven(c *client.Client, mailbox string, m *dropbox.Message) bool {
 	if m.Proof == "" {
 		return false
@@ -78,7 +78,7 @@ func (v *Message) Gist() string {
 	return (&dropbox.Message{From: v.From, Subject: v.Subject, Body: []byte(v.Body)}).Gist()
 }
 
-// The states of a message, as a person reads them.
+// These are the states of a message as they are shown to people.
 const (
 	StateWaiting = "waiting"
 	StateWorking = "working"
@@ -89,8 +89,8 @@ const (
 	StateRefused = "refused"
 )
 
-// StateOf names the state of a message. Messages to the lead have no turns: a waiting
-// message is unread, and a claimed message is read.
+// StateOf returns the state of a message as it is shown to people. Messages to the lead
+// have no turns: a waiting message is unread, and a claimed message is read.
 func StateOf(mailbox string, state dropbox.State) string {
 	lead := mailbox == dropbox.Lead
 	switch {

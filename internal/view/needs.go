@@ -13,37 +13,38 @@ import (
 // A NeedKind is the kind of a [Need].
 type NeedKind string
 
-// The kinds, in the order in which they are listed.
+// These are the kinds, in the order in which they are listed.
 const (
 	NeedDaemon   NeedKind = "daemon"   // no daemon is running
-	NeedHalted   NeedKind = "halted"   // no agent begins a turn
+	NeedHalted   NeedKind = "halted"   // the swarm is halted, so no agent starts a turn
 	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem
-	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends without a person
+	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends without any action by a person
 	NeedBudget   NeedKind = "budget"   // an agent waits because a budget is used up
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
-	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for an answer from a person
+	NeedAnswer   NeedKind = "answer"   // an agent is waiting during its turn for an answer from a person
 	NeedSession  NeedKind = "session"  // no session is attached to an agent
 	NeedDead     NeedKind = "dead"     // an agent has dead letters
 	NeedThread   NeedKind = "thread"   // a conversation is halted
 	NeedRefused  NeedKind = "refused"  // messages were refused today
-	NeedIRC      NeedKind = "irc"      // the bridge needs a person
-	NeedQuestion NeedKind = "question" // a question to the person has no answer
+	NeedIRC      NeedKind = "irc"      // the bridge needs the attention of a person
+	NeedQuestion NeedKind = "question" // the person has not answered a question
 	NeedUnread   NeedKind = "unread"   // the person has unread mail
 )
 
-// A Need is one thing that waits for a person. A field is empty or zero if its value is
-// unknown, or if it has no meaning for the kind.
+// A Need is something that requires the attention of a person. A field is empty or zero
+// if its value is unknown or if it does not apply to the kind.
 type Need struct {
 	Kind   NeedKind   `json:"kind"`
-	Agents []string   `json:"agents"` // the agents that the need is about
+	Agents []string   `json:"agents"` // the affected agents
 	Thread string     `json:"thread"` // the conversation
-	Count  int        `json:"count"`  // how many messages
+	Count  int        `json:"count"`  // the number of messages
 	Since  *time.Time `json:"since"`
 	Why    string     `json:"why"`
 	Next   string     `json:"next"` // the command to type
 }
 
-// needs lists the needs of a person, by kind, and within a kind in the order of the status.
+// needs lists the needs of a person, ordered by kind and, within a kind, in the order of
+// the status.
 func needs(st swarm.Status) []Need {
 	list := []Need{}
 	add := func(n Need) {
@@ -72,7 +73,7 @@ func needs(st swarm.Status) []Need {
 			about.Kind = NeedStopped
 		case a.State == swarm.Parked:
 			about.Kind = NeedBudget
-		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // otherwise the agent continues without help
+		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // in other cases, the agent continues without help
 			about.Kind = NeedAnswer
 		case a.State == swarm.Away && a.Next != "":
 			about.Kind = NeedSession

@@ -8,11 +8,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// StartDaemon is the next step if the only thing missing is a daemon.
+// StartDaemon is the next step if only a running daemon is missing.
 const StartDaemon = "claude-swarm start"
 
-// A Status is the status of a swarm, with what a person has to do about it. Its JSON form
-// is the JSON of [swarm.Status] plus the needs of a person.
+// A Status is the status of a swarm, together with what a person has to do about it. Its
+// JSON form is that of [swarm.Status], with the needs of a person added.
 type Status struct {
 	swarm.Status
 	Needs []Need `json:"needs_you"`
@@ -22,7 +22,7 @@ type Status struct {
 // files if no daemon is running.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
-// Cost returns what all agents and the supervisor have cost together, in US dollars.
+// Cost returns the total cost of all agents and the supervisor, in US dollars.
 func (s *Status) Cost() journal.Cost {
 	sum := s.Judge
 	for _, a := range s.Agents {
@@ -36,11 +36,12 @@ func (s *Status) Cost() journal.Cost {
 type Limit struct {
 	Agents []string  // the parked agents
 	Why    string    // "" if it is unknown
-	Until  time.Time // when the first of these agents is tried again
-	Hint   string    // what a person can do; "" if nothing
+	Until  time.Time // when the first of these agents is retried
+	Hint   string    // what a person can do; "" if a person can do nothing
 }
 
-// Shared reports whether the limit parks several agents. A face then shows it only once.
+// Shared reports whether the limit parks several agents. A front end then shows it only
+// once.
 func (l Limit) Shared() bool { return len(l.Agents) > 1 }
 
 // Next returns the command that retries before the limit ends.
@@ -71,17 +72,17 @@ func limits(agents []swarm.AgentStatus) []Limit {
 	return list
 }
 
-// An Agent is an agent in the list of all agents. Its reason and its next step are empty if
-// a face shows them once for several agents: see [Status.Limits] and [NeedDaemon].
+// An Agent is an entry in the list of all agents. Its reason and its next step are empty if
+// front ends show them once for several agents: see [Status.Limits] and [NeedDaemon].
 type Agent struct {
 	swarm.AgentStatus
-	// ContextPercent is how full the context of the session is in percent, or -1 if that is
+	// ContextPercent is how full the session's context is, in percent, or -1 if this is
 	// unknown.
 	ContextPercent int
 }
 
 // List returns the list of all agents. If an agent has dead letters and no other next step,
-// its next step is to look at the dead letters.
+// its next step is to list the dead letters.
 func (s *Status) List() []Agent {
 	var shared []string
 	for _, l := range s.Limits() {
@@ -111,7 +112,7 @@ func (s *Status) List() []Agent {
 	return list
 }
 
-// lacksDaemon reports whether an agent does nothing only because no daemon is running.
+// lacksDaemon reports whether an agent is stopped only because no daemon is running.
 func lacksDaemon(st swarm.Status, a swarm.AgentStatus) bool {
 	return st.Daemon == nil && a.State == swarm.Stopped && a.Next == StartDaemon
 }

@@ -83,7 +83,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// A reason that several agents share appears once and not next to each of them, and the
+// A reason that several agents share appears only once, not next to each of them. The
 // status that was passed in does not change.
 func TestWhatIsSaidOnce(t *testing.T) {
 	limit := func(account string, minute int) *swarm.LimitStatus {
@@ -134,8 +134,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	}
 }
 
-// A program that reads the daemon's answer can also read status --json, because the added
-// field is at the end.
+// A program that can read the daemon's answer can also read status --json, because it
+// only adds a field at the end.
 func TestStatusAsJSON(t *testing.T) {
 	plain, err := json.Marshal(running())
 	if err != nil {

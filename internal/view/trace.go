@@ -32,29 +32,29 @@ type TracedMessage struct {
 	State    string            `json:"state"`            // waiting, working, done, read, unread, dead, refused
 	Reason   string            `json:"reason,omitempty"` // why it is dead or refused
 	Parent   string            `json:"parent,omitempty"` // the message that caused it
-	Copy     bool              `json:"copy,omitempty"`   // it only shows another message on IRC, or is a request to the bridge
+	Copy     bool              `json:"copy,omitempty"`   // it only shows another message on IRC, or it is a request to the bridge
 	Attempts []journal.Attempt `json:"attempts,omitempty"`
 	Receipt  *journal.Receipt  `json:"receipt,omitempty"`
-	// Whispers are the supervisor's latest whispers to the agent about its turns, oldest
-	// first. Only people and the agent itself see them.
+	// Whispers are the supervisor's latest whispers to the agent about the message's
+	// turns, oldest first. Only people and the agent itself see them.
 	Whispers []TracedWhisper `json:"whispers,omitempty"`
 
 	Offer string           `json:"-"` // the publication that it offers
 	About string           `json:"-"` // for a copy: the message that it shows
-	Below []*TracedMessage `json:"-"` // the messages that it caused, by time
+	Below []*TracedMessage `json:"-"` // the messages that it caused, ordered by time
 }
 
 // A TracedWhisper is a whisper from the supervisor.
 type TracedWhisper struct {
 	At   time.Time `json:"at"`
 	Turn string    `json:"turn"`
-	Text string    `json:"text"` // as the agent reads it
+	Text string    `json:"text"` // the text that the agent reads
 }
 
 // A TracedTurn is one turn of a message, either running or ended.
 type TracedTurn struct {
-	journal.Attempt // the Reason in it is "" if the turn ended well
-	// The receipt has these counts for the last turn only.
+	journal.Attempt // its Reason is "" if the turn ended well
+	// These counts are known only for the last turn, from the receipt.
 	ToolCalls, Compactions int
 }
 
@@ -74,19 +74,19 @@ func (m *TracedMessage) Turns() []TracedTurn {
 	return turns
 }
 
-// A Trace is a message with all messages of its trace, as a list and as a tree.
+// A Trace contains all messages of a trace, as a list and as a tree.
 type Trace struct {
 	V        int              `json:"v"`
 	Trace    string           `json:"trace"`
 	Messages []*TracedMessage `json:"messages"` // by time
 	Turns    int              `json:"turns"`
-	CostUSD  float64          `json:"cost_usd"` // the known cost
+	CostUSD  float64          `json:"cost_usd"` // the known part of the cost
 	// CostUnknown is the number of turns whose cost is unknown or only partly known.
 	CostUnknown int       `json:"cost_unknown_turns,omitempty"`
 	Began       time.Time `json:"began"`
 	Ended       time.Time `json:"ended"` // the last known event
 
-	Roots  []*TracedMessage `json:"-"` // messages without a parent, by time
+	Roots  []*TracedMessage `json:"-"` // messages without a parent, ordered by time
 	Copies int              `json:"-"` // the number of copies among the messages
 }
 
@@ -99,12 +99,12 @@ func (t Trace) MarshalJSON() ([]byte, error) {
 	}{plain(t), journal.KnownUSD(t.CostUSD, t.CostUnknown > 0)})
 }
 
-// TraceOf collects all messages that belong to the trace or the thread of one message and
-// that the caller may read. It searches all mailboxes.
+// TraceOf collects all messages that belong to the trace or the thread of a message, if
+// the caller may read them. It searches all mailboxes.
 func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 	m, err := c.Store.Load(found)
 	if errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge) {
-		// A file that is not a message has no trace.
+		// A file that is not a valid message has no trace.
 		t := &TracedMessage{ID: found.Entry.ID, To: found.Mailbox, From: "?", Type: "?", Created: found.Entry.Created, State: StateOf(found.Mailbox, found.State)}
 		t.Reason = c.Reason(found)
 		return NewTrace(found.Entry.ID, []*TracedMessage{t}), nil
@@ -126,7 +126,7 @@ func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 		if c.MaySee(f.Mailbox) == nil {
 			t.Whispers = told.about(f.Mailbox, one.ID)
 		}
-		if at, again := seen[one.ID]; again { // the file moved in the meantime
+		if at, again := seen[one.ID]; again { // the file was moved in the meantime
 			family[at] = t
 			return true
 		}
@@ -143,14 +143,14 @@ func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
 	return NewTrace(m.Trace, family), nil
 }
 
-// whispers reads the whispers of each agent once.
+// whispers reads the whispers to each agent only once.
 type whispers struct {
 	home journal.Home
 	read map[string][]whisper.Whisper
-	err  error // the error if files could not be read
+	err  error // the errors from files that could not be read
 }
 
-// about returns the whispers to an agent about the turns of a message.
+// about returns the whispers to an agent that concern the turns of a message.
 func (w *whispers) about(agent, message string) (out []TracedWhisper) {
 	all, ok := w.read[agent]
 	if !ok {
@@ -171,7 +171,7 @@ func (w *whispers) about(agent, message string) (out []TracedWhisper) {
 	return out
 }
 
-// attempts returns the ended turns of the ledger, by message.
+// attempts returns the ended turns from the ledger, by message id.
 func attempts(c *client.Client) (map[string][]journal.Attempt, error) {
 	all := map[string][]journal.Attempt{}
 	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {
@@ -184,8 +184,8 @@ func attempts(c *client.Client) (map[string][]journal.Attempt, error) {
 	return all, err
 }
 
-// traced returns a message with its turns and its state. The turns come from its receipt,
-// or from the ledger if it has no receipt.
+// traced returns a message of a trace, with its turns and its state. The turns come from
+// the message's receipt or, if it has none, from the ledger.
 func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []journal.Attempt) *TracedMessage {
 	t := &TracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,
@@ -209,10 +209,11 @@ func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []jo
 	return t
 }
 
-// NewTrace finds the parent of each message, and adds up the totals. The messages may be in
-// any order. The parent of a message is the first of these that is known: the publication
-// that it offers, the message that it shows as a copy, the message whose turn sent it, or
-// the message that it answers. A message without a parent is a root.
+// NewTrace finds the parent of each message and computes the totals. The messages may be in
+// any order. The parent of a message is the first of the following that is among the
+// messages: the publication that it offers, the message that it shows as a copy, the
+// message whose turn sent it, or the message that it answers. A message without a parent is
+// a root.
 func NewTrace(id string, messages []*TracedMessage) *Trace {
 	slices.SortStableFunc(messages, func(a, b *TracedMessage) int {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
@@ -239,8 +240,8 @@ func NewTrace(id string, messages []*TracedMessage) *Trace {
 		if parent == nil {
 			parent = byID[m.ReplyTo]
 		}
-		// A forged reply_to could name a later message, and two messages could name each
-		// other. A parent is neither newer than the message nor below it.
+		// A forged reply_to might name a later message, and two messages might name each
+		// other. So a parent must be neither newer than the message nor its descendant.
 		if parent != nil && !parent.Created.After(m.Created) && parent != m && !parent.under(m) {
 			m.Parent = parent.ID
 			parent.Below = append(parent.Below, m)
@@ -252,7 +253,7 @@ func NewTrace(id string, messages []*TracedMessage) *Trace {
 	return t
 }
 
-// under reports whether m is a descendant of the message above.
+// under reports whether m is a descendant of above.
 func (m *TracedMessage) under(above *TracedMessage) bool {
 	for _, s := range above.Below {
 		if s == m || m.under(s) {

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// family returns a task, a question from its turn, the answer, the result, and the copy of
-// the result on IRC.
+// family returns a task, a question sent during its turn, the answer, the result, and the
+// copy of the result for IRC.
 func family(at time.Time) []*view.TracedMessage {
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
 	return []*view.TracedMessage{
@@ -79,7 +79,7 @@ func TestTraceParents(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		messages []*view.TracedMessage
-		want     map[string]string // the parent of each message, by the message's id
+		want     map[string]string // the parent of each message, by message id
 	}{
 		"what a turn sent": {family(at), map[string]string{
 			"tasktaskta": "", "questionqu": "tasktaskta", "answeransw": "questionqu", "resultresu": "tasktaskta", "copycopyco": "resultresu",
@@ -107,8 +107,8 @@ func TestTraceParents(t *testing.T) {
 	}
 }
 
-// In the tree, the offers of a publication are below it, whether a person or an agent in a
-// turn published it.
+// In the tree, the offers of a publication are below it, regardless of whether a person or
+// an agent in a turn published it.
 func TestOffersAreBranchesOfTheirPublication(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	for _, turn := range []string{"", "tasktaskta-1"} {

@@ -13,29 +13,29 @@ import (
 type Webhook struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"`
-	Host    string   `json:"host"` // host of the address; "" if the address is in a variable
+	Host    string   `json:"host"` // host of the address; "" if the address is in an environment variable
 	Private bool     `json:"private"`
 	Events  []string `json:"events"`
 
 	Last         *WebhookTry `json:"last"`          // null before the first try
-	Taken        *time.Time  `json:"taken"`         // when its receiver last accepted an event; null if never
-	FailingSince *time.Time  `json:"failing_since"` // null while it works
-	NextTry      *time.Time  `json:"next_try"`      // when failed events will be tried again; null if none of them waits
-	Waiting      int         `json:"waiting"`       // events that wait to be posted
-	Dead         int         `json:"dead"`          // events that were given up on
-	Next         string      `json:"next"`          // the command to type; "" if none is needed
+	Taken        *time.Time  `json:"taken"`         // when the receiver last accepted an event; null if it never has
+	FailingSince *time.Time  `json:"failing_since"` // null while the webhook works
+	NextTry      *time.Time  `json:"next_try"`      // when failed events will be retried; null if no failed event is waiting
+	Waiting      int         `json:"waiting"`       // number of events waiting to be posted
+	Dead         int         `json:"dead"`          // number of events that were given up on
+	Next         string      `json:"next"`          // the command to type; "" if no action is needed
 }
 
-// A WebhookTry is one try to post an event.
+// A WebhookTry is one attempt to post an event.
 type WebhookTry struct {
 	At     time.Time `json:"at"`
 	Event  string    `json:"event"`
-	Status int       `json:"status"` // HTTP status; 0: there was no answer
-	Why    string    `json:"why"`    // why the receiver did not accept it; "" if it did
+	Status int       `json:"status"` // HTTP status; 0 means that there was no answer
+	Why    string    `json:"why"`    // why the receiver did not accept the event; "" if it did
 }
 
-// Webhooks returns the webhooks of a project, in the order of its configuration. home is
-// the folder of the daemon; the daemon need not be running.
+// Webhooks returns a project's webhooks, in the order of the configuration. home is the
+// daemon's folder; the daemon need not be running.
 func Webhooks(f *config.File, home string, store *dropbox.Store) ([]Webhook, error) {
 	state, err := webhook.ReadState(home)
 	if err != nil {

@@ -7,24 +7,23 @@ import (
 	"sync"
 )
 
-// special lists the networks without public servers that [netip.Addr] does not know
-// about.
+// special lists the networks without public servers for which [netip.Addr] has no method.
 var special = sync.OnceValue(func() (nets []netip.Prefix) {
 	for _, s := range []string{
 		"0.0.0.0/8",       // this network
 		"100.64.0.0/10",   // shared by the customers of a carrier (RFC 6598)
 		"192.0.0.0/24",    // protocol assignments
-		"192.0.2.0/24",    // documentation, like the next two
+		"192.0.2.0/24",    // documentation, like the next two networks
 		"198.51.100.0/24", //
 		"203.0.113.0/24",  //
 		"198.18.0.0/15",   // benchmark measurements
-		"240.0.0.0/4",     // reserved, and broadcast
-		"::/96",           // IPv4 in IPv6, an old form
-		"64:ff9b:1::/48",  // IPv4 in IPv6, of a private network (RFC 8215)
+		"240.0.0.0/4",     // reserved, including broadcast
+		"::/96",           // IPv4 in IPv6, an obsolete form
+		"64:ff9b:1::/48",  // IPv4 in IPv6, for private networks (RFC 8215)
 		"100::/64",        // discarded
-		"2001::/23",       // protocol assignments, including Teredo: IPv4 in IPv6
+		"2001::/23",       // protocol assignments, including Teredo (IPv4 in IPv6)
 		"2001:db8::/32",   // documentation
-		"fec0::/10",       // site-local, an old form
+		"fec0::/10",       // site-local, an obsolete form
 	} {
 		nets = append(nets, netip.MustParsePrefix(s))
 	}
@@ -44,7 +43,7 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// IsPublic reports whether an address can belong to a server on the internet.
+// IsPublic reports whether an address can belong to a public server on the internet.
 func IsPublic(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if v4, ok := embedded(a); ok {
@@ -61,7 +60,8 @@ func IsPublic(a netip.Addr) bool {
 	return true
 }
 
-// mayConnect says why a webhook must not connect to an address, or returns nil if it may.
+// mayConnect returns an error that says why a webhook must not connect to an address, or
+// nil if it may.
 func (h Hook) mayConnect(a netip.Addr, tls bool) error {
 	switch public := IsPublic(a); {
 	case !public && !h.Private:

@@ -6,19 +6,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Counts count the messages of one webhook.
+// Counts contains the numbers of messages of one webhook.
 type Counts struct {
 	Waiting int // including those that are being posted
 	Dead    int
 }
 
-// CountsOf counts the messages in the mailbox by webhook. It opens every message that is
-// neither done nor refused.
+// CountsOf counts the messages in the mailbox hooks, by webhook name. It reads every
+// message that is neither done nor refused.
 func CountsOf(store *dropbox.Store) (map[string]Counts, error) {
 	counts := map[string]Counts{}
 	box, err := store.Mailbox(dropbox.Hooks)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
-		return counts, nil // no webhook ever had a message
+		return counts, nil // there has never been a message for a webhook
 	} else if err != nil {
 		return nil, err
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Hear puts the events that have a notice into the mailbox, one message for each webhook
-// that wants the event. It leaves out events in the person's quiet hours. A single event
-// at the end of those hours gathers them, and goes to each webhook that wants at least one
-// of them. After an error the caller must call Hear again with the same events. The
-// repetition is harmless, because the mailbox recognizes a message by its key.
+// Hear puts the events that have a notice into the mailbox, with one message for each
+// webhook that subscribes to the event. It skips events during the person's quiet hours. A
+// single event at the end of those hours combines them, and goes to each webhook that
+// subscribes to at least one of them. After an error, the caller must call Hear again with
+// the same events. The repetition is harmless, because the mailbox recognizes a message by
+// its key.
 func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	s.mu.Lock()
 	hooks := s.hooks
@@ -40,7 +41,7 @@ func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	return nil
 }
 
-// put puts an event into the mailbox.
+// put puts a message with an event for a webhook into the mailbox.
 func (s *Service) put(h Hook, ev journal.Event) error {
 	var p Payload
 	if ev.Notice != nil {
@@ -50,13 +51,13 @@ func (s *Service) put(h Hook, ev journal.Event) error {
 	}
 	p.Data.Webhook = h.Name
 	err := s.deliver(p, ev)
-	if errors.Is(err, dropbox.ErrTooLarge) { // the message is longer than a policy allows
+	if errors.Is(err, dropbox.ErrTooLarge) { // the message is longer than the policy allows
 		p.Data.Details = ""
 		err = s.deliver(p, ev)
 	}
 	if errors.Is(err, dropbox.ErrTooLarge) || errors.Is(err, dropbox.ErrInvalid) {
 		s.o.Log.Error("event cannot be posted", keyHook, h.Name, "event", string(p.Type), keyErr, err)
-		return nil // a retry would fail again, and delay the next events
+		return nil // a retry would also fail, and would delay the next events
 	}
 	return err
 }
@@ -74,7 +75,7 @@ func (s *Service) deliver(p Payload, ev journal.Event) error {
 	m.Subject = s.o.Secrets.Redactor().Text(m.Subject)
 	sign := func(m *dropbox.Message) string { return dropbox.Proof(s.o.Token, m, dropbox.Hooks) }
 	_, err := s.o.Store.DeliverSigned(dropbox.Hooks, m, sign)
-	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody has deleted the mailbox
+	if errors.Is(err, dropbox.ErrNoMailbox) { // the mailbox has been deleted
 		if err = s.o.Store.MakeMailbox(dropbox.Hooks); err == nil {
 			_, err = s.o.Store.DeliverSigned(dropbox.Hooks, m, sign)
 		}

@@ -9,33 +9,34 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Kind is the form in which a webhook posts events.
+// A Kind is the format in which a webhook posts events.
 type Kind string
 
 // The kinds.
 const (
 	Generic Kind = "generic" // a [Payload] as JSON, signed if there is a secret
-	Slack   Kind = "slack"   // an incoming webhook of Slack, or of Mattermost
+	Slack   Kind = "slack"   // an incoming webhook of Slack or Mattermost
 	Discord Kind = "discord" // a webhook of Discord
 	Ntfy    Kind = "ntfy"    // a topic of ntfy
 )
 
-// A Hook is one webhook. It does not change.
+// A Hook is a configured webhook. It is immutable.
 type Hook struct {
 	Name string
-	// URL is the address to post to. It may itself be a secret, so errors and logs contain
-	// only its host.
+	// URL is the address to which the webhook posts. The URL may itself be a secret, so
+	// errors and logs contain only its host.
 	URL    string
 	Kind   Kind
-	Secret string // generic: the signing key, see [CheckSecret]; ntfy: an access token; else ""
+	Secret string // for Generic, the signing key (see [CheckSecret]); for Ntfy, an access token; otherwise ""
 	Events []journal.Word
-	// Private allows addresses of private networks and of this machine, and link-local
-	// addresses. Without TLS the webhook connects only to such addresses, or to a proxy.
+	// Private allows private, loopback and link-local addresses. Without TLS, the webhook
+	// connects only to such addresses or to a proxy.
 	Private bool
 }
 
-// CheckSecret reports what is wrong with the secret of a generic webhook. Standard Webhooks
-// defines it as 24 to 64 bytes in base64, after an optional "whsec_".
+// CheckSecret returns an error if the secret of a generic webhook is invalid. Standard
+// Webhooks defines the secret as 24 to 64 bytes in base64, after an optional prefix
+// "whsec_".
 func CheckSecret(secret string) error {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err == nil && (len(key) < 24 || len(key) > 64) {
@@ -44,5 +45,5 @@ func CheckSecret(secret string) error {
 	return err
 }
 
-// wants reports whether the webhook wants events whose notice has that word.
+// wants reports whether the webhook subscribes to events whose notice has that word.
 func (h Hook) wants(w journal.Word) bool { return slices.Contains(h.Events, w) }

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The test binary is also the program to be killed.
+// The test binary is also the program that the test kills.
 func TestMain(m *testing.M) {
 	if os.Getenv("WEBHOOK_LIFE") == "" {
 		os.Exit(m.Run())
@@ -28,11 +28,11 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// events is the number of events that each call of life hears.
+// events is the number of events that each call of life passes to Hear.
 const events = 2
 
-// life hears some events and posts them. It kills its process before the nth change to
-// the disk.
+// life passes some events to Hear and posts them. It kills its own process before the nth
+// change to the disk.
 func life(dir, home, url, nth string) error {
 	last, err := strconv.ParseInt(nth, 10, 64)
 	if err != nil {
@@ -78,8 +78,9 @@ func life(dir, home, url, nth string) error {
 	return s.Run(ctx)
 }
 
-// A daemon that is killed before any of its changes to the disk loses no event. It posts an
-// event twice, with the same id, only if it was killed between the answer and the receipt.
+// A daemon does not lose an event, regardless of before which of its changes to the disk it
+// is killed. It posts an event twice, with the same id, only if it was killed between the
+// answer and the receipt.
 func TestKilledAtEachStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

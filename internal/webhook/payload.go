@@ -14,23 +14,23 @@ import (
 // Version is the format version of a [Payload].
 const Version = 1
 
-// A Payload is what a generic webhook posts: one JSON object in the form that Standard
-// Webhooks recommends. It is also the body of the message in the mailbox.
+// A Payload is the body that a generic webhook posts: a JSON object in the form that
+// Standard Webhooks recommends. It is also the body of the message in the mailbox.
 type Payload struct {
 	Type      journal.Word `json:"type"`
 	Timestamp time.Time    `json:"timestamp"`
 	Data      Data         `json:"data"`
 }
 
-// Data contains the facts of a [Payload]. Fields may be added. A change of meaning
-// increases V.
+// Data is the data of a [Payload]. Later versions may add fields. If the meaning of a
+// field changes, V is incremented.
 type Data struct {
 	V        int              `json:"v"`       // [Version]
 	Webhook  string           `json:"webhook"` // the name of the webhook
-	Project  string           `json:"project"` // the name of its folder
+	Project  string           `json:"project"` // the name of the project's folder
 	Severity journal.Severity `json:"severity"`
 	Text     string           `json:"text"`            // one line for a person
-	Agent    string           `json:"agent,omitempty"` // the agents that the event is about, separated by ", "
+	Agent    string           `json:"agent,omitempty"` // the agents to which the event applies, separated by ", "
 	Message  *Message         `json:"message,omitempty"`
 	Details  string           `json:"details,omitempty"` // more details, at most 2000 bytes
 	Turn     *Turn            `json:"turn,omitempty"`    // the turn that ended
@@ -46,7 +46,7 @@ type Message struct {
 	Trace   string `json:"trace,omitempty"`
 }
 
-// A Turn says how a turn ended.
+// A Turn describes how a turn ended.
 type Turn struct {
 	ID          string  `json:"id"`
 	Outcome     string  `json:"outcome"`
@@ -55,22 +55,22 @@ type Turn struct {
 	CostUnknown bool    `json:"cost_unknown,omitempty"` // cost_usd covers only the known part
 }
 
-// Test is the type of the payload that a person sends to test a webhook.
+// Test is the type of the payload of a test that a person runs.
 const Test journal.Word = "test"
 
-// QuietHours is the type of the payload that gathers the events of the person's quiet hours.
+// QuietHours is the type of the payload that combines the events of the person's quiet
+// hours.
 const QuietHours journal.Word = "quiet_hours"
 
-// Size limits for the strings in a payload, in bytes; a message in a mailbox has room for
-// all of them.
+// These are size limits for the strings in a payload, in bytes. Together they fit into a
+// mailbox message.
 const (
 	maxText    = 500
 	maxDetails = 2000
 	maxSubject = 200
 )
 
-// payloadOf returns the payload for an event and its notice, without the name of a
-// webhook.
+// payloadOf returns the payload for an event and its notice, without a webhook name.
 func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	text := cut(screen.OneLine(n.Text()), maxText)
 	p := Payload{Type: n.Word, Timestamp: ev.At.UTC(), Data: Data{
@@ -83,7 +83,7 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	if ev.Task != nil {
 		about = ev.Task
 	}
-	if about != nil && about.ID != "" { // otherwise the event is text from the daemon
+	if about != nil && about.ID != "" { // otherwise, the event contains only a text from the daemon
 		p.Data.Message = &Message{about.ID, about.From, string(about.Type), cut(screen.OneLine(about.Subject), maxSubject), about.Thread, about.Trace}
 	}
 	if ev.Message != nil {
@@ -97,8 +97,8 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	return p
 }
 
-// morningPayload returns the payload for an event that gathers others. It is as severe as
-// the most severe of those.
+// morningPayload returns the payload for an event that combines other events. Its
+// severity is that of the most severe of these events.
 func morningPayload(ev journal.Event, project string) Payload {
 	worst := journal.Info
 	for _, w := range ev.Gathers {
@@ -113,15 +113,15 @@ func morningPayload(ev journal.Event, project string) Payload {
 	}}
 }
 
-// TestPayload returns the payload that a person sends to test a webhook.
+// TestPayload returns the payload for a test of a webhook.
 func TestPayload(hook, project string, at time.Time) Payload {
 	return Payload{Type: Test, Timestamp: at.UTC(), Data: Data{
 		V: Version, Webhook: hook, Project: project, Severity: journal.Info, Text: "[TEST] The webhook " + hook + " of " + project + " works.",
 	}}
 }
 
-// JSON returns the payload as it is posted. It does not escape < and &, because the
-// payload is not HTML.
+// JSON returns the payload in the form in which it is posted. It does not escape < and &,
+// because the payload is not HTML.
 func (p Payload) JSON() []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -134,7 +134,7 @@ func (p Payload) JSON() []byte {
 
 var errNoPayload = errors.New("it is not an event for a webhook")
 
-// decode parses data as a payload, and checks that it is one.
+// decode parses data, and returns an error if it is not a payload.
 func decode(data []byte) (Payload, error) {
 	var p Payload
 	if json.Unmarshal(data, &p) != nil || p.Data.Webhook == "" || p.Type == "" {
@@ -143,7 +143,8 @@ func decode(data []byte) (Payload, error) {
 	return p, nil
 }
 
-// cut shortens a string to a number of bytes, in whole runes, and marks the cut with ….
+// cut shortens a string to a maximum number of bytes without splitting a rune, and marks
+// the cut with ….
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

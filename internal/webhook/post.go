@@ -20,51 +20,53 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// Size limits for an answer, in bytes. The body is read only if it may say what is wrong.
+// These are size limits for an answer, in bytes. The body is read only if it may explain
+// a failure.
 const (
 	maxHeader = 16 << 10
 	maxRead   = 1 << 10
 )
 
-// DefaultTimeout is the time limit of one try in total, unless the options set another.
+// DefaultTimeout is the default timeout of a whole try.
 const DefaultTimeout = 15 * time.Second
 
-// longestRest is the longest wait that a receiver may ask for.
+// longestRest is the longest wait that a receiver can request.
 const longestRest = 2 * time.Hour
 
-// An Answer says how a try ended.
+// An Answer describes how a try ended.
 type Answer struct {
-	Status int           // the HTTP status, or 0 if there was no answer
+	Status int           // the HTTP status; 0 if there was no answer
 	Took   time.Duration // from the start of the try to its end
-	// Why says in one line why the receiver has not accepted the message. It is "" if the
-	// receiver has accepted it.
+	// Why is the reason, in one line, why the receiver has not accepted the message. It
+	// is "" if the receiver has accepted it.
 	Why string
-	// Rest is how long the receiver wants no requests, or 0 if the receiver did not say.
+	// Rest is the time for which the receiver wants no requests, or 0 if it did not
+	// specify a time.
 	Rest time.Duration
 }
 
 // Taken reports whether the receiver has accepted the message.
 func (a Answer) Taken() bool { return a.Why == "" }
 
-// A Poster posts for one webhook. It is safe for concurrent use.
+// A Poster posts the messages of one webhook. It is safe for concurrent use.
 type Poster struct {
 	hook    Hook
 	proxy   func(*http.Request) (*url.URL, error)
 	roots   *tls.Config
 	timeout time.Duration
-	mask    *tokens.Redactor // removes the URL and the secret from reasons
+	mask    *tokens.Redactor // masks the URL and the secret in reasons
 }
 
 // PosterOptions contains the settings of a Poster. The zero value is ready to use.
 type PosterOptions struct {
-	Timeout time.Duration // the time limit of one try; 0 means [DefaultTimeout]
+	Timeout time.Duration // timeout of a whole try; 0 means [DefaultTimeout]
 	// Proxy returns the proxy for a request; nil means the proxy that the environment
-	// variables name.
+	// variables specify.
 	Proxy func(*http.Request) (*url.URL, error)
 	TLS   *tls.Config // nil means the system's certificate authorities
 }
 
-// NewPoster makes a Poster. It opens no connection.
+// NewPoster creates a Poster. It does not open a connection.
 func NewPoster(h Hook, o PosterOptions) *Poster {
 	p := &Poster{hook: h, proxy: o.Proxy, roots: o.TLS, timeout: cmp.Or(o.Timeout, DefaultTimeout)}
 	if p.proxy == nil {
@@ -78,8 +80,8 @@ func NewPoster(h Hook, o PosterOptions) *Poster {
 	return p
 }
 
-// Post makes one try. id is the same for all tries of one message. If ctx ends the try, the
-// receiver may still have accepted the message.
+// Post tries once to post a message. id must be the same in all tries of one message. If
+// ctx ends the try, the receiver may still have accepted the message.
 func (p *Poster) Post(ctx context.Context, id string, body []byte) Answer {
 	start := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errSlow)
@@ -105,13 +107,13 @@ func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time
 		return Answer{Why: err.Error()}
 	}
 	defer transport.CloseIdleConnections()
-	// Unlike a client, a transport does not follow redirects. This one does not repeat a
-	// request on a new connection either.
+	// Unlike an http.Client, a transport does not follow redirects. With keep-alives
+	// disabled, it does not retry a request on a new connection either.
 	answer, err := transport.RoundTrip(r)
 	if err != nil {
 		return Answer{Why: plainError(err)}
 	}
-	defer answer.Body.Close() // drops the connection without reading the rest of the answer
+	defer answer.Body.Close() // closes the connection without reading the rest of the answer
 	a := Answer{Status: answer.StatusCode}
 	switch status := answer.StatusCode; {
 	case status >= 200 && status < 300:
@@ -120,7 +122,7 @@ func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time
 		a.Why = answered(status) + redirect(answer)
 	default:
 		a.Why = answered(status)
-		// An error means that the answer was cut off. Its status is still valid.
+		// An error means that the body was cut off. The status is still valid.
 		begin, _ := io.ReadAll(io.LimitReader(answer.Body, maxRead))
 		if said := screen.OneLine(string(begin)); said != "" {
 			a.Why += ": " + screen.Short(said, 200)
@@ -146,8 +148,8 @@ func redirect(answer *http.Response) string {
 	return fmt.Sprintf(", a redirect to %s://%s, which is not followed: write the final address as url", to.Scheme, to.Host)
 }
 
-// transport makes the transport for one request. Without a proxy, the transport checks each
-// address when it connects, after the name has been resolved for the last time.
+// transport returns the transport for one request. Without a proxy, the transport checks
+// each address when it connects, after the final resolution of the name.
 func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 	proxy, err := p.proxy(r)
 	if err != nil {
@@ -172,10 +174,10 @@ func (p *Poster) transport(r *http.Request) (*http.Transport, error) {
 	return t, nil
 }
 
-// CheckAddress reports why the webhook could not connect to its host: the name has no
-// address, or has an address that the webhook does not allow. CheckAddress opens no
-// connection. If a proxy is used, CheckAddress does not resolve the name, because the
-// proxy does that.
+// CheckAddress returns an error if the webhook cannot connect to its host because the
+// name has no address or has an address that the webhook does not allow. It does not open
+// a connection. If a proxy is used, it does not resolve the name, because the proxy does
+// that.
 func (p *Poster) CheckAddress(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.hook.URL, nil)
 	if err != nil {
@@ -199,9 +201,9 @@ func (p *Poster) CheckAddress(ctx context.Context) error {
 	return nil
 }
 
-// mayPassProxy says why a webhook must not ask a proxy for a URL. The proxy resolves the
-// name, and the proxy's rules decide where it connects to; an address in the URL itself is
-// checked here.
+// mayPassProxy returns an error that says why a webhook must not request a URL through a
+// proxy, or nil if it may. The proxy resolves the name, and its rules determine where it
+// connects; only an address in the URL itself is checked here.
 func (h Hook) mayPassProxy(u *url.URL) error {
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -213,7 +215,7 @@ func (h Hook) mayPassProxy(u *url.URL) error {
 	return nil
 }
 
-// plainError returns a network error without its URL, in plain words.
+// plainError describes a network error in plain words, without its URL.
 func plainError(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -235,13 +237,13 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// retryAfter reads the Retry-After header, a number of seconds or a date. The result is at
-// most longestRest.
+// retryAfter parses the value of a Retry-After header: a number of seconds or a date. The
+// result is at most longestRest.
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	rest := time.Duration(0)
-	// Discord sends decimal fractions. After an error the number is 0, or infinite if it is
-	// too large.
+	// Discord sends fractions of seconds. After an error, the number is 0, or infinite if
+	// the value is too large.
 	if seconds, _ := strconv.ParseFloat(value, 64); seconds > 0 {
 		rest = time.Duration(min(seconds, longestRest.Seconds()) * float64(time.Second))
 	} else if at, err := http.ParseTime(value); err == nil {

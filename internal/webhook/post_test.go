@@ -24,7 +24,7 @@ import (
 
 func direct(*http.Request) (*url.URL, error) { return nil, nil }
 
-// post makes one try with a test payload.
+// post tries once to post a test payload.
 func post(t *testing.T, h webhook.Hook, o webhook.PosterOptions) webhook.Answer {
 	t.Helper()
 	if o.Proxy == nil {
@@ -54,7 +54,7 @@ func TestFailures(t *testing.T) {
 			start := time.Now()
 			o := webhook.PosterOptions{Timeout: patience}
 			if f.quick {
-				o.Timeout = 20 * time.Second // with the short timeout a slow machine would report a different failure
+				o.Timeout = 20 * time.Second // with the short timeout, a slow machine would report a different failure
 			}
 			a := post(t, h, o)
 			if !strings.HasPrefix(a.Why, f.why) || f.why == "" && !a.Taken() {
@@ -89,7 +89,7 @@ func TestAnswerRepeatsTheSecret(t *testing.T) {
 	}
 }
 
-// The host that an answer redirects to gets nothing.
+// Nothing is sent to the host to which an answer redirects.
 func TestRedirectGetsNothing(t *testing.T) {
 	other := newReceiver(t, nil)
 	for _, code := range []int{301, 302, 303, 307, 308} {
@@ -114,8 +114,8 @@ func TestTrustedTLS(t *testing.T) {
 	}
 }
 
-// The check applies to the address at the moment of the connection, whatever the name
-// resolved to earlier.
+// The check applies to the address at the time of the connection, regardless of what the
+// name resolved to earlier.
 func TestOnlyPublicAddresses(t *testing.T) {
 	rc := newReceiver(t, nil)
 	port := rc.URL[strings.LastIndexByte(rc.URL, ':'):]
@@ -131,8 +131,8 @@ func TestOnlyPublicAddresses(t *testing.T) {
 	if n := len(rc.got()); n != 0 {
 		t.Errorf("%d requests arrived", n)
 	}
-	// Without TLS no connection to a public address is attempted, so no request leaves the
-	// machine.
+	// Without TLS, a webhook does not try to connect to a public address, so no request
+	// leaves the machine.
 	if a := post(t, webhook.Hook{URL: "http://8.8.8.8/", Private: true}, webhook.PosterOptions{}); a.Taken() || !strings.Contains(a.Why, "only https goes there") {
 		t.Errorf("without TLS to a public address: %+v", a)
 	}
@@ -141,10 +141,10 @@ func TestOnlyPublicAddresses(t *testing.T) {
 	}
 }
 
-// A proxy from the environment is used, whatever its address. The proxy resolves names,
-// but an address in the URL itself is checked first.
+// A proxy from the environment is used, regardless of its address. The proxy resolves
+// names, but an address in the URL itself is checked first.
 func TestProxy(t *testing.T) {
-	proxied := newReceiver(t, nil) // a proxy for plain HTTP is an ordinary server
+	proxied := newReceiver(t, nil) // for plain HTTP, a proxy is an ordinary server
 	at, _ := url.Parse(proxied.URL)
 	proxy := func(*http.Request) (*url.URL, error) { return at, nil }
 	if a := post(t, webhook.Hook{URL: "http://inside.example/x", Private: true}, webhook.PosterOptions{Proxy: proxy}); !a.Taken() || len(proxied.got()) != 1 {
@@ -181,7 +181,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// The test vector comes from the reference libraries of the specification.
+// The test vector is from the reference libraries of the specification.
 func TestSignature(t *testing.T) {
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	w, err := standardwebhooks.NewWebhook(secret)
@@ -211,7 +211,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// hostile returns an event whose strings try to mention people and to hide links.
+// hostile returns a payload whose strings try to mention people and to hide links.
 func hostile() webhook.Payload {
 	p := webhook.TestPayload("ops", "demo ☕", time.Now())
 	p.Type, p.Data.Severity = journal.DeadLetter, journal.Error

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// A got is a request that a receiver has accepted or refused.
+// A got is a request that a receiver has received.
 type got struct {
 	header http.Header
 	body   string
 	id     string // webhook-id
 }
 
-// A receiver is the server that a webhook posts to. It can fail in every way that the
-// network and HTTP can.
+// A receiver is a server to which a webhook posts. It can fail in all the ways in which
+// the network and HTTP can fail.
 type receiver struct {
 	*httptest.Server
 	mu  sync.Mutex
 	all []got
-	// how answers the nth request, counted from 1; if it is nil, the answer is 204.
+	// how answers the nth request, counted from 1; if how is nil, the status is 204.
 	how func(n int, w http.ResponseWriter, r *http.Request)
 }
 
@@ -55,7 +55,7 @@ func (rc *receiver) got() []got {
 	return append([]got(nil), rc.all...)
 }
 
-// hijack takes the connection away from the server.
+// hijack takes over the connection from the server.
 func hijack(w http.ResponseWriter) net.Conn {
 	c, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -67,15 +67,15 @@ func hijack(w http.ResponseWriter) net.Conn {
 // patience is the timeout of each try in these tests.
 const patience = 300 * time.Millisecond
 
-// A failure is one way in which a receiver fails, with the reason that is shown to a
-// person.
+// A failure is one way in which a receiver can fail, with the reason that is shown to
+// people.
 type failure struct {
 	how   func(n int, w http.ResponseWriter, r *http.Request)
 	url   string // used instead of the receiver's address
 	tls   bool   // use TLS with a certificate from an unknown authority
 	why   string // the beginning of the reason; "" if the receiver has accepted the message
 	rest  time.Duration
-	quick bool // the try ends well before the timeout
+	quick bool // the try must end well before the timeout
 }
 
 var failures = map[string]failure{
@@ -132,7 +132,7 @@ var failures = map[string]failure{
 		fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
 		c.Close()
 	}, why: "it closed the connection without an answer", quick: true},
-	// Only the status counts. The client neither reads the body nor waits for it.
+	// Only the status matters. The client does not read the body or wait for it.
 	"huge answer": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
 		for chunk := strings.Repeat("x", 64<<10); r.Context().Err() == nil; {
 			if _, err := io.WriteString(w, chunk); err != nil {

@@ -20,16 +20,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Size limits for the text that a webhook posts, if it is not a generic one. Slack cuts text
-// at 40,000 characters and recommends fewer than 4,000; Discord refuses more than 2,000; ntfy
-// turns text of more than 4,096 bytes into an attachment.
+// These are size limits for the text that a webhook posts, unless it is a generic webhook.
+// Slack truncates text at 40,000 characters and recommends fewer than 4,000; Discord rejects
+// text of more than 2,000; ntfy turns text of more than 4,096 bytes into an attachment.
 const (
 	maxSlack   = 3000 // bytes
-	maxDiscord = 2000 // UTF-16 code units, never fewer than the characters that Discord counts
+	maxDiscord = 2000 // UTF-16 code units; their number is never less than the number of characters that Discord counts
 	maxNtfy    = 3500 // bytes
 )
 
-// request makes the request of one try. id is the same for all tries of one message.
+// request returns the HTTP request for one try. id must be the same in all tries of one
+// message.
 func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time) (*http.Request, error) {
 	p, err := decode(body)
 	if err != nil {
@@ -47,7 +48,8 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 	case Ntfy:
 		priority, tag := ntfyLook(p.Data.Severity)
 		header.Set("Content-Type", "text/plain; charset=utf-8")
-		// RFC 2047, which ntfy decodes: a header may contain only ASCII.
+		// A header may contain only ASCII, so the title is encoded by RFC 2047, which
+		// ntfy decodes.
 		header.Set("Title", mime.BEncoding.Encode("utf-8", p.Data.Project+": "+strings.ReplaceAll(string(p.Type), "_", " ")))
 		header.Set("Priority", priority)
 		header.Set("Tags", tag)
@@ -78,7 +80,8 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 	return r, nil
 }
 
-// lines returns a payload as text for a person: its text and its details.
+// lines returns a payload in the form of text for a person: its text and, unless they
+// repeat it, its details.
 func (p Payload) lines() string {
 	lines := p.Data.Text
 	if d := p.Data.Details; d != "" && !strings.Contains(p.Data.Text, screen.OneLine(d)) {
@@ -87,10 +90,11 @@ func (p Payload) lines() string {
 	return lines
 }
 
-// slackText escapes text for Slack, whose markup writes people, channels and links as <…>.
+// slackText returns a replacer that escapes text for Slack, whose markup has the form <…>
+// for people, channels and links.
 var slackText = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") })
 
-// discordText escapes text for Discord's Markdown.
+// discordText returns a replacer that escapes text for Discord's Markdown.
 var discordText = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for _, c := range "\\`*_~|[]()<>#" {
@@ -99,8 +103,8 @@ var discordText = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// ntfyLook returns the priority and the tag with which ntfy shows a severity. ntfy's
-// priorities are 1 to 5, and 3 is the default.
+// ntfyLook returns the priority and the tag for a severity in ntfy. The priorities are 1
+// to 5, and 3 is the default.
 func ntfyLook(s journal.Severity) (priority, tag string) {
 	switch s {
 	case journal.Error:
@@ -114,13 +118,13 @@ func ntfyLook(s journal.Severity) (priority, tag string) {
 func asJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings and numbers
+		panic(err) // strings and numbers can always be encoded
 	}
 	return data
 }
 
-// cutUTF16 cuts a string to at most the given number of UTF-16 code units. It does not
-// cut an escape from [discordText] in half.
+// cutUTF16 shortens a string to at most the given number of UTF-16 code units. It does
+// not split an escape sequence that [discordText] has added.
 func cutUTF16(s string, most int) string {
 	units, end := 0, 0
 	for i, c := range s {
@@ -132,15 +136,15 @@ func cutUTF16(s string, most int) string {
 			}
 			return s + "…"
 		}
-		if units += n; units < most { // room for the ellipsis
+		if units += n; units < most { // leaves room for the ellipsis
 			end = i + len(string(c))
 		}
 	}
 	return s
 }
 
-// Host returns the host of the URL, or "" if the URL has none. The host is the only part
-// that may be shown.
+// Host returns the host of the URL, or "" if the URL has none. No other part of the URL
+// may be shown.
 func (h Hook) Host() string {
 	u, err := url.Parse(h.URL)
 	if err != nil {

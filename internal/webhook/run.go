@@ -14,44 +14,44 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The loop's intervals.
+// These are the intervals and timeouts of the loop.
 const (
-	sweepEvery = 30 * time.Second // between checks of the mailbox, which do not depend on events from the watcher
-	lastWords  = 3 * time.Second  // given to tries that are still running when the service ends
-	diskAgain  = 5 * time.Second  // wait before a step that the disk refused is repeated
+	sweepEvery = 30 * time.Second // interval of checks of the mailbox that do not depend on the watcher
+	lastWords  = 3 * time.Second  // time for tries that are still running when the service ends
+	diskAgain  = 5 * time.Second  // wait before a webhook is used again after a message could not be claimed
 )
 
-// A run is a running Service. Only the loop's goroutine uses the maps.
+// A run is the state of a running Service. Only the loop's goroutine uses the maps.
 type run struct {
 	*Service
 	box   *dropbox.Mailbox
-	post  context.Context // context of the tries
+	post  context.Context // the context of the tries
 	tries sync.WaitGroup
 	ended chan ended
 
 	hooks map[string]string       // the webhooks of the waiting messages, by message id
 	held  map[string]bool         // messages that are being posted or settled, by id
 	taken map[string]bool         // webhooks that are posting a message
-	left  map[string]func() error // steps that the disk refused, by message id
-	pause map[string]time.Time    // until when a webhook waits because the disk refused a message
+	left  map[string]func() error // steps that failed on disk and must be retried, by message id
+	pause map[string]time.Time    // until when a webhook waits because a message could not be claimed
 }
 
-// ended describes the end of a try, for the loop.
+// ended tells the loop how a try ended.
 type ended struct {
 	id, hook string
 	result
 }
 
-// A result says which step on disk failed in a try, if any.
+// A result describes which disk step of a try failed, if any.
 type result struct {
-	settle  func() error // the last step if the disk refused it, else nil
-	refused bool         // the message could not be claimed, and waits as before
+	settle  func() error // the last step if it failed on disk, otherwise nil
+	refused bool         // the message could not be claimed and is still waiting
 }
 
-// Run posts the messages of the mailbox until ctx is done, and then returns nil. Running
-// tries get a few seconds to end; a message whose try has not ended by then waits again.
-// Only the process that holds the store's lock may call Run. The error is a disk error
-// that prevents all work.
+// Run posts the messages in the mailbox until ctx is done, and then returns nil. Running
+// tries get a few seconds to end; a message whose try has not ended by then is put back.
+// Only the process that holds the store's lock may call Run. An error means that a disk
+// error prevents all work.
 func (s *Service) Run(ctx context.Context) error {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	for errors.Is(err, dropbox.ErrNoMailbox) {
@@ -89,7 +89,7 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	patience := time.AfterFunc(lastWords, cancel)
 	defer patience.Stop()
-	go func() { // ends when the tries have ended; the loop below waits for that
+	go func() { // ends when all tries have ended; the loop below waits for this
 		r.tries.Wait()
 		close(r.ended)
 	}()
@@ -128,8 +128,8 @@ func (r *run) loop(ctx context.Context, rewatch func()) {
 	}
 }
 
-// takeUp continues with the messages in cur/ that no try is working on, either because of
-// a crash or because the disk refused their last step.
+// takeUp settles the messages in cur/ on which no try is working, either because of a
+// crash or because their last step failed on disk.
 func (r *run) takeUp() error {
 	if err := r.settleRest(); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (r *run) takeUp() error {
 	return nil
 }
 
-// settleRest repeats the last steps that the disk refused.
+// settleRest retries the last steps that failed on disk.
 func (r *run) settleRest() error {
 	for id, settle := range r.left {
 		if err := settle(); err != nil {
@@ -188,9 +188,8 @@ func (r *run) settleRest() error {
 	return nil
 }
 
-// begin starts a try for each webhook that has a due message and no running try. It
-// returns the time until the next message is due, or false if no message is waiting to
-// become due.
+// begin starts a try for each webhook that has a message due and no running try. It
+// returns the time until the next message is due, or false if no message will become due.
 func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 	if r.o.Store.Halted() {
 		return 0, false // the watcher reports when HALT is removed
@@ -236,7 +235,7 @@ func (r *run) count(n int) {
 	r.busy += n
 }
 
-// end records the end of a try.
+// end updates the state of the loop after the end of a try.
 func (r *run) end(e ended) {
 	r.count(-1)
 	delete(r.taken, e.hook)
@@ -245,14 +244,14 @@ func (r *run) end(e ended) {
 		r.pause[e.hook] = time.Now().Add(diskAgain)
 	}
 	if e.settle != nil {
-		r.left[e.id] = e.settle // the message stays in held; otherwise it would be posted again
+		r.left[e.id] = e.settle // the message remains in held; otherwise it would be posted again
 		return
 	}
 	delete(r.held, e.id)
 }
 
-// dueAt returns the time when a message may be posted; the zero time means now. A message
-// for an unknown webhook is given up at once.
+// dueAt returns the time at which a message may be posted; the zero time means now. A
+// message for an unknown webhook is given up at once.
 func (r *run) dueAt(id, hook string, known bool) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,7 +261,8 @@ func (r *run) dueAt(id, hook string, known bool) time.Time {
 	return slices.MaxFunc([]time.Time{r.state.Waits[id].Next, r.state.Hooks[hook].Rest, r.pause[hook]}, time.Time.Compare)
 }
 
-// forget drops the recorded webhooks and waits of messages that no longer wait.
+// forget removes the recorded webhooks and waits of messages that are no longer in the
+// mailbox.
 func (r *run) forget(entries []dropbox.Entry) {
 	there := make(map[string]bool, len(entries))
 	for _, e := range entries {
@@ -319,7 +319,7 @@ func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
 		}
 		return result{refused: true}
 	}
-	if done, err := r.box.HasReceipt(c.Entry); err == nil && done { // the file came back, for example from a backup
+	if done, err := r.box.HasReceipt(c.Entry); err == nil && done { // the message was posted earlier, and its file was restored, for example from a backup
 		return r.step("filed", c.Entry, func() error { return r.box.File(c.Entry) })
 	}
 	p, why := r.read(c, known, name)
@@ -357,7 +357,8 @@ func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
 	return r.step("put back", c.Entry, func() error { return r.putBack(c.Entry, true) })
 }
 
-// read returns the payload of a claimed message, or why it can never be posted.
+// read returns the payload of a claimed message, or the reason why it can never be
+// posted.
 func (r *run) read(c *dropbox.Claim, known bool, name string) (p Payload, why string) {
 	switch {
 	case c.Bad != nil:
@@ -382,8 +383,8 @@ func (r *run) putBack(e dropbox.Entry, failed bool) error {
 	return err
 }
 
-// step carries out the last step on disk. If it fails, the result contains the step, so
-// that the loop can repeat it.
+// step performs the last step of a try on disk. If the step fails, the result contains
+// it, so that the loop can retry it.
 func (r *run) step(what string, e dropbox.Entry, step func() error) result {
 	err := step()
 	if err == nil {
@@ -393,8 +394,8 @@ func (r *run) step(what string, e dropbox.Entry, step func() error) result {
 	return result{settle: step}
 }
 
-// A receipt says what happened to a message. Its first fields are those of a turn's
-// receipt, so that the same program can read both.
+// A receipt records what happened to a message. Its first fields are the same as those of
+// a turn's receipt, so that the same program can read both.
 type receipt struct {
 	V       int       `yaml:"v"`
 	ID      string    `yaml:"id"`
@@ -406,7 +407,7 @@ type receipt struct {
 		Name   string `yaml:"name"`
 		Status int    `yaml:"status"`
 		Tries  int    `yaml:"tries"`
-		MS     int64  `yaml:"ms"` // how long the last try took
+		MS     int64  `yaml:"ms"` // duration of the last try
 	} `yaml:"webhook"`
 }
 

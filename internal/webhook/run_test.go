@@ -59,7 +59,7 @@ func (r *run) waiting(t *testing.T) []dropbox.Entry {
 	return entries
 }
 
-// spoiled replaces the folder new/ with a file until the returned function is called.
+// spoiled replaces the folder new/ with a file, until the returned function is called.
 func spoiled(t *testing.T, dir string) (mend func()) {
 	t.Helper()
 	fresh := filepath.Join(dir, dropbox.Hooks, "new")
@@ -76,7 +76,7 @@ func spoiled(t *testing.T, dir string) (mend func()) {
 	}
 }
 
-// takeUp fails as long as the disk still refuses a last step.
+// takeUp fails as long as a last step still fails.
 func TestARefusedLastStepIsReported(t *testing.T) {
 	r, _ := newRun(t, dropbox.Options{}, 0)
 	r.left["a"], r.held["a"] = func() error { return errors.New("disk full") }, true
@@ -85,7 +85,8 @@ func TestARefusedLastStepIsReported(t *testing.T) {
 	}
 }
 
-// The loop sleeps until the earliest message is due, whatever the order of the messages.
+// The loop sleeps until the earliest message is due, regardless of the order of the
+// messages.
 func TestTheNextMessageIsNotForgottenForALaterOne(t *testing.T) {
 	for _, waits := range [][]time.Duration{{time.Minute, time.Hour}, {time.Hour, time.Minute}} {
 		r, _ := newRun(t, dropbox.Options{}, len(waits))
@@ -99,7 +100,7 @@ func TestTheNextMessageIsNotForgottenForALaterOne(t *testing.T) {
 	}
 }
 
-// If the mailbox cannot be listed for a moment, its messages keep their waits.
+// If the mailbox temporarily cannot be listed, its messages keep their waits.
 func TestAListingThatFailsForgetsNoWait(t *testing.T) {
 	r, dir := newRun(t, dropbox.Options{}, 1)
 	now := time.Now()
@@ -114,14 +115,15 @@ func TestAListingThatFailsForgetsNoWait(t *testing.T) {
 	}
 }
 
-// A message that cannot be read for a moment is not posted. It is posted to its webhook
-// afterwards.
+// A message that temporarily cannot be read is not posted. As soon as it can be read, it
+// is posted to its webhook.
 func TestAMessageThatCannotBeReadIsNotTried(t *testing.T) {
 	var r *run
 	var dir string
 	var mend func()
 	r, dir = newRun(t, dropbox.Options{Step: func(st dropbox.Step) error {
-		// The stray file below is set aside after the listing, and before the first read.
+		// The service moves the stray file away after the listing and before the first
+		// read.
 		if st.Op == dropbox.OpMove && strings.HasSuffix(st.Name, "stray.txt") && mend == nil {
 			mend = spoiled(t, dir)
 		}
@@ -143,7 +145,7 @@ func TestAMessageThatCannotBeReadIsNotTried(t *testing.T) {
 	r.tries.Wait()
 }
 
-// If the disk refuses a claim, the message waits as before, and its webhook pauses.
+// If a claim fails on disk, the message keeps waiting, and its webhook pauses.
 func TestARefusedClaimCostsNoTry(t *testing.T) {
 	r, _ := newRun(t, dropbox.Options{Step: func(st dropbox.Step) error {
 		if st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "hooks/cur/") {
@@ -162,7 +164,7 @@ func TestARefusedClaimCostsNoTry(t *testing.T) {
 	}
 }
 
-// The morning event is as severe as the most severe event of the night.
+// The severity of the morning event is that of the most severe event of the night.
 func TestTheMorningIsAsSevereAsTheWorst(t *testing.T) {
 	const info, warning, bad = journal.AgentComplete, journal.LimitReached, journal.AgentError
 	for _, test := range []struct {
@@ -183,7 +185,7 @@ func TestTheMorningIsAsSevereAsTheWorst(t *testing.T) {
 }
 
 // A state that cannot be read is an error. If it counted as an empty state, all waits
-// would be forgotten.
+// would be lost.
 func TestAStateThatCannotBeRead(t *testing.T) {
 	home := t.TempDir()
 	if err := os.Mkdir(StateFile(home), 0o700); err != nil {
@@ -194,7 +196,7 @@ func TestAStateThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// If a state contains a time that JSON cannot express, it does not replace the state on
+// A state that contains a time that JSON cannot represent does not replace the state on
 // disk.
 func TestAStateThatCannotBeWritten(t *testing.T) {
 	home := t.TempDir()

@@ -3,14 +3,15 @@ package webhook
 import "time"
 
 // DefaultWaits returns the waits between the tries of a message. There are three tries
-// within a minute, and then the waits grow. After the last try the message is given up.
+// within a minute, and then the waits increase. After the last try, the message is given
+// up.
 func DefaultWaits() []time.Duration {
 	return []time.Duration{20 * time.Second, 40 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
 }
 
 // next returns how long to wait before the next try of a message that has failed the
 // given number of times, or false if the message is given up. rest is the wait that the
-// receiver asked for.
+// receiver requested.
 func next(waits []time.Duration, failed int, rest time.Duration) (time.Duration, bool) {
 	if failed > len(waits) {
 		return 0, false

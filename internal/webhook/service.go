@@ -12,26 +12,27 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Options contains what a [Service] needs. All fields except the last five are required.
+// Options are the options of a [Service]. All fields except the last five are required.
 type Options struct {
 	Store   *dropbox.Store
-	Home    string // the daemon's folder, which contains the state
+	Home    string // the daemon's folder, which contains the state file
 	Project string // the name of the project's folder, for the payloads
 	Token   string // the daemon's token, which proves that the daemon wrote a message in the mailbox
 	Log     *slog.Logger
 
-	Secrets *tokens.Source // the tokens of the agents, which are removed from payloads
-	// Notice returns the notice of an event that has one, as people see it. If Notice is
-	// nil, the event's notice itself is used.
+	Secrets *tokens.Source // the agents' tokens, which are removed from payloads
+	// Notice returns the notice of an event, in the form that is shown to people. It is
+	// called only for events that have a notice. If Notice is nil, the event's notice is
+	// used unchanged.
 	Notice func(journal.Event) journal.Notice
-	// Lost is called for the first message that a webhook loses, and again for the first one
-	// that it loses after its receiver has accepted another. It must not block.
+	// Lost is called for the first message that a webhook loses, and called again for the
+	// first message that it loses after its receiver has accepted one. It must not block.
 	Lost  func(hook, why string)
 	Waits []time.Duration // the waits between the tries of a message; nil means [DefaultWaits]
 	Post  PosterOptions
 }
 
-// The keys of the log.
+// These are the keys in log entries.
 const (
 	keyHook    = "webhook"
 	keyMessage = "message"
@@ -39,19 +40,19 @@ const (
 	keyWhy     = "why"
 )
 
-// A Service puts events into the mailbox of the webhooks, and posts them from there. Its
-// methods are safe for concurrent use.
+// A Service puts events into the webhooks' mailbox and posts them from there. Its methods
+// are safe for concurrent use.
 type Service struct {
 	o    Options
-	wake chan struct{} // has room for one wake
+	wake chan struct{} // has a buffer for one wake
 
 	mu    sync.Mutex
 	hooks []Hook
 	state State
-	busy  int // running tries, and the steps on disk that follow them
+	busy  int // number of running tries, including the disk steps that follow them
 }
 
-// New makes a Service. It posts nothing before [Service.Run].
+// New creates a Service. The Service posts nothing until [Service.Run] is called.
 func New(o Options) (*Service, error) {
 	if o.Waits == nil {
 		o.Waits = DefaultWaits()
@@ -69,7 +70,7 @@ func New(o Options) (*Service, error) {
 	return &Service{o: o, wake: make(chan struct{}, 1), state: state}, nil
 }
 
-// Set replaces the webhooks. A running try keeps its old webhook until it ends. An error
+// Set replaces the webhooks. A running try uses its old webhook until it ends. An error
 // means that the mailbox cannot be created.
 func (s *Service) Set(hooks []Hook) error {
 	var err error
@@ -117,8 +118,8 @@ type Failure struct {
 	Why   string
 }
 
-// failing is how many tries in a row must fail before people see the failure: the receiver
-// may only have restarted.
+// failing is the number of consecutive tries that must fail before people see the failure.
+// A single failure may mean only that the receiver is restarting.
 const failing = 2
 
 // Failures returns the webhooks that are not working, in the order in which the
@@ -134,8 +135,8 @@ func (s *Service) Failures() (list []Failure) {
 	return list
 }
 
-// Drain waits until each working webhook has tried to post all its messages, or until ctx
-// is done.
+// Drain waits until each working webhook has tried to post all of its messages, or until
+// ctx is done.
 func (s *Service) Drain(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -148,8 +149,8 @@ func (s *Service) Drain(ctx context.Context) {
 	}
 }
 
-// due reports whether a try is running, or a webhook works and a message has not failed yet.
-// It does not look at the message's webhook.
+// due reports whether a try is running, or whether any webhook works and any message has not
+// failed yet. It does not check whether that message belongs to that webhook.
 func (s *Service) due(now time.Time) bool {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	if err != nil {
@@ -165,8 +166,8 @@ func (s *Service) due(now time.Time) bool {
 	return slices.ContainsFunc(s.hooks, works) && slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.Failed == 0 })
 }
 
-// settled records how a try ended. It returns the reason if the message is the first that the
-// webhook has lost since its receiver last accepted one, else "".
+// settled records the outcome of a try. It returns the reason if the message is the first one
+// that the webhook has lost since its receiver last accepted one, and otherwise "".
 func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost bool, now time.Time) (tell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +177,7 @@ func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost boo
 	stand := s.state.Hooks[h.Name]
 	stand.Status, stand.Why, stand.Event, stand.At = a.Status, a.Why, string(p.Type), now.UTC()
 	if a.Taken() {
-		if stand.Failed >= failing { // the webhook works again: its waiting messages are due now
+		if stand.Failed >= failing { // the webhook works again, so its waiting messages are due now
 			for id, w := range s.state.Waits {
 				if w.Hook == h.Name {
 					w.Next = now.UTC()
@@ -208,8 +209,8 @@ func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost boo
 	return tell
 }
 
-// saveLocked writes the state. Without the file, all waiting messages are due after a
-// restart.
+// saveLocked writes the state. If the file is missing, all waiting messages are due after
+// a restart.
 func (s *Service) saveLocked() {
 	if err := s.state.write(s.o.Home); err != nil {
 		s.o.Log.Warn("state of the webhooks was not written", keyErr, err)

@@ -24,10 +24,10 @@ import (
 
 const token = "SWARMSWARMSWARMSWARMSWARMS"
 
-// short is a list of waits between tries that are short enough for a test.
+// short lists waits between tries that are short enough for a test.
 var short = []time.Duration{5 * time.Millisecond, 5 * time.Millisecond, 5 * time.Millisecond}
 
-// A scene is a store with a service, for a test.
+// A scene is a store with a service for a test.
 type scene struct {
 	t     *testing.T
 	dir   string
@@ -55,7 +55,7 @@ func newScene(t *testing.T, o dropbox.Options) *scene {
 	return sc
 }
 
-// run starts a service with webhooks, in place of the previous one.
+// run starts a service with webhooks, after stopping the previous service.
 func (sc *scene) run(hooks ...webhook.Hook) {
 	sc.t.Helper()
 	if sc.stop != nil {
@@ -88,7 +88,7 @@ func (sc *scene) files(folder ...string) []string {
 
 func (sc *scene) done() int { return len(sc.files("done", "*")) }
 
-// until waits for a condition.
+// until waits until good returns true.
 func (sc *scene) until(what string, good func() bool) {
 	sc.t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !good(); time.Sleep(2 * time.Millisecond) {
@@ -128,7 +128,7 @@ func TestOnePostForEachEvent(t *testing.T) {
 	other := crashed(2)
 	other.Notice = nil
 	sc.hear(crashed(1), other)
-	sc.hear(crashed(1)) // as after a crash before the cursor has moved
+	sc.hear(crashed(1)) // as after a crash that happens before the cursor is advanced
 	sc.until("one is done", func() bool { return sc.done() == 1 })
 	sc.hear(crashed(1))
 	sc.Drain(t.Context())
@@ -160,8 +160,8 @@ func TestOnePostForEachEvent(t *testing.T) {
 	}
 }
 
-// A payload names no message if its text is from the daemon and was sent to nobody: a
-// receiver would have no message to look up.
+// If the daemon wrote the text of an event and sent it to no one, the payload does not
+// name a message, because there is no message that a receiver could look up.
 func TestTheTextOfTheDaemonIsNoMessage(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	sc.run(hookTo("ops", rc))
@@ -175,8 +175,8 @@ func TestTheTextOfTheDaemonIsNoMessage(t *testing.T) {
 	}
 }
 
-// Nothing is posted at night. The morning event goes to the webhooks that want at least
-// one of the events in it.
+// Nothing is posted during the quiet hours at night. The morning event goes to the
+// webhooks that subscribe to at least one of the events in it.
 func TestTheNightIsPostedInTheMorning(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	few := hookTo("few", rc)
@@ -223,8 +223,9 @@ func TestTriesUntilItIsTaken(t *testing.T) {
 	}
 }
 
-// After the last try the message is in dead/ with the reason. The lead is told only about
-// the first lost message. A retry by a person starts a new series of tries.
+// After the last try, the message is in dead/ with the reason. The lead is told only
+// about the first lost message. If a person retries the message, a new series of tries
+// starts.
 func TestGivenUpAfterTheLastTry(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	var works atomic.Bool
@@ -260,7 +261,7 @@ func TestGivenUpAfterTheLastTry(t *testing.T) {
 	if f := sc.Failures(); len(f) != 1 || f[0].Hook != "ops" || f[0].Since.IsZero() {
 		t.Errorf("Failures = %v", f)
 	}
-	sc.run(hookTo("ops", rc)) // the next daemon knows that the lead has been told
+	sc.run(hookTo("ops", rc)) // the next daemon reads from the state that the lead has been told
 	sc.hear(crashed(3))
 	sc.until("the third is dead", func() bool { return len(sc.files("dead")) == 3 })
 	if lost.Load() != 1 {
@@ -292,7 +293,7 @@ func TestSlowHookHoldsUpNoOther(t *testing.T) {
 	sc.until("the slow one has all", func() bool { return sc.done() == 6 })
 }
 
-// If a receiver asks for a pause, the pause applies to all its messages, even after a
+// If a receiver requests a pause, the pause applies to all messages for it, even after a
 // restart.
 func TestReceiverIsLeftAlone(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
@@ -305,7 +306,7 @@ func TestReceiverIsLeftAlone(t *testing.T) {
 	sc.until("it has answered", func() bool { st, _ := webhook.ReadState(sc.o.Home); return st.Hooks["ops"].Failed == 1 })
 	sc.run(hookTo("ops", rc))
 	sc.hear(crashed(3))
-	time.Sleep(100 * time.Millisecond) // to give any unwanted post time to arrive
+	time.Sleep(100 * time.Millisecond) // gives an unwanted request time to arrive
 	if n := len(rc.got()); n != 1 {
 		t.Errorf("%d requests within the hour", n)
 	}
@@ -375,7 +376,7 @@ func TestOnlyTheDaemonSpeaks(t *testing.T) {
 	}
 }
 
-// No token of an agent leaves the machine.
+// The agents' tokens never leave the machine.
 func TestTokensAreHidden(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	const secret = "CODERCODERCODERCODERCODERC"
@@ -394,7 +395,7 @@ func TestTokensAreHidden(t *testing.T) {
 	}
 }
 
-// The service ends quickly and loses nothing: a message that was being posted waits again.
+// The service ends quickly and loses nothing: a message that was being posted is put back.
 func TestStopInTheMiddleOfATry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -403,7 +404,7 @@ func TestStopInTheMiddleOfATry(t *testing.T) {
 	asked := make(chan struct{}, 9)
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		asked <- struct{}{}
-		<-r.Context().Done() // until the service closes the connection
+		<-r.Context().Done() // wait until the service closes the connection
 	})
 	sc.run(hookTo("ops", rc))
 	sc.hear(crashed(1))
@@ -426,7 +427,7 @@ func TestHalt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sc.hear(crashed(1))
-	time.Sleep(50 * time.Millisecond) // to give any unwanted post time to arrive
+	time.Sleep(50 * time.Millisecond) // gives an unwanted request time to arrive
 	if n := len(rc.got()); n != 0 {
 		t.Errorf("%d were posted", n)
 	}
@@ -436,8 +437,8 @@ func TestHalt(t *testing.T) {
 	sc.until("it is posted", func() bool { return sc.done() == 1 })
 }
 
-// If the disk refuses to file a posted message, the service files it later and does not
-// post it again.
+// If a posted message cannot be filed because of a disk error, the service files it later
+// and does not post it again.
 func TestFullDiskAfterThePost(t *testing.T) {
 	var full atomic.Bool
 	var refused atomic.Int64
@@ -462,7 +463,8 @@ func TestFullDiskAfterThePost(t *testing.T) {
 	}
 }
 
-// A posted message is filed only with its receipt, which says that it was posted.
+// A posted message is filed only together with its receipt, which records that the
+// message was posted.
 func TestNothingIsFiledWithoutItsReceipt(t *testing.T) {
 	var full atomic.Bool
 	full.Store(true)
@@ -489,8 +491,8 @@ func TestNothingIsFiledWithoutItsReceipt(t *testing.T) {
 	}
 }
 
-// If done/ cannot be read, nobody knows whether an event was posted before, so the event
-// is posted.
+// If done/ cannot be read, it is unknown whether an event was posted before, so the
+// service posts the event.
 func TestDoneThatCannotBeReadLosesNoEvent(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root can read every folder")
@@ -520,8 +522,8 @@ func TestDoneThatCannotBeReadLosesNoEvent(t *testing.T) {
 	}
 }
 
-// left leaves messages in cur/ as a killed daemon does, one for each of the words in how:
-// claimed, posted (but not filed), or given up (but not moved).
+// left leaves messages in cur/, as a killed daemon does, one for each element of how:
+// "claimed", "posted" (but not filed) or "given up" (but not moved).
 func (sc *scene) left(how ...string) {
 	sc.t.Helper()
 	s, err := webhook.New(sc.o)
@@ -564,8 +566,8 @@ func (sc *scene) left(how ...string) {
 	}
 }
 
-// A service continues the work that an earlier service left unfinished. If the disk
-// prevents that, Run ends with the error, and nothing is lost.
+// A service finishes the work that an earlier service left unfinished. If a disk error
+// prevents this, Run ends with the error, and nothing is lost.
 func TestWhatAServiceLeftIsTakenUp(t *testing.T) {
 	for how, folder := range map[string]string{"claimed": "done/*", "posted": "done/*", "given up": "dead"} {
 		t.Run(how, func(t *testing.T) {
@@ -596,15 +598,15 @@ func TestWhatAServiceLeftIsTakenUp(t *testing.T) {
 	}
 }
 
-// canceled returns a context that is done, with which Run ends as soon as it has taken up
-// the messages left in cur/.
+// canceled returns a canceled context, with which Run ends as soon as it has settled the
+// messages in cur/.
 func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }
 
-// Run ends with an error when the mailbox cannot be used at all.
+// Run ends with an error if the mailbox cannot be used at all.
 func TestAMailboxThatCannotBeUsed(t *testing.T) {
 	for what, spoil := range map[string]func(*scene) error{
 		"a closed store":      func(sc *scene) error { return sc.store.Close() },
@@ -641,8 +643,8 @@ func replaced(folder string) error {
 	return errors.Join(os.RemoveAll(folder), os.MkdirAll(filepath.Dir(folder), 0o700), os.WriteFile(folder, nil, 0o600))
 }
 
-// A mailbox that somebody has deleted is recreated. An event belongs to the thread of its
-// message.
+// A deleted mailbox is recreated. The message for an event belongs to the thread of the
+// event's message.
 func TestADeletedMailboxIsMadeAgain(t *testing.T) {
 	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
 	s, err := webhook.New(sc.o)
@@ -683,7 +685,8 @@ func TestADeletedMailboxIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A person sees for each webhook how many messages are waiting and how many are lost.
+// CountsOf returns, for each webhook, how many messages are waiting and how many are
+// dead.
 func TestCountsOf(t *testing.T) {
 	var works atomic.Bool
 	works.Store(true)
@@ -728,8 +731,8 @@ func TestCountsOf(t *testing.T) {
 	}
 }
 
-// A receiver that was down gets the waiting messages as soon as it accepts an event, not
-// only when their waits end.
+// A receiver that was down gets the waiting messages as soon as it accepts an event, even
+// if their waits have not ended.
 func TestARecoveredReceiverGetsWhatWaits(t *testing.T) {
 	var up atomic.Bool
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {

@@ -16,25 +16,25 @@ import (
 type State struct {
 	V     int               `json:"v"`
 	Hooks map[string]Stand  `json:"hooks"` // by webhook name
-	Waits map[string]Waited `json:"waits"` // messages that failed and will be tried again, by message id
+	Waits map[string]Waited `json:"waits"` // messages that failed and will be retried, by message id
 }
 
-// A Stand is the state of one webhook.
+// A Stand contains the state of one webhook.
 type Stand struct {
 	Taken  time.Time `json:"taken,omitzero"`  // when its receiver last accepted a message
 	Status int       `json:"status"`          // the HTTP status of the last try, or 0 if there was no answer
 	Why    string    `json:"why,omitempty"`   // why the last try failed; "" if it did not fail
-	Failed int       `json:"failed"`          // failed tries in a row
+	Failed int       `json:"failed"`          // number of consecutive failed tries
 	Since  time.Time `json:"since,omitzero"`  // when the first of these tries failed
-	Rest   time.Time `json:"rest,omitzero"`   // until when the receiver wants no messages
+	Rest   time.Time `json:"rest,omitzero"`   // time until which the receiver wants no messages
 	Told   bool      `json:"told,omitempty"`  // the lead was told that messages are lost
-	Event  string    `json:"event,omitempty"` // of the last try
-	At     time.Time `json:"at,omitzero"`     // of the last try
+	Event  string    `json:"event,omitempty"` // event of the last try
+	At     time.Time `json:"at,omitzero"`     // time of the last try
 }
 
-// A Waited is a message that has failed and will be tried again.
+// A Waited describes a message that has failed and will be retried.
 type Waited struct {
-	Next time.Time `json:"next"` // when it is due
+	Next time.Time `json:"next"` // when the message is due
 	Why  string    `json:"why"`
 	Hook string    `json:"hook,omitempty"` // the name of the webhook; "" in a state written by an earlier version
 }
@@ -42,8 +42,8 @@ type Waited struct {
 // StateFile returns the path of the state file in home, the daemon's folder.
 func StateFile(home string) string { return filepath.Join(home, "webhooks.json") }
 
-// ReadState reads the state that the daemon last wrote. A missing file, or one that is
-// not valid, counts as an empty state; a file that cannot be read is an error.
+// ReadState reads the state that the daemon last wrote. A missing or invalid file counts
+// as an empty state; a file that cannot be read is an error.
 func ReadState(home string) (State, error) {
 	s := State{V: 1, Hooks: map[string]Stand{}, Waits: map[string]Waited{}}
 	data, err := os.ReadFile(StateFile(home))
@@ -65,8 +65,8 @@ func ReadState(home string) (State, error) {
 	return s, nil
 }
 
-// NextTry returns when the first failed message of a webhook will be tried again, or the zero
-// time if no failed message waits.
+// NextTry returns the time at which the first failed message of a webhook will be retried, or
+// the zero time if no failed message is waiting.
 func (s State) NextTry(hook string) (first time.Time) {
 	for _, w := range s.Waits {
 		if w.Hook == hook && (first.IsZero() || w.Next.Before(first)) {
@@ -79,7 +79,7 @@ func (s State) NextTry(hook string) (first time.Time) {
 	return first
 }
 
-// write replaces the state file. After a power cut the file may be missing, old or
+// write replaces the state file. After a power failure, the file may be missing, old or
 // incomplete.
 func (s State) write(home string) error {
 	data, err := json.MarshalIndent(s, "", "  ")

@@ -10,15 +10,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
-// Run ends at the first step that the disk refuses while Run takes up messages. The names
-// of the cases say what would be lost if Run continued.
+// If a step on disk fails while Run settles the messages in cur/, Run ends at that step.
+// The name of each test case says what would be lost if Run continued.
 func TestTheTakeUpEndsAtTheFirstRefusal(t *testing.T) {
 	refused := errors.New("no space left on device")
 	for lost, test := range map[string]struct {
 		left   []string
-		at     func(dropbox.Step) bool // the step that is refused, or before which the folder spoil is replaced
-		spoil  string                  // the folder of the mailbox that becomes a file; if "", the step is refused
-		cur    int                     // messages still in cur/, if cur/ can be listed
+		at     func(dropbox.Step) bool // reports whether this is the step that fails, or before which the folder spoil is replaced
+		spoil  string                  // the folder of the mailbox that is replaced with a file; "" means that the step fails instead
+		cur    int                     // number of messages still in cur/, if cur/ can be listed
 		within string                  // a part of the error
 	}{
 		"a receipt, in a power cut: the event is posted twice": {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A Backoff says how long to wait before the next connection. The pause begins with Min
-// and doubles each time up to Max. It is multiplied by a random factor from 0.5 to 1.5,
-// so that a hundred clients do not reconnect at the same instant. After a connection that
-// was registered for Stand or longer, the pause begins with Min again.
+// A Backoff describes how long to wait before the next connection. The pause begins with
+// Min and doubles each time up to Max. It is multiplied by a random factor from 0.5 to
+// 1.5, so that a hundred clients do not reconnect at the same instant. After a connection
+// that was registered for Stand or longer, the pause begins with Min again.
 //
 // The zero value is ready to use and means a Min of 1 s, and a Max and a Stand of 60 s. A
 // Backoff belongs to one goroutine.

@@ -19,7 +19,7 @@ const (
 	priorities = int(Alert) + 1
 )
 
-// A Kind says how a text is sent.
+// A Kind describes how a text is sent.
 type Kind int
 
 // Talk is a PRIVMSG. Emote is a PRIVMSG with a CTCP ACTION, as from /me. A program must

@@ -226,8 +226,8 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 		return nil
 	}
 	// The failure names the target in another form, for example cut to the length of a
-	// nick, or not at all. If texts for several targets are on their way, the refused one
-	// may then be unknown.
+	// nick, or does not name it. If texts for several targets are on their way, the
+	// refused one may then be unknown.
 	if e := p.out.find(func(e *entry) bool { return text(e) && target != "" && strings.HasPrefix(e.target, target) }); e != nil {
 		return e
 	}

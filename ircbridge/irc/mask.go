@@ -12,8 +12,8 @@ const Masked = "[masked]"
 // A Masker removes secrets from texts before they are split, sent or logged. It knows the
 // shapes of common tokens and keys, assignments to names that suggest a secret,
 // command-line flags for secrets, Authorization and cookie headers, passwords in URLs,
-// private key blocks, and the literal secrets that it was made with. It cannot catch
-// everything: a password in a sentence looks like any other word.
+// private key blocks, and the literal secrets that it was made with. It cannot find every
+// secret: a password in a sentence looks like any other word.
 //
 // A Masker does not change and is safe for concurrent use.
 type Masker struct{ own *strings.Replacer }

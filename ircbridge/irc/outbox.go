@@ -280,9 +280,9 @@ func (o *outbox) pong(token string, now time.Time) (lag time.Duration, ok bool) 
 	return lag, true
 }
 
-// passed proves everything up to number: the server answers in order, and a failure would
-// have come before this answer. A command with a label waits for its answer, which may come
-// later.
+// passed proves everything up to number, because the server answers in order and a failure
+// would have come before this answer. A command with a label waits for its answer, which
+// may come later.
 func (o *outbox) passed(number uint64) {
 	n := 0
 	for ; n < len(o.flying) && o.flying[n].number <= number; n++ {

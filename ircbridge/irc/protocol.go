@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A protocol is one connection without its socket: what is known, what waits to be
-// written, and the timers. It reads no socket and starts no goroutine. The connection
-// feeds it received messages (handle) and the time (runTimers), takes lines from its
-// outbox, and guards all of it with its mutex.
+// A protocol is one connection without its socket: the known facts, the lines that wait
+// to be written, and the timers. It reads no socket and starts no goroutine. The
+// connection feeds it received messages (handle) and the time (runTimers), takes lines
+// from its outbox, and guards all of it with its mutex.
 type protocol struct {
 	cfg   Config
 	mask  *Masker
@@ -26,7 +26,7 @@ type timers struct {
 	heard    time.Time // when the last line came, or when a wait for the consumer ended
 	pinged   time.Time // when a PING was sent after that; zero if none was
 	asked    time.Time // when the last PING was sent, to measure the lag
-	blocked  bool      // the reader waits for its consumer: silence proves nothing
+	blocked  bool      // the reader is waiting for its consumer, so silence proves nothing
 	nickAt   time.Time // when to ask for the wanted nick
 	nickWait time.Duration
 }

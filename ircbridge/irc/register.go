@@ -171,7 +171,7 @@ func (r *registration) caps(p *protocol, m Message) error {
 		if len(r.asked) > 0 {
 			refused := r.asked[0]
 			r.asked = r.asked[1:]
-			if len(refused) > 1 { // the server refused at least one: find out which
+			if len(refused) > 1 { // the server refused at least one capability, so find out which
 				for _, name := range refused {
 					r.ask(p, []string{name})
 				}

@@ -124,7 +124,7 @@ func (r *rejoiner) in() []string {
 	return keys
 }
 
-// joined notes that this connection is in a channel. If the channel is not wanted, the
+// joined records that this connection is in a channel. If the channel is not wanted, the
 // server has put us there, and joined leaves it.
 func (r *rejoiner) joined(key, name string) {
 	w := r.wishes[key]
@@ -136,7 +136,7 @@ func (r *rejoiner) joined(key, name string) {
 	r.wanted.joined(w.Name)
 }
 
-// parted notes that this connection is out of a channel; err is nil if it left on
+// parted records that this connection is out of a channel; err is nil if it left on
 // request. was says that the connection was in the channel. failed is not nil if the next
 // try is a long time away.
 func (r *rejoiner) parted(key string, err error) (was bool, failed *Failed) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// session contains the client's knowledge about its connection to the server.
+// session contains what the client knows about its connection to the server.
 type session struct {
 	phase   Phase
 	wanted  string
@@ -80,7 +80,7 @@ func (s *session) sourceLen() int {
 	return len(s.source)
 }
 
-// learn notes the source of this connection if a line from the server shows it.
+// learn records the source of this connection if a line from the server shows it.
 func (s *session) learn(source string) {
 	if nick, rest, ok := strings.Cut(source, "!"); ok && s.me(nick) && strings.Contains(rest, "@") {
 		s.source = source

@@ -10,8 +10,8 @@ const motdPatience = 5 * time.Second
 
 const maxNickWait = 10 * time.Minute
 
-// runTimers does what is due, and returns the time until something is due again. The
-// error ends the connection.
+// runTimers performs the actions that are due, and returns the time until the next one is
+// due. The error ends the connection.
 func (p *protocol) runTimers(now time.Time) (time.Duration, error) {
 	t := &p.timers
 	next := time.Hour

@@ -93,7 +93,7 @@ func newRoom(name, folded, nick string) *room {
 	return &room{name: name, members: map[string]string{folded: nick}}
 }
 
-// wants reports whether nick is the wanted nick while this connection has another nick.
+// wants reports whether nick is the wanted nick and this connection has another nick.
 func (s *session) wants(nick string) bool {
 	return !s.me(s.wanted) && s.fold.Same(nick, s.wanted)
 }

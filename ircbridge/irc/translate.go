@@ -27,10 +27,10 @@ type translator struct {
 	events  events
 	wanted  *wanted
 	recents map[string]*recent // by folded peer; they outlive connections
-	private time.Time          // all private talk up to then is known, by the server's clock
+	private time.Time          // all private talk up to this time is known, by the server's clock
 }
 
-// A connTranslator is a translator with what it knows about one connection.
+// A connTranslator is a translator for one connection.
 type connTranslator struct {
 	*translator
 	conn    *Conn
@@ -110,7 +110,7 @@ func (tr *translator) recent(key string) *recent {
 // handle turns one message into events.
 func (v *connTranslator) handle(ctx, fetching context.Context, m Message) {
 	if isHistory(m.Tags["batch"]) && m.Command != "PRIVMSG" && m.Command != "NOTICE" {
-		return // an old JOIN or the like
+		return // an old JOIN or a similar message
 	}
 	switch m.Command {
 	case "005", "NICK", "001":
@@ -162,7 +162,7 @@ func (v *connTranslator) handle(ctx, fetching context.Context, m Message) {
 	}
 }
 
-// parted notes that this client is out of a channel; err is nil if it left on request.
+// parted records that this client is out of a channel; err is nil if it left on request.
 func (v *connTranslator) parted(ctx context.Context, channel string, err error) {
 	key := v.st.CaseMapping().Fold(channel)
 	was, failed := v.rejoin.parted(key, err)
@@ -196,7 +196,7 @@ func (v *connTranslator) heard(ctx context.Context, m Message) {
 	v.tell(ctx, key, t)
 }
 
-// tell emits a text, unless it is known already.
+// tell emits a text, unless it is already known.
 func (v *connTranslator) tell(ctx context.Context, key string, t Text) {
 	if v.recent(key).add(t.Mark(), t.History) {
 		v.events.emit(ctx, t)

@@ -21,7 +21,7 @@ func newWanted(channels []Channel) *wanted {
 	return &wanted{changed: make(chan struct{}, 1), list: slices.Clone(channels), again: make(map[string]bool)}
 }
 
-// add adds a channel, or asks for it once more.
+// add adds a channel, or asks for it again.
 func (w *wanted) add(ch Channel, fold CaseMapping) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +60,7 @@ func (w *wanted) pending() (list []Channel, again map[string]bool) {
 	return slices.Clone(w.list), again
 }
 
-// fail notes why a channel does not let us in; joined removes the note.
+// fail records why a channel does not let us in; joined removes the note.
 func (w *wanted) fail(channel, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -120,7 +120,7 @@ func TestAThousandTurns(t *testing.T) {
 					cost := float64(random.IntN(250)) / 100
 					change := func(*journal.LedgerLine) {}
 					switch {
-					case rec.ReservedUSD > 0 && cost > rec.ReservedUSD: // the cap ends the turn after a request
+					case rec.ReservedUSD > 0 && cost > rec.ReservedUSD: // the client ends the turn after the request that exceeds the cap
 						cost = rec.ReservedUSD + request*random.Float64()
 					case random.IntN(10) == 0:
 						change = func(l *journal.LedgerLine) { l.CostUnknown, l.Outcome = true, string(runner.NoResult) }
@@ -328,7 +328,7 @@ func TestReleaseReportsAReservation(t *testing.T) {
 	}
 }
 
-// TestAnswers checks the three answers, also when they are repeated and after a restart.
+// TestAnswers checks the three answers, including repeated answers and a restart.
 func TestAnswers(t *testing.T) {
 	scope := budget.Scope{Kind: budget.KindTask, Name: "t"}
 	turn := func(id string) budget.Turn { return budget.Turn{Agent: "a", Message: id, Trace: "t"} }

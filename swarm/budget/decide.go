@@ -67,7 +67,7 @@ func (b *Book) Warned(w Warning) error {
 	return b.change(w.Scope, func(of *said) { of.Warned = true })
 }
 
-// A NoCapError says that a cap cannot be raised because the scope has no cap in that
+// A NoCapError reports that a cap cannot be raised because the scope has no cap in that
 // unit.
 type NoCapError struct {
 	Scope Scope
@@ -107,7 +107,7 @@ func (b *Book) raise(s Scope, by Amount) error {
 	})
 }
 
-// An OverError says that an answer came too late: its question was already over.
+// An OverError reports that an answer was too late because its question was already over.
 type OverError struct{ Scope Scope }
 
 func (e *OverError) Error() string { return "the question about " + e.Scope.String() + " is over" }
@@ -165,8 +165,8 @@ func (b *Book) Cap(s Scope, agent string) Amount {
 	return b.limit(s, agent)
 }
 
-// Number returns the number of the open question about a scope, or of the next one if none
-// is open.
+// Number returns the number of the open question about a scope, or of the next question if
+// none is open.
 func (b *Book) Number(s Scope) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -209,8 +209,8 @@ func (b *Book) Over(s Scope, agent string, number int, date string) string {
 	return ""
 }
 
-// Next ends a question about a scope when it no longer needs an answer, so that another one
-// can be asked.
+// Next ends a question about a scope when it no longer needs an answer, so that another
+// question can be asked.
 func (b *Book) Next(s Scope, number int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 	End  Answer = "end"  // each message that waits now gets one more turn
 )
 
-// Answers returns all answers, in the order in which a question names them.
+// Answers returns all answers, in the order in which questions list them.
 func Answers() []Answer { return []Answer{More, Stop, End} }
 
 // A round identifies the decisions about a scope. For a daily scope it includes the day, so
@@ -60,9 +60,9 @@ type said struct {
 	Warned bool   `json:"warned,omitempty"`
 	Asked  bool   `json:"asked,omitempty"`
 	Answer Answer `json:"answer,omitempty"`
-	// Done is the id of the last reply that was carried out, and Passed is how many
-	// messages that reply let pass. If a daemon is killed before it records the outcome
-	// of a reply, the next daemon repeats the reply.
+	// Done is the id of the last reply that was carried out, and Passed is the number of
+	// messages that the reply let pass. If a daemon is killed before it records the
+	// outcome of a reply, the next daemon repeats the reply.
 	Done   string `json:"done,omitempty"`
 	Passed int    `json:"passed,omitempty"`
 	// Passes maps the id of each message that may have one more turn to the time of the
@@ -134,8 +134,8 @@ func (b *Book) writeSaid() error {
 	return nil
 }
 
-// change lets f change today's decisions about a scope, and writes the file. If the file
-// cannot be written, the decisions do not change. The caller holds the mutex.
+// change calls f, which changes today's decisions about a scope, and writes the file. If
+// the file cannot be written, the decisions do not change. The caller holds the mutex.
 func (b *Book) change(s Scope, f func(*said)) error {
 	key, before := s.round(b.today()), maps.Clone(b.said)
 	of := b.said[key]

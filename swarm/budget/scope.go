@@ -60,7 +60,7 @@ func ScopeNamed(name string) (Scope, bool) {
 // Daily reports whether the scope ends with the day.
 func (s Scope) Daily() bool { return s.Kind == KindAgent || s.Kind == KindSwarm }
 
-// An UnknownScopeError says that no scope has the given name.
+// An UnknownScopeError reports that no scope has the given name.
 type UnknownScopeError struct {
 	Name string
 	Near []string // similar names of existing scopes, closest first
@@ -74,7 +74,7 @@ func (e *UnknownScopeError) Error() string {
 	return s
 }
 
-// Rules are the caps that are in force. The zero value contains no caps.
+// Rules are the caps that are currently in effect. The zero value contains no caps.
 type Rules struct {
 	Billing runner.Billing // of all agents; if unknown, each client reports its own
 	Warn    float64        // the fraction of a cap at which people are warned; 0 means 0.8

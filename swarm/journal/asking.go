@@ -262,7 +262,7 @@ func (s Asks) lines() iter.Seq[Asked] {
 		}
 		for line := range bytes.Lines(data) {
 			var a Asked
-			if json.Unmarshal(line, &a) == nil && !yield(a) { // skips a last line that a crash cut off
+			if json.Unmarshal(line, &a) == nil && !yield(a) { // skips a last line that a crash truncated
 				return
 			}
 		}

@@ -239,7 +239,7 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 		line, err := r.ReadBytes('\n')
 		offset += int64(len(line))
 		if err == io.EOF {
-			return true, nil // a crash cut off the last line
+			return true, nil // a crash truncated the last line
 		} else if err != nil {
 			return false, err
 		}

@@ -5,8 +5,9 @@ import (
 	"os"
 )
 
-// A DamagedError says that a file of the daemon no longer contains what the daemon wrote.
-// A power cut cannot cause that (see package durable), but a bad disk or a person can.
+// A DamagedError reports that a file of the daemon no longer contains what the daemon
+// wrote. A power cut cannot cause this damage (see package durable), but a bad disk or a
+// person can.
 type DamagedError struct {
 	Path string
 	Err  error  // the fault in the file

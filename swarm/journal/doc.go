@@ -32,10 +32,10 @@
 //	cursors/NAME.json     the number of the last event that the listener NAME has heard
 //
 // All processes of a project can add events: the daemon and the hooks of attached
-// sessions. An event is durable once [Events.Add] has returned. [Events.Tell] gives a
-// listener the events that it has not heard, in order, and moves its cursor after the
-// listener has accepted them. So a listener hears every event at least once, but after a
-// crash it may hear an event a second time.
+// sessions. An event is durable once [Events.Add] has returned. [Events.Tell] passes the
+// events that a listener has not heard to the listener, in order, and advances the
+// listener's cursor once it has accepted them. So a listener hears every event at least
+// once, but after a crash it may hear an event a second time.
 //
 // A process that repeats interrupted steps after a crash may add an event a second time.
 // Both copies have the same [Event].Key, by which a listener recognizes the second.

@@ -66,7 +66,7 @@ func (ev Event) Word() Word {
 	return ev.Notice.Word
 }
 
-// A Turn says how a turn ended.
+// A Turn describes how a turn ended.
 type Turn struct {
 	ID      string  `json:"id"`
 	Outcome string  `json:"outcome"`

@@ -168,8 +168,8 @@ func (s *Holds) Of(agent string) Hold {
 	return s.file.Agents[agent]
 }
 
-// Change lets f change an agent's hold, and writes the file. If a field of the hold
-// points to a value, f must replace the value instead of modifying it.
+// Change calls f, which changes an agent's hold, and writes the file. If a field of the
+// hold points to a value, f must replace the value instead of modifying it.
 func (s *Holds) Change(agent string, f func(*Hold)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ type Identity struct {
 // WhoAmI determines who is using the command line. It first checks the ancestors of this
 // process. If the client of a turn is among them, the user is that turn's agent,
 // regardless of the environment. If only the daemon is among them, the user is the agent
-// of the turn that left this process behind.
+// of the turn that left this process running.
 //
 // If the ancestors do not identify the user, the environment may name a running turn or
 // an agent. If it names neither, the user is the agent whose attached session is among

@@ -34,7 +34,7 @@ func Words() []Word {
 // Known reports whether w is one of [Words].
 func (w Word) Known() bool { return slices.Contains(Words(), w) }
 
-// A Severity says how serious a notice is.
+// A Severity describes how serious a notice is.
 type Severity string
 
 // The severities.
@@ -70,8 +70,8 @@ type Notice struct {
 	// process exited with code 1.
 	Why  string `json:"why,omitempty"`
 	Next string `json:"next,omitempty"` // a command that a person can type, or a sentence about what happens next
-	// Held means that the agent starts no turn until a person decides or, at a daily cap,
-	// until the next day.
+	// Held means that the agent does not start a turn until a person decides or, at a
+	// daily cap, until the next day.
 	Held    bool   `json:"held,omitempty"`
 	Results string `json:"results,omitempty"` // for AgentComplete: the channel with the results
 	Place   string `json:"place,omitempty"`   // for AgentQuestion: the channel or nick that is asked; "" means the lead

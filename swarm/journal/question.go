@@ -179,9 +179,9 @@ func (s *Questions) Add(q Question) (bool, error) {
 	return true, nil
 }
 
-// Change lets f change the question with the given key, and stores the change durably. If
-// a field of the question points to a value, f must replace the value instead of
-// modifying it.
+// Change calls f, which changes the question with the given key, and stores the result
+// durably. If a field of the question points to a value, f must replace the value instead
+// of modifying it.
 func (s *Questions) Change(key string, f func(*Question)) (Question, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,8 +35,8 @@ import (
 // running, the caller cannot be in a turn, and tracing does not check the ancestor
 // processes. That keeps send fast.
 
-// A TraceError says that a caller belongs to a turn, or claims to, but the turn cannot be
-// found. Such a caller must not act for any agent.
+// A TraceError reports that a caller belongs to a turn, or claims to, but the turn cannot
+// be found. Such a caller must not act for any agent.
 type TraceError struct{ Why string }
 
 func (e *TraceError) Error() string { return e.Why }

@@ -80,9 +80,9 @@ func (s *Service) Raise(key string, n journal.Notice, about, details string) err
 	return s.happened(ev)
 }
 
-// Unpaused raises the notice that an agent starts turns again. since is when the agent's
-// hold began. The caller ends the hold afterwards. If the daemon crashes between the two
-// steps and repeats both, the notice has the same key as before.
+// Unpaused raises the notice that an agent can start turns again. since is when the
+// agent's hold began. The caller ends the hold afterwards. If the daemon crashes between
+// the two steps and repeats both, the notice has the same key as before.
 func (s *Service) Unpaused(agent string, since time.Time, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: agent, Why: why, By: by}
 	if err := s.Raise(fmt.Sprintf("unpaused:%s:%s", agent, since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {

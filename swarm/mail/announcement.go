@@ -23,7 +23,7 @@ type Announcer interface {
 
 // An Announcement is something that people may want to see.
 type Announcement struct {
-	// Kind is [journal.Alert] also when an alert has arrived in the lead's mailbox. For a
+	// Kind is also [journal.Alert] if an alert has arrived in the lead's mailbox. For a
 	// question from the daemon it is [journal.Mail], and the sender is swarm.
 	Kind    journal.Kind
 	Message *dropbox.Message // the message to show; it is never modified

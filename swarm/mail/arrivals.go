@@ -131,7 +131,7 @@ type Origin struct {
 }
 
 // Inherited returns the envelope that a file dropped into an agent's folder inherits from
-// the turn that wrote it. The writer of the file is not certain, so the sender of the
+// the turn that wrote it. It is not certain who wrote the file, so the sender of the
 // message is still the lead, and the lead gets the answer.
 func (o Origin) Inherited() dropbox.Defaults {
 	d := dropbox.Defaults{From: dropbox.Lead}

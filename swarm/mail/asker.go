@@ -21,8 +21,8 @@ import (
 //	lead/new --reply--> agent/new --the daemon files it--> agent/done
 //	   \--turn over, no answer in time--> lead/done
 //
-// The turn's .asks file lists the questions that are waiting for a reply. A reply to any
-// other permission question is refused.
+// The turn's .asks file lists the questions that are waiting for a reply. Replies to
+// other permission questions are refused.
 
 // An Asker asks the lead in the name of one agent, and waits for answers. It is safe for
 // concurrent use.

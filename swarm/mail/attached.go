@@ -18,9 +18,9 @@ import (
 
 // An Attached handles the mail of an agent whose session is run by a person. The hooks of
 // that session's client call it for the steps that the daemon performs for other agents.
-// A turn that ends well goes through the same steps as under the daemon. The commit point
-// is when the receipt is next to the message in cur/. An Attached must be used by only
-// one goroutine. A lock makes concurrent hooks run one at a time.
+// A turn that ends well goes through the same steps as under the daemon. The receipt next
+// to the message in cur/ is the commit point. An Attached must be used by only one
+// goroutine. A lock makes concurrent hooks run one at a time.
 type Attached struct {
 	mail   *Inbox
 	advise func() string

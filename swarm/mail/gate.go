@@ -13,7 +13,7 @@ type Gate interface {
 	Ask(GateQuestion) GateVerdict
 }
 
-// A GateQuestion is about one copy of a message.
+// A GateQuestion asks about one copy of a message.
 type GateQuestion struct {
 	Message *dropbox.Message
 	To      string // the recipient's mailbox

@@ -12,7 +12,7 @@ import (
 )
 
 // Commit writes the receipt of a turn that ended well. The receipt is the commit point.
-// From then on the turn counts as done in all cases. After a crash at any step,
+// Once it is written, the turn always counts as done. After a crash at any step,
 // [Inbox.Finish] can be repeated.
 func (in *Inbox) Commit(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	r, err := in.receipt(j, out)

@@ -29,8 +29,8 @@ type court struct {
 	ended []runner.Outcome
 }
 
-// newCourt starts a supervisor whose judge plays the steps that answer returns. It must be
-// called in a synctest bubble.
+// newCourt starts a supervisor whose judge runs the steps that the function answer
+// returns. It must be called in a synctest bubble.
 func newCourt(t *testing.T, s supervisor.Settings, answer func(runner.Turn) []runnertest.Step) *court {
 	c := &court{t: t, backend: &runnertest.Scripted{Script: answer}}
 	o := c.options(s)
@@ -62,8 +62,7 @@ func (c *court) judge() *supervisor.Judge {
 	}
 }
 
-// plays plays a script step by step, so that the judge has judged each step before the
-// next one is played.
+// plays plays a script step by step, and lets the judge finish after each step.
 func (c *court) plays(lines ...string) string {
 	c.t.Helper()
 	w := c.sup.Watch("coder")
@@ -80,7 +79,8 @@ func (c *court) plays(lines ...string) string {
 	return c.verdicts()
 }
 
-// verdicts returns the same as rungs, and may be called while the judge is working.
+// verdicts returns the same result as rungs, but can be called while the judge is
+// working.
 func (c *court) verdicts() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,7 +130,8 @@ func TestTheJudgeDecides(t *testing.T) {
 	}
 }
 
-// The person who decides reads what the agent repeats, and what the judge says about it.
+// The details of an escalation tell the person what the agent repeats and what the judge
+// says about it.
 func TestAnEscalationSaysWhatTheJudgeSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("ESCALATION It waits for a password."))
@@ -213,7 +214,7 @@ func TestThePromptOfTheJudge(t *testing.T) {
 	})
 }
 
-// The judge's prompt leaves out the oldest steps of a long window.
+// The judge's prompt omits the oldest steps of a long window.
 func TestTheLongestPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := usual
@@ -231,8 +232,8 @@ func TestTheLongestPrompt(t *testing.T) {
 	})
 }
 
-// A judge that hangs blocks no turn. After a minute without its verdict the finding of the
-// rules counts.
+// A judge that hangs does not block a turn. After a minute without a verdict, the finding
+// of the rules counts.
 func TestAJudgeThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, func(runner.Turn) []runnertest.Step {
@@ -289,7 +290,7 @@ func TestAFindingWaitsWithTheNewestWindow(t *testing.T) {
 	})
 }
 
-// A verdict about an earlier message, or about steps before a resume, comes too late and
+// A verdict about an earlier message, or about steps before a resume, is too late and
 // does not count.
 func TestALateVerdict(t *testing.T) {
 	for name, then := range map[string]func(*supervisor.Supervisor, *supervisor.Watch){
@@ -311,7 +312,7 @@ func TestALateVerdict(t *testing.T) {
 	}
 }
 
-// If the judge gets no turn because its budget is spent, only the rules judge.
+// If the judge gets no turn because its budget is spent, only the rules decide.
 func TestAJudgeThatMaySpendNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("OK"))
@@ -352,7 +353,7 @@ func TestAJudgeThatFails(t *testing.T) {
 	})
 }
 
-// After a reload that removes the judge, the rules keep working.
+// After a reload that removes the judge, the rules continue to work.
 func TestTheJudgeGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("OK"))
@@ -399,7 +400,7 @@ func TestReadVerdict(t *testing.T) {
 	}
 }
 
-// The message of a judge is one short line, and every verdict except OK has one.
+// The message of a judge is one short line, and every verdict except OK has a message.
 func FuzzReadVerdict(f *testing.F) {
 	f.Add("OK")
 	f.Add("CORRECTION a\nb")

@@ -1,20 +1,20 @@
 package supervisor
 
-// A ladder counts bad verdicts in a row.
+// A ladder counts consecutive bad verdicts.
 //
 //	quiet --bad--> told --bad--> told strongly --bad--> escalated
 //	  ^             |                 |                     |
 //	  +----clean----+------clean------+     a person resumes|
 //	  +-----------------------------------------------------+
 //
-// The threshold is the number of bad verdicts in a row after which the ladder escalates.
-// If it is above 3, the agent is told strongly several times.
+// The threshold is the number of consecutive bad verdicts after which the ladder
+// escalates. If it is above 3, the agent gets several stronger whispers.
 type ladder struct {
 	bad  int
-	over bool // it has escalated
+	over bool // the ladder has escalated
 }
 
-// A rung is what a verdict leads to.
+// A rung is the consequence of a verdict.
 type rung int
 
 const (
@@ -24,7 +24,7 @@ const (
 	escalate
 )
 
-// down counts a bad verdict, and returns what it leads to.
+// down counts a bad verdict, and returns its consequence.
 func (l *ladder) down(threshold int) rung {
 	if l.over {
 		return nothing
@@ -40,12 +40,13 @@ func (l *ladder) down(threshold int) rung {
 	return stronger
 }
 
-// clean handles a clean verdict. After an escalation only a person resets the ladder.
+// clean handles a clean verdict. After an escalation, only a person can reset the ladder.
 func (l *ladder) clean() {
 	if !l.over {
 		l.bad = 0
 	}
 }
 
-// last reports whether at least two bad verdicts are counted and the next one escalates.
+// last reports whether at least two bad verdicts have been counted and the next one
+// escalates.
 func (l *ladder) last(threshold int) bool { return !l.over && l.bad >= 2 && l.bad == threshold-1 }

@@ -3,7 +3,7 @@ package supervisor
 // A Rule is a pattern of steps that makes an agent look stuck.
 type Rule string
 
-// The rules, as the configuration names them, and the judge.
+// The rules, with their names in the configuration, and the judge.
 const (
 	SameCall           Rule = "same_call"
 	SameError          Rule = "same_error"
@@ -11,17 +11,18 @@ const (
 	ByJudge            Rule = "judge"
 )
 
-// A Finding says what the rules found.
+// A Finding is a result of the rules, or of the judge.
 type Finding struct {
 	Rule  Rule
-	Count int    // how many times the same thing was tried, or how many steps changed nothing
-	About string // the call, for the first two rules
-	Error string // its failure, for SameError
-	Sub   bool   // a sub-agent did it
+	Count int    // how many times the same call or failure was repeated, or how many steps changed no file
+	About string // the call, for SameCall and SameError
+	Error string // the failure of the call, for SameError
+	Sub   bool   // a sub-agent made the steps
 }
 
-// flagged applies the rules to the last step of a window. That step must be complete. Steps
-// of other sub-agents, and those before a new message or a compaction, do not count.
+// flagged applies the rules for repeated calls and failures to the last step of a window.
+// That step must be complete. Steps of other sub-agents, and steps before a new message or
+// a compaction, do not count.
 func flagged(window []*Step, s Settings) (f Finding, bad bool) {
 	last := window[len(window)-1]
 	for i := range last.Calls {
@@ -48,10 +49,11 @@ func flagged(window []*Step, s Settings) (f Finding, bad bool) {
 	return f, f.Count > 0
 }
 
-// sameCalls counts the steps at the end of a window that have a call with the input and
-// the result of c, a call of the last step. The count ends at a step in which the same
-// input gave another result, or in which a file changed. If c only reads, the count also
-// ends at a step that read something new, because an agent may look something up again.
+// sameCalls counts the steps at the end of a window that contain a call with the same
+// input and result as c. c is a call of the last step. The count ends at a step in which
+// the same input gave another result, or in which a file changed. If c only reads, the
+// count also ends at a step that read something new, because an agent may need to read
+// something again.
 func sameCalls(window []*Step, c *Call) (n int) {
 	last := window[len(window)-1]
 	for i := len(window) - 1; i >= 0; i-- {
@@ -80,9 +82,10 @@ func sameCalls(window []*Step, c *Call) (n int) {
 	return n
 }
 
-// sameErrors counts the steps at the end of a window that failed like c, a call of the
-// last step. Only steps after the last success of such a call count. In weight, a failure
-// after a file was changed counts half, because the agent is trying something.
+// sameErrors counts the steps at the end of a window that contain the same failure as c.
+// c is a call of the last step. Only steps after the last success of such a call count.
+// In weight, a failure after a file change counts half, because the agent is trying
+// something.
 func sameErrors(window []*Step, c *Call) (times, weight int) {
 	last := window[len(window)-1]
 	halves, moved := 0, false
@@ -117,7 +120,8 @@ func sameErrors(window []*Step, c *Call) (times, weight int) {
 	return times, halves / 2
 }
 
-// subject returns the program, file or address of a call, as failureOf compares it.
+// subject returns the program, file or address of a call, in the form that failureOf
+// uses.
 func (c *Call) subject() string {
 	if c.Command != "" {
 		return program(c.Command)

@@ -14,37 +14,37 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Step is one message of an agent with the results of its tool calls.
+// A Step is one message of an agent and the results of its tool calls.
 type Step struct {
-	Parent string // the call whose sub-agent made the step; "" if the agent itself made it
+	Parent string // the call that started the sub-agent that made the step; "" if the agent itself made it
 	Text   string // the beginning of the message's text
 	Calls  []Call
 
-	reply string // the client's id of the message; "" if it has none
-	part  int    // grows with each message and compaction; steps of different parts are not compared
-	seen  bool   // the rules have judged it
+	reply string // the client's id for the message; "" if the message has no id
+	part  int    // increases with each message and compaction; steps of different parts are not compared
+	seen  bool   // the rules have judged the step
 }
 
 // A Call is one tool call of a step.
 type Call struct {
 	Tool    string
-	About   string // the command, the path or the address; otherwise the beginning of the input
+	About   string // the command, path or address; for other calls the beginning of the input
 	Command string // the command line, if the call runs one
-	File    string // the file that it changes if it succeeds, or ""
+	File    string // the file that the call changes if it succeeds, or ""
 	Result  string // the beginning of the result
-	Done    bool   // it has its result
+	Done    bool   // the call has a result
 	Failed  bool
-	Waits   bool // it only waits for somebody, or for work elsewhere
-	Ours    bool // it uses a tool of the swarm
+	Waits   bool // the call only waits for somebody or for remote work
+	Ours    bool // the call uses a tool of the swarm
 
 	id      string
 	input   uint64 // hash of the tool and its input
 	result  uint64 // hash of the result
 	failure string // see failureOf; "" if the call did not fail
-	fresh   bool   // no earlier call of the part had the same input and result
+	fresh   bool   // no earlier call in the same part had the same input and result
 }
 
-// Limits of the strings in a step, in columns; see [screen.Short].
+// Maximum widths, in columns, of the strings in a step; see [screen.Short].
 const (
 	mostText  = 600
 	mostAbout = 200
@@ -76,7 +76,7 @@ func cmpOr(texts ...string) string {
 	return ""
 }
 
-// withoutNotes returns an input in a canonical form, without the description that a model
+// withoutNotes returns an input in canonical form, without the description that the model
 // writes for people.
 func withoutNotes(input json.RawMessage) []byte {
 	var fields map[string]any
@@ -86,7 +86,7 @@ func withoutNotes(input json.RawMessage) []byte {
 		return input
 	}
 	delete(fields, "description")
-	canonical, _ := json.Marshal(fields) // a value from JSON always encodes
+	canonical, _ := json.Marshal(fields) // a value decoded from JSON can always be encoded
 	return canonical
 }
 
@@ -106,7 +106,7 @@ func (c *Call) answer(b *streamjson.Block) {
 // lasted matches durations such as 0.034s or 12.5 ms, which differ from run to run.
 var lasted = compiled(`\b\d+\.\d+ ?(?:ns|µs|us|ms|s|sec|secs|second|seconds)\b`)
 
-// plainResult returns a result in which every duration is replaced by 0s.
+// plainResult replaces every duration in a result by 0s.
 func plainResult(text string) string {
 	return lasted().ReplaceAllLiteralString(strings.TrimSpace(text), "0s")
 }
@@ -114,9 +114,9 @@ func plainResult(text string) string {
 // exitLine is the line in which Claude Code reports the exit status of a command.
 var exitLine = compiled(`^(?:Error: )?Exit code \d+\n`)
 
-// failureOf returns a failure in a form that is equal for calls of the same program, file
-// or address that fail with the same text. A failure without text equals only a failure of
-// the same call.
+// failureOf returns a string that identifies a failure. It is the same for all calls with
+// the same program, file or address that fail with the same text. For a failure without
+// text, it is the same only for the same call.
 func failureOf(c *Call, text string) string {
 	about := c.About
 	if c.Command != "" {
@@ -131,7 +131,7 @@ func failureOf(c *Call, text string) string {
 	return strings.Join([]string{c.Tool, about, text}, "\x00")
 }
 
-// program returns the program of a command, with the word after it unless that is a flag.
+// program returns the program of a command, and the next word unless it is a flag.
 func program(command string) string {
 	if head, tail, ok := strings.Cut(command, "&&"); ok && strings.HasPrefix(command, "cd ") && !strings.ContainsAny(head, ";|") {
 		command = tail
@@ -146,15 +146,15 @@ func program(command string) string {
 	return words[0]
 }
 
-// pause matches commands that wait, such as sleep and claude-swarm ask.
+// pause matches commands that only wait, such as sleep and claude-swarm ask.
 var pause = compiled(`(?:^|[\s;&|(])(?:sleep\s+[\d$.]|claude-swarm\s(?:.*\s)?(?:ask|wait|watch|--wait\S*)(?:\s|$))`)
 
 func pauses(command string) bool { return pause().MatchString(command) }
 
-// reads matches commands whose program changes no file.
+// reads matches commands whose program does not change files.
 var reads = compiled(`^\s*(?:cat|head|tail|ls|pwd|grep|rg|wc|which|file|stat|du|df|ps|date|echo|tree|git\s+(?:status|log|diff|show|blame|grep|ls-files|rev-parse))(?:\s|$)`)
 
-// onlyReads reports whether a command certainly changes no file.
+// onlyReads reports whether a command is certain not to change a file.
 func onlyReads(command string) bool {
 	if strings.ContainsAny(command, "><`$(") {
 		return false
@@ -167,8 +167,8 @@ func onlyReads(command string) bool {
 	return true
 }
 
-// changes reports whether the call may have changed a file that no earlier call changed in
-// the same way.
+// changes reports whether the call may have changed a file, and no earlier call made the
+// same change.
 func (c *Call) changes() bool {
 	switch {
 	case !c.Done || !c.fresh:
@@ -184,24 +184,24 @@ func (c *Call) looks() bool {
 	return !c.Failed && c.File == "" && (c.Command == "" || onlyReads(c.Command))
 }
 
-// counts reports whether the step counts as work: at least one of its finished calls
-// neither waited nor used a tool of the swarm.
+// counts reports whether the step counts as work. It does if at least one of its finished
+// calls neither waited nor used a tool of the swarm.
 func (s *Step) counts() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Done && !c.Waits && !c.Ours })
 }
 
-// open reports whether a call of the step has no result yet.
+// open reports whether any call of the step does not have a result yet.
 func (s *Step) open() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return !c.Done })
 }
 
-// changes reports whether a call of the step changes a file.
+// changes reports whether any call of the step changes a file.
 func (s *Step) changes() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.changes() })
 }
 
-// compiled returns a function that compiles a pattern on its first call: most commands of
-// claude-swarm, such as send, need no pattern.
+// compiled returns a function that compiles a pattern on its first call, because most
+// commands of claude-swarm, such as send, do not need any pattern.
 func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -7,36 +7,37 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Settings say when an agent counts as stuck. 0 switches a rule off.
+// Settings determine when an agent counts as stuck. 0 disables a rule.
 type Settings struct {
-	Window int // how many steps of the agent, and of each sub-agent, are remembered
-	// Interval is the number of steps after which the judge is asked. Without a judge, that
-	// many steps without a finding are a clean verdict.
+	Window int // number of steps of the agent, and of each sub-agent, that are remembered
+	// Interval is the number of steps after which the judge is asked. Without a judge, this
+	// number of steps without a finding counts as a clean verdict.
 	Interval  int
-	Threshold int // how many bad verdicts in a row escalate
+	Threshold int // number of consecutive bad verdicts that lead to an escalation
 
-	SameCall           int // steps with the same call and result, with no file changed in between
-	SameError          int // steps with the same failure
-	StepsWithoutChange int // steps in which an agent that may write changes no file
+	SameCall           int // number of steps with the same call and result, and no file change in between
+	SameError          int // number of steps with the same failure
+	StepsWithoutChange int // number of steps in which an agent that may write does not change a file
 }
 
-// Options are the settings and functions of a Supervisor, which acts only through them.
+// Options contains the settings and functions of a Supervisor. A Supervisor acts only
+// through these functions.
 type Options struct {
 	Settings Settings
-	// OnWhisper is called with each whisper, OnEscalation with each escalation, in the
-	// goroutine of Watch.Event, Watch.End or Run. They must not block, and may not call the
-	// Watch of the same agent.
+	// OnWhisper is called with each whisper, and OnEscalation with each escalation, in the
+	// goroutine of Watch.Event, Watch.End or Run. They must not block, and must not call
+	// the Watch of the same agent.
 	OnWhisper    func(Whisper)
 	OnEscalation func(Escalation)
-	// Note gets a line for the log of an agent about what the judge did, and the id of the
-	// message that the agent worked on; it may be nil.
+	// Note is called with a line about the judge for the log of an agent, and the id of
+	// the message that the agent worked on. It may be nil.
 	Note func(agent, message, line string)
-	// Judge is the model that judges; nil means that only the rules do.
+	// Judge is the model that judges the steps. If it is nil, only the rules are used.
 	Judge *Judge
 }
 
-// A Supervisor watches the agents of a swarm, each with a [Watch]. It is safe for
-// concurrent use.
+// A Supervisor watches the agents of a swarm, using a [Watch] for each agent. It is safe
+// for concurrent use.
 type Supervisor struct {
 	opts  Options
 	cases *docket
@@ -47,8 +48,8 @@ type Supervisor struct {
 	watches  map[string]*Watch
 }
 
-// New returns a Supervisor. The rules work at once. The judge works only while Run is
-// running.
+// New returns a Supervisor. The rules are active immediately. The judge is active only
+// while Run is running.
 func New(o Options) *Supervisor {
 	if o.Note == nil {
 		o.Note = func(string, string, string) {}
@@ -56,8 +57,8 @@ func New(o Options) *Supervisor {
 	return &Supervisor{opts: o, cases: newDocket(), settings: o.Settings, judge: o.Judge, watches: map[string]*Watch{}}
 }
 
-// Run gives the judge one window after another until ctx is done. It blocks, and leaves
-// no judgement running when it returns.
+// Run passes one window after another to the judge until ctx is done. It blocks, and no
+// judgement is running when it returns.
 func (s *Supervisor) Run(ctx context.Context) {
 	for {
 		q, ok := s.cases.next(ctx)
@@ -65,7 +66,7 @@ func (s *Supervisor) Run(ctx context.Context) {
 			return
 		}
 		_, judge := s.inForce()
-		if judge == nil { // a reload removed it
+		if judge == nil { // a reload removed the judge
 			q.watch.judged(q, Verdict{}, false)
 			continue
 		}
@@ -94,7 +95,7 @@ func (s *Supervisor) inForce() (Settings, *Judge) {
 	return s.settings, s.judge
 }
 
-// Watch returns the watch of an agent, the same one at every call.
+// Watch returns the watch of an agent. It returns the same watch in every call.
 func (s *Supervisor) Watch(agent string) *Watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,11 +116,11 @@ func (s *Supervisor) Forget(agent string) {
 	s.cases.drop(w)
 }
 
-// A Turn is what a supervisor needs to know about a turn that begins.
+// A Turn contains the data that a supervisor needs about a turn that begins.
 type Turn struct {
 	ID      string
 	Message string       // the id of the message that it works on
-	Task    string       // the work in one line, such as the first line of the message
-	Tools   runner.Tools // the meaning of the client's tool calls
+	Task    string       // the work on one line, such as the first line of the message
+	Tools   runner.Tools // interprets the client's tool calls
 	Writes  bool         // the agent may change files
 }

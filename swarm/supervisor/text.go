@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// again is the end of a judge's stronger whisper.
+// again is appended to a stronger whisper from the judge.
 const again = " You were told before. If this continues, you will be paused and a person will be asked. If you are stuck, ask for what you need."
 
-// advice returns the whisper about a finding of the rules.
+// advice returns the message of the whisper about a finding of the rules.
 func (f Finding) advice(strong bool) string {
 	who, whom := "You", "you"
 	if f.Sub {
@@ -51,8 +51,8 @@ func (f Finding) retries() int {
 	return 0
 }
 
-// details returns what an agent did and what the judge said, in lines for the person who
-// decides.
+// details describes what an agent did and what the judge said, in lines for the person
+// who decides.
 func (f Finding) details(v Verdict) string {
 	who := "It"
 	if f.Sub {

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// A Watch watches the turns of one agent, one after the other. It is safe for concurrent
-// use; Begin, Event and End of a turn are called in that order.
+// A Watch watches the turns of one agent, one after another. It is safe for concurrent
+// use. For each turn, Begin, Event and End must be called in that order.
 type Watch struct {
 	sup   *Supervisor
 	agent string
@@ -21,22 +21,22 @@ type Watch struct {
 	session string
 	part    int              // changes with each message and compaction
 	life    int              // changes when the window and the ladder are reset
-	steps   int              // complete steps of the agent in this turn; part of the ids
-	current map[string]*Step // the unfinished step of each sub-agent; the key "" is the agent
+	steps   int              // number of complete steps of the agent in this turn; part of the ids
+	current map[string]*Step // the unfinished step of each sub-agent, and of the agent with the key ""
 	window  []*Step          // complete and unfinished steps, oldest first
-	idle    int              // steps of the agent since a file changed
-	due     int              // steps since the judge was asked, or since the last finding
+	idle    int              // number of steps of the agent since a file changed
+	due     int              // number of steps since the judge was asked, or since the last finding
 
 	ladder ladder
 	heard  bool     // the agent has made a step since the last whisper
-	acted  bool     // it has made a step without a finding since then
+	acted  bool     // the agent has made a step without a finding since the last whisper
 	last   *Finding // the finding that led to the last whisper
 
-	out []any // whispers and escalations, for [Watch.give] to pass on once mu is free
+	out []any // whispers and escalations that [Watch.give] passes on once mu is unlocked
 }
 
-// Begin says that a turn begins, or that a later daemon begins to follow it. After an
-// escalation a turn begins only when a person lets the agent continue; see Resume.
+// Begin is called when a turn begins, or when a later daemon starts to follow it. After
+// an escalation, a turn begins only when a person lets the agent continue. See Resume.
 func (w *Watch) Begin(t Turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,8 +54,8 @@ func (w *Watch) Begin(t Turn) {
 	w.turn, w.current = t, map[string]*Step{}
 }
 
-// Resume says that a person lets the agent continue after an escalation. The ladder is
-// reset, and earlier steps do not count.
+// Resume is called when a person lets the agent continue after an escalation. It resets
+// the ladder, and earlier steps no longer count.
 func (w *Watch) Resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +69,7 @@ func (w *Watch) reset() {
 	w.idle, w.due = 0, 0
 }
 
-// Event adds an event of the turn. It keeps nothing of ev.
+// Event adds an event of the turn. It does not retain any part of ev.
 func (w *Watch) Event(ev *streamjson.Event) {
 	w.mu.Lock()
 	defer w.give()
@@ -88,16 +88,17 @@ func (w *Watch) Event(ev *streamjson.Event) {
 	case streamjson.KindUser:
 		w.answers(ev)
 	case streamjson.KindCompact:
-		w.part++ // the agent may have to look at everything again
+		w.part++ // the agent may have to read everything again
 	case streamjson.KindResult:
 		w.close()
 	}
 }
 
-// End says that the turn has ended. If at least two bad verdicts are counted, the next one
-// escalates, and the agent has made no good step since the last whisper, the end of the
-// turn counts as that verdict: the next turn would continue like this one. The last
-// whisper must have been about repeated calls or failures of the agent itself.
+// End is called when the turn has ended. If at least two bad verdicts have been counted,
+// the next one escalates, and the agent has made no good step since the last whisper, the
+// end of the turn counts as that verdict, because the next turn would continue in the same
+// way. This applies only if the last whisper was about repeated calls or failures of the
+// agent itself.
 func (w *Watch) End() {
 	w.mu.Lock()
 	defer w.give()
@@ -109,7 +110,7 @@ func (w *Watch) End() {
 	}
 }
 
-// renew begins another session.
+// renew starts a new session.
 func (w *Watch) renew(session string) {
 	if w.session != "" {
 		w.reset()
@@ -119,7 +120,7 @@ func (w *Watch) renew(session string) {
 	clear(w.current)
 }
 
-// says adds a message of the agent, or a part of one.
+// says adds a message of the agent, or a part of a message.
 func (w *Watch) says(ev *streamjson.Event) {
 	if len(ev.Blocks) == 0 {
 		return
@@ -151,8 +152,8 @@ func (w *Watch) says(ev *streamjson.Event) {
 }
 
 // push adds a step to the window. If the window has too many steps of the same agent or
-// sub-agent, push drops the oldest of them. If it has too many steps in all, push drops
-// the oldest of all.
+// sub-agent, push drops the oldest of them. If the total number of steps is too large,
+// push drops the oldest step in the window.
 func (w *Watch) push(s *Step) {
 	settings, _ := w.sup.inForce()
 	w.window = append(w.window, s)
@@ -171,7 +172,7 @@ func (w *Watch) push(s *Step) {
 	w.window = slices.Delete(w.window, i, i+1)
 }
 
-// answers adds results of tools.
+// answers adds the results of tool calls.
 func (w *Watch) answers(ev *streamjson.Event) {
 	for i := range ev.Blocks {
 		b := &ev.Blocks[i]
@@ -193,7 +194,7 @@ func (w *Watch) answers(ev *streamjson.Event) {
 }
 
 // fresh reports whether no other call in the same part, by the same agent or sub-agent,
-// has the input and the result of c. The parameter "of" is the step of c.
+// has the same input and result as c. The parameter "of" is the step of c.
 func (w *Watch) fresh(of *Step, c *Call) bool {
 	for _, s := range w.window {
 		if s.part != of.part || s.Parent != of.Parent {
@@ -216,8 +217,8 @@ func (w *Watch) close() {
 	clear(w.current)
 }
 
-// complete judges a complete step. A step to which the client adds another call becomes
-// complete a second time, but is judged only once.
+// complete judges a complete step. If the client adds another call to a step, the step
+// becomes complete a second time but is judged only once.
 func (w *Watch) complete(s *Step) {
 	if s.seen {
 		return
@@ -256,7 +257,7 @@ func (w *Watch) complete(s *Step) {
 	}
 }
 
-// trouble runs the rules for a complete step.
+// trouble applies the rules to a complete step.
 func (w *Watch) trouble(s *Step, settings Settings) (Finding, bool) {
 	if s.changes() {
 		w.idle = 0
@@ -281,7 +282,7 @@ func (w *Watch) stuckWithoutChange(s Settings) bool {
 // if there is one.
 func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
 	if v.Action == Escalate && w.ladder.bad == 0 && settings.Threshold > 2 {
-		w.ladder.bad = 1 // the agent gets one whisper, as the last warning, before a person is told
+		w.ladder.bad = 1 // the agent gets one whisper as a last warning before a person is told
 	} else if v.Action == Escalate && w.ladder.bad > 0 {
 		w.ladder.bad = max(w.ladder.bad, settings.Threshold-1)
 	}
@@ -305,14 +306,14 @@ func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
 	}
 }
 
-// ask puts the window on the docket of the judge. f is what the rules found, or nil.
+// ask adds the window to the judge's docket. f is the finding of the rules, or nil.
 func (w *Watch) ask(f *Finding) {
 	w.sup.cases.add(&question{watch: w, message: w.turn.Message, life: w.life, finding: f, prompt: describe(w.agent, w.turn, w.window, f)})
 }
 
 // judged handles the verdict of the judge. If the verdict is not usable, the finding of the
-// rules counts. A verdict about an earlier message, or about steps before a reset, is
-// ignored.
+// rules is used instead. A verdict about an earlier message, or about steps before a reset,
+// is ignored.
 func (w *Watch) judged(q *question, v Verdict, usable bool) {
 	w.mu.Lock()
 	defer w.give()
@@ -328,13 +329,13 @@ func (w *Watch) judged(q *question, v Verdict, usable bool) {
 		w.bad(settings, f, v)
 	case !usable && q.finding != nil:
 		w.bad(settings, *q.finding, Verdict{})
-	case !usable && w.stuckWithoutChange(settings): // stuck, although no rule flagged this step
+	case !usable && w.stuckWithoutChange(settings): // the agent is stuck, although no rule flagged this step
 	default:
 		w.ladder.clean()
 	}
 }
 
-// give empties w.out: it passes each whisper and escalation to its function in the
+// give empties w.out, and passes each whisper and escalation to its function in the
 // options.
 func (w *Watch) give() {
 	w.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// script makes a recording from lines in the form of testdata/calm/seen.txt.
+// script creates a recording from lines in the format of testdata/calm/seen.txt.
 func script(t *testing.T, lines ...string) recording {
 	t.Helper()
 	w := newWriter(t.Name(), "claude")
@@ -40,7 +40,7 @@ const (
 	edited = "Edit `a.go|1` = The file a.go has been updated."
 )
 
-// Each case has the steps of an agent and the rungs that they lead to.
+// Each case contains the steps of an agent and the expected rungs.
 func TestWhatIsFlagged(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
@@ -104,7 +104,7 @@ func TestWhatIsFlagged(t *testing.T) {
 
 func TestStepsWithoutChange(t *testing.T) {
 	s := usual
-	s.Interval = 40 // 40 steps of reading give no clean verdict
+	s.Interval = 40 // fewer than 40 steps of reading do not lead to a clean verdict
 	for name, c := range map[string]struct {
 		lines []string
 		want  string
@@ -134,7 +134,8 @@ func TestStepsWithoutChange(t *testing.T) {
 			t.Errorf("%s, of an agent that may not write: %q", name, h.rungs())
 		}
 	}
-	// With the usual interval no clean verdict comes between the verdicts of this rule.
+	// With the usual interval, there is no clean verdict between the verdicts of this
+	// rule.
 	h := watch(usual, script(t, "90x Grep `a#` = #"))
 	if got := h.rungs(); got != "1 2 escalation" {
 		t.Errorf("90 steps: %q", got)
@@ -164,7 +165,7 @@ func TestRulesCanBeOff(t *testing.T) {
 	}
 }
 
-// A loop is detected if it fits into the window.
+// A loop is detected if it fits in the window.
 func TestTheWindow(t *testing.T) {
 	s := supervisor.Settings{Window: 5, Interval: 50, Threshold: 3, SameCall: 3}
 	loop := func(between int) recording {
@@ -215,7 +216,7 @@ func TestTheWordsOfAWhisper(t *testing.T) {
 	}
 }
 
-// People and their scripts rely on this text. The bridge puts the nick before it.
+// People and their scripts rely on this text. The bridge prefixes it with the nick.
 func TestTheTextOfAnEscalation(t *testing.T) {
 	e := supervisor.Escalation{Agent: "spark-culture", Task: "benchmark nemotron", Retries: 4, Why: "Retried same approach 4 times."}
 	want := `[ESCALATION] Agent spark-culture appears stuck on task "benchmark nemotron". Retried same approach 4 times. Awaiting human guidance. Reply @spark-culture resume/abort`
@@ -228,7 +229,7 @@ func TestTheTextOfAnEscalation(t *testing.T) {
 	}
 }
 
-// After an escalation the supervisor is silent until a person lets the agent continue.
+// After an escalation, the supervisor is silent until a person lets the agent continue.
 func TestAPersonLetsItGoOn(t *testing.T) {
 	for name, resume := range map[string]func(*supervisor.Watch){
 		"resumed":        (*supervisor.Watch).Resume,
@@ -254,8 +255,8 @@ func TestAPersonLetsItGoOn(t *testing.T) {
 	}
 }
 
-// The threshold is the number of the bad verdict that escalates. After a single whisper the
-// end of a turn does not count as a bad verdict.
+// The threshold is the number of bad verdicts that lead to an escalation. After a single
+// whisper, the end of a turn does not count as a bad verdict.
 func TestThresholds(t *testing.T) {
 	for threshold, want := range map[int]string{1: "escalation", 2: "1 escalation", 3: "1 2 escalation", 4: "1 2 2 escalation", 5: "1 2 2 2 escalation"} {
 		s := usual
@@ -306,7 +307,7 @@ func TestAgentsApart(t *testing.T) {
 	}
 }
 
-// New settings apply at once.
+// New settings take effect immediately.
 func TestConfigure(t *testing.T) {
 	var h heard
 	sup := supervisor.New(h.options(usual))
@@ -319,14 +320,14 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// A later daemon that follows a turn reads the same events, and must give the whispers the
-// same ids, so that no whisper is given twice.
+// A later daemon that follows a turn reads the same events, and must assign the same ids
+// to the whispers, so that no whisper is sent twice.
 func TestTheSameEventsGiveTheSameIDs(t *testing.T) {
 	rec := script(t, "4x "+fails)
 	if diff := cmp.Diff(watch(usual, rec), watch(usual, rec), cmp.AllowUnexported(heard{})); diff != "" {
 		t.Error(diff)
 	}
-	// The ids count the steps of their turn.
+	// The ids contain the number of the step in its turn.
 	h := watch(usual, script(t, "2x "+fails, "--- turn", fails))
 	if len(h.whispers) != 1 || h.whispers[0].ID != "m1-1-1-1" {
 		t.Errorf("%+v", h.whispers)
@@ -337,7 +338,7 @@ func TestTheSameEventsGiveTheSameIDs(t *testing.T) {
 func TestOddEvents(t *testing.T) {
 	var h heard
 	w := supervisor.New(h.options(usual)).Watch("coder")
-	w.Event(&streamjson.Event{Kind: streamjson.KindAssistant}) // before any turn
+	w.Event(&streamjson.Event{Kind: streamjson.KindAssistant}) // before the first turn
 	w.End()
 	rec := script(t, "3x "+fails)
 	var events []streamjson.Event
@@ -357,7 +358,8 @@ func TestOddEvents(t *testing.T) {
 	}
 }
 
-// For a client without message ids, the first call or text after a result begins a message.
+// For a client without message ids, the first call or text after a result starts a new
+// message.
 func TestStepsWithoutIDs(t *testing.T) {
 	call := func(id string) streamjson.Event {
 		return streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolUse, ID: id, Name: "execute", Input: []byte(`{"command":"make"}`)}}}
@@ -385,8 +387,8 @@ func TestStepsWithoutIDs(t *testing.T) {
 	}
 }
 
-// A message of Claude Code is one step, although it comes in several events, some of them
-// after a result.
+// A message of Claude Code is one step, although it is split into several events, some of
+// which follow a result.
 func TestAMessageInPieces(t *testing.T) {
 	rec := script(t, fails, fails, fails)
 	events := rec.turns[0].events
@@ -398,7 +400,8 @@ func TestAMessageInPieces(t *testing.T) {
 	if h := watch(usual, rec); h.rungs() != "" {
 		t.Errorf("one message: %q", h.rungs())
 	}
-	// A result event ends the message: the same id afterwards is another message.
+	// A result event ends the message. If the same id appears afterwards, it belongs to
+	// another message.
 	rec = script(t, "2x "+fails)
 	rec.turns[0].events = append(rec.turns[0].events, streamjson.Event{Kind: streamjson.KindResult}, rec.turns[0].events[2])
 	if h := watch(usual, rec); h.rungs() != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// usual has the default settings of the configuration.
+// usual contains the default settings of the configuration.
 var usual = supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, SameCall: 3, SameError: 3, StepsWithoutChange: 30}
 
 // heard collects the whispers and escalations of a supervisor.
@@ -17,7 +17,7 @@ type heard struct {
 	escalations []supervisor.Escalation
 }
 
-// options returns options whose functions fill h.
+// options returns options whose functions append to h.
 func (h *heard) options(s supervisor.Settings) supervisor.Options {
 	return supervisor.Options{
 		Settings:     s,
@@ -43,8 +43,8 @@ func play(w *supervisor.Watch, rec recording) {
 	}
 }
 
-// repeating are the recordings in which our script lets the client repeat one call until
-// a limit ends the turn.
+// repeating lists the recordings in which our script makes the client repeat one call
+// until a limit ends the turn.
 var repeating = []string{"transcripts/max_turns.jsonl", "transcripts/max_budget.jsonl"}
 
 // A calmGroup is a group of recordings of agents that make progress.
@@ -74,9 +74,10 @@ func calm(t *testing.T) []calmGroup {
 	return groups
 }
 
-// The rules whisper to no agent that makes progress. The table in docs/supervisor.md has
-// the numbers that this test prints. The unseen half of the recordings was written before
-// the rules, and first played after the rules were finished.
+// The rules do not cause whispers to agents that make progress. The table in
+// docs/supervisor.md contains the numbers that this test prints. The unseen half of the
+// recordings was written before the rules, and was not played until the rules were
+// finished.
 func TestFalseWhispers(t *testing.T) {
 	for _, group := range calm(t) {
 		turns, told := 0, 0

@@ -137,7 +137,7 @@ type compactions struct {
 	seen       int
 }
 
-// hook notes whether our hook succeeded, if ev is its answer.
+// hook records whether our hook succeeded, if ev is its answer.
 func (c *compactions) hook(ev *streamjson.Event) {
 	if c.hooks == nil {
 		return

@@ -32,8 +32,8 @@ func (c *contextSize) begin(session string, resumed bool, last int) {
 	}
 }
 
-// see notes the size of a request, in tokens. If the size shows a compaction, see returns
-// the size before the compaction, and true.
+// see records the size of a request, in tokens. If the size shows a compaction, see
+// returns the size before the compaction, and true.
 func (c *contextSize) see(tokens int) (before int, fell bool) {
 	if tokens <= 0 {
 		return 0, false // codex reports 0 when it reports an error

@@ -154,7 +154,7 @@ func (t *tracker) end(out *runner.Outcome, stays bool) {
 	}
 }
 
-// noteFile notes the file that a tool call is about to write, if it is in the mailbox's
+// noteFile records the file that a tool call is about to write, if it is in the mailbox's
 // folder.
 func (t *tracker) noteFile(tool string, input []byte) {
 	path := t.memory.tools.Changes(tool, input)

@@ -1,11 +1,11 @@
-// Package backends runs turns of each ACP backend with its real client and a scripted model
-// on loopback, and prints which backend keeps which promise:
+// Package backends runs turns on each ACP backend with its real client and a scripted model
+// on loopback, and prints which guarantees each backend meets:
 //
 //	make backends         the rows that an agent needs
 //	make backends-full    all rows
 //
-// Each row runs once for each client, without a retry. The list acptest.Cannot names the
-// rows that a client cannot pass, with the reason; these rows are printed as "no". The
+// Each row runs once per client, without a retry. The list acptest.Cannot contains the
+// rows that a client cannot pass, with the reasons; these rows are printed as "no". The
 // test fails if a row that is not in the list fails, or if a row in the list passes.
 //
 // The clients are those that `make acp-tools` installs. TestMixedSwarm also needs Claude

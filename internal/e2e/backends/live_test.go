@@ -23,7 +23,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A live is a backend with its real client, in a new home folder.
+// live is a backend with its real client and a new home folder.
 type live struct {
 	t       *testing.T
 	backend runner.Backend
@@ -79,7 +79,7 @@ func (l *live) turn(script string, s runner.Session) runner.Turn {
 	id := journal.TurnID(dropbox.NewID(), 0, 1)
 	file := func(name string) string { return filepath.Join(l.files, fmt.Sprintf("%d-%s", l.turns, name)) }
 	base := slices.Concat(l.home.Env, []string{"PATH=" + filepath.Dir(l.home.Program) + ":" + os.Getenv("PATH")})
-	// Our tools accept calls only from a turn that the project knows.
+	// Our tools accept calls only from a turn that is recorded in the project.
 	record := journal.Record{Turn: id, Agent: "coder", Backend: l.home.Client.Name, Tools: true, Begun: time.Now()}
 	if err := record.WriteVolatile(journal.HomeOf(l.home.Work)); err != nil {
 		l.t.Fatal(err)
@@ -107,7 +107,8 @@ func (l *live) permit(_ context.Context, r runner.PermissionRequest) runner.Deci
 	return runner.Decision{Request: r, Allowed: l.allow, Rule: "test", At: time.Now()}
 }
 
-// run runs a script until it ends. It returns an error if a process is left over.
+// run runs a script until it ends. It returns an error if a process is still running
+// afterwards.
 func (l *live) run(script string, s runner.Session) (runner.Outcome, error) {
 	return l.runUntil(l.t.Context(), l.turn(script, s))
 }
@@ -120,7 +121,7 @@ func (l *live) runUntil(ctx context.Context, turn runner.Turn) (runner.Outcome, 
 	return out, nil
 }
 
-// good runs a script that must succeed.
+// good runs a script and fails the test unless the turn succeeds.
 func (l *live) good(script string, s runner.Session) (runner.Outcome, error) {
 	out, err := l.run(script, s)
 	if err == nil && out.End != runner.Done {
@@ -129,7 +130,7 @@ func (l *live) good(script string, s runner.Session) (runner.Outcome, error) {
 	return out, err
 }
 
-// ends runs a script that must end with want.
+// ends runs a script and fails the test unless the turn ends with want.
 func (l *live) ends(script string, s runner.Session, want runner.End) (runner.Outcome, error) {
 	out, err := l.run(script, s)
 	if err == nil && out.End != want {
@@ -144,7 +145,7 @@ func resumed(out runner.Outcome) runner.Session {
 	return runner.Session{ID: out.Session, How: runner.Resume}
 }
 
-// sent reports whether the newest request with tools contains a text.
+// sent reports whether the newest request with tools contains the given text.
 func (l *live) sent(text string) bool {
 	for _, r := range slices.Backward(l.model.Requests()) {
 		if !r.Side {

@@ -51,9 +51,9 @@ func run(m *testing.M) (int, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	// One of the clients makes an empty .git in the folder for temporary files. Then the
-	// projects of other tests seem to be in a repository. The .git is removed afterwards,
-	// unless it existed before.
+	// One of the clients creates an empty .git in the folder for temporary files, which
+	// makes the projects of other tests appear to be in a repository. The .git is removed
+	// afterwards, unless it existed before.
 	stray := filepath.Join(os.TempDir(), ".git")
 	if _, err := os.Stat(stray); err != nil {
 		defer os.Remove(stray)

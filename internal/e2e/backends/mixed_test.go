@@ -24,11 +24,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// steps are the steps of one piece of work. Each agent does its own step and hands the next
-// step to an agent with a different kind of client.
+// steps are the steps of one piece of work. Each agent does its own step and passes the
+// next step to an agent with a different kind of client.
 var steps = []struct {
 	agent, backend string
-	script         string // what the agent's model does; {r} is the number of the round
+	script         string // script for the agent's model; {r} is the round number
 }{
 	{"planner", "claude", ""},
 	{"coder", "codex", "@write feature-{r}.txt it works\n"},
@@ -86,7 +86,7 @@ func TestMixedSwarm(t *testing.T) {
 	}
 }
 
-// mixed is a project whose agents have clients of all kinds.
+// mixed is a project whose agents use clients of every kind.
 type mixed struct {
 	t   *testing.T
 	dir string
@@ -151,8 +151,8 @@ func newMixed(t *testing.T) *mixed {
 }
 
 // script returns a function that makes the task for the agent of step i in a round. The
-// task contains a call that sends the next agent its task. The call's key prevents a
-// repeated turn from sending the task twice.
+// task contains a call that sends the next agent its task. Because the call has a key, a
+// repeated turn does not send the task twice.
 func (m *mixed) script(i int) func(round int) (to, body, key string) {
 	return func(round int) (string, string, string) {
 		to, key := steps[i].agent, fmt.Sprintf("round-%d-%s", round, steps[i].agent)

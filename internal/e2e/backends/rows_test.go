@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// tests contains the test for each row of [acptest.Rows].
+// tests maps each row of [acptest.Rows] to its test.
 var tests = map[string]func(*live) error{
 	"start":   start,
 	"turn":    turn,
@@ -73,9 +73,9 @@ func turn(l *live) error {
 	return err
 }
 
-// remove makes a folder and returns a script with a command that removes it. Every client
-// asks permission for this command. The function there reports whether the folder still
-// exists.
+// remove creates a folder and returns a script with a command that removes it. Every
+// client asks permission for this command. The returned function reports whether the
+// folder still exists.
 func (l *live) remove() (script string, there func() bool, err error) {
 	dir := filepath.Join(l.home.Work, "sub")
 	return "@sh rm -rf sub\n@say after it", func() bool { _, err := os.Stat(dir); return err == nil }, os.Mkdir(dir, 0o700)
@@ -159,8 +159,8 @@ func cancelled(l *live) error {
 	return err
 }
 
-// wait waits until the current minute is over: gemini 0.61.0 cannot resume a session in
-// the minute in which it began.
+// wait waits until the current minute is over, because gemini 0.61.0 cannot resume a
+// session within the calendar minute in which it began.
 func (l *live) wait() {
 	if l.home.Client.Name == "gemini" {
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(61 * time.Second)))
@@ -255,7 +255,7 @@ func nothingLeft(l *live) error {
 	return err
 }
 
-// sleeping returns the running sleep commands of this client. They are recognized by the
+// sleeping returns the running sleep commands of this client. It recognizes them by the
 // client's home folder in their environment.
 func (l *live) sleeping() []string {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")

@@ -30,7 +30,8 @@ func note(client, row, result string) {
 	results.of[client][row] = result
 }
 
-// check runs a row's test for a client. The result must agree with [acptest.Cannot].
+// check runs a row's test for a client. The test fails if the result disagrees with
+// [acptest.Cannot].
 func check(t *testing.T, c acptest.Client, r acptest.Row) {
 	began := time.Now()
 	err := tests[r.Name](newLive(t, c))

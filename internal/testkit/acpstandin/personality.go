@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// A Personality says how one real client differs from the others. It is data that JSON can
-// change.
+// A Personality describes how one real client differs from the others. It is data that
+// JSON can change.
 type Personality struct {
 	Name    string `json:"name"`    // agentInfo.name
 	Title   string `json:"title"`   // agentInfo.title; "" is left out
@@ -90,7 +90,7 @@ type Option struct {
 	Name string `json:"name"`
 }
 
-// An Error says how the client reports an error of its model's service.
+// An Error describes how the client reports an error of its model's service.
 type Error struct {
 	Statuses []int `json:"statuses"` // empty: all
 	// As is error (a JSON-RPC error), code (one with the status as its code), login (one that

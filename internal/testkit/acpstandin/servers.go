@@ -23,7 +23,7 @@ type server struct {
 	wrapped bool // the client marks its results as text from another program
 }
 
-// A serverSpec says how to start a server.
+// A serverSpec describes how to start a server.
 type serverSpec struct {
 	name, command string
 	args, env     []string

@@ -64,7 +64,7 @@ func sessionDir(getenv func(string) string, cwd string) string {
 	return filepath.Join(config, "standin", fmt.Sprintf("%016x", h.Sum64()))
 }
 
-// A missingError says that a session to resume does not exist.
+// A missingError reports that a session to resume does not exist.
 type missingError struct{ id string }
 
 func (e *missingError) Error() string { return "No conversation found with session ID: " + e.id }
