@@ -135,16 +135,26 @@ func TestACapEndsASubAgent(t *testing.T) {
 }
 
 // If the cap was set by a person in the agent's command and not by claude-swarm, a turn
-// that reaches the cap counts as failed.
+// that reaches the cap in the middle of its work counts as failed. A complete answer counts.
 func TestACapInTheCommand(t *testing.T) {
-	scenario := `{"replies":[` + thirty(`"name":"loop","times":-1,`+bash("echo worked")) + `],` + freeSide + `}`
-	p := newProject(t, scenario, "  coder: {}\n")
-	turn := p.capTurn("Work on it", 5)
-	turn.Spec.Command = append(turn.Spec.Command, "--max-budget-usd", "0.5")
-	out := p.runCapped(turn, scenario)
-	if out.End != runner.Failed || math.Abs(out.CostUSD-0.6) > 1e-6 || !strings.Contains(out.Hint, "--max-budget-usd") {
-		t.Errorf("ended %s (%s; %s) for %v USD, want %s for 0.6", out.End, out.Reason, out.Hint, out.CostUSD, runner.Failed)
+	inCommand := func(t *testing.T, scenario string) runner.Outcome {
+		p := newProject(t, scenario, "  coder: {}\n")
+		turn := p.capTurn("Work on it", 5)
+		turn.Spec.Command = append(turn.Spec.Command, "--max-budget-usd", "0.5")
+		return p.runCapped(turn, scenario)
 	}
+	t.Run("in the middle", func(t *testing.T) {
+		out := inCommand(t, `{"replies":[`+thirty(`"name":"loop","times":-1,`+bash("echo worked"))+`],`+freeSide+`}`)
+		if out.End != runner.Failed || math.Abs(out.CostUSD-0.6) > 1e-6 || !strings.Contains(out.Hint, "--max-budget-usd") {
+			t.Errorf("ended %s (%s; %s) for %v USD, want %s for 0.6", out.End, out.Reason, out.Hint, out.CostUSD, runner.Failed)
+		}
+	})
+	t.Run("with the answer", func(t *testing.T) {
+		out := inCommand(t, `{"replies":[`+priced(`"name":"answer","text":"It is ready."`, 200, 0, 0)+`],`+freeSide+`}`)
+		if out.End != runner.Done || out.Text != "It is ready." || math.Abs(out.CostUSD-0.6) > 1e-6 {
+			t.Errorf("ended %s (%s) with %q for %v USD, want %s with its text for 0.6", out.End, out.Reason, out.Text, out.CostUSD, runner.Done)
+		}
+	})
 }
 
 // The client reports which account pays. The status and the ledger keep this information,

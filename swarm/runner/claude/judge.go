@@ -32,7 +32,7 @@ type evidence struct {
 // judge returns the verdict. It reads no clock and no file.
 func judge(e evidence) follow.Verdict {
 	switch {
-	case e.own != nil && !e.cut && (!e.own.IsError || answered(e.own) && capOf(e.turn) > 0):
+	case e.own != nil && !e.cut && (!e.own.IsError || answered(e.own)):
 		// Even if we were ending the client, the work is done and must not be repeated.
 		return follow.Verdict{End: runner.Done}
 	case e.cause.End != "":
