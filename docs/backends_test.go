@@ -11,7 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// The tables of the page about backends are generated from the kinds of clients.
+// The tables on the page about backends are generated from the descriptions of the kinds
+// of clients.
 func TestBackendsPage(t *testing.T) {
 	fill(t, "backends.md", "kinds", kindsTable())
 	fill(t, "backends.md", "modes", modesTable())
@@ -20,7 +21,7 @@ func TestBackendsPage(t *testing.T) {
 	fill(t, "backends.md", "rows", rowsTable(t))
 }
 
-// The README names every client that the tests run, with its version.
+// The README lists every client that the tests run, with its version.
 func TestReadmeNamesTheClients(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| `backend:` | client | install | tested version |\n| --- | --- | --- | --- |\n")
@@ -32,7 +33,8 @@ func TestReadmeNamesTheClients(t *testing.T) {
 	fill(t, "../README.md", "clients", b.String())
 }
 
-// rowOf returns the row of a client that speaks the Agent Client Protocol, or nil.
+// rowOf returns the row of a client that speaks the Agent Client Protocol, or nil if
+// there is no such row.
 func rowOf(k *runner.Kind) *acp.Client {
 	for _, c := range acp.Clients() {
 		if c.Kind.Name == k.Name {
@@ -86,7 +88,7 @@ func modesTable() string {
 	return b.String()
 }
 
-// lacksTable says what each kind cannot do.
+// lacksTable returns the table of the features that each kind lacks.
 func lacksTable() string {
 	var b strings.Builder
 	b.WriteString("| backend | reports a compaction | steered in a turn | reports dollars | ends a turn at its cap in dollars | tokens of a result | silence that counts as an absent model | warm client, `linger` |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")

@@ -27,13 +27,13 @@ type console struct {
 	t   *testing.T
 	dir string
 	env []string
-	ids map[string]string // the ids of this run, by the ids on the page
+	ids map[string]string // maps ids on the page to ids of this run
 }
 
 func newConsole(t *testing.T) *console {
 	t.Helper()
 	bin := program(t)
-	top, err := os.MkdirTemp("", "cs") // short, since the path of the daemon's socket begins with it
+	top, err := os.MkdirTemp("", "cs") // short, because the path of the daemon's socket begins with it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func newConsole(t *testing.T) *console {
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 	}
 	t.Cleanup(func() {
-		// A daemon still runs only after a failed test.
+		// A daemon is still running only if the test failed.
 		_, _ = c.run(context.Background(), "claude-swarm stop --now")
 	})
 	if out, err := c.run(t.Context(), "git init -q . && git add . && git -c user.name=ada -c user.email=ada@example.com commit -q -m begin"); err != nil {
@@ -69,10 +69,10 @@ func newConsole(t *testing.T) *console {
 	return c
 }
 
-// shownDir is the folder of a project on the pages.
+// shownDir is the project folder that the pages show.
 const shownDir = "/home/ada/greet"
 
-// run runs a command line and returns all that the terminal would show.
+// run runs a command line and returns everything that the terminal would show.
 func (c *console) run(ctx context.Context, line string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -141,7 +141,7 @@ func (c *console) busy() string {
 		case a.State == "starting", a.State == "queued", a.State == "working":
 			return a.Name + " is " + a.State
 		case a.State == "idle" && !st.Halted:
-			// Mail is in the folders before the agent knows of it.
+			// Mail is in the folders before the agent notices it.
 			mail, err := filepath.Glob(filepath.Join(c.dir, ".dead-drop", a.Name, "[nc][eu][wr]", "*.md"))
 			if err != nil || len(mail) > 0 {
 				return fmt.Sprintf("%s has mail: %q, %v", a.Name, mail, err)
@@ -153,8 +153,8 @@ func (c *console) busy() string {
 
 var block = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
-// play runs the blocks of a page in their order. With UPDATE it returns the page with the
-// new output; otherwise it compares the output with the page.
+// play runs the blocks of a page in order. With UPDATE, it returns the page with the new
+// output; otherwise it compares the output with the page.
 func (c *console) play(page, text string) string {
 	c.t.Helper()
 	return block.ReplaceAllStringFunc(text, func(b string) string {
@@ -175,8 +175,8 @@ func (c *console) play(page, text string) string {
 	})
 }
 
-// compare returns the output that the page should show for a command: the present text, if
-// it matches what was printed.
+// compare returns the output that the page should show for a command. This is the current
+// text of the page if it matches the printed output.
 func (c *console) compare(page, line, want, got string) string {
 	c.t.Helper()
 	re, ids := c.pattern(want)
@@ -186,7 +186,7 @@ func (c *console) compare(page, line, want, got string) string {
 		for i, id := range ids {
 			c.ids[id] = m[i+1]
 		}
-	case !update || strings.Contains("\n"+want+"\n", "\n…\n"): // only a person can shorten the output
+	case !update || strings.Contains("\n"+want+"\n", "\n…\n"): // only a person can decide how to shorten the output
 		c.t.Errorf("%s shows for %q\n%s\nand this is printed:\n%s", page, line, want, got)
 	default:
 		want = c.shown(got)
@@ -197,8 +197,8 @@ func (c *console) compare(page, line, want, got string) string {
 	return want + "\n"
 }
 
-// shown returns the output with the ids of the page. A new id gets a digit, so that it is
-// recognized as an id.
+// shown returns the output with the ids that the page uses. A new id gets a digit so that
+// it is recognized as an id.
 func (c *console) shown(got string) string {
 	ofPage := make(map[string]string)
 	for id, now := range c.ids {
@@ -235,13 +235,13 @@ func (c *console) messages() []string {
 var (
 	// An id, or a word of ten letters. The new ids on a page therefore contain a digit.
 	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
-	// These parts differ from run to run, as does the number of spaces around them. A text
-	// that was cut at the end of a line is cut elsewhere when the part before it has
-	// another width.
+	// These parts, and the number of spaces around them, differ from run to run. If a text
+	// is truncated at the end of a line, the position depends on the width of the part
+	// before it.
 	varied = regexp.MustCompile(`\b[a-z2-7]{10}\b|\b[0-9a-f]{8}…|[^0-9\n]{1,12}…\n|[0-9]+([.,:][0-9]+)*|\b(ms|s|min)\b| +|\n…\n`)
 )
 
-// rename replaces the ids of the page by those of this run.
+// rename replaces the ids on the page with the ids of this run.
 func (c *console) rename(text string) string {
 	return idShape.ReplaceAllStringFunc(text, func(id string) string {
 		if now, ok := c.ids[id]; ok {
@@ -252,8 +252,8 @@ func (c *console) rename(text string) string {
 }
 
 // pattern returns a regular expression that matches want, the output on a page, with any
-// ids, numbers and times. It also returns the ids in want that are new. The expression
-// has one group for each of them.
+// ids, numbers and times. It also returns the new ids in want. The expression has one
+// group for each new id.
 func (c *console) pattern(want string) (*regexp.Regexp, []string) {
 	var b strings.Builder
 	var ids []string
@@ -301,7 +301,7 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// The terminals on the pages show real output.
+// The pages show the real output of the commands.
 func TestConsole(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -28,8 +28,8 @@ type service struct {
 	Volumes     []string          `yaml:"volumes"`
 }
 
-// volume returns the source of the volume at a path: a folder of the machine, or a volume's
-// name.
+// volume returns the source of the volume at a path: a folder on the host, or the name of a
+// volume.
 func (s service) volume(at string) string {
 	for _, v := range s.Volumes {
 		if from, to, ok := strings.Cut(v, ":"); ok && to == at {
@@ -39,8 +39,9 @@ func (s service) volume(at string) string {
 	return ""
 }
 
-// runIn runs the command of a service with its volumes and with a separate home and process
-// namespace. The folder volumes has all volumes and homes.
+// runIn runs the command of a service with the volumes of the service, a separate home
+// folder and a separate process namespace. The folder volumes contains all volumes and home
+// folders.
 func (s service) runIn(t *testing.T, c *console, volumes string, name string) {
 	t.Helper()
 	runtime := s.volume(s.Environment["XDG_RUNTIME_DIR"])
@@ -70,7 +71,7 @@ func (s service) runIn(t *testing.T, c *console, volumes string, name string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGKILL) // its child ends with it
+		_ = cmd.Process.Signal(syscall.SIGKILL) // its child process ends with it
 		_ = cmd.Wait()
 		if t.Failed() {
 			said, _ := os.ReadFile(log.Name())
@@ -80,8 +81,8 @@ func (s service) runIn(t *testing.T, c *console, volumes string, name string) {
 	})
 }
 
-// With the compose file of the page on IRC, tasks and orders go from the bridge to the swarm,
-// although neither sees the other's processes or home.
+// With the compose file from the page on IRC, the bridge can send tasks and orders to the
+// swarm, although neither has access to the other's processes or home folder.
 func TestTheContainersOfThePageOnIRC(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -153,7 +154,7 @@ type person struct {
 	channel string
 }
 
-// chat joins a channel and waits there for the swarm.
+// chat joins a channel and waits until the swarm joins it.
 func chat(t *testing.T, addr, nick, channel string) *person {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", addr)
@@ -200,7 +201,7 @@ func (p *person) sees(part string) string {
 	return ""
 }
 
-// says sends line to the channel, and waits for a line that contains leads.
+// says sends line to the channel and waits for a line that contains leads.
 func (p *person) says(line, leads string) {
 	p.t.Helper()
 	p.types("PRIVMSG " + p.channel + " :" + line)

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The calls in CONTRIBUTING.md that take a message to its receipt are functions of this tree.
+// The functions listed in CONTRIBUTING.md, which process a message up to its receipt, exist
+// in this tree.
 func TestTheCallsOfAMessage(t *testing.T) {
 	_, table, ok := strings.Cut(read(t, "../CONTRIBUTING.md"), "| process | calls |\n")
 	table, _, end := strings.Cut(table, "\n\n")

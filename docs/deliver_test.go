@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// shell writes the shell program of the page about the message format to a file, and returns
-// its path.
+// shell writes the shell program from the page about the message format to a file, and
+// returns the path of the file.
 func shell(t *testing.T) string {
 	t.Helper()
 	m := regexp.MustCompile("(?ms)^```sh\n(#!/bin/sh\n.*?)^```$").FindStringSubmatch(read(t, "message-format.md"))
@@ -29,7 +29,7 @@ func shell(t *testing.T) string {
 	return file
 }
 
-// The program of the page delivers a message that the library accepts.
+// The program on the page delivers a message that the library accepts.
 func TestShellProgramDelivers(t *testing.T) {
 	program, dir := shell(t), t.TempDir()
 	box := mailbox(t, filepath.Join(dir, ".dead-drop"), "coder")

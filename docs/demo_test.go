@@ -13,7 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// shownBlock returns the lines of the first block of a page that begins with this text.
+// shownBlock returns the lines of the first block on a page that begins with the given
+// text.
 func shownBlock(t *testing.T, page, begin string) []string {
 	t.Helper()
 	for _, m := range fenced.FindAllStringSubmatch(read(t, page), -1) {
@@ -66,7 +67,7 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 	if err != nil {
 		t.Fatalf("demo: %v\n%s", err, out)
 	}
-	printed, _, _ := strings.Cut(string(out), "Everything is in") // as --dir says
+	printed, _, _ := strings.Cut(string(out), "Everything is in") // as specified with --dir
 	printed = strings.Trim(strings.ReplaceAll(printed, filepath.Join(top, "demo"), "/tmp/claude-swarm-demo"), "\n")
 	shown := shownBlock(t, "../README.md", "  project ")
 	got, want := shapes(strings.Split(printed, "\n")), shapes(shown)
@@ -92,7 +93,8 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 var shape = regexp.MustCompile(`/tmp/\S+|\b[a-z2-7]{10}\b|[0-9]+(?:[.,:][0-9]+)*|\b(?:ms|s|min)\b| +`)
 
 // shapes replaces the parts of lines that differ from run to run, and drops empty lines. It
-// also replaces every other word of ten letters, because it takes such a word for an id.
+// also replaces every other word of ten letters, because it cannot distinguish such a word
+// from an id.
 func shapes(lines []string) []string {
 	var all []string
 	for _, line := range lines {
@@ -110,7 +112,7 @@ func shapes(lines []string) []string {
 }
 
 // CONTRIBUTING shows some lines of the output of `make test`, beginning with the first
-// package. Each line names a package that exists, and says whether the package has tests.
+// package. Each line names an existing package and says whether the package has tests.
 func TestContributingShowsTheTests(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}ok{{else}}?{{end}} {{.ImportPath}}", "../...").Output()
 	if err != nil {
@@ -137,7 +139,8 @@ func TestContributingShowsTheTests(t *testing.T) {
 	}
 }
 
-// The README begins with what the program is, how to get it and the most important verbs.
+// The README begins with a description of the program, its installation and the most
+// important verbs.
 func TestReadmeBeginsWithWhatANewcomerNeeds(t *testing.T) {
 	var heads []string
 	for line := range strings.Lines(read(t, "../README.md")) {

@@ -21,7 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// fields returns the names of a type's fields on the wire, including those of its parts.
+// fields returns the encoded names of a type's fields, including the fields of nested
+// types.
 func fields(t reflect.Type, tag string) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -41,7 +42,8 @@ func fields(t reflect.Type, tag string) []string {
 	return names
 }
 
-// Every field of these types, which go over the wire or into a file, is described.
+// The pages describe every field of these types, which are sent over the wire or written
+// to a file.
 func TestFieldsAreDescribed(t *testing.T) {
 	for page, values := range map[string][]struct {
 		value any
@@ -65,7 +67,8 @@ func TestFieldsAreDescribed(t *testing.T) {
 	}
 }
 
-// A field that several parts of the status have is described in each of these parts.
+// If several parts of the status have the same field, the page describes it for each
+// part.
 func TestEachPartOfTheStatusIsDescribed(t *testing.T) {
 	page := read(t, "protocol.md")
 	_, page, _ = strings.Cut(page, "\n## Status\n")
@@ -89,7 +92,7 @@ func TestEachPartOfTheStatusIsDescribed(t *testing.T) {
 	}
 }
 
-// Every key of an envelope has its line in the table.
+// Every key of an envelope has a row in the table.
 func TestEnvelopeIsDescribed(t *testing.T) {
 	full := dropbox.Message{
 		V: 1, ID: "k7f3q9m2xd", From: "a", To: []string{"b"}, CC: []string{"c"}, Type: dropbox.Task, Subject: "s", Thread: "t", ReplyTo: "r",
@@ -121,7 +124,7 @@ func TestEnvelopeIsDescribed(t *testing.T) {
 	}
 }
 
-// The example of a message file is a valid message.
+// The example message file is a valid message.
 func TestExampleOfAMessageParses(t *testing.T) {
 	at := slices.IndexFunc(fenced.FindAllStringSubmatch(read(t, "message-format.md"), -1), func(m []string) bool {
 		if !strings.HasPrefix(m[2], "---\n") {
@@ -150,7 +153,7 @@ func TestNeedsAreDescribed(t *testing.T) {
 	}
 }
 
-// kindsOfEvents returns the constants of type Kind in package journal.
+// kindsOfEvents returns the values of all constants of type Kind in package journal.
 func kindsOfEvents(t *testing.T) (kinds []string) {
 	t.Helper()
 	files, err := filepath.Glob("../swarm/journal/*.go")
@@ -181,7 +184,7 @@ func kindsOfEvents(t *testing.T) (kinds []string) {
 	return kinds
 }
 
-// Each kind of event has a line in the protocol, and is a moment that irc.map accepts.
+// Each kind of event has a row in the protocol, and irc.map accepts it as a moment.
 func TestKindsOfEventsAreDescribed(t *testing.T) {
 	for _, kind := range kindsOfEvents(t) {
 		if !strings.Contains(read(t, "protocol.md"), "\n| `"+kind+"` |") {
@@ -199,8 +202,8 @@ func TestKindsOfEventsAreDescribed(t *testing.T) {
 	}
 }
 
-// Each word of a notice has a line in the protocol with its severity, and is a moment
-// that irc.map accepts.
+// Each word of a notice has a row in the protocol with its severity, and irc.map accepts
+// it as a moment.
 func TestWordsOfNoticesAreDescribed(t *testing.T) {
 	for _, word := range journal.Words() {
 		if line := fmt.Sprintf("\n| `%s` | %s |", word, word.Severity()); !strings.Contains(read(t, "protocol.md"), line) {
@@ -240,7 +243,7 @@ func TestStatesAreDescribed(t *testing.T) {
 }
 
 // The page lists the same exit statuses as the help, and the page on troubleshooting has a
-// section for each.
+// paragraph for each.
 func TestExitStatuses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
-// The reference of the configuration is generated from the program's keys.
+// The configuration reference is generated from the program's keys.
 func TestConfigurationPage(t *testing.T) {
 	var b strings.Builder
 	sections := []struct{ prefix, title string }{
@@ -52,10 +52,10 @@ func TestConfigurationPage(t *testing.T) {
 	fill(t, "configuration.md", "later", strings.Join(later, ", ")+".")
 }
 
-// cell makes text fit into a table.
+// cell escapes text for a table cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
-// The reference of the command line is the program's own help.
+// The command-line reference consists of the program's own help texts.
 func TestCommandLinePage(t *testing.T) {
 	var b strings.Builder
 	for _, v := range verbs(t).all()[1:] {
@@ -105,7 +105,7 @@ func schemaType(s *mcpserver.Schema) string {
 	return s.Type
 }
 
-// partsOf lists the fields of a result, and those of its parts.
+// partsOf lists the fields of a result, including nested fields.
 func partsOf(s *mcpserver.Schema) string {
 	var list []string
 	for _, property := range s.Properties {
@@ -130,7 +130,7 @@ func visible(help string) string {
 	lines := slices.Collect(strings.Lines(help))
 	for i, line := range lines {
 		m := entry.FindStringSubmatch(line)
-		said := i+1 < len(lines) && strings.HasPrefix(lines[i+1], "     ") // below a long name
+		said := i+1 < len(lines) && strings.HasPrefix(lines[i+1], "     ") // the description is on the next line, below a long name
 		if m != nil && strings.HasPrefix(m[1], "--") && m[2] == "" && !said {
 			continue
 		}

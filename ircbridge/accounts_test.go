@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// loginScene returns a bridge with an account, on a network whose server and services are
-// real programs from other projects.
+// loginScene returns a bridge that has an account on a network whose server and services
+// are real programs from other projects.
 func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	t.Helper()
 	n := irctest.NewNetwork(t)
@@ -23,7 +23,8 @@ func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	return s, n
 }
 
-// An account that the server vouches for may give orders; a nick proves nothing.
+// A person with an account that the server confirms can give orders. A nick is not proof
+// of identity.
 func TestAccountsOfRealServices(t *testing.T) {
 	s, n := loginScene(t)
 	n.Register("ann", "anns-own-one")
@@ -42,19 +43,20 @@ func TestAccountsOfRealServices(t *testing.T) {
 	ann.say("swarm", "TASK: coder: two, privately")
 	s.mail("coder", 2)
 
-	// Another nick of the same account is the same person.
+	// A person who changes nick but stays logged in to the account is still the same
+	// person.
 	ann.raw("NICK", "annabel")
 	ann.say("#project-x", "coder: three, by annabel who is ann")
 	s.mail("coder", 3)
 
-	// The nick ann is now free, and proves nothing.
+	// The nick ann is now free, so another person can take it and gets no rights.
 	eve := newPerson(t, n.Addr, "ann", "#project-x")
 	eve.say("#project-x", "coder: by a nick")
 	eve.say("swarm", "TASK: coder: by a nick, privately")
 	s.state("two denied", func(st bridge.State) bool { return st.Denied == 2 })
 
-	// Without services the server still vouches for people who are logged in, but accepts
-	// no new login.
+	// Without services, the server still confirms people who are logged in, but accepts
+	// no new logins.
 	n.StopServices()
 	ann.say("#project-x", "coder: four, without services")
 	s.mail("coder", 4)
@@ -101,7 +103,7 @@ func TestLoginRefusedIsSaid(t *testing.T) {
 	n.StartServices()
 	s.ready()
 
-	// The certificate of the server is verified.
+	// The bridge verifies the server's certificate.
 	s.stop()
 	s.o.Server.CAFile = ""
 	s.start()

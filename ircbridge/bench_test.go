@@ -21,10 +21,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A floor is the smallest possible relay: files that are written as durably as ours, a
-// watcher on their folder, and a connection. The floor and the bridge both run through
-// the same kind of server, with the same small client as the listener. Where single
-// messages are measured, there are at most 50 a second.
+// A floor is the smallest possible relay. It consists of files that are written as
+// durably as ours, a watcher on their folder, and a connection. The benchmarks run the
+// floor and the bridge with the same kind of server, and with the same small client as
+// the listener. The benchmarks that measure single messages send at most 50 a second.
 
 // pace is the time between two messages.
 const pace = 20 * time.Millisecond
@@ -51,7 +51,7 @@ func connect(b *testing.B, addr, nick, channel string) *raw {
 	return r
 }
 
-// until reads lines until one contains part.
+// until reads lines until it reads one that contains part.
 func (r *raw) until(part string) (line string, ok bool) {
 	for r.lines.Scan() {
 		line = r.lines.Text()
@@ -65,8 +65,8 @@ func (r *raw) until(part string) (line string, ok bool) {
 	return "", false
 }
 
-// folder makes a folder that `go test -artifacts` does not delete: after many deletions,
-// ext4 takes a long time to find an inode number for each new file.
+// folder makes a folder that `go test -artifacts` does not delete, because after many
+// deletions ext4 takes a long time to find an inode number for each new file.
 func folder(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())
@@ -96,7 +96,8 @@ func mailboxes(b *testing.B) *dropbox.Store {
 	return store
 }
 
-// run runs the bridge until the benchmark ends, and returns when it is in the channel.
+// run runs the bridge until the benchmark ends, and returns once the bridge is in the
+// channel.
 func run(b *testing.B, store *dropbox.Store, addr string) {
 	b.Helper()
 	home := folder(b)
@@ -137,7 +138,7 @@ func arrivals(b *testing.B, dir string) <-chan string {
 		b.Fatal(err)
 	}
 	names := make(chan string, 100_000)
-	go func() { // ends when the watcher is closed
+	go func() { // this goroutine ends when the watcher is closed
 		for e := range w.Events {
 			if name := filepath.Base(e.Name); e.Has(fsnotify.Create) && name[0] != '.' {
 				names <- name
@@ -163,7 +164,8 @@ func durable(dir, name, text string) error {
 	return errors.Join(err, d.Sync(), d.Close())
 }
 
-// paced sends b.N messages, one at a time, and reports how long they took.
+// paced sends b.N messages, one at a time, and reports the median and the 99th percentile
+// of the times that they take.
 func paced(b *testing.B, send func(n int) error, arrived func(n int) bool) {
 	b.Helper()
 	var took []time.Duration
@@ -186,8 +188,8 @@ func paced(b *testing.B, send func(n int) error, arrived func(n int) bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOut measures the time from writing a message's file until a client sees the
-// line.
+// BenchmarkOut measures the time from the writing of a message's file to the arrival of
+// the line at a client.
 func BenchmarkOut(b *testing.B) {
 	text := func(n int) string { return fmt.Sprintf("message %d of many, as long as people write.", n) }
 	b.Run("floor", func(b *testing.B) {
@@ -195,7 +197,7 @@ func BenchmarkOut(b *testing.B) {
 		ear, mouth := connect(b, addr, "ear", "#bench"), connect(b, addr, "mouth", "#bench")
 		dir := folder(b)
 		names := arrivals(b, dir)
-		go func() { // ends with the process
+		go func() { // this goroutine ends with the process
 			for name := range names {
 				data, err := os.ReadFile(filepath.Join(dir, name))
 				if err == nil {
@@ -218,7 +220,8 @@ func BenchmarkOut(b *testing.B) {
 	})
 }
 
-// BenchmarkIn measures the time from a person's line until its file is in the mailbox.
+// BenchmarkIn measures the time from a person's line to the appearance of its file in the
+// mailbox.
 func BenchmarkIn(b *testing.B) {
 	line := func(n int) string {
 		return fmt.Sprintf("PRIVMSG #bench :coder: message %d of many, as long as people write.\r\n", n)
@@ -228,7 +231,7 @@ func BenchmarkIn(b *testing.B) {
 		mouth, ear := connect(b, addr, "bench", "#bench"), connect(b, addr, "ear", "#bench")
 		dir := folder(b)
 		names := arrivals(b, dir)
-		go func() { // ends with the connection
+		go func() { // this goroutine ends with the connection
 			for n := 0; ; n++ {
 				said, ok := ear.until(" PRIVMSG ")
 				if !ok || durable(dir, fmt.Sprint(n), said) != nil {
@@ -248,7 +251,7 @@ func BenchmarkIn(b *testing.B) {
 	})
 }
 
-// many is the number of messages that wait at once while the rate is measured.
+// many is the number of messages that are waiting when a rate is measured.
 const many = 1000
 
 // rate reports the messages per second between the first message and the last.
@@ -267,9 +270,9 @@ func rate(b *testing.B, next func() bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOutRate measures the messages per second when many are waiting. The floor is a
-// relay that moves each file away after it has written the line. The bridge also proves
-// each message and files it with a receipt.
+// BenchmarkOutRate measures the messages per second when many are waiting. Here the floor
+// is a relay that moves each file away after it has written the line. The bridge, in
+// addition, confirms each message and files it with a receipt.
 func BenchmarkOutRate(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		for range b.N {
@@ -282,7 +285,7 @@ func BenchmarkOutRate(b *testing.B) {
 				}
 			}
 			relayed := make(chan error, 1)
-			go func() { relayed <- relay(dir, done, mouth) }() // waited for below
+			go func() { relayed <- relay(dir, done, mouth) }() // the code below waits for this goroutine
 			rate(b, func() bool { _, ok := ear.until("message "); return ok })
 			if err := <-relayed; err != nil {
 				b.Fatal(err)
@@ -339,7 +342,7 @@ func BenchmarkInRate(b *testing.B) {
 	say := func(mouth *raw) {
 		for n := range many {
 			if _, err := fmt.Fprintf(mouth, "PRIVMSG #bench :coder: message %d.\r\n", n); err != nil {
-				return // the benchmark reports it
+				return // the benchmark reports the error
 			}
 		}
 	}
@@ -348,7 +351,7 @@ func BenchmarkInRate(b *testing.B) {
 			addr := irctest.Ngircd(b, irctest.Unlimited)
 			mouth, ear := connect(b, addr, "bench", "#bench"), connect(b, addr, "ear", "#bench")
 			dir := folder(b)
-			go say(mouth) // ends when all lines are written, or with the connection
+			go say(mouth) // this goroutine ends when all lines are written, or when the connection ends
 			n := 0
 			rate(b, func() bool {
 				said, ok := ear.until(" PRIVMSG ")
@@ -364,7 +367,7 @@ func BenchmarkInRate(b *testing.B) {
 			mouth := connect(b, addr, "bench", "#bench")
 			run(b, store, addr)
 			names := arrivals(b, filepath.Join(store.Dir(), "coder/new"))
-			go say(mouth) // ends when all lines are written, or with the connection
+			go say(mouth) // this goroutine ends when all lines are written, or when the connection ends
 			rate(b, func() bool { return <-names != "" })
 		}
 	})

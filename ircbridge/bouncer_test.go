@@ -14,9 +14,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A bouncer plays back the whole history each time a client attaches. The bridge obeys
-// none of these lines, keeps none of them twice, and reports as missed only lines that it
-// has not heard before.
+// A bouncer plays back the whole history each time a client attaches. The bridge does not
+// obey these lines and does not keep any of them twice. It reports only lines that are
+// new to it as missed.
 func TestBouncer(t *testing.T) {
 	server := irctest.Ngircd(t, irctest.Unlimited)
 	ann := newPerson(t, server, "ann", "#project-x")
@@ -29,7 +29,8 @@ func TestBouncer(t *testing.T) {
 	s := newScene(t, proxy.Addr)
 	s.o.Server.Password = "u/n:pw"
 	s.o.Allow = []bridge.Permit{{Mask: "ann!*@127.0.0.1", May: bridge.Rights()}, {Nick: "joe", May: bridge.Rights()}}
-	// away sends a line while no client is attached, and waits until the bouncer has it.
+	// away sends a line while no client is attached, and waits until the bouncer has
+	// received it.
 	away := func(target, text string) {
 		t.Helper()
 		ann.say(target, text)
@@ -106,7 +107,8 @@ func TestBouncer(t *testing.T) {
 	}
 	s.mail("coder", 2)
 
-	// The bouncer is on this machine, but the server may be anywhere: a nick is not enough.
+	// The bouncer is on this machine, but the server can be anywhere, so a nick is not
+	// enough.
 	newPerson(t, server, "joe", "#project-x").say("#project-x", "coder: by a nick")
 	s.state("joe is denied", func(st bridge.State) bool {
 		return st.Denied == 1 && strings.Contains(strings.Join(st.Warnings, "\n"), "nick joe never matches")

@@ -12,8 +12,8 @@ type Bridge struct {
 	o Options
 }
 
-// New makes a bridge. It does not access files or the network. The error describes what is
-// wrong with the options.
+// New makes a bridge. It does not access files or the network. It returns an error if the
+// options are invalid.
 func New(o Options) (*Bridge, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("irc: %w", err)
@@ -21,7 +21,7 @@ func New(o Options) (*Bridge, error) {
 	return &Bridge{o: o}, nil
 }
 
-// Run does what [bridge.Bridge.Run] does, over a link to IRC.
+// Run runs the bridge as [bridge.Bridge.Run] does, over a link to IRC.
 func (b *Bridge) Run(ctx context.Context) error {
 	o := b.o
 	br, err := bridge.New(o.Options, newLink(&o))

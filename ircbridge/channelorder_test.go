@@ -17,7 +17,7 @@ func TestOrdersAboutChannels(t *testing.T) {
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#shut", "#news")
 		joe := newPerson(t, s.o.Server.Addr, "joe", "#project-x")
 		ann.raw("MODE", "#shut", "+i")
-		ann.raw("MODE", "#news", "-t") // otherwise inspircd allows only operators to set topics
+		ann.raw("MODE", "#news", "-t") // by default, inspircd allows only operators to set topics
 		for _, step := range []struct{ say, want string }{
 			{"swarm: join #news", "I am in #news now."},
 			{"swarm: join news", "I am in #news already."},
@@ -45,7 +45,7 @@ func TestOrdersAboutChannels(t *testing.T) {
 		s.state("is back", func(st bridge.State) bool {
 			return slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#news" && c.Joined })
 		})
-		ann.say("#news", "swarm: part #news") // the answer comes before the bridge leaves the channel
+		ann.say("#news", "swarm: part #news") // the bridge answers before it leaves the channel
 		ann.sees("#news swarm: ann: I leave #news.")
 		left()
 		joe.say("#project-x", "swarm: join #news")
@@ -55,8 +55,8 @@ func TestOrdersAboutChannels(t *testing.T) {
 	})
 }
 
-// The bridge refuses an order with too many words: an order to pause for a day must not
-// become an endless pause.
+// The bridge refuses an order with too many words, because an order to pause for a day
+// must not become an endless pause.
 func TestAnOrderTakesOneAgent(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A connection is an IRC connection that the irc package keeps up: the bridge's or, with
-// [StyleNicks], an agent's. The goroutine of the bridge owns its fields.
+// A connection is an IRC connection that the irc package keeps up. It belongs to the
+// bridge or, with [StyleNicks], to an agent. The bridge's goroutine owns its fields.
 type connection struct {
 	agent  string // "" means the bridge's own connection
 	client *irc.Client
@@ -25,11 +25,11 @@ type connection struct {
 	caught   bool // all private messages up to now are known
 	gen      int  // counts connections
 	nick     string
-	nicks    []string // its latest nicks, folded: a line from any of them is ours
+	nicks    []string // its latest nicks, folded; a line from any of them is ours
 	fold     irc.CaseMapping
-	state    irc.State // the state at the beginning of the connection
+	state    irc.State // the state when the connection began
 	since    time.Time // when this connection began
-	proven   int       // how many pieces of our texts have arrived over it
+	proven   int       // how many pieces of our texts are known to have arrived over this connection
 	retired  bool
 }
 
@@ -63,7 +63,7 @@ func (c *connection) begun(st irc.State) {
 // has reports whether a nick is, or was, a nick of the connection.
 func (c *connection) has(nick string) bool { return slices.Contains(c.nicks, c.fold.Fold(nick)) }
 
-// connect makes a connection, which a goroutine keeps up until ctx is done.
+// connect makes a connection. A goroutine keeps the connection up until ctx is done.
 func (l *link) connect(ctx context.Context, agent, nick string) (*connection, error) {
 	cfg, err := l.o.config(nick)
 	if err != nil {
@@ -85,14 +85,14 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	ctx, c.stop = context.WithCancel(ctx)
 	handled := make(chan struct{}) // closed when the bridge has handled all events
 	l.host.Do(func() func() {
-		if agent != "" { // many connections at the same time look like an attack
+		if agent != "" { // many simultaneous connections look like an attack
 			select {
 			case <-time.After(rand.N(time.Second)):
 			case <-ctx.Done():
 			}
 		}
 		err := c.client.Run(ctx)
-		<-handled // otherwise a late event would replace the reason for the end
+		<-handled // otherwise a late event could overwrite the reason why the connection ended
 		return func() { l.over(c, err) }
 	})
 	l.host.Do(func() func() {
@@ -113,9 +113,9 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 }
 
 // hungUp reports whether the other side ended a connection. spoken means that the server
-// announced it, for a reason other than a shutdown. bare means that the connection ended
-// without an announcement. Both are false after a shutdown or a KILL, if the connection
-// fell silent, or if we ended it.
+// announced this, for a reason other than a shutdown. bare means that the connection
+// ended without an announcement. Both are false after a shutdown or a KILL, if the
+// connection timed out, or if we ended it.
 func hungUp(err error) (spoken, bare bool) {
 	if refused, ok := errors.AsType[*irc.Refused](err); ok {
 		text := strings.ToLower(refused.Text)

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// maxShown is how many lines of a long text are sent if they cannot be one multiline
-// message; people can ask for the rest.
+// maxShown is how many lines of a long text are sent if the text cannot be one multiline
+// message. People can ask for the remaining lines.
 const maxShown = 6
 
 // again marks text that may have been sent before.
@@ -23,10 +23,10 @@ func threaded(msgid string) map[string]string {
 	return map[string]string{"+draft/reply": msgid}
 }
 
-// A piece is one line, or one multiline message, on its way.
+// A piece is one line, or one multiline message, that is to be sent.
 type piece struct {
-	text string // as it is posted
-	bare string // without prefix and mark
+	text string // the text as it is posted
+	bare string // the text without prefix and mark
 	upto int    // where the piece ends in the whole text, in bytes
 }
 
@@ -35,18 +35,18 @@ type cutter struct {
 	prefix string // put before each piece, such as "[coder] "
 	limit  int    // maximum number of bytes in a line, including the prefix
 	whole  bool   // the text can be one multiline message
-	read   string // the order that shows the rest
+	read   string // the order that shows the whole text
 }
 
 // short returns the text that people see. If there are too many lines, it leaves out
-// those that are only markup. If there are still too many, it returns the first ones,
-// followed by a line that says how many more there are.
+// those that are only markup. If there are still too many, it returns the first lines,
+// followed by a line with the number of lines that are missing.
 func (c cutter) short(text string) string {
 	if c.whole {
 		return text
 	}
 	lines := irc.Split(text, c.room())
-	if len(lines) > maxShown+1 { // cutting off one line would save nothing: the notice takes a line, too
+	if len(lines) > maxShown+1 { // cutting off one line would save nothing, because the notice also needs a line
 		text = withoutMarkup(text)
 		lines = irc.Split(text, c.room())
 	}
@@ -60,8 +60,8 @@ func (c cutter) short(text string) string {
 func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }
 
 // pieces cuts a text that the method short has returned, starting at the byte offset
-// from. If a piece begins before another byte offset, unsure, it gets a mark, because it
-// may have been sent before.
+// from. A piece that begins before the byte offset unsure gets a mark, because it may
+// have been sent before.
 func (c cutter) pieces(text string, from, unsure int) []piece {
 	if from >= len(text) {
 		return nil
@@ -93,8 +93,8 @@ func (c cutter) pieces(text string, from, unsure int) []piece {
 }
 
 // said returns how many bytes at the beginning of rest were sent in the line heard, or 0
-// if the line is unrelated. The line may be marked (again) or not. The line may have been
-// cut at another place, because a longer nick leaves less room in a line.
+// if the line is unrelated. The line may be marked (again) or not. It may have been cut
+// at a different position, because a longer nick leaves less room in a line.
 func (c cutter) said(rest, heard string) int {
 	line, ok := strings.CutPrefix(heard, c.prefix)
 	if !ok {
@@ -113,7 +113,7 @@ func (c cutter) said(rest, heard string) int {
 	return 0
 }
 
-// alike reports whether the line heard begins in the same way as rest.
+// alike reports whether the line heard and rest begin with the same characters.
 func (c cutter) alike(rest, heard string) bool {
 	line, ok := strings.CutPrefix(heard, c.prefix)
 	line = strings.TrimPrefix(line, again)

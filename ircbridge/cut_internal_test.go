@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The bridge finds its lines in the history, even when they were cut at another place,
-// and does not mistake other lines for its own.
+// The bridge finds its lines in the history, even if they were cut at different
+// positions, and does not mistake other lines for its own.
 func TestWhatWasSaidIsFoundAgain(t *testing.T) {
 	text := "one line\n" + strings.Repeat("some words of many ", 60) + "\nthe last, " + strings.Repeat("x", 500) + " end"
 	for _, limit := range []int{400, 401, 440} {

@@ -16,18 +16,18 @@ import (
 type status struct {
 	connected  bool
 	since      time.Time // when connected last changed
-	why        string    // why it is not connected
+	why        string    // why the bridge is not connected
 	nextTry    time.Time
-	us         irc.State // the present state of the bridge's connection
+	us         irc.State // the current state of the bridge's connection
 	offers     irc.State // the state of the connection when it began
 	text       int       // how many bytes of text fit in a line to the project's channel
 	style      Style     // the style in use
 	instead    string    // why style is not the requested style
-	noRelay    string    // why nothing is relayed on this server
+	noRelay    string    // why no message is relayed on this server
 	reconnects int
 }
 
-// begun records what a new connection can do.
+// begun records the features of a new connection.
 func (s *status) begun(o *Options, st irc.State, c *connection) {
 	s.us, s.offers, s.text = st, st, 0
 	if conn, ok := c.client.Conn(); ok {
@@ -89,9 +89,9 @@ func (l *link) describeConnection(s *bridge.State) {
 	}
 }
 
-// describeHeard records the time up to which all private talk is known, so that a later
-// bridge asks only for newer talk. It does nothing if the loop does not know the present
-// connection yet.
+// describeHeard records the time up to which all private messages are known, so that a
+// later bridge requests only newer ones. It does nothing until the loop knows the current
+// connection.
 func (l *link) describeHeard(s *bridge.State) {
 	if conn, ok := l.main.client.Conn(); ok && l.main.caught {
 		if st := conn.State(); st.Since.Equal(l.main.state.Since) {
@@ -100,7 +100,7 @@ func (l *link) describeHeard(s *bridge.State) {
 	}
 }
 
-// limitsOf reads the limits of a server.
+// limitsOf returns the limits of a server.
 func limitsOf(st irc.State) bridge.Limits {
 	l := bridge.Limits{
 		Nick: st.ISupport.Number("NICKLEN", 0), Channel: st.ISupport.Number("CHANNELLEN", 0), Topic: st.ISupport.Number("TOPICLEN", 0),

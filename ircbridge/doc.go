@@ -1,8 +1,8 @@
-// Package ircbridge links the mailboxes to an IRC network: it implements [bridge.Link]
+// Package ircbridge links the mailboxes to an IRC network. It implements [bridge.Link]
 // for the bridge named "irc".
 //
 // It splits each text of the bridge into lines that fit, sends them under a name that the
-// [Style] chooses, and tracks each line until its arrival is proven:
+// [Style] determines, and tracks each line until its arrival is confirmed:
 //
 //	bridge          speech                            server
 //	  | Say           | voice, cut: [coder] one line    |
@@ -14,11 +14,11 @@
 //	  | Say           |                                 |
 //	  +-------------> recall: buffer, then the history, of what was said
 //
-// If a line was sent but not proven when the connection or this process ended, the link
-// looks for it in the server's history. If the server has no history, the link sends the
-// line once more, marked (again).
+// If a line was sent but not confirmed when the connection or this process ended, the
+// link looks for it in the server's history. If the server has no history, the link
+// resends the line, marked (again).
 //
-// The link joins and leaves channels, and retries those that do not let it in. An
-// [irc.Client] keeps each connection up: the bridge's, and with [StyleNicks] one for each
-// agent.
+// The link joins and leaves channels, and retries the channels that do not let it in. An
+// [irc.Client] keeps each connection up. There is one connection for the bridge and, with
+// [StyleNicks], one for each agent.
 package ircbridge

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A Report contains the facts that [Doctor] finds out about a server.
+// A Report contains the findings of [Doctor] about a server.
 type Report struct {
 	Server   string        `json:"server"`
 	TLS      bool          `json:"tls"`
@@ -19,7 +19,7 @@ type Report struct {
 	Nick     string        `json:"nick"`              // the nick that the server gives us
 	Account  string        `json:"account,omitempty"` // the account that we are logged in as
 	Mask     string        `json:"mask,omitempty"`
-	Took     time.Duration `json:"took_ns"` // from dialling to the end of the greeting
+	Took     time.Duration `json:"took_ns"` // the time from dialling to the end of the greeting
 	Caps     []string      `json:"caps,omitempty"`
 	Limits   bridge.Limits `json:"limits"`
 	Missing  []string      `json:"missing,omitempty"`  // features that the server lacks, and what does not work without them
@@ -36,10 +36,10 @@ var whatFor = []struct{ name, without string }{
 	{"draft/multiline", fmt.Sprintf("long messages are cut after %d lines", maxShown)},
 }
 
-// Doctor connects to the server, finds out what it can do, and leaves again. It joins no
-// channel and sends no text. It adds one character to the nick, so that a running bridge
-// keeps its nick. The error describes what is wrong with the options, or why there is no
-// connection.
+// Doctor connects to the server, finds out which features it has, and disconnects. It
+// joins no channel and sends no text. It adds one character to the nick, so that a
+// running bridge keeps its nick. It returns an error if the options are invalid or if it
+// cannot connect.
 func Doctor(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {
 		return Report{}, fmt.Errorf("irc: %w", err)

@@ -11,10 +11,11 @@ import (
 )
 
 // inviteEvery is the minimum time between two invitations to the same channel that the
-// link accepts. To accept an invitation, the link must send a line.
+// link accepts. The limit is needed because the link must send a line to accept an
+// invitation.
 const inviteEvery = 10 * time.Second
 
-// enter asks the server at once to let us into a channel.
+// enter immediately asks the server to let us into a channel.
 func (r *rooms) enter(rm *room) {
 	rm.wanted, rm.asked = true, time.Now()
 	rm.forgive()
@@ -22,7 +23,7 @@ func (r *rooms) enter(rm *room) {
 	r.noteJoined()
 }
 
-// forgive forgets that a channel did not let us in.
+// forgive clears the record that a channel did not let us in.
 func (rm *room) forgive() { rm.failed, rm.why, rm.nextTry = "", "", time.Time{} }
 
 // howBack tells people how the bridge can get back into a channel that does not let it in.
@@ -123,8 +124,8 @@ func (r *rooms) CannotBe(name string) string {
 	return ""
 }
 
-// invited accepts an invitation. Anybody may invite the bridge into a wanted channel, but
-// only a person with the "control" right may invite it into another channel.
+// invited accepts an invitation. Any person may invite the bridge to a wanted channel,
+// but only a person with the "control" right may invite it to another channel.
 func (r *rooms) invited(e irc.Invited) {
 	now := time.Now()
 	who := personOf(e.Nick, e.Source)

@@ -17,7 +17,7 @@ import (
 
 // A quietHost records the calls to Noted, and allows only a few other calls.
 type quietHost struct {
-	bridge.Host // nil: a call that the test does not expect panics
+	bridge.Host // nil, so an unexpected call panics
 	noted       []string
 }
 
@@ -52,7 +52,7 @@ func TestJoinAndLeave(t *testing.T) {
 	l.rooms.Join("#OPEN", false, tell)
 	l.rooms.Join("#shut", true, tell)
 	l.rooms.handle(irc.Failed{Channel: "#shut", Err: errors.New("banned"), Retry: time.Minute})
-	joined("#shut") // no request is waiting for this channel any more
+	joined("#shut") // no request is still waiting for this channel
 	l.rooms.Join("#later", false, tell)
 	l.Stop()
 	want := []string{

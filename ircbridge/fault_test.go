@@ -15,7 +15,7 @@ import (
 // A breakage is a way in which a connection breaks. It begins while a text is being sent,
 // and ends once it has had an effect.
 type breakage struct {
-	at     []irctest.Way // the directions in which that text goes, in turn
+	at     []irctest.Way // the directions in which that text travels, in turn
 	strike func(*irctest.Proxy)
 	done   func(before, now irctest.Counts) bool
 }
@@ -27,8 +27,8 @@ var (
 )
 
 // breakages are all the ways in which a connection breaks. The bridge notices a silent
-// connection only when an answer is missing. So the connection stays silent until the
-// bridge has left it and opened another one.
+// connection only when an answer does not arrive. The connection therefore stays silent
+// until the bridge has dropped it and opened another one.
 var breakages = map[string]breakage{
 	"cut":   {bothWays, (*irctest.Proxy).Cut, func(before, now irctest.Counts) bool { return now.Cut > before.Cut }},
 	"reset": {bothWays, (*irctest.Proxy).Reset, func(before, now irctest.Counts) bool { return now.Reset > before.Reset }},
@@ -64,17 +64,17 @@ var breakages = map[string]breakage{
 	}},
 }
 
-// left reports whether the bridge has left a connection and opened another one.
+// left reports whether the bridge has dropped a connection and opened another one.
 func left(before, now irctest.Counts) bool {
 	return now.Left > before.Left && now.Connections > before.Connections
 }
 
-// A faultyTraffic is traffic on a network that breaks again and again.
+// A faultyTraffic is traffic on a network that breaks repeatedly.
 type faultyTraffic struct {
 	*traffic
-	order []string       // the kinds of faults to come
+	order []string       // the kinds of faults, in the order in which they happen
 	times map[string]int // how many times each kind has happened
-	most  int            // messages in each direction
+	most  int            // the number of messages in each direction
 
 	// The current fault:
 	begun  time.Time
@@ -92,20 +92,19 @@ const (
 
 // calmEvery is the number of faults after which the test waits until all messages are
 // sent. The bridge gives up a message after the fourth connection that ends while the
-// message is on its way, because the message may be the reason. So no message may meet
-// more than three faults.
+// message is in flight, because the message may be the cause. Therefore no message may
+// encounter more than three faults.
 const calmEvery = 3
 
 // TestFaults sends 500 messages in each direction while the connection breaks ten times
 // in each way, always while a message is being sent.
 //
-// No outgoing message is lost. If the server has a history, none is sent twice. If it has
-// none, the messages that were on their way when the connection ended, at most four, are
+// No outgoing message is lost. If the server has a history, no message is sent twice.
+// Otherwise the messages that were in flight when the connection ended, at most four, are
 // sent again and marked.
 //
-// If the server has a history, no incoming line is lost or duplicated. See
-// [traffic.checkIn] for a server without a history: in that case the bridge reports which
-// lines it does not know.
+// If the server has a history, no incoming line is lost or duplicated. For a server
+// without a history, [traffic.checkIn] describes which lines the bridge may miss.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -113,10 +112,10 @@ func TestFaults(t *testing.T) {
 	t.Run("inspircd", func(t *testing.T) {
 		t.Parallel()
 		// The server welcomes one new connection per second, so each connection takes a
-		// second. Two bridges share the faults, so each waits half as long.
+		// second. Two bridges share the faults, so each of them waits half as long.
 		breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))), newFaultyTraffic(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))))
 	})
-	t.Run("meanwhile", func(t *testing.T) { // together these two take as long as the subtest above
+	t.Run("meanwhile", func(t *testing.T) { // these two subtests together take as long as the subtest above
 		t.Parallel()
 		t.Run("ngircd", func(t *testing.T) {
 			breakConnections(t, newFaultyTraffic(withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited))))
@@ -125,7 +124,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// silence is the time without a line after which the bridge leaves a connection.
+// silence is the time without a line after which the bridge drops a connection.
 const silence = 300 * time.Millisecond
 
 func newFaultyTraffic(tr *traffic) *faultyTraffic {
@@ -135,8 +134,8 @@ func newFaultyTraffic(tr *traffic) *faultyTraffic {
 	return &faultyTraffic{traffic: tr, times: map[string]int{}, took: map[string]time.Duration{}}
 }
 
-// breakConnections breaks connections in every possible way, and checks the messages. If
-// there is more than one faultyTraffic, they share the messages and the faults.
+// breakConnections breaks connections in every way in breakages, and checks the messages.
+// If there are several faultyTraffic values, they share the messages and the faults.
 func breakConnections(t *testing.T, all ...*faultyTraffic) {
 	t.Helper()
 	for _, s := range all {
@@ -157,7 +156,7 @@ func breakConnections(t *testing.T, all ...*faultyTraffic) {
 		}
 		for _, s := range all {
 			if i%calmEvery == calmEvery-1 {
-				s.allSaid() // once all messages are sent, the bridge is connected
+				s.allSaid() // the bridge is connected once all messages are sent
 				for range s.most * calmEvery / len(s.order) {
 					s.line()
 				}

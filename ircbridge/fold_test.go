@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// leaveAt puts into irc/ a message that has waited since the given time.
+// leaveAt adds a message to irc/ that has been waiting since the given time.
 func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 	s.Helper()
 	past, err := dropbox.Open(s.store.Dir(), dropbox.Options{Now: func() time.Time { return at }})
@@ -57,7 +57,7 @@ func TestWhatWaitedIsFolded(t *testing.T) {
 		}
 		copied(since, "#alerts", dropbox.Status, "swarm", dropbox.Normal, bridge.Origin{Announces: bridge.Alert}, "[ERROR] coder is stopped")
 		own := s.leaveAt(since, &dropbox.Message{From: "coder", Type: dropbox.Note, Priority: dropbox.Low, Body: []byte("I say so myself"), Extra: bridge.Origin{Channel: "#standup-x"}.Extra(ircbridge.Name)})
-		for i := range 6 { // these have waited only a minute
+		for i := range 6 { // these copies have been waiting for only a minute
 			copied(time.Now().Add(-time.Minute), "#standup-x", dropbox.Task, "tester", dropbox.Low, begins, fmt.Sprintf("late job %d", i))
 		}
 		s.start()
@@ -94,7 +94,7 @@ func TestWhatWaitedIsFolded(t *testing.T) {
 				t.Errorf("the receipt of what was kept: %s", r)
 			}
 		}
-		// A new message is posted as usual, even if a clock was set back.
+		// A new message is posted as usual, even if the clock was set back.
 		copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ends, "the last job")
 		ann.sees("#standup-x swarm: [coder] done: the last job")
 	})

@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A server may continue to read from a dead connection and post the connection's lines
-// later. The history is complete only when the server has closed that connection. Until
-// then, the connection's nick is present.
+// A server may continue to read from a dead connection and post its lines later. The
+// history is complete only when the server has closed that connection. Until then, the
+// connection's nick stays in the channel.
 func TestTheOldConnectionHasItsSay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -26,7 +26,7 @@ func TestTheOldConnectionHasItsSay(t *testing.T) {
 		return st.Connected && st.Nick == "swarm_" && slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#standup-x" && c.Joined })
 	})
 	// Meanwhile, other messages are posted in other channels. This shows that the bridge
-	// had time to repeat the message, but waited.
+	// had time to resend the message, but waited.
 	s.where(s.say("coder", bridge.Origin{Channel: "#standup-x"}, "elsewhere"), dropbox.Done)
 	s.proxy.Heal()
 	eventually(t, "both are done with", func() bool { return s.finished() == 2 }, s.mailbox)

@@ -231,7 +231,7 @@ func TestCommands(t *testing.T) {
 		joe.say("swarm", "TASK: coder: go on")
 		joe.say("#project-x", "swarm: status coder") // joe has the "talk" right
 		joe.sees("#project-x swarm: joe: coder works on k7f3q9m2xd")
-		s.mail("coder", 1) // no order became a message
+		s.mail("coder", 1) // none of the orders became a message
 		daemon.mu.Lock()
 		defer daemon.mu.Unlock()
 		want := "pause coder by ann on IRC|resume coder by ann on IRC|abort tester by ann on IRC|halt  by ann on IRC|halt  by ann on IRC: the disk is full|unhalt  by ann on IRC|resume coder by ann on IRC"
@@ -241,7 +241,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// A person who writes to an agent that is not working learns why, once for each reason.
+// A person who writes to an agent that is not working is told why, once for each reason.
 func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -269,8 +269,8 @@ func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	})
 }
 
-// A client may split a long text into several lines. The agent gets the first line, and the
-// bridge tells the person so.
+// A client may split a long text into several lines. The agent gets only the first line,
+// and the bridge tells the person this.
 func TestTornTextIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -330,8 +330,8 @@ func TestWakesAreBounded(t *testing.T) {
 	})
 }
 
-// TestTwoThatMentionEachOtherStop answers every line from the bridge with a mention, as
-// another bridge would.
+// TestTwoThatMentionEachOtherStop answers every line from the agent with a line that
+// mentions the agent, as another bridge would.
 func TestTwoThatMentionEachOtherStop(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -339,7 +339,8 @@ func TestTwoThatMentionEachOtherStop(t *testing.T) {
 		s.start()
 		s.ready()
 		bot := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-		// Lines of our own agents wake no agent: none of them becomes a question.
+		// Lines from our own agents do not wake other agents, and do not become
+		// questions.
 		s.say("coder", bridge.Origin{}, "tester: what do you think? @tester\n")
 		s.say("tester", bridge.Origin{}, "coder: ask coder\n")
 		bot.like("[tester] coder: ask coder")

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// The hints that the bridge gives work in the same channel, even while another person has
-// the bridge's nick.
+// The bridge's hints work in the channel where it gives them, even while another person
+// has the bridge's nick.
 func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -63,7 +63,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		id, _ = ask("Which door?")
 		ann.say("#project-x", "reply "+id[:5]+" the green one")
 		answered(id, "the green one", 4)
-		// A person who answers too late is told so.
+		// The bridge tells a person who answers too late.
 		ann.say("#project-x", "reply "+id[:6]+" the blue one")
 		ann.like("ann: No question " + id[:6] + " waits for an answer.")
 		ann.say("#project-x", "reply to that, somebody")

@@ -28,8 +28,8 @@ func (s *scene) heard(channel string) (all []string) {
 	return all
 }
 
-// The bridge reads the lines that it missed while it was away. If the server has forgotten
-// the earlier ones, the log says that some may be missing.
+// The bridge reads the lines that it missed while it was away. If the server no longer has
+// the oldest of them, the log says that lines may be missing.
 func TestAServerThatForgets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -76,8 +76,8 @@ func TestAServerThatForgets(t *testing.T) {
 	}
 }
 
-// Joins and quits are not talk: a server that keeps them in its history plays them back
-// as messages from a service if the client does not ask for events.
+// Joins and quits are not talk. A server that keeps them in its history plays them back
+// as messages from a service if the client does not request events.
 func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -117,9 +117,9 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 	}
 }
 
-// A bridge that was killed may have delivered a line that it had not kept yet. The next
-// bridge does not ask the person to repeat the line, because the agent already has the
-// message.
+// A bridge that was killed may have delivered a line that it had not yet added to the
+// buffer. The next bridge does not ask the person to repeat the line, because the agent
+// already has the message.
 func TestWhatWasMailedIsNotMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// hostile contains pieces of text that a program may misread.
+// hostile contains pieces of text that a program might misinterpret.
 var hostile = []string{
 	"\r", "\r\n", "\n", "\n\n", "\rQUIT :bye", "\r\nPRIVMSG ann :pwned", "\nPRIVMSG ann :pwned", "\rJOIN #evil", "\x01ACTION waves\x01", "\x01VERSION\x01", "\x01",
 	":", ":ann!a@b PRIVMSG #project-x :forged", "@account=ann :x", " ", "  ", "\t", "\x02bold\x02", "\x0304,05red", "\x0f", "\x7f", "\u0085", "\u2028", "\u200d", "\ufeff",
@@ -29,8 +29,9 @@ var hostile = []string{
 	"\ufffd", "\x1b[31m", "\x07", "word",
 }
 
-// TestHostileTexts sends 200 texts, names and topics made of hostile parts through
-// several servers. One of these servers runs the text after a CR as a command.
+// TestHostileTexts sends 200 texts, names and topics that consist of hostile pieces
+// through several servers. One of these servers executes the text after a CR as a
+// command.
 func TestHostileTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -73,12 +74,12 @@ func TestHostileTexts(t *testing.T) {
 			all.WriteString(m.Text)
 		}
 		got := strings.Split(all.String(), "[coder] ")[1:]
-		blanks := regexp.MustCompile(`[ \t]+`) // a chat shows no tabs either
+		blanks := regexp.MustCompile(`[ \t]+`) // the bridge replaces tabs
 		next := 0
 		for _, text := range texts {
 			var want strings.Builder
 			for line := range strings.SplitSeq(irc.PlainText(text), "\n") {
-				if strings.TrimSpace(line) != "" { // a chat shows no blank lines
+				if strings.TrimSpace(line) != "" { // the bridge removes blank lines
 					want.WriteString(strings.TrimRight(line, " \t"))
 				}
 			}
@@ -206,8 +207,8 @@ func (s *scene) secretsReachNobody(planted []string) {
 	}
 }
 
-// TestAMessageThatTheServerDoesNotBear makes a server hang up on one text, with and
-// without a reason, and checks that the other texts are posted.
+// TestAMessageThatTheServerDoesNotBear makes a server hang up because of one text, with
+// and without a reason. It checks that the other texts are posted.
 func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -9,11 +9,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// Requests to join channels that are closed to the bridge do not delay any text.
+// Requests to join channels that are closed to the bridge do not delay texts.
 func TestJoinsHoldUpNothing(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
-		s.o.Server.RetryMin, s.o.Server.RetryMax = 20*time.Second, 20*time.Second // the pause between two tries to join
+		s.o.Server.RetryMin, s.o.Server.RetryMax = 20*time.Second, 20*time.Second // the pause between two attempts to join
 		s.start()
 		s.ready()
 		const closed = 36 // more than the number of requests that may be pending

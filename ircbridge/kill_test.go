@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// TestMain runs the tests or, if IRCBRIDGE_BE is set, a bridge that a test kills. The
-// variable contains the folders of the bridge's store and home, and the address of the
+// TestMain runs the tests or, if IRCBRIDGE_BE is set, a bridge that a test will kill. The
+// variable contains the paths of the bridge's store and home, and the address of the
 // server.
 func TestMain(m *testing.M) {
 	if be := os.Getenv("IRCBRIDGE_BE"); be != "" {
@@ -44,15 +44,16 @@ func beBridge(args []string) error {
 	return b.Run(context.Background())
 }
 
-// atOnce is the maximum number of messages that wait for IRC while bridges are killed.
+// atOnce is the maximum number of messages that are waiting for IRC while bridges are
+// killed.
 const atOnce = 12
 
 // TestKilled kills the bridge's process at 20 random moments while messages are being
-// sent and lines are being received. Each time, a text is on its way between the bridge
-// and the server.
+// sent and lines are being received. At each of these moments, a text is in flight
+// between the bridge and the server.
 //
-// No outgoing message is lost. If the server has a history, none is sent twice. If it has
-// none, at most four unproven messages are sent again for each kill, and marked. See
+// No outgoing message is lost. If the server has a history, no message is sent twice.
+// Otherwise at most four unproven messages per kill are sent again, and marked. See
 // [traffic.checkIn] for incoming lines.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
@@ -71,7 +72,7 @@ func killed(t *testing.T, s *traffic) {
 	s.start()
 	s.ready()
 	s.line()
-	eventually(t, "the first line is heard", func() bool { // the bridge does not have to hear earlier lines
+	eventually(t, "the first line is heard", func() bool { // the bridge may miss earlier lines
 		heard, _ := s.heard()
 		return heard[0] > 0
 	})
@@ -86,14 +87,14 @@ func killed(t *testing.T, s *traffic) {
 		}
 		moment := rand.N(3 * time.Millisecond)
 		struck := s.proxy.OnText(bothWays[i%2], rand.N(60), func() {
-			if i%4 > 1 { // otherwise the bridge is killed at once, before the text has passed
+			if i%4 > 1 { // in the other cases the bridge is killed at once, before the text has passed
 				time.AfterFunc(moment, func() { _ = cmd.Process.Kill() })
 				return
 			}
 			_ = cmd.Process.Kill()
 		})
 		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }() // until it is killed
+		go func() { ended <- cmd.Wait() }() // this goroutine ends when the bridge is killed
 		eventually(t, "it is killed", func() bool {
 			if s.drops-s.finished() < atOnce {
 				s.drop()

@@ -77,7 +77,7 @@ func (s *speech) arrived(f *saying, via *connection) {
 		s.say(f)
 	case isRefused && !s.l.inside(f.conn, f.Target):
 		// We are no longer in the channel. The text waits until we are back in the
-		// channel, or until we know that the channel does not let us in.
+		// channel, or until it is known that the channel does not let us in.
 		rm := s.l.rooms.room(f.Target)
 		rm.joined, rm.caught = false, false // the event about leaving has not arrived yet
 		s.release(f)
@@ -107,7 +107,7 @@ func (s *speech) landed(f *saying, end bridge.Landing) {
 
 // landCut puts back the unproven texts of a connection that has ended, as soon as the fate
 // of every text of that connection is known. If the other side hung up, the first of the
-// unproven texts may be the reason.
+// unproven texts may be the cause.
 func (s *speech) landCut(conn *irc.Conn) {
 	list := s.cut[conn]
 	if len(list) == 0 {
@@ -115,7 +115,7 @@ func (s *speech) landCut(conn *irc.Conn) {
 	}
 	for _, f := range s.sayings {
 		if f.conn == conn && f.landed < len(f.pieces) {
-			return // its fate is not known yet
+			return // the fate of f is not known yet
 		}
 	}
 	delete(s.cut, conn)
@@ -131,8 +131,8 @@ func (s *speech) landCut(conn *irc.Conn) {
 	s.l.host.LookAgain()
 }
 
-// inside reports whether a connection may speak to a target: it is in that channel, or the
-// target is not a channel.
+// inside reports whether a connection may speak to a target. It may if it is in that
+// channel, or if the target is not a channel.
 func (l *link) inside(conn *irc.Conn, target string) bool {
 	if !l.IsChannel(target) {
 		return true

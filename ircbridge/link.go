@@ -21,8 +21,8 @@ const (
 	keyWhy     = "why"
 )
 
-// A link is the bridge's link to an IRC network: the connections, the channels, and the
-// texts on their way. The goroutine of the bridge owns everything in it.
+// A link is the bridge's link to an IRC network. It contains the connections, the
+// channels, and the texts in flight. The goroutine of the bridge owns everything in it.
 type link struct {
 	o       *Options
 	host    bridge.Host

@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// While the client retries the API, the status says so. It also names a hold that begins
-// after the turn. The text about the retries disappears when the client reports its next
-// event or its turn ends.
+// While the client retries an API request, the status says so. The status also names a
+// hold that begins after the turn. The text about the retries disappears when the client
+// reports its next event or its turn ends.
 func TestTheStatusShowsThatTheAPIIsAskedAgain(t *testing.T) {
 	f := newField(t, "coder")
 	told := make(chan *streamjson.Retry)

@@ -30,15 +30,15 @@ type agent struct {
 	// Only the agent's goroutine may use the fields from here on, except log.
 
 	log *slog.Logger
-	// unsettled says that cur/ may contain messages to take up. This is so at the start,
-	// while a claimed message is not settled, and after an attached session.
+	// unsettled says that cur/ may contain unfinished messages. This is the case at
+	// startup, while a claimed message is not settled, and after an attached session.
 	unsettled bool
 	beats     beats
 	hidden    *turn.Secrets
 	purse     purse
 }
 
-// These are the causes with which an order cancels the context of a turn, to end the turn
+// These are the causes with which the context of a turn is canceled, to end the turn
 // early.
 var (
 	errAborted     = errors.New("aborted")
@@ -86,16 +86,16 @@ func (a *agent) showSince(s State, since time.Time, why, next string) {
 	a.feed.publish(FeedEvent{Kind: FeedState, At: time.Now().UTC(), Agent: a.name, State: s, Text: why})
 }
 
-// diskTrouble shows that the agent cannot use its files, and waits until it is time to try
-// again. The agent claims nothing in the meantime. The result is always 0, which makes the
-// caller try again at once.
+// diskTrouble shows that the agent cannot use its files, and waits before the next
+// attempt. The agent claims nothing in the meantime. The result is always 0, which makes
+// the caller try again immediately.
 func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.Duration {
 	a.log.Error("mailbox not usable", "doing", doing, keyErr, err)
 	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every "+a.restart.Disk.String()+"; see claude-swarm doctor")
 	a.inbox.Queue.Changed("")
 	t := time.NewTimer(a.restart.Disk)
 	defer t.Stop()
-	select { // without the wakeup: an error that causes wakeups must not cause a busy loop
+	select { // the wakeup is ignored, because an error that causes wakeups would cause a busy loop
 	case <-t.C:
 	case <-ctx.Done():
 	}
@@ -113,8 +113,8 @@ func (a *agent) halt(why, hint string) {
 		fmt.Sprintf("%s is stopped: %s.\n\nIts mail waits. To continue: %s\n", a.name, why, hint))
 }
 
-// account names the account that the agent's client uses: agents that share a
-// login or key share its usage limit.
+// account returns the name of the account that the agent's client uses. Agents that share
+// a login or key share its usage limit.
 func (a *agent) account() string { return accountOf(a.kind().Login, a.environ, a.spec()) }
 
 // jitter lengthens a wait by a random fraction.

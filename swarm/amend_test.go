@@ -27,8 +27,8 @@ func (f *field) ledger() (turns []string, cost float64) {
 	return turns, cost
 }
 
-// A power cut loses the end of the ledger, because single lines are not synced. The next
-// start writes each lost line once, from receipts and records.
+// A power cut loses the end of the ledger, because individual lines are not synced. At
+// the next start the daemon restores each lost line once from receipts and records.
 func TestLinesThatAPowerCutTookAreMadeAgain(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	tries := 0
@@ -85,8 +85,8 @@ func TestLinesThatAPowerCutTookAreMadeAgain(t *testing.T) {
 }
 
 // An urgent message that was handled in a running turn has a receipt with the name of that
-// turn, but no line in the ledger. The next start must neither miss that line nor write it
-// in place of the turn's own line.
+// turn, but no line in the ledger. The next start must neither report such a line as
+// missing nor write it in place of the turn's own line.
 func TestAnUrgentMessageHasNoSeparateLine(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(runner.Turn) []runnertest.Step {

@@ -13,9 +13,9 @@ import (
 type leadAnnouncer struct {
 	*deps
 	running func() []string // returns the running turns
-	asking  map[string]bool // turns whose questions have to be checked again
+	asking  map[string]bool // turns whose questions must be checked again
 	wakeup  wakeup
-	seen    map[string]bool // ids of the messages that the last look found
+	seen    map[string]bool // ids of the messages that the last check found
 	file    announcedUntil
 	saved   time.Time
 }
@@ -27,11 +27,11 @@ type announcedUntil struct {
 }
 
 const (
-	// announceSlack is how long after newer messages an older one may still appear. The
-	// event keys ensure that no message is shown twice.
+	// announceSlack is how long an older message may take to appear after newer ones. The
+	// event keys prevent messages from being shown twice.
 	announceSlack = time.Minute
-	// oldMail is the age above which mail and the questions of turns are no longer shown
-	// when the daemon starts again.
+	// oldMail is the age above which mail and the questions of turns are not shown after
+	// a restart of the daemon.
 	oldMail = 24 * time.Hour
 )
 
@@ -98,11 +98,11 @@ func (l *leadAnnouncer) save(now time.Time) {
 	l.mail.Note(l.home.Files().WriteJSON(l.home.MirrorFile(), l.file))
 }
 
-// look shows the messages that were delivered since the given time.
+// look shows the messages delivered since the given time.
 func (l *leadAnnouncer) look(since time.Time) {
 	box, err := l.store.Mailbox(dropbox.Lead)
 	if err != nil {
-		return // the check of the folders reports it
+		return // the folder check reports it
 	}
 	entries, err := box.Peek()
 	if err != nil {
@@ -121,7 +121,7 @@ func (l *leadAnnouncer) look(since time.Time) {
 		}
 		if err := l.mail.Arrived(m, dropbox.Lead, ""); err != nil {
 			l.mail.Note(err)
-			delete(still, e.ID) // the next look shows it
+			delete(still, e.ID) // the next check shows it
 			continue
 		}
 		if e.Created.After(l.file.Until) {

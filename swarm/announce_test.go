@@ -129,7 +129,7 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// An agent that leads gets the alerts; people see them too.
+// A lead agent receives the alerts. People see them too.
 func TestAnnouncedAlertsToAnAgent(t *testing.T) {
 	f := newField(t, "planner", "coder")
 	f.plan.Lead = "planner"
@@ -192,7 +192,7 @@ func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 	f.shown("mail-" + id) // a full mailbox still accepts alerts for people
 }
 
-// A file that a person puts into the irc mailbox waits there like a message.
+// A file that a person puts into the irc mailbox waits there like any message.
 func TestHandDroppedForIRC(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}

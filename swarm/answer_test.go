@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// told waits until the lead has a message whose body contains words.
+// told waits until the lead has a message whose body contains the given words.
 func (f *field) told(words string) *dropbox.Message {
 	f.t.Helper()
 	var got *dropbox.Message
@@ -29,8 +29,8 @@ func (f *field) told(words string) *dropbox.Message {
 	return got
 }
 
-// A message with an odd body, sender or path is answered or bounced, and no part of it is
-// left to block the next message.
+// A message with an odd body, sender or path is answered or bounced, and does not block
+// the next message.
 func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -60,7 +60,7 @@ func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	}
 }
 
-// The reason why a message is not valid may be long; the lead is told the first part of it.
+// The reason why a message is invalid may be long. The lead is told the beginning of it.
 func TestALongReasonIsToldToo(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -71,7 +71,7 @@ func TestALongReasonIsToldToo(t *testing.T) {
 	f.told("not a valid message")
 }
 
-// A file whose name would break a line is reported like any other.
+// A file with a line break in its name is reported like any other file.
 func TestAStrangeNameIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -8,11 +8,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The daemon asks the person, also on IRC, and gets the answer even while all agents are
-// idle.
+// The daemon asks the person a question, which is also shown on IRC, and gets the answer
+// even while all agents are idle.
 func TestTheDaemonAsksThePerson(t *testing.T) {
 	f := newField(t, "coder")
-	f.sweep = 0 // events wake the daemon, not the check of the folders
+	f.sweep = 0 // so that only events wake the daemon, not the folder check
 	f.announcer = everywhere{}
 	tokens, err := journal.HomeOf(f.dir).Tokens(dropbox.Lead, "irc")
 	if err != nil {

@@ -17,7 +17,7 @@ const budgetKind = "budget"
 // A budgetQuestion names a question about a scope at its cap.
 type budgetQuestion struct {
 	scope  budget.Scope
-	date   string // the day of a daily scope, else "-"
+	date   string // the day of a daily scope, otherwise "-"
 	number int    // see [budget.Book.Number]
 }
 
@@ -64,8 +64,8 @@ func (p *purse) ask(b *budget.Block) {
 }
 
 // warn warns once about each scope whose budget is nearly spent. For a daily scope it sends
-// the lead a message and a notice. For a task it sends only the notice, because one night
-// may have many tasks.
+// the lead a message and a notice. For a task it sends only the notice, because there may
+// be many tasks in one night.
 func (p *purse) warn(t budget.Turn) {
 	for _, w := range p.budget.Warnings(t) {
 		used := "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)
@@ -131,7 +131,8 @@ func capText(b *budget.Block) string {
 	return text
 }
 
-// capNext says what a person can type, and when a daily scope continues without a person.
+// capNext says what a person can type, and when work in a daily scope continues without a
+// person.
 func capNext(b *budget.Block) string {
 	next := "claude-swarm budget raise " + b.Scope.String() + " " + raiseText(b)
 	if b.Daily() {
@@ -140,7 +141,7 @@ func capNext(b *budget.Block) string {
 	return next
 }
 
-// raiseText returns the configured cap of a block as a person types it.
+// raiseText returns the configured cap of a block in the form that a person types.
 func raiseText(b *budget.Block) string {
 	switch b.Unit {
 	case budget.Turns:

@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asks returns a step that asks a question as the tools do, receives from the channel next,
-// and calls the function end.
+// asks returns a step that asks a question in the same way as the tools, receives from the
+// channel next, and calls the function end.
 func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct{}, end func(*journal.Waiting)) runnertest.Step {
 	return runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
@@ -51,8 +51,8 @@ func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct
 	})
 }
 
-// A question from an agent to people is an event. If nobody answers in time, that is
-// another event. Each event occurs once, even across a restart.
+// A question from an agent to people causes an event. If nobody answers in time, there is
+// a second event. Each event occurs once, even across a restart.
 func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	late := func(does string) func(*journal.Waiting) { return func(w *journal.Waiting) { w.Late(does) } }
 	answered := func(w *journal.Waiting) { w.End("ann has answered already") }
@@ -63,7 +63,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	for name, row := range map[string]struct {
 		ask  journal.Asked
 		end  func(*journal.Waiting)
-		want []string // ID stands for the question's id
+		want []string // ID is a placeholder for the question's id
 		mail string   // the message to the lead about the question; "" means none
 	}{
 		"answered on IRC":  {irc, answered, []string{inIRC}, ""},
@@ -98,7 +98,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 			f.untilState("coder", swarm.Idle)
 			f.until("all is told", func() bool { return len(f.notices()) >= len(row.want) })
 			f.halt()
-			f.start() // this daemon checks what the earlier one left behind
+			f.start() // this daemon checks the files that the earlier one left
 			f.untilState("coder", swarm.Idle)
 			f.answer(f.send("coder", "@say fine", typed(dropbox.Question)))
 			f.halt()
@@ -141,10 +141,10 @@ func (f *field) linesOf(key string) (n int) {
 	}
 }
 
-// One event says that a question was asked, another one that nobody answered it in time.
-// If the daemon crashes before it adds such an event, the next daemon adds it. If the
-// daemon crashes after that, but before it notes that the list has the event, the next
-// daemon repeats the event with the same key. So nobody is told twice.
+// One event says that a question was asked, and another says that nobody answered it in
+// time. If the daemon crashes before it adds such an event, the next daemon adds it. If
+// the daemon crashes after that, but before it notes that the list contains the event,
+// the next daemon repeats the event with the same key. As a result, nobody is told twice.
 func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}
@@ -166,7 +166,7 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f.until("both are told", func() bool { return slices.Equal(f.noticeTexts(), want) })
 	f.halt()
 
-	// This is the state that a crash leaves if it comes before the notes are written.
+	// This is the state after a crash that occurs before the notes are written.
 	data, err := os.ReadFile(who)
 	f.must(err)
 	kept := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"), func(line string) bool { return strings.Contains(line, `"told"`) })
@@ -187,7 +187,7 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 }
 
 // A turn that waits for an answer counts as neither silent nor too long, because
-// turn_timeout counts only the time that the turn spends working.
+// turn_timeout limits only the time that the turn spends working.
 func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -216,8 +216,8 @@ func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
 }
 
 // If the daemon crashes after the notice that an agent continues, but before the end of the
-// agent's pause is durable, the next daemon repeats the notice with the same key. So people
-// see it once.
+// agent's pause is durable, the next daemon repeats the notice with the same key. As a
+// result, people see it once.
 func TestThatAnAgentGoesOnIsToldOnceOverACrash(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}

@@ -21,7 +21,7 @@ import (
 )
 
 // An attachedPost is the mailbox of an agent whose session is this test process. Its
-// methods call the hooks as a child process of the session would.
+// methods call the hooks in the same way as a child process of the session.
 type attachedPost struct {
 	*testing.T
 	home  journal.Home
@@ -165,8 +165,8 @@ func (p *attachedPost) answerTo(id string) *dropbox.Message {
 	return nil
 }
 
-// The client ignores the Stop hook's ninth block in a row, and a message in that block
-// would be lost. So the hook claims no message for a ninth block.
+// The client ignores the Stop hook's ninth consecutive block, and a message in that block
+// would be lost. The hook therefore claims no message for a ninth block.
 func TestTheCapOfTurnsInARow(t *testing.T) {
 	p := newAttached(t)
 	for i := range 10 {
@@ -382,7 +382,7 @@ func TestMailThatCannotBeWorkedOn(t *testing.T) {
 	}
 }
 
-// Every process below the session acts as the agent, at any depth.
+// Every descendant of the session's process, at any depth, acts as the agent.
 func TestWhoAmIByAncestry(t *testing.T) {
 	p := newAttached(t)
 	if _, err := p.s.Begin(p.hook, "s"); err != nil {
@@ -422,7 +422,7 @@ func TestWhoAmIByAncestry(t *testing.T) {
 	}
 }
 
-// strict is a gate that refuses each message with the word "no" in it.
+// strict is a gate that refuses each message that contains the word "no".
 type strict struct{}
 
 func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
@@ -432,7 +432,7 @@ func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: true}
 }
 
-// haltingGate is a gate that halts the swarm when it is asked about a message.
+// haltingGate is a gate that halts the swarm when it checks a message.
 type haltingGate struct{ store *dropbox.Store }
 
 func (g haltingGate) Ask(mail.GateQuestion) mail.GateVerdict {
@@ -442,8 +442,8 @@ func (g haltingGate) Ask(mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: true}
 }
 
-// If the swarm is halted after a message was claimed and before its notes are, the session
-// gets the message, and the notes wait.
+// If the swarm is halted after a message is claimed but before its notes are claimed, the
+// session gets the message, and the notes wait.
 func TestAnAttachedSessionIsHaltedDuringAClaim(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -462,8 +462,8 @@ func TestAnAttachedSessionIsHaltedDuringAClaim(t *testing.T) {
 }
 
 // A message that the gate refuses reaches no session, neither as work nor as a note, and
-// its sender gets the refusal. An offer that somebody else has claimed and an expired
-// message do not reach the session either.
+// its sender gets the refusal. Neither an offer that another agent has claimed nor an
+// expired message reaches the session.
 func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -543,8 +543,8 @@ func TestAnAttachedSessionIsHeld(t *testing.T) {
 	}
 }
 
-// A person fetches a message, interrupts the turn (no hook runs then), and types
-// something else: the message is not done.
+// If a person fetches a message, interrupts the turn (no hook runs then), and types
+// something else, the message is not done.
 func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 	for name, told := range map[string]bool{"a prompt hook": true, "by the Stop hook alone": false} {
 		t.Run(name, func(t *testing.T) {
@@ -610,8 +610,8 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 	}
 }
 
-// The announcer shows when a session begins, finishes or gives up a message, as for every
-// other agent. It shows each of these events once, even after an interrupted turn.
+// As for every other agent, the announcer shows when a session begins, finishes or gives
+// up a message. It shows each of these events once, even after an interrupted turn.
 func TestAnAttachedSessionIsShown(t *testing.T) {
 	p := newAttached(t)
 	var err error
@@ -644,7 +644,7 @@ func TestAnAttachedSessionIsShown(t *testing.T) {
 	}
 }
 
-// Events that came before the announcer was set are never shown.
+// Events that occurred before the announcer was set are never shown.
 func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("before\n")})
@@ -666,8 +666,8 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	}
 }
 
-// shown lists the messages that wait in the irc mailbox, sorted: each with its kind and
-// its sender, and for a result also its text.
+// shown returns a sorted list of the messages that wait in the irc mailbox. Each entry
+// has the kind and the sender; the entry of a result also has its text.
 func (p *attachedPost) shown() (list []string) {
 	p.Helper()
 	box, err := p.store.Mailbox("irc")

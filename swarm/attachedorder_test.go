@@ -8,15 +8,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// The test calls the hooks of a session in the orders in which Claude Code 2.1.197 and
-// 2.1.330 call them. A step is a hook with the id of its prompt. expand and submit get a
-// prompt, fetch is a ! line of /inbox without an id, stop ends a turn, give ends a turn
-// after which the Stop hook gives the session its next message, and again ends a turn that
-// the Stop hook itself began. After the id a step may name the sub-agents that are still
-// working when the turn ends. "<a" marks the prompt with which the client reports the end
-// of the sub-agent a. "clear" ends the session's conversation and begins another one in the
-// same process. "begin s2" begins another session without a hook that reports the end of
-// the first. "end" ends the session.
+// The test calls the hooks of a session in the same order as Claude Code 2.1.197 and
+// 2.1.330. A step is a hook with the id of its prompt. expand and submit receive a prompt,
+// fetch is a ! line of /inbox without an id, stop ends a turn, give ends a turn after which
+// the Stop hook gives the session its next message, and again ends a turn that the Stop
+// hook itself began. After the id, a step may list the sub-agents that are still working
+// when the turn ends. "<a" marks the prompt with which the client reports the end of the
+// sub-agent a. "clear" ends the session's conversation and begins another one in the same
+// process. "begin s2" begins another session without a hook that reports the end of the
+// first. "end" ends the session.
 func TestTheOrderOfHooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -24,7 +24,7 @@ func TestTheOrderOfHooks(t *testing.T) {
 	for name, c := range map[string]struct {
 		steps    string
 		answered bool   // whether the turn that worked on the message answered it
-		words    string // the answer has the words of this prompt's turn; "" means not checked
+		words    string // the answer must contain the words of this prompt's turn; "" means not checked
 	}{
 		"2.1.197: done":                              {"expand p1, fetch, submit p1, stop p1", true, ""},
 		"2.1.330: done":                              {"submit p1, expand p1, fetch, stop p1", true, ""},

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// fill writes n small messages into a mailbox as files, skipping the steps of a delivery.
+// fill writes n small messages into a mailbox as files, without the steps of a delivery.
 func fill(b *testing.B, newFolder string, n int) {
 	b.Helper()
 	for i := range n {
@@ -35,9 +35,9 @@ const some = 200
 
 // BenchmarkBacklog starts a daemon on a mailbox with many messages. first-ns is the time
 // from the daemon's start to the beginning of the first turn. ns/op is the average time for
-// each of the first 200 messages, including its client, which says one word. ns/op grows
-// with the backlog if each message costs a scan of all the others. The floor sub-benchmark
-// only lists the folder once.
+// each of the first 200 messages, including the run of its client, which says one word.
+// ns/op grows with the backlog if handling a message requires a scan of all the others. The
+// floor sub-benchmark only lists the folder once.
 func BenchmarkBacklog(b *testing.B) {
 	b.Run("floor/10000", func(b *testing.B) {
 		dir := b.ArtifactDir()
@@ -116,7 +116,7 @@ func workOff(b *testing.B, dir string, n int) (first, all time.Duration) {
 		}
 	})
 	<-enough
-	cancel() // the running turn is the last one
+	cancel() // no turn begins after the running one
 	wg.Wait()
 	return first, time.Since(began)
 }

@@ -21,15 +21,15 @@ import (
 // dollars returns a cap in US dollars.
 func dollars(usd float64) budget.Amount { return budget.Of(usd, 0, 0) }
 
-// spends makes each request to the model cost an amount, in US dollars. Every turn makes
-// one request.
+// spends makes each request to the model cost the given amount in US dollars. Every turn
+// makes one request.
 func (f *field) spends(usd float64) {
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Price(usd), runnertest.Say("did it")}
 	}
 }
 
-// Without a daemon the status names a damaged budget.json and still shows everything else,
+// Without a daemon the status reports a damaged budget.json and shows everything else,
 // whether or not there is a cap.
 func TestADamagedBudgetIsNamed(t *testing.T) {
 	for name, rules := range map[string]budget.Rules{"no cap": {}, "a cap": {Swarm: dollars(0.5)}} {
@@ -85,7 +85,7 @@ func TestABudgetParks(t *testing.T) {
 }
 
 // TestATaskAtItsCap checks that other work continues when a task has reached its cap, and
-// that a client's cap is the unspent part of the task's cap.
+// that the client gets the unspent part of the task's cap as its own cap.
 func TestATaskAtItsCap(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Task: dollars(0.5)}
@@ -107,8 +107,8 @@ func TestATaskAtItsCap(t *testing.T) {
 	}
 }
 
-// TestTimeIsUsedUp checks that a turn is ended when its task has no time left, and that the
-// turn's message waits.
+// TestTimeIsUsedUp checks that the daemon ends a turn whose task has no time left, and that
+// the turn's message waits.
 func TestTimeIsUsedUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -127,7 +127,7 @@ func TestTimeIsUsedUp(t *testing.T) {
 	}
 }
 
-// askedOnce waits for the daemon's one question to the person.
+// askedOnce waits until the daemon has exactly one open question to the person.
 func (f *field) askedOnce() *dropbox.Message {
 	f.t.Helper()
 	var found []*dropbox.Message
@@ -210,9 +210,9 @@ func TestTheAnswersAtACap(t *testing.T) {
 	}
 }
 
-// TestAQuestionThatIsOver checks that a question about a cap leaves the inbox after the
-// cap was raised, in the configuration or by an order after which the daemon was killed.
-// When the new cap is reached, the person is asked again.
+// TestAQuestionThatIsOver checks that a question about a cap disappears from the inbox
+// after the cap was raised in the configuration, or by an order after which the daemon
+// was killed. When the new cap is reached, the person is asked again.
 func TestAQuestionThatIsOver(t *testing.T) {
 	for name, raise := range map[string]func(f *field){
 		"in the configuration": func(f *field) {
@@ -296,7 +296,7 @@ func TestAWarningComesOnce(t *testing.T) {
 
 // TestAThousandTurnsOfASwarm lets six agents run turns of random cost, with restarts that
 // cut off running turns. The swarm exceeds its cap by at most one request per running turn,
-// the budget agrees with the ledger, and no turn begins at the cap.
+// the budget matches the ledger, and no turn begins at the cap.
 func TestAThousandTurnsOfASwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -319,7 +319,7 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 	for n := range 1000 {
 		f.send(names[n%len(names)], fmt.Sprint("task ", n))
 	}
-	for _, after := range []int{40, 90, 150} { // numbers of turns after which the daemon is ended
+	for _, after := range []int{40, 90, 150} { // the daemon ends after each of these numbers of turns
 		f.start()
 		f.until("some are done", func() bool { turns, _ := f.ledger(); return len(turns) > after })
 		f.halt()
@@ -356,7 +356,7 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 	if spent > limit+atOnce*request || spent < limit-0.02 {
 		t.Errorf("spent %v of %v", spent, limit)
 	}
-	asked := map[string]int{} // on a fast disk an agent may also reach its own cap
+	asked := map[string]int{} // on a fast disk an agent can also reach its own cap
 	for _, m := range f.questions() {
 		scope, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, "budget: "), " ")
 		asked[scope]++

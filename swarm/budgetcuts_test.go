@@ -26,7 +26,8 @@ import (
 )
 
 // budgetVictim is the place name of a victim that counts its changes on disk, and kills
-// itself before the change whose number is in victimStep. With the number 0 it survives.
+// itself before the change whose number is in the variable victimStep. If the number is
+// 0, the victim survives.
 const (
 	budgetVictim = "budget"
 	victimStep   = "SWARM_TEST_STEP"
@@ -116,7 +117,7 @@ func (f *cutField) person() {
 	}
 }
 
-// settled answers the open questions, and reports whether both messages have been answered
+// settled answers the open questions. It reports whether both messages have been answered
 // and the person has been told the outcome of each reply.
 func (f *cutField) settled() bool {
 	f.person()
@@ -138,8 +139,8 @@ func (f *cutField) answers() (list []string) {
 	return list
 }
 
-// victim runs a daemon that dies before its change number n. If n is 0, the daemon
-// survives, and victim returns how many changes it made.
+// victim runs a daemon that dies before its n-th change. If n is 0, the daemon survives,
+// and victim returns the number of changes that it made.
 func (f *cutField) victim(n int) (steps int) {
 	f.t.Helper()
 	self, err := os.Executable()
@@ -176,7 +177,7 @@ func (f *cutField) victim(n int) (steps int) {
 	}
 }
 
-// recorded lists the turns that began. A file without a record was made for a turn that did
+// recorded lists the turns that began. A file without a record belongs to a turn that did
 // not begin.
 func (f *cutField) recorded() []string {
 	f.t.Helper()
@@ -235,9 +236,10 @@ func (f *cutField) check() {
 	}
 }
 
-// TestABudgetIsCutAtEachStep kills a daemon with a cap before each of its changes on disk:
-// when it reserves, settles, parks, asks, and carries out the person's answers. The next
-// daemon counts each turn once, asks each question once, and carries out each answer once.
+// TestABudgetIsCutAtEachStep kills a daemon with a cap before each of its changes on disk.
+// The daemon makes these changes when it reserves, settles, parks, asks, and carries out
+// the person's answers. The next daemon counts each turn once, asks each question once,
+// and carries out each answer once.
 func TestABudgetIsCutAtEachStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -253,7 +255,7 @@ func TestABudgetIsCutAtEachStep(t *testing.T) {
 			f.victim(n)
 			f.start()
 			f.until("all is settled", f.settled)
-			f.until("each turn has its line in the ledger", func() bool { // the answer comes before the line
+			f.until("each turn has its line in the ledger", func() bool { // the answer is delivered before the line is written
 				lines, _ := f.ledger()
 				return !slices.ContainsFunc(f.recorded(), func(turn string) bool { return !slices.Contains(lines, turn) })
 			})

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// mixedField returns a field of two agents: coder, whose client is of the kind scripted, and
-// tester, whose client is of the kind claude.
+// mixedField returns a field with two agents: coder, whose client is of the kind scripted,
+// and tester, whose client is of the kind claude.
 func mixedField(t *testing.T) (f *field, other *runnertest.Scripted) {
 	t.Helper()
 	f = newField(t, "coder", "tester")
@@ -37,8 +37,8 @@ func (f *field) ledgerOf(agent string) (lines []journal.LedgerLine) {
 	return lines
 }
 
-// The status, the receipts and the ledger name the kind of each client, and its version
-// once the client has reported it.
+// The status, the receipts and the ledger contain the kind of each client, and its
+// version once the client has reported it.
 func TestAMixedSwarmNamesItsClients(t *testing.T) {
 	f, _ := mixedField(t)
 	if a := f.offline("tester"); a.Client != "claude" {
@@ -79,7 +79,7 @@ func TestAMixedSwarmNamesItsClients(t *testing.T) {
 }
 
 // After a reload that gives an agent another kind of client, the status says nothing about
-// the old one, with or without a daemon. A turn that runs in the meantime keeps its
+// the old one, with or without a daemon. A turn that runs during the reload keeps its
 // client.
 func TestAReloadReplacesTheClient(t *testing.T) {
 	f, other := mixedField(t)

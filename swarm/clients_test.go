@@ -18,9 +18,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// newClientField returns a field whose clients are stand-ins for the CLI, one process per
-// turn. The time limits of a turn are short. The waits after a failure are long, so that
-// a test can observe the state between two attempts.
+// newClientField returns a field whose clients are stand-ins for the CLI. Each turn runs
+// one stand-in process. The time limits of a turn are short. The waits after a failure
+// are long enough for a test to observe the state between two attempts.
 func newClientField(t *testing.T, agents ...string) *field {
 	t.Helper()
 	f := newField(t, agents...)
@@ -52,17 +52,17 @@ func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string
 			Name: name, Backend: "claude", RetryDelay: time.Hour,
 			Client: runner.Spec{
 				Command: []string{self}, Dir: dir, PermissionMode: "acceptEdits",
-				Timeout: time.Minute, // so that a failed test ends
+				Timeout: time.Minute, // ends a failed test
 			},
-			// A program with the race detector sleeps for a second before it exits, unless
-			// this variable says otherwise.
+			// Without GORACE, a program that is built with the race detector sleeps for a
+			// second before it exits.
 			Env: map[string]string{asClient: "1", "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-test", "GORACE": "atexit_sleep_ms=0", "STANDIN_LOG": filepath.Join(home, "turns.log")},
 		})
 	}
 	return specs
 }
 
-// turns returns the turns that left a record, sorted by name.
+// turns returns the turns that have a record, sorted by name.
 func (f *field) turns() []string {
 	f.t.Helper()
 	names, err := filepath.Glob(filepath.Join(journal.HomeOf(f.dir).Turns(), "*.json"))
@@ -75,7 +75,7 @@ func (f *field) turns() []string {
 	return names
 }
 
-// noProcesses checks that no process of a turn still runs.
+// noProcesses checks that no process of a turn is still running.
 func (f *field) noProcesses() {
 	f.t.Helper()
 	for _, turn := range f.turns() {
@@ -85,9 +85,9 @@ func (f *field) noProcesses() {
 	}
 }
 
-// A client may do anything. After each misbehaviour the test checks the state of the agent,
-// its reason and the next step; the count of failures; that no process is left behind; and
-// that the next message is worked on.
+// A client can misbehave in many ways. After each misbehaviour the test checks the agent's
+// state, its reason and the next step, and the number of failures. It also checks that no
+// process is left and that the agent works on the next message.
 func TestClientsThatMisbehave(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -197,7 +197,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 			} else if got := f.files("coder", "new"); len(got) != 1 || !strings.HasSuffix(got[0], fmt.Sprintf("%s~1.%d.md", id, c.counted)) {
 				t.Errorf("new/ = %v, want the message begun once, with %d failures", got, c.counted)
 			}
-			// Before the next message a person does what the status says.
+			// Before the next message, a person follows the advice in the status.
 			next := f.send("coder", "@say fine", urgent)
 			f.plan.Agents = []swarm.Spec{good}
 			if _, err := f.daemon.Reload(f.plan); err != nil {
@@ -234,8 +234,8 @@ func (f *field) ledgerSays(id string, outcomes ...string) {
 	}
 }
 
-// Three clients that die before their first event stop the agent. None of these deaths
-// counts as a failure of the message.
+// The agent stops after three clients have died before their first event. These deaths do
+// not count as failures of the message.
 func TestAClientThatAlwaysDiesAtOnceStopsTheAgent(t *testing.T) {
 	f := newClientField(t, "coder")
 	f.restart.NotBegun = 20 * time.Millisecond
@@ -258,8 +258,8 @@ func TestAClientThatAlwaysDiesAtOnceStopsTheAgent(t *testing.T) {
 	f.noProcesses()
 }
 
-// A message whose turn kills the client three times is given up. Its sender gets one
-// bounce, and the next message is worked on.
+// The agent gives up a message whose turn kills the client three times. The sender gets
+// one bounce, and the agent works on the next message.
 func TestAMessageThatKillsItsClientIsGivenUp(t *testing.T) {
 	f := newClientField(t, "coder")
 	f.plan.Agents[0].RetryDelay = 20 * time.Millisecond

@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An earlier daemon left times that are an hour ahead because the clock has since been set
-// back, or a day behind because it has been set forward. Neither kind of time stops an
-// agent from working.
+// An earlier daemon recorded times that are now an hour ahead because the clock was set
+// back, or a day behind because the clock was set forward. In neither case do these times
+// stop an agent from working.
 func TestAClockThatWasSet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -49,8 +49,8 @@ func TestAClockThatWasSet(t *testing.T) {
 	}
 }
 
-// When the clock is set forward past the expiry of a message, the message is given up and
-// its sender gets a bounce. The next message is worked on.
+// When the clock is set forward past the expiry of a message, the agent gives up the
+// message and its sender gets a bounce. The agent then works on the next message.
 func TestAMessageThatExpiredByTheClock(t *testing.T) {
 	f := newField(t, "coder")
 	late := f.send("coder", "too late", func(m *dropbox.Message) { m.Expires = time.Now().Add(-23 * time.Hour) })

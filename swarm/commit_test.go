@@ -26,8 +26,8 @@ import (
 
 // The test checks the order of the changes of one turn whose prompt contains a note. The
 // claim is durable before the client gets the prompt. The receipt is durable before the
-// ledger has the turn's line. Before the message is filed, the ledger has its line and the
-// sender has the answer.
+// ledger has the turn's line. Before the message is filed, the line is in the ledger and
+// the sender has the answer.
 func TestTheOrderOfAGoodTurn(t *testing.T) {
 	f := newField(t, "coder")
 	var mu sync.Mutex
@@ -117,8 +117,8 @@ syncdir coder/done/DAY
 	}
 }
 
-// Each change to the mailboxes that a message causes fails once, and the disk works at the
-// next try. The daemon continues, and the message reaches its final folder once. No turn
+// Each change that a message causes in the mailboxes fails once and succeeds at the next
+// attempt. The daemon continues, and the message reaches its final folder once. No turn
 // runs twice, and no file is missing.
 func TestEachChangeIsRefusedOnce(t *testing.T) {
 	if testing.Short() {
@@ -199,8 +199,8 @@ func TestEachChangeIsRefusedOnce(t *testing.T) {
 	}
 }
 
-// A turn is filed only after the ledger has its line. While the ledger cannot be written,
-// the agent waits and tries again.
+// A turn is filed only after its line is in the ledger. While the ledger cannot be
+// written, the agent waits and tries again.
 func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 	for name, last := range map[string][]runnertest.Step{"done": nil, "failed": {runnertest.Fail("no luck")}} {
 		t.Run(name, func(t *testing.T) {
@@ -238,8 +238,7 @@ func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A failure that is in the record counts, even if the daemon crashed before it put the
-// message back.
+// A recorded failure counts even if the daemon crashed before it put the message back.
 func TestAFailureCountsAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Fail("no luck")} }
@@ -261,8 +260,8 @@ func TestAFailureCountsAfterACrash(t *testing.T) {
 	}
 }
 
-// Before a message begins again, the daemon ends the processes that its dead client left
-// behind.
+// Before the daemon starts a message again, it ends the processes that the message's dead
+// client left running.
 func TestWhatADeadClientLeftIsEndedFirst(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work")
@@ -319,8 +318,8 @@ func TestAPauseWhileAnAgentWaitsForAPlace(t *testing.T) {
 	f.answer(second)
 }
 
-// The notes of a turn are limited in number and in total size; a single note may have any
-// size. The other notes wait for the next turn and do not count as begun.
+// The number and the total size of the notes of a turn are limited, but a single note can
+// have any size. The other notes wait for the next turn and do not count as begun.
 func TestHowMuchRidesAlong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -369,7 +368,7 @@ func TestHowMuchRidesAlong(t *testing.T) {
 	}
 }
 
-// Agents that failed together do not all retry at the same moment.
+// Agents that fail at the same time do not all retry at the same time.
 func TestWaitsAreSpread(t *testing.T) {
 	var agents []string
 	for i := range 8 {
@@ -401,13 +400,13 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 }
 
-// refuse replaces a file with a symlink to a folder until heal is called, so that appends
-// to it fail.
+// refuse makes appends to a file fail until heal is called. It replaces the file with a
+// symlink to a folder.
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// A line that is added at the same time either is in the file that heal restores or
-	// fails, because one rename replaces the file with the link.
+	// Because a single rename replaces the file with the link, a line that is added at
+	// the same time either fails or is in the file that heal restores.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

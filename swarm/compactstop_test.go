@@ -27,7 +27,7 @@ func (s *slowly) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return s.seen.Run(ctx, t)
 }
 
-// An order that interrupts a compaction ends it promptly and leaves no process behind. No
+// An order that interrupts a compaction ends it promptly, and no process remains. No
 // order to compact is lost unless a person withdraws it.
 func TestStopDuringACompaction(t *testing.T) {
 	if testing.Short() {
@@ -104,8 +104,8 @@ func TestStopDuringACompaction(t *testing.T) {
 	}
 }
 
-// A client that compacts within a turn is ended just as quickly, and the turn's message
-// waits again. No failure is counted.
+// A client that compacts within a turn also ends promptly, and the turn's message waits
+// again. This does not count as a failure.
 func TestStopWhileTheClientCompacts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// control lets other goroutines steer an agent: change its settings, and end the running
-// turn. It is safe for concurrent use.
+// control lets other goroutines steer an agent: they can change its settings and end the
+// running turn. It is safe for concurrent use.
 type control struct {
 	mu      sync.Mutex
 	spec    Spec
@@ -24,7 +24,7 @@ type control struct {
 	given   []chan Cut              // one for each goroutine that waits until a message is given up
 }
 
-// turnBegins lets other goroutines end the turn that is beginning.
+// turnBegins lets other goroutines end the turn that begins now.
 func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +68,7 @@ func (c *control) gaveUp(cut Cut) {
 	c.given = nil
 }
 
-// endedBy says who aborted or interrupted the turn.
+// endedBy returns the name of the agent or person who aborted or interrupted the turn.
 func (c *control) endedBy() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,8 +96,8 @@ func (c *control) endTurn(why error) *Cut {
 }
 
 // cutShort ends the running turn, unless except is the id of the turn's message. The
-// parameter by names the agent or person who ordered it. cut is complete once ended is
-// closed. ok is false when there is no turn to end.
+// parameter by is the name of the agent or person who gave the order. cut is complete
+// once ended is closed. ok is false if there is no turn to end.
 func (c *control) cutShort(by, except string, why error) (ended <-chan struct{}, cut *Cut, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,9 +159,9 @@ type Cut struct {
 	State dropbox.State `json:"state"`
 }
 
-// waits records which turns wait for which other turns to end. Two turns that wait for each
-// other would never end. The zero value is ready to use. A waits is safe for concurrent
-// use.
+// waits records which turns wait for other turns to end, because two turns that wait for
+// each other would never end. The zero value is ready to use. A waits is safe for
+// concurrent use.
 type waits struct {
 	mu  sync.Mutex
 	all []*turnWait
@@ -170,7 +170,7 @@ type waits struct {
 // A turnWait is a turn of one agent that waits for a turn of another agent to end.
 type turnWait struct {
 	who, whom string
-	turn      <-chan struct{} // closed when the turn of who has ended, which also ends the wait
+	turn      <-chan struct{} // closed when the turn of agent who has ended, which also ends the wait
 }
 
 // begin records, until end is called, that a turn of one agent (who) waits for the turn of

@@ -20,13 +20,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// errCut is the error of each change to the mailboxes after a cut: no later change by the
-// dead daemon reaches them.
+// errCut is the error that each change to the mailboxes returns after a cut, so that the
+// dead daemon changes nothing more.
 var errCut = errors.New("the daemon is dead")
 
 // cutStore runs a daemon on a store that refuses every change once the function at has
-// returned true, and then ends the daemon. The mailboxes are then in the state that a killed
-// daemon leaves.
+// returned true, and then ends the daemon. Afterwards the mailboxes are in the same state as
+// after the death of a killed daemon.
 func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.t.Helper()
 	dead := make(chan struct{})
@@ -62,9 +62,9 @@ func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.store = whole
 }
 
-// cutEverywhere runs a task once for each change that is made to the mailboxes after the
-// client has said something, and lets the disk refuse that change and all later ones. The
-// client then takes the given last steps. Then a daemon starts again and cutEverywhere calls
+// cutEverywhere runs a task once for each change to the mailboxes that follows the client's
+// text. In each run the disk refuses that change and all later ones. After its text, the
+// client takes the given last steps. Then a daemon starts again and cutEverywhere calls
 // check. The function over reports whether the task has ended.
 func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) bool, check func(f *field, id string)) {
 	t.Helper()
@@ -185,8 +185,8 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 	}
 }
 
-// A client that outlived its daemon keeps the tools that its turn began with, even if the
-// settings have changed. The record of the turn names them.
+// A client that outlives its daemon keeps the tools with which its turn began, even if
+// the settings have changed. The record of the turn lists these tools.
 func TestAFollowedTurnKeepsItsTools(t *testing.T) {
 	for _, tools := range []bool{true, false} {
 		f := newField(t, "coder")
@@ -256,7 +256,7 @@ func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	}
 }
 
-// A client whose message has disappeared is ended when the daemon starts, even while an
+// When the daemon starts, it ends a client whose message has disappeared, even if an
 // agent follows another client for a long time.
 func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	if testing.Short() {
@@ -353,8 +353,8 @@ func TestAMessageBegunTenTimesWithoutAnEndIsGivenUp(t *testing.T) {
 	}
 }
 
-// claim claims a message like a daemon that dies right after the claim, and returns the id
-// of the turn.
+// claim claims a message in the same way as a daemon that dies right after the claim. It
+// returns the id of the turn.
 func claim(f *field, name, id string) string {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)
@@ -395,8 +395,8 @@ func writeRecord(f *field, turn, id string, p runner.Process) {
 	}
 }
 
-// A disk that is full for a while stops the work but not the daemon. When there is room
-// again, the finished work is filed and not repeated.
+// A disk that is full for a while stops the work but not the daemon. When the disk has
+// room again, the daemon files the finished work and does not repeat it.
 func TestAFullDiskIsWaitedFor(t *testing.T) {
 	f := newField(t, "coder")
 	var full atomic.Bool

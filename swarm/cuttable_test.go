@@ -17,10 +17,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// TestTheTableOfCuts has a row for each place in docs/architecture.md at which a crash
-// can interrupt the work. A real process kills itself there, and the test checks what the
-// next start does. Each task is done once and answered once, or given up once, and no
-// file is left over.
+// TestTheTableOfCuts has a row for each point at which, according to
+// docs/architecture.md, a crash can interrupt the work. A real process kills itself
+// there, and the test checks what the next start does. Each task is either done once and
+// answered once, or given up once, and no file is left over.
 func TestTheTableOfCuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -50,7 +50,7 @@ func TestTheTableOfCuts(t *testing.T) {
 			f.agesBy(2*time.Hour, "coder/tmp")
 			f.start()
 			f.until("it is tidied away", func() bool { return len(f.files("coder", "tmp")) == 0 })
-			id, _ := f.sendAgain(task) // the key is free again, or still belongs to the message
+			id, _ := f.sendAgain(task) // the key may be free again, or may still belong to the message
 			f.doneOnce(id)
 		},
 		"linked into new, sender not told": func(f *field) {
@@ -205,7 +205,7 @@ func (f *field) neverAccepted() {
 	}
 }
 
-// agesBy gives all files in a folder of the mailboxes the age d.
+// agesBy sets the age of all files in a folder of the mailboxes to d.
 func (f *field) agesBy(d time.Duration, folder string) {
 	f.t.Helper()
 	for _, name := range f.files(folder) {
@@ -275,7 +275,7 @@ func (f *field) givenUpOnce(at string) {
 	f.doneNext()
 }
 
-// doneNext checks that the next task is worked on.
+// doneNext checks that the agent works on the next task.
 func (f *field) doneNext() {
 	f.t.Helper()
 	f.answer(f.send("coder", "@say fine"))

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// deps contains what all agents of a daemon share. Everything in it is safe for concurrent
-// use.
+// deps contains the state and services that all agents of a daemon share. Everything in it
+// is safe for concurrent use.
 type deps struct {
 	home       journal.Home
 	environ    []string
@@ -39,8 +39,8 @@ type deps struct {
 	advise     func(Spec) string // nil means no advice
 }
 
-// canWork reports whether the agent that leads (lead) can begin turns: it is not stopped,
-// paused or outside its hours, and its account is not at its limit.
+// canWork reports whether the lead agent can begin turns. It cannot if it is stopped,
+// paused or outside its hours, or if its account has reached its limit.
 func (d *deps) canWork(lead string) bool {
 	spec, ok := d.plan().spec(lead)
 	if !ok {
@@ -52,7 +52,7 @@ func (d *deps) canWork(lead string) bool {
 	return st.Stopped == nil && st.Paused == nil && !limited && !off
 }
 
-// These are the attribute keys in the daemon's log.
+// These are attribute keys in the daemon's log.
 const (
 	keyAgent   = "agent"
 	keyMessage = "message"
@@ -64,7 +64,7 @@ const (
 	keyCost    = "cost_usd"
 )
 
-// endLeft ends the processes that a turn left behind and that have the given mark.
+// endLeft ends the processes with the given mark that a turn left running.
 func (d *deps) endLeft(mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
 		d.log.Info("ended the processes that a turn left", keyTurn, mark, "processes", n)

@@ -1,8 +1,8 @@
-// Package swarm is the daemon: it decides which agents exist, when each of them works, and
-// what a failure, a usage limit or an order means for it.
+// Package swarm is the daemon. It decides which agents exist, when each of them works, and
+// how each reacts to a failure, a usage limit or an order.
 //
-// One goroutine runs one agent; an agent's error affects only that agent. An agent works on
-// one message at a time:
+// Each agent has its own goroutine, and an agent's error affects only that agent. An agent
+// works on one message at a time:
 //
 //	         mail                 place free             good end
 //	idle ---------> queued -----------------> working -------------> idle
@@ -26,10 +26,10 @@
 //
 // # Promises
 //
-// An accepted message is either done, or ends up in dead/ with the reason. In the second
-// case the daemon tells its sender or the lead. A message is claimed at the start of a turn
-// and acknowledged when the turn ends well. After a crash at any point, the next daemon
-// finds out from the files how far the message got, and continues from there (see
+// An accepted message is either done, or moved to dead/ with the reason. In the second case
+// the daemon tells the sender or the lead. A message is claimed at the start of a turn and
+// acknowledged when the turn succeeds. After a crash at any point, the next daemon
+// determines from the files how far the message got, and continues from that point (see
 // takeup.go). A turn is committed once its receipt is durable beside the message in cur/.
 // If the daemon crashes before that, the next daemon follows the client to the end of the
 // turn, or puts the message back if the client has ended without a result. If the daemon
@@ -40,13 +40,12 @@
 // Mail is in the mailboxes of package dropbox. The daemon's other files are in a
 // [journal.Home]: a record and a stream for each turn, the ledger, the windows, the
 // sessions, and the holds. docs/message-format.md describes the mailboxes.
-// docs/architecture.md describes the home, and says where each part of an agent's state is
-// kept.
+// docs/architecture.md describes the home and where each part of an agent's state is kept.
 //
 // # Interfaces
 //
 // A swarm runs clients through [runner.Backend], and passes the events of package journal's
 // event list to each [mail.Listener]. This is how alerts reach the lead, and how people on
-// IRC see what the agents do. The feed of [Swarm.Subscribe] carries the text that an agent
-// is writing.
+// IRC see what the agents do. The feed of [Swarm.Subscribe] also contains the text that an
+// agent is writing.
 package swarm

@@ -22,7 +22,7 @@ const (
 	told                 // reported to the lead; no further step follows
 )
 
-// after returns the next step that has a recipient.
+// after returns the next step for which there is a recipient.
 func (s step) after(subscribers, fallback bool) step {
 	switch {
 	case s < urged && subscribers:
@@ -33,8 +33,8 @@ func (s step) after(subscribers, fallback bool) step {
 	return told
 }
 
-// A wait records since when published work has been open to the recipients of its last
-// step.
+// A wait records the time since which published work has been open to the recipients of
+// its last step.
 type wait struct {
 	step   step
 	since  time.Time
@@ -44,7 +44,7 @@ type wait struct {
 // unclaimed contains the waits of the publications that nobody has claimed, by publication
 // id. Only the goroutine that calls followUp uses it. When the daemon starts, each
 // publication begins at its first step, because no agent could claim it while no daemon
-// ran. The message keys keep a step from reaching an agent twice.
+// ran. The message keys prevent the same step from reaching an agent twice.
 type unclaimed map[string]*wait
 
 // open records that a publication is currently unclaimed, and returns its wait.
@@ -71,8 +71,8 @@ func (u unclaimed) keep(open []topic.Publication) {
 	}
 }
 
-// due returns the step that is due now, which may be a repetition. It returns false if
-// none is due.
+// due returns the step that is due now, which may be a repeated one. It returns false if
+// no step is due.
 func (w *wait) due(subscribers, fallback bool, patience time.Duration, now time.Time) (step, bool) {
 	switch {
 	case w.step != told && now.Sub(w.since) >= patience:
@@ -83,7 +83,7 @@ func (w *wait) due(subscribers, fallback bool, patience time.Duration, now time.
 	return w.step, false
 }
 
-// took records that a step was taken, or that it failed.
+// took records that a step was taken, and whether it failed.
 func (w *wait) took(s step, now time.Time, err error) {
 	if s != w.step {
 		w.step, w.since = s, now
@@ -91,7 +91,7 @@ func (w *wait) took(s step, now time.Time, err error) {
 	w.failed = err != nil
 }
 
-// A follower follows up on published work. Only the goroutine of the sweep uses it.
+// A follower follows up on published work. Only the sweep goroutine uses it.
 type follower struct {
 	*deps
 	waits unclaimed
@@ -151,7 +151,7 @@ func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 			f.log.Warn("publications could not be read", keyErr, err)
 			return
 		}
-		if had { // the fallback agent had it under an earlier daemon, and gave it up
+		if had { // the fallback agent received it from an earlier daemon, and gave it up
 			next = told
 		}
 	}

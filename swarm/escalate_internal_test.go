@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The steps happen in order, even if the checks are rare. A failed step is repeated until
-// the next step is due.
+// The steps are taken in order, even if the checks are rare. A failed step is repeated
+// until the next step is due.
 func TestStepsOfUnclaimedWork(t *testing.T) {
 	const patience = 2 * time.Minute
 	cut := errors.New("disk full")
@@ -57,8 +57,8 @@ func TestStepsOfUnclaimedWork(t *testing.T) {
 	}
 }
 
-// Time does not count towards a step while an agent has the work, or while everything is
-// halted.
+// The wait for a step does not advance while an agent has the work, or while everything
+// is halted.
 func TestWhatIsHeldWaitsAgain(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	u := unclaimed{}

@@ -7,7 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// Waits returns the time of an agent's last failure, and the end of its wait.
+// Waits returns the time of an agent's last failure and the end of the wait that followed
+// it.
 func (s *Swarm) Waits(agent string) (failed, until time.Time) {
 	st := s.holds.Of(agent)
 	if n := len(st.Failures); n > 0 {

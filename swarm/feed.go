@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// feedQueue is the number of events that may wait for a slow reader. Beyond that, the feed
-// drops the oldest events and tells the reader how many it dropped.
+// feedQueue is the maximum number of events that wait for a slow reader. Beyond that, the
+// feed drops the oldest events and tells the reader how many it dropped.
 const feedQueue = 1024
 
 // A FeedKind is the kind of a FeedEvent.
@@ -32,16 +32,16 @@ type FeedEvent struct {
 	Text  string    `json:"text,omitempty"`
 	Count int       `json:"count,omitempty"` // of FeedLost
 	Cost  float64   `json:"cost_usd,omitempty"`
-	// CostUnknown says that Cost is only the part that is known.
+	// CostUnknown says that Cost contains only the known part of the cost.
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 }
 
-// A Filter chooses the events of a subscription. The zero value selects all except
+// A Filter selects the events of a subscription. The zero value selects all except
 // FeedPartial and FeedRaw.
 type Filter struct {
 	Agent string // only this agent's events
-	// Text selects FeedPartial too, for turns that began while a listener wanted such events.
-	// The text written so far comes first.
+	// Text also selects FeedPartial, for turns that began while a listener wanted such
+	// events. The text written so far comes first.
 	Text bool
 	Raw  bool // also selects FeedRaw
 }
@@ -54,7 +54,7 @@ type Subscription struct {
 	mu     sync.Mutex
 	queue  []FeedEvent
 	lost   int
-	ready  chan struct{} // has capacity 1; a value says that the queue has events
+	ready  chan struct{} // has capacity 1; a value means that the queue contains events
 	closed chan struct{}
 	once   sync.Once
 }
@@ -62,11 +62,11 @@ type Subscription struct {
 // Ready returns a channel that receives a value when Take has events to return.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-// Closed returns a channel that is closed when there will be no more events.
+// Closed returns a channel that is closed when no more events will follow.
 func (s *Subscription) Closed() <-chan struct{} { return s.closed }
 
-// Take returns the events since the last call, oldest first. If events had to be dropped,
-// the first event says how many.
+// Take returns the events since the last call, oldest first. If events were dropped, the
+// first event says how many.
 func (s *Subscription) Take() []FeedEvent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,16 +101,16 @@ func (s *Subscription) put(ev FeedEvent) {
 	}
 }
 
-// maxOpenText bounds, in bytes, the unfinished text that is kept for a listener that joins
-// while the agent is writing. If the text is longer, such a listener gets only the
-// finished line.
+// maxOpenText is the maximum size, in bytes, of the unfinished text that is kept for a
+// listener that joins while the agent is writing. If the text is longer, such a listener
+// gets only the finished line.
 const maxOpenText = 256 << 10
 
 // feed passes events to the listeners. It never waits for a listener.
 type feed struct {
 	mu   sync.Mutex
 	subs map[*Subscription]struct{}
-	open map[string]*openText // by agent: the text whose log line is not written yet
+	open map[string]*openText // the text whose log line is not written yet, by agent
 }
 
 // An openText is the text that an agent is writing.
@@ -144,7 +144,7 @@ func (f *feed) remove(s *Subscription) {
 }
 
 // wanted reports whether any listener would get an event of the given kind about the given
-// agent. Callers ask first, so that streams without listeners cost nothing.
+// agent. Callers check this first, so that streams without listeners cost nothing.
 func (f *feed) wanted(kind FeedKind, agent string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,7 +157,7 @@ func (f *feed) wanted(kind FeedKind, agent string) bool {
 }
 
 // Wants reports whether any listener would get an agent's pieces of text, and whether any
-// would get its raw lines.
+// listener would get its raw lines.
 func (f *feed) Wants(agent string) (partial, raw bool) {
 	return f.wanted(FeedPartial, agent), f.wanted(FeedRaw, agent)
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A listener that joins while an agent writes gets the agent's text from its beginning.
+// A listener that joins while an agent is writing gets the agent's text from the
+// beginning.
 func TestALateListenerGetsTheOpenText(t *testing.T) {
 	piece := func(agent, text string) FeedEvent {
 		return FeedEvent{Kind: FeedPartial, Agent: agent, ID: "k7f3q9m2xd", Text: text}

@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// seen is a backend that runs client processes and keeps their prompts.
+// seen is a backend that runs client processes and records their prompts.
 type seen struct {
 	runner.Resident
 	mu      sync.Mutex
@@ -121,12 +121,12 @@ func TestClearOutlivesTheDaemon(t *testing.T) {
 	}
 }
 
-// A compaction is a separate turn: the session stays, the ledger has a line for the turn,
-// and the next prompt contains the window.
+// A compaction is a separate turn. The session remains the same, the ledger has a line
+// for the turn, and the next prompt contains the window.
 func TestCompact(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
-	if err := f.daemon.Compact("coder", "lead"); err != nil { // it is not an error that there is nothing to compact
+	if err := f.daemon.Compact("coder", "lead"); err != nil { // having nothing to compact is not an error
 		t.Fatal(err)
 	}
 	f.receipt("coder", f.send("coder", "@say I remember BLUE"))
@@ -169,8 +169,8 @@ type compacts struct{ *runnertest.Scripted }
 
 func (compacts) CompactPrompt() string { return "/compact" }
 
-// compactsFor returns a field whose agent compacts. The compaction costs usd US dollars,
-// and its client first takes the given step.
+// compactsFor returns a field whose agent compacts. The compaction costs the amount usd
+// in US dollars, and its client first takes the given step.
 func compactsFor(t *testing.T, rules budget.Rules, usd float64, meanwhile runnertest.Step) *field {
 	t.Helper()
 	f := newField(t, "coder")
@@ -201,9 +201,9 @@ func (f *field) compacted(n int) (line journal.LedgerLine) {
 	return line
 }
 
-// The budget reserves money for a compaction as it does for any turn, and the reservation
-// is the cap of the compaction's client. If the daemon is killed during the compaction,
-// the whole reservation counts as spent.
+// The budget reserves money for a compaction as it does for any turn, and the
+// compaction's client gets the reserved amount as its cap. If the daemon is killed during
+// the compaction, the whole reservation counts as spent.
 func TestACompactionIsBoundedByTheBudget(t *testing.T) {
 	began := make(chan runner.Turn, 1)
 	var f *field

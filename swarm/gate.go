@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// GateStatus lists what the gate has stopped.
+// GateStatus describes the messages and conversations that the gate has stopped.
 type GateStatus struct {
 	Refused RefusedCount   `json:"refused"`
 	Threads []ThreadHalted `json:"halted_threads"` // newest first

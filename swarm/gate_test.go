@@ -20,7 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ruled makes the real gate a [mail.Gate], as the daemon does.
+// ruled turns the real gate into a [mail.Gate], as the daemon does.
 type ruled struct{ *policy.Gate }
 
 func (g ruled) Ask(q mail.GateQuestion) mail.GateVerdict {
@@ -35,8 +35,8 @@ func newGated(t *testing.T, rules policy.Policy, agents ...string) *field {
 	return f
 }
 
-// says returns a step in which an agent sends a message from inside its turn. If asked is
-// true, the step asks the gate before the delivery, as the command line does.
+// says returns a step in which an agent sends a message during its turn. If asked is
+// true, the step asks the gate before the delivery, as the CLI does.
 func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(*dropbox.Message)) runnertest.Step {
 	return runnertest.Do(func(context.Context, runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
@@ -64,7 +64,7 @@ func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(
 	})
 }
 
-// refused lists the messages to an agent that the gate refused.
+// refused lists the gate's refusals of messages to an agent.
 func (f *field) refused(name string) []dropbox.Refusal {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)
@@ -78,7 +78,7 @@ func (f *field) refused(name string) []dropbox.Refusal {
 	return list
 }
 
-// subjects lists the subjects in the lead's mail that have the given beginning.
+// subjects lists the subjects in the lead's mail that begin with the given text.
 func (f *field) subjects(begin string) []string {
 	f.t.Helper()
 	var out []string
@@ -115,8 +115,8 @@ func (f *field) quiet() {
 	})
 }
 
-// Agents that pass a task on endlessly are stopped, whatever the text and type of the
-// messages, and the lead gets one alert.
+// If agents pass a task on endlessly, the gate stops them regardless of the text and type
+// of the messages, and the lead gets one alert.
 func TestAgentsInALoopAreStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -136,7 +136,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 		kind  dropbox.Type
 		asked bool // whether the agents also ask the gate before the delivery
 		rule  policy.Rule
-		turns int // the largest number of turns
+		turns int // the maximum number of turns
 	}{
 		"two":              {policy.Default(), []string{"a", "b"}, different, dropbox.Task, false, policy.RuleRing, 20},
 		"two that ask":     {policy.Default(), []string{"a", "b"}, different, dropbox.Task, true, policy.RuleRing, 20},
@@ -172,7 +172,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 			})
 			f.quiet()
 			h, err := f.store.Threads().Halted(id)
-			// With all rules together, an answer may reach the hop limit before a message
+			// If all rules are active, an answer can reach the hop limit before a message
 			// returns to its sender.
 			rule := h != nil && (strings.HasPrefix(h.Why, string(c.rule)+": ") ||
 				c.rules.MaxReturns > 0 && strings.HasPrefix(h.Why, string(policy.RuleHops)+": "))
@@ -204,8 +204,8 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 	}
 }
 
-// A real conversation about one task passes the gate: three reviews in a row, each with a
-// question in return.
+// The gate does not stop a normal conversation about one task, with three consecutive
+// reviews, each of which leads to a question.
 func TestAnHonestConversationIsNoLoop(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder", "reviewer")
 	reviews := 0
@@ -232,7 +232,7 @@ func TestAnHonestConversationIsNoLoop(t *testing.T) {
 }
 
 // An agent is told once per conversation that its mail is refused, and that message does
-// not wake it.
+// not wake the agent.
 func TestASenderIsToldOnce(t *testing.T) {
 	rules := policy.Default()
 	rules.Types = []dropbox.Type{dropbox.Task, dropbox.Result, dropbox.Note, dropbox.Status}
@@ -277,7 +277,7 @@ func TestThePersonIsToldEachTime(t *testing.T) {
 	}
 }
 
-// lay writes a file into new/ as another program could.
+// lay writes a file into new/ directly, as another program could.
 func (f *field) lay(name, id, front, body string) {
 	f.t.Helper()
 	file := "1-20261121T045102.123456Z-" + id + ".md"
@@ -317,7 +317,7 @@ func TestForeignMailIsHeldToTheRules(t *testing.T) {
 	}
 }
 
-// If unproven mail is refused, a file that a person drops is refused too.
+// If the gate refuses unproven mail, it also refuses a file that a person drops.
 func TestUnprovenMailCanBeRefused(t *testing.T) {
 	rules := policy.Default()
 	rules.RefuseUnproven = true
@@ -331,7 +331,7 @@ func TestUnprovenMailCanBeRefused(t *testing.T) {
 	f.answer(f.send("coder", "work"))
 }
 
-// Notes that the gate refuses do not get into a prompt.
+// Notes that the gate refuses are not added to a prompt.
 func TestARefusedNoteDoesNotRideAlong(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.lay("coder", "nnnnnnnnnn", "type: note\nfrom: swarm\n", "you are free now")
@@ -345,7 +345,8 @@ func TestARefusedNoteDoesNotRideAlong(t *testing.T) {
 	}
 }
 
-// If an agent's last words halt the conversation, they are delivered but wake no agent.
+// If the final text of an agent's turn halts the conversation, the text is delivered but
+// wakes no agent.
 func TestLastWordsHalt(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder", "reviewer")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -369,7 +370,7 @@ func TestLastWordsHalt(t *testing.T) {
 	if got := f.subjects("conversation halted"); len(got) != 1 {
 		t.Errorf("the lead was told %q, want one alert", got)
 	}
-	// The lead gets such last words like any other answer.
+	// The lead gets such a final text like any other answer.
 	own := f.send("reviewer", "And you?")
 	if m := f.answer(own); m.Type != dropbox.Result {
 		t.Errorf("answer %+v", m)
@@ -379,8 +380,8 @@ func TestLastWordsHalt(t *testing.T) {
 	}
 }
 
-// A message that a person lets through runs, and a conversation that a person resumes
-// continues.
+// A refused message that a person releases gets its turn, and a conversation that a
+// person resumes continues.
 func TestLetThrough(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.start()
@@ -408,8 +409,8 @@ func TestLetThrough(t *testing.T) {
 	}
 }
 
-// A refusal that a crash interrupted is completed at the next start without asking the
-// gate again.
+// If a crash interrupts a refusal, the daemon completes the refusal at the next start
+// without asking the gate again.
 func TestRefusingGoesOnAfterACrash(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.send("coder", "work")

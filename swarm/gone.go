@@ -72,8 +72,8 @@ func specNames(specs []Spec) []string {
 	return names
 }
 
-// TellGone tells the lead about mail in mailboxes whose agents are gone, once each time
-// an agent leaves. It is safe for concurrent use.
+// TellGone tells the lead about mail in the mailboxes of agents that are gone. It does so
+// once each time an agent leaves. It is safe for concurrent use.
 func (s *Swarm) TellGone() {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -84,12 +84,12 @@ func (s *Swarm) TellGone() {
 	}
 	for _, g := range gone {
 		if s.stillLeaves(g.Name) {
-			continue // its turn has to end first
+			continue // its turn must end first
 		}
 		since, err := s.home.GoneSince(g.Name)
 		if err != nil {
 			s.log.Warn("the removal of an agent could not be recorded", keyAgent, g.Name, keyErr, err)
-			continue // the next check of the folders tries again
+			continue // the next folder check tries again
 		}
 		wrong := g.Problem()
 		s.mail.TellLead("", "gone:"+g.Name+":"+since, "mail waits for "+g.Name+", which is gone", wrong.Why+": "+wrong.Next+"\n")
@@ -116,7 +116,8 @@ func (s *Swarm) stillLeaves(name string) bool {
 	}
 }
 
-// forwardedTo is the prefix of the outcome of a message that was given to another agent.
+// forwardedTo is the prefix of a message's outcome if the message was forwarded to
+// another agent.
 const forwardedTo = "forwarded to "
 
 // Forwarded returns the receipt of a message that a person forwarded to another agent (to).

@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// The lead gets one alert about mail whose agent is gone, even if part of the mail is
-// settled in the meantime. The lead gets a second alert if the agent returns and is removed
-// again.
+// The lead gets one alert about the mail of an agent that is gone, even if part of the mail
+// is settled in the meantime. The lead gets a second alert if the agent returns and is
+// removed again.
 func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
 	f := newField(t, "coder", "idle")
 	f.start()

@@ -13,13 +13,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A ground is the folder of all mailboxes, as the daemon found it when it started. While
+// A ground is the folder of all mailboxes that the daemon found when it started. While
 // the daemon runs, another program may delete, move or replace the folder. Only the sweep
 // goroutine uses a ground.
 type ground struct {
 	store *dropbox.Store
 	was   fs.FileInfo
-	locks []func() error // releases locks that had to be taken again
+	locks []func() error // releases locks that were acquired again
 }
 
 func newGround(store *dropbox.Store) (*ground, error) {
@@ -31,7 +31,7 @@ func newGround(store *dropbox.Store) (*ground, error) {
 }
 
 // check recreates the store's own files and the lock if they were deleted from the folder.
-// It returns what is wrong with the folder, or "".
+// It returns a description of any problem with the folder, or "".
 func (g *ground) check() string {
 	is, err := os.Stat(g.store.Dir())
 	switch {
@@ -74,15 +74,15 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// A file system with less free space than this is tested with a write. A file system with
-// more free space counts as having room. A quota may still be used up; then the next
-// write fails and shows that.
+// If a file system has less free space than this, the daemon tests it with a write. If it
+// has more, the daemon assumes that there is room. If a quota is exceeded anyway, the
+// next write fails.
 const (
 	scarceBytes = 1 << 20
 	scarceFiles = 100
 )
 
-// fullDisks lists the disks that are full, even if no agent writes at the moment.
+// fullDisks lists the disks that are full, even if no agent is writing.
 func (s *Swarm) fullDisks() (full []Problem) {
 	look := func(dir string, try func() error) {
 		if isScarce(dir) && dropbox.IsNoRoom(try()) {
@@ -105,7 +105,7 @@ func isScarce(dir string) bool {
 	if unix.Statfs(dir, &st) != nil {
 		return false // the folder is gone; ground.check reports it
 	}
-	// A file system without a fixed number of files reports a total of 0.
+	// A file system that does not limit the number of files reports a total of 0.
 	return uint64(st.Bavail)*uint64(st.Bsize) < scarceBytes || st.Files > 0 && st.Ffree < scarceFiles
 }
 

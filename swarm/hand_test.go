@@ -57,8 +57,8 @@ func TestAFileDroppedBeforeTheStart(t *testing.T) {
 	f.until("an answer", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
 }
 
-// A file that was dropped into a full mailbox is reported, and taken in as soon as there
-// is room. No periodic check runs in this test.
+// A file that is dropped into a full mailbox is reported, and then delivered as soon as
+// there is room. No periodic check runs in this test.
 func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	f := newField(t, "coder")
 	f.reopen(dropbox.Options{MaxWaiting: 2})
@@ -72,7 +72,7 @@ func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := box.List(); err != nil { // writes the mark FULL
+	if _, err := box.List(); err != nil { // creates the mark FULL
 		t.Fatal(err)
 	}
 	f.start()
@@ -94,7 +94,7 @@ func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	f.until("nothing is complained of", func() bool { return len(troubles()) == 0 })
 }
 
-// The system prompt of design document 4 lets agents write files into their mailbox. Such
+// The system prompt in design document 4 lets agents write files into their mailbox. Such
 // a file does not wake the agent.
 func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	f := newField(t, "opus-engineer")
@@ -129,7 +129,7 @@ func TestWhatIsDroppedDuringATurnInheritsIt(t *testing.T) {
 				drop(f, "coder", "next.md", "step two")
 				return nil
 			}),
-			// The turn continues until the file has been taken in.
+			// The turn continues until the file is delivered.
 			runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
 				f.until("taken in", func() bool { return len(f.files("coder", "new")) == 1 })
 				return nil
@@ -154,8 +154,8 @@ func TestWhatIsDroppedDuringATurnInheritsIt(t *testing.T) {
 		if m.Thread != id || m.Hops != 1 || m.From != dropbox.Lead {
 			t.Errorf("thread %s hops %d from %s, want %s 1 lead", m.Thread, m.Hops, m.From, id)
 		}
-		// The file may be from a person, so the answer goes to the lead, and the agent gets
-		// no further turn.
+		// The file may be from a person, so the answer is sent to the lead, and the agent
+		// gets no further turn.
 		f.until("the lead has both answers", func() bool { return len(f.mail(dropbox.Lead)) == 2 })
 		f.untilState("coder", swarm.Idle)
 		if n := len(f.backend.Runs()); n != 2 {
@@ -204,9 +204,9 @@ func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
 	}
 }
 
-// After rm -rf of the mailboxes under a running daemon, the daemon recreates them, with the
-// files that mark a store, and works on the next message. If the mailboxes were moved away,
-// the status says so until they are back.
+// If the mailboxes are deleted with rm -rf while the daemon runs, the daemon recreates them
+// with the files that mark a store, and works on the next message. If the mailboxes are
+// moved to another place, the status says so until they are back.
 func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -251,8 +251,8 @@ func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f.answer(f.send("coder", "once more"))
 }
 
-// If each turn writes a file into a mailbox with the shell, agents must not wake themselves
-// or each other endlessly.
+// Even if each turn writes a file into a mailbox with the shell, agents must not wake
+// themselves or each other endlessly.
 func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -334,8 +334,8 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 	f.until("it is done", func() bool { return len(f.backend.Runs()) == 2 })
 }
 
-// The waits between the attempts to deliver a file grow, so that a full disk does not fill
-// the log as well.
+// The waits between the attempts to deliver a file grow, so that a full disk does not also
+// fill the log.
 func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -364,10 +364,10 @@ func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 	}
 }
 
-// A full disk may cut a file short while a person drops it. While the disk is full,
-// nothing is taken in or set aside. Once there is room, a file that was written to its
-// end, or written again, is worked on. A file that stayed short is set aside with the
-// reason, and the lead gets one alert about it.
+// A full disk may truncate a file that a person drops. While the disk is full, no file is
+// delivered or set aside. Once there is room, a file that was completed or rewritten is
+// worked on. A file that remains truncated is set aside with the reason, and the lead
+// gets one alert about it.
 func TestADropThatAFullDiskCutOff(t *testing.T) {
 	f := newField(t, "coder")
 	var full atomic.Bool

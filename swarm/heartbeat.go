@@ -12,21 +12,21 @@ import (
 // longer.
 const longestBeat = time.Hour
 
-// beats counts the heartbeats of one agent. The count is not saved: after a restart the
-// agent starts again from the first wait. Only the agent's goroutine uses it.
+// beats counts the heartbeats of one agent. The count is not saved, so after a restart
+// the agent begins with the first wait. Only the agent's goroutine uses it.
 type beats struct {
 	idle time.Time // when the agent became idle, by the monotonic clock; zero if it is not idle
 	n    int       // heartbeats since the last mail
 }
 
-// came records that mail arrived. After that, the waits start again from the first one.
+// came records that mail arrived. The next wait is then the first one again.
 func (b *beats) came() { *b = beats{} }
 
 // worked restarts the idle time, after a turn or while the agent is held.
 func (b *beats) worked() { b.idle = time.Time{} }
 
-// due returns how much longer the agent has to be idle before its next heartbeat; 0 or less
-// means that it is due now.
+// due returns how much longer the agent must be idle before its next heartbeat. A result of
+// 0 or less means that the heartbeat is due now.
 func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
 	if b.idle.IsZero() {
 		b.idle = now
@@ -35,10 +35,10 @@ func (b *beats) due(h Heartbeat, now time.Time) time.Duration {
 }
 
 // heartbeat sends an idle agent its heartbeat, if one is due, and returns how long to wait.
-// A result of 0 means that the heartbeat was sent. It skips a heartbeat whose turn could
-// not begin now, because all slots are taken, the agent has begun too many turns, or a
-// budget is spent. So no heartbeat waits in the mailbox, and no heartbeat makes the daemon
-// ask a person to raise a budget.
+// A result of 0 means that the heartbeat was sent. The function skips a heartbeat whose
+// turn could not begin now, because all slots are taken, the agent has begun too many
+// turns, or a budget is spent. As a result, no heartbeat waits in the mailbox, and no
+// heartbeat makes the daemon ask a person to raise a budget.
 func (a *agent) heartbeat(now time.Time) time.Duration {
 	h := a.control.heartbeat()
 	if h.After == 0 {
@@ -61,7 +61,7 @@ func (a *agent) heartbeat(now time.Time) time.Duration {
 	return a.beats.due(h, now)
 }
 
-// noteMail restarts the waits unless the message is a heartbeat.
+// noteMail resets the wait to the first one unless the message is a heartbeat.
 func (a *agent) noteMail(m *dropbox.Message) {
 	if !mail.IsHeartbeat(m) {
 		a.beats.came()

@@ -22,8 +22,8 @@ func (f *field) beatTimes() (all []time.Time) {
 	return all
 }
 
-// An idle agent is prompted, after longer and longer waits, until mail comes. No person
-// gets a message about the prompts, and each prompt has a line in the ledger.
+// An idle agent gets prompts, after longer and longer waits, until mail arrives. No
+// person gets a message about the prompts, and each prompt has a line in the ledger.
 func TestAnIdleAgentIsPrompted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -57,8 +57,8 @@ func TestAnIdleAgentIsPrompted(t *testing.T) {
 	}
 }
 
-// An agent that is paused or off, or that began too many turns, is not prompted, and no
-// heartbeat pauses an agent.
+// An agent that is paused or off, or that has begun too many turns, is not prompted. A
+// heartbeat never pauses an agent.
 func TestAHeldAgentIsNotPrompted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -76,7 +76,7 @@ func TestAHeldAgentIsNotPrompted(t *testing.T) {
 	}
 	f.until("two heartbeats", func() bool { return len(f.ledgerOf("busy")) == 2 })
 	before := len(f.ledgerOf("paused")) // heartbeats from before the pause
-	time.Sleep(2 * time.Second)         // enough time for several unwanted heartbeats
+	time.Sleep(2 * time.Second)         // enough long enough for several unwanted heartbeats
 	if n := len(f.ledgerOf("busy")); n != 2 {
 		t.Errorf("%d heartbeats, want the two of turns_per_hour", n)
 	}

@@ -19,7 +19,8 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 	return a.heldBut(now, func() bool { return a.called(now) })
 }
 
-// heldFor reports whether a hold keeps the agent from the turn of a claimed message.
+// heldFor reports whether a hold keeps the agent from beginning the turn of a claimed
+// message.
 func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
 	_, held := a.heldBut(now, func() bool { return a.passesHours(m) })
 	return held
@@ -36,7 +37,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	}
 	st := a.holds.Of(a.name)
 	if p := st.Paused; p != nil && p.Since.Sub(now) > journal.ClockStep {
-		// The clock was set back, but that must not lengthen the pause.
+		// The clock was set back. This must not lengthen the pause.
 		back := *p
 		back.Since = now.UTC()
 		if !p.Until.IsZero() {
@@ -94,8 +95,8 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		return until(end, now), true
 	}
 	if st.Until.After(now) {
-		// A clock that was set back must not hold an agent longer than the longest possible
-		// wait.
+		// If the clock was set back, the hold must not last longer than the longest
+		// possible wait.
 		if st.Until.Sub(now) <= 2*a.restart.orDefaults().MaxDelay {
 			a.show(Backoff, st.Why, "tries again at "+screen.Ahead(st.Until, time.Now())+", or at once after claude-swarm resume "+a.name)
 			return until(st.Until, now), true
@@ -139,7 +140,7 @@ func (a *agent) answered(p *journal.Pause) bool {
 	return false
 }
 
-// until returns the time from now to t; a zero t means never.
+// until returns the duration from now to t. If t is zero, it returns forever.
 func until(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return forever
@@ -148,8 +149,8 @@ func until(t, now time.Time) time.Duration {
 }
 
 // attachedStatus says which session handles the mail of an attached agent, and what to do
-// if no session does. The plugin that attach creates is stored beside the daemon's files.
-// Its path is shown relative to the project.
+// if no session does. The plugin that attach creates is stored next to the daemon's
+// files. Its path is shown relative to the project.
 func attachedStatus(home journal.Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
 		return fmt.Sprintf("your own session handles its mail: pid %d", b.Process.PID), ""

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Once an agent is stopped or paused, or the daemon was told to end, no turn begins, not
-// even one whose claim was already under way.
+// Once an agent is stopped or paused, or the daemon is told to end, no turn begins, even
+// if the claim of its message was already in progress.
 func TestNoTurnBeginsAfterTheAgentWasHeld(t *testing.T) {
 	for name, hold := range map[string]func(*field) error{
 		"stopped":    func(f *field) error { _, err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); return err },

@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Outside its hours an agent begins no turn, with two exceptions: an urgent message from a
+// Outside its hours an agent begins no turn, with two exceptions. An urgent message from a
 // person gets its turn, and a person's order to resume lets the agent work until its hours
 // begin. That order is kept in state.json. Each check of the clock decides again whether the
-// agent is off, so nothing has to be corrected when the clock was set or the machine
-// slept. The agent's timer wakes it when its hours begin or end. If the timer is late, the
-// check of the folders, which runs every 30 s, wakes the agent.
+// agent is off, so nothing needs correction after the clock was set or the machine slept.
+// The agent's timer wakes it when its hours begin or end. If the timer is late, the folder
+// check, which runs every 30 s, wakes the agent.
 
-// off reports whether the agent is outside its hours, and until when.
+// off reports whether the agent is outside its hours, and when they begin again.
 func (a *agent) off(now time.Time) (time.Time, bool) {
 	return offUntil(a.control.hours(), a.holds.Of(a.name), now)
 }
@@ -28,13 +28,14 @@ func (a *agent) untilHours(now time.Time) time.Duration {
 }
 
 // passesHours reports whether a message gets its turn outside the agent's hours: it is
-// urgent, and from a person. A bridge passes on only messages from people who may write to
+// urgent, and from a person. A bridge forwards only messages from people who may write to
 // agents.
 func (a *agent) passesHours(m *dropbox.Message) bool {
 	return m.Priority == dropbox.Urgent && m.Type.Wakes() && (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && a.inbox.Proves(m)
 }
 
-// mostUrgent limits how many urgent messages are read to find one from a person.
+// mostUrgent is the maximum number of urgent messages that are read to find one from a
+// person.
 const mostUrgent = 100
 
 // next returns the message for the next turn. Within the agent's hours it is the first
@@ -51,7 +52,7 @@ func (a *agent) next(now time.Time) (dropbox.Entry, bool) {
 	return dropbox.Entry{}, false
 }
 
-// called reports whether a waiting message may have its turn now, even if the agent is
+// called reports whether a waiting message may get its turn now, even if the agent is
 // outside its hours.
 func (a *agent) called(now time.Time) bool {
 	if a.inbox.Queue.Refresh(a.list) != nil {
@@ -87,8 +88,8 @@ func offWords(agent string, again time.Time, zone *time.Location) (why, next str
 	return why, "begins again at " + at + "; " + next
 }
 
-// overtime lets an agent work until its hours begin, because a person ordered it. It
-// reports whether the agent was off. The caller changes the agent's hold.
+// overtime lets an agent work until its hours begin, as ordered by a person. It reports
+// whether the agent was off. The caller must be changing the agent's hold.
 func overtime(h hours.Hours, by string, st *journal.Hold, now time.Time) bool {
 	again, off := offUntil(h, *st, now)
 	if off {

@@ -14,7 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// clockAt returns a zone in which it is now a given time of day, to within a second.
+// clockAt returns a time zone in which the current time of day is the given one, to
+// within a second.
 func clockAt(t *testing.T, shown string) *time.Location {
 	t.Helper()
 	want, err := time.Parse(time.TimeOnly, shown)
@@ -31,8 +32,8 @@ func clockAt(t *testing.T, shown string) *time.Location {
 	return time.FixedZone("Test/Clock", int(ahead/time.Second))
 }
 
-// worksIn gives an agent the hours 08:00-20:00, in a zone where it is now the given time
-// of day.
+// worksIn gives an agent the hours 08:00-20:00 in a time zone in which the current time
+// of day is the given one.
 func (f *field) worksIn(n int, shown string) {
 	f.t.Helper()
 	week, err := hours.Parse("08:00-20:00")
@@ -42,7 +43,8 @@ func (f *field) worksIn(n int, shown string) {
 	f.plan.Agents[n].Hours = hours.Hours{Week: week, Zone: clockAt(f.t, shown)}
 }
 
-// ran lists the given words that the messages contain, in the order of their turns.
+// ran lists which of the given words the messages contain, in the order of the messages'
+// turns.
 func (f *field) ran(words ...string) (all []string) {
 	for _, prompt := range f.bodies() {
 		for _, word := range words {
@@ -55,8 +57,8 @@ func (f *field) ran(words ...string) (all []string) {
 }
 
 // Outside its hours an agent is off as soon as the daemon starts. The status says when the
-// agent begins again, and the agent begins at that moment. The periodic check, which would
-// also wake it, comes much later.
+// agent resumes, and the agent resumes at that time. The periodic check, which would also
+// wake it, runs much later.
 func TestAnAgentWaitsForItsHours(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -118,8 +120,8 @@ func TestTheHoursEndNoTurn(t *testing.T) {
 	}
 }
 
-// Outside the hours only urgent mail that is proven to be from a person gets a turn. A
-// manual pause takes precedence over such mail.
+// Outside the agent's hours, only urgent mail that is proven to be from a person gets a
+// turn. A manual pause takes precedence over such mail.
 func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -138,7 +140,7 @@ func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
 	}
 	f.untilState("coder", swarm.Paused)
 	proven := f.send("coder", "night work", urgent)
-	// An agent's order ends neither the pause nor the time outside the hours.
+	// An agent's order to resume ends neither the pause nor the time outside the hours.
 	if err := f.daemon.Resume("coder", "other"); !isPersonError(err) {
 		t.Errorf("Resume by an agent: %v", err)
 	}
@@ -194,7 +196,7 @@ func TestAResumedAgentWorksUntilItsHours(t *testing.T) {
 	}
 }
 
-// Alerts about a worker go to the person while the agent that leads is off.
+// While a lead agent is off, alerts about a worker are sent to the person.
 func TestALeadThatIsOffIsNotTold(t *testing.T) {
 	f := newField(t, "planner", "coder")
 	f.plan.Lead = "planner"

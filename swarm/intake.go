@@ -15,14 +15,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// intake delivers files that were dropped into mailboxes, once they no longer change. It
-// runs in one goroutine for the whole swarm, and sleeps while there are no such files.
+// intake delivers files that were dropped into mailboxes once the files no longer change.
+// It runs in one goroutine for the whole swarm, and sleeps while there are no such files.
 type intake struct {
 	swarm  *Swarm
 	wakeup wakeup
-	seen   map[strayKey]strayState // the files that were found last time
+	seen   map[strayKey]strayState // the files that the last check found
 	full   map[string]bool         // mailboxes that the status reports as full
-	tight  bool                    // whether the status names files that wait for room on the disk
+	tight  bool                    // whether the status lists files that wait for room on the disk
 }
 
 type strayKey struct{ mailbox, name string }
@@ -32,7 +32,7 @@ type strayState struct {
 	size    int64
 	modTime time.Time
 	since   time.Time
-	wait    time.Duration // how long to wait after a failed delivery; doubles each time
+	wait    time.Duration // the wait after a failed delivery, which doubles each time
 	full    bool          // the mailbox was full
 	tight   bool          // its disk was full
 	cut     string        // the reason to set the file aside if a full disk may have cut it short, or ""
@@ -57,7 +57,7 @@ func (in *intake) run(stop context.Context) {
 	}
 }
 
-// look delivers the files that have been unchanged for long enough, and returns the time
+// look delivers the files that have not changed for long enough, and returns the time
 // until the next check.
 func (in *intake) look(now time.Time) time.Duration {
 	rest := in.swarm.Plan().debounce()
@@ -65,7 +65,7 @@ func (in *intake) look(now time.Time) time.Duration {
 	still := map[strayKey]strayState{}
 	full := map[string][]string{}
 	var tight []string
-	lacksRoom := false // whether this check has found the disk full
+	lacksRoom := false // whether this check found that the disk is full
 	noRoom := sync.OnceValue(func() bool {
 		lacksRoom = dropbox.IsNoRoom(in.swarm.store.Room())
 		return lacksRoom
@@ -99,7 +99,7 @@ func (in *intake) look(now time.Time) time.Duration {
 				waitForRoom()
 				continue
 			}
-			if was.tight { // the program that wrote the file may continue, now that there is room
+			if was.tight { // now that there is room, the program that wrote the file may continue
 				was.tight, was.since, was.wait = false, now, 0
 				still[key] = was
 				again = min(again, rest)
@@ -113,8 +113,8 @@ func (in *intake) look(now time.Time) time.Duration {
 				continue
 			}
 			if was.full = isFull(p.box); was.full {
-				// When a program makes room in the mailbox, the intake is woken. The next
-				// check of the folders wakes it, too.
+				// A program that makes room in the mailbox wakes the intake. The next
+				// folder check also wakes it.
 				still[key] = was
 				full[key.mailbox] = append(full[key.mailbox], screen.Short(st.Name, 100))
 				continue
@@ -164,7 +164,7 @@ func (in *intake) complainOfDisk(files []string) {
 // A place is a mailbox into whose folder files may be dropped.
 type place struct {
 	box    *dropbox.Mailbox
-	takeIn func(st dropbox.Stray, cut string) bool // if false, the file has to wait
+	takeIn func(st dropbox.Stray, cut string) bool // false means that the file must wait
 }
 
 // places returns the mailboxes of the agents, the lead and IRC.
@@ -185,8 +185,8 @@ func (in *intake) places() []place {
 }
 
 // takeInFor delivers a file that was dropped into the mailbox of the lead, or of IRC. The
-// file becomes a note unless it names another type. takeInFor sets aside a file that is
-// not a message, or that was cut short by a full disk.
+// file becomes a note unless it specifies another type. takeInFor sets aside a file that
+// is not a message or was truncated by a full disk.
 func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) bool {
 	log := in.swarm.log.With("file", st.Name)
 	err := setCutAside(box, st, cut)
@@ -207,8 +207,9 @@ func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) 
 	return true
 }
 
-// setCutAside sets aside a file that was cut short by a full disk, with the reason, and
-// returns the reason as an [*dropbox.InvalidError]. If the reason is "", it does nothing.
+// setCutAside sets aside a file that was truncated by a full disk. It stores the reason
+// with the file and returns it as an [*dropbox.InvalidError]. If the reason is "", it
+// does nothing.
 func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 	if cut == "" {
 		return nil
@@ -220,7 +221,7 @@ func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 }
 
 // takeIn delivers one finished file in the agent's folder, and sets aside a file that was
-// cut short by a full disk. It returns false when the file has to wait.
+// truncated by a full disk. It returns false if the file must wait.
 func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	log := a.log.With("file", st.Name)
 	if a.turns.Runs.WroteFile(st.Name) {
@@ -256,15 +257,15 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	return false
 }
 
-// tellNotTaken tells the lead, once, about a file that was set aside.
+// tellNotTaken tells the lead once about a file that was set aside.
 func (d *deps) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.InvalidError) {
 	d.mail.TellLead(mailbox, "stray:"+mailbox+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
 		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
 }
 
-// cutShort returns the reason to set aside a file that a full disk may have cut short, or "".
-// A full disk cuts a file short after a whole block, and the smallest blocks have 512 bytes.
-// So a file whose length is not a multiple of 512 bytes is complete.
+// cutShort returns the reason to set aside a file that a full disk may have truncated, or "".
+// A full disk truncates a file after a whole block, and the minimum block size is 512 bytes.
+// A file whose length is not a multiple of 512 bytes is therefore complete.
 func cutShort(st dropbox.Stray) string {
 	const block, why = 512, "; the disk was full, which may have cut it off"
 	switch {
@@ -276,10 +277,11 @@ func cutShort(st dropbox.Stray) string {
 	return fmt.Sprintf("the file ends after %d bytes, a whole number of blocks%s", st.Size, why)
 }
 
-// maxNamed is how many files an alert names.
+// maxNamed is the maximum number of files that an alert names.
 const maxNamed = 10
 
-// named lists names, but only the first few if there are many.
+// named returns a list of the names. If there are many, it contains only the first few
+// and the number of the others.
 func named(names []string) string {
 	more := len(names) - maxNamed
 	if more <= 0 {
@@ -288,7 +290,7 @@ func named(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
 }
 
-// tellAside tells the lead about files in new/ that did not have the name of a message.
+// tellAside tells the lead about files in new/ whose names were not valid message names.
 func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 	if len(aside) == 0 {
 		return

@@ -10,10 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Alerts wake an agent that leads. The person gets the alerts about that agent, all alerts
-// while it cannot work, and the answers to the person's own messages.
+// Alerts wake a lead agent. The person gets the alerts about the lead, all alerts while
+// the lead cannot work, and the answers to the person's own messages.
 func TestAnAgentThatLeads(t *testing.T) {
-	const refused = "@status 401" // this stops an agent at once
+	const refused = "@status 401" // this stops an agent immediately
 	f := newField(t, "planner", "coder")
 	f.plan.Lead = "planner"
 	f.start()
@@ -46,7 +46,7 @@ func TestLeadFor(t *testing.T) {
 		{"", "coder", "lead"},
 		{"", "lead", "lead"},
 		{"planner", "coder", "planner"},
-		{"planner", "lead", "planner"}, // the person writes to the agent that leads
+		{"planner", "lead", "planner"}, // the person writes to the lead
 		{"planner", "planner", "lead"},
 	} {
 		if got := (mail.Names{Lead: test.lead}).LeadFor(test.from); got != test.want {

@@ -112,7 +112,7 @@ func TestAMessageThatFailsThreeTimesIsGivenUp(t *testing.T) {
 	if bounce.From != dropbox.Swarm || bounce.Type != dropbox.Result || !strings.Contains(string(bounce.Body), "failed 3 times") || !strings.Contains(string(bounce.Body), "no luck") {
 		t.Errorf("bounce = %s from %s: %s", bounce.Type, bounce.From, bounce.Body)
 	}
-	f.answer(good) // the next message is tried
+	f.answer(good) // the agent handles the next message
 	if st := f.untilState("coder", swarm.Idle); st.Dead != 1 || st.CircuitOpen {
 		t.Errorf("dead = %d, circuit open = %v", st.Dead, st.CircuitOpen)
 	}
@@ -144,7 +144,7 @@ func TestTheBreakerOpensWhenTheNextMessageFailsToo(t *testing.T) {
 		t.Errorf("the lead was told %d times, want once", told)
 	}
 
-	// The stop survives a restart; a person starts the agent again.
+	// The agent stays stopped across a restart, until a person starts it again.
 	f.halt()
 	f.start()
 	f.untilState("coder", swarm.Stopped)
@@ -264,7 +264,7 @@ func TestStopLetsTheTurnEnd(t *testing.T) {
 	}
 }
 
-// Mail that arrives during a long turn is counted at once.
+// Mail that arrives during a long turn is counted immediately.
 func TestMailIsCountedDuringALongTurn(t *testing.T) {
 	f := newField(t, "coder")
 	release := make(chan struct{})
@@ -273,7 +273,7 @@ func TestMailIsCountedDuringALongTurn(t *testing.T) {
 	f.send("coder", "one")
 	f.untilState("coder", swarm.Working)
 	last := f.send("coder", "two")
-	for range 2 { // a check of the folders replaces the counts that came from events
+	for range 2 { // a folder check replaces the counts that are based on events
 		f.looked()
 		if w := f.status("coder").Waiting.Total(); w != 1 {
 			t.Errorf("%d messages wait, want 1", w)
@@ -422,7 +422,8 @@ func TestWhatIsNotWorkedOn(t *testing.T) {
 	if n := len(f.backend.Runs()); n != 0 {
 		t.Errorf("%d turns", n)
 	}
-	// A message that a git checkout brought back has a receipt, and does not run again.
+	// A message that was restored by a git checkout has a receipt, and does not run
+	// again.
 	id := f.send("coder", "once")
 	f.answer(id)
 	f.untilState("coder", swarm.Idle)
@@ -455,8 +456,8 @@ func TestReload(t *testing.T) {
 	if _, err := f.daemon.Status("reviewer"); err == nil {
 		t.Error("reviewer is still there")
 	}
-	// The agent comes back with its old mail, including files that were written into its
-	// mailbox without a delivery.
+	// When the agent returns, it still has its old mail, including files that were
+	// written into its mailbox without a delivery.
 	id := f.send("reviewer", "work")
 	drop(f, "reviewer", "more.md", "more work\n")
 	drop(f, "coder", "other.md", "other work\n")
@@ -500,7 +501,7 @@ func TestTheStatusRemembersAfterARestart(t *testing.T) {
 	}
 }
 
-// Old files in tmp/ of the lead's mailbox are deleted, as in any other mailbox.
+// As in any other mailbox, old files in tmp/ of the lead's mailbox are deleted.
 func TestTheLeadsMailboxIsTidiedToo(t *testing.T) {
 	f := newField(t, "coder")
 	old := filepath.Join(f.store.Dir(), dropbox.Lead, "tmp", "half")
@@ -515,8 +516,8 @@ func TestTheLeadsMailboxIsTidiedToo(t *testing.T) {
 	f.until("it is tidied", func() bool { _, err := os.Stat(old); return err != nil })
 }
 
-// A message's own statement about its sender cannot look like the daemon's statement about
-// that sender.
+// A sender cannot make its name look like the daemon's confirmation that the sender is
+// proven.
 func TestASenderCannotSayThatItIsProven(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -527,7 +528,7 @@ func TestASenderCannotSayThatItIsProven(t *testing.T) {
 	}
 }
 
-// Notes go through the same checks as other messages before they enter a prompt.
+// Notes pass the same checks as other messages before they are added to a prompt.
 func TestNotesThatAreOfNoUseDoNotRide(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// afterLimit returns what the status shows as the next step of an agent that is parked until
+// afterLimit returns the next step that the status shows for an agent that is parked until
 // the given time.
 func afterLimit(l journal.Limit, agent string, until time.Time) string {
 	s := "continues on its own at " + screen.Ahead(until, time.Now()) + ", or at once after claude-swarm resume " + agent
@@ -20,8 +20,8 @@ func afterLimit(l journal.Limit, agent string, until time.Time) string {
 	return l.Hint + "; " + s
 }
 
-// liftOpenLimit ends an open limit after a turn that ended well, because that shows that
-// the API accepts work from this account again.
+// liftOpenLimit ends an open limit after a successful turn, because such a turn shows
+// that the API accepts work from this account again.
 func (a *agent) liftOpenLimit() {
 	account := a.account()
 	if a.holds.HasOpenLimit(account) {
@@ -41,14 +41,14 @@ func (a *agent) tellLimitOver(account, why, by string) {
 	n := journal.Notice{Word: journal.Unpaused, Agent: strings.Join(a.sharing(account), ", "), Why: why, By: by}
 	if err := a.deps.mail.Raise(fmt.Sprintf("unpaused:%s:%s", account, l.Since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {
 		a.inbox.Note(err)
-		return // the next good turn reports it
+		return // the next successful turn reports it
 	}
 	a.inbox.Note(a.holds.EndTold(account, l.Since))
 }
 
-// tellLimit tells the lead once about a limit. During an outage it does so once for each
-// different hint. If the limit is still unreported, for example after a crash, the next
-// agent that finds it reports it.
+// tellLimit tells the lead once about a limit. During an outage it tells the lead once
+// for each different hint. If the limit has not been reported, for example because of a
+// crash, the next agent that finds the limit reports it.
 func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Told {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// If a client says that its limit has ended already, for example because two clocks
+// If a client reports a limit whose end is in the past, for example because two clocks
 // differ, the agent does not retry in a loop.
 func TestALimitInThePastIsWaitedFor(t *testing.T) {
 	f := newField(t, "coder")
@@ -33,8 +33,8 @@ func TestALimitInThePastIsWaitedFor(t *testing.T) {
 	}
 }
 
-// If the end of a limit is unknown, the agent tries again now and then. The lead gets one
-// alert about the limit, not one per try.
+// If the end of a limit is unknown, the agent tries again at intervals. The lead gets one
+// alert about the limit, not one per attempt.
 func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
@@ -57,8 +57,8 @@ func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 }
 
 // A failure that the client does not explain parks the agent as an outage does, but not
-// forever, because the message may be the cause. After a day the failure counts, and in
-// the end the message is given up.
+// forever, because the message may be the cause. After a day the failure counts, and
+// finally the agent gives up the message.
 func TestAnUnknownCauseIsCountedAfterADay(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].RetryDelay = time.Millisecond
@@ -94,7 +94,8 @@ func TestAnUnknownCauseIsCountedAfterADay(t *testing.T) {
 	})
 }
 
-// A good turn unparks the other agents of the account if the end of the limit was unknown.
+// A successful turn unparks the other agents of the account if the end of the limit was
+// unknown.
 func TestAGoodTurnEndsAnOutage(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	release := make(chan struct{})
@@ -135,7 +136,7 @@ func TestAccountsByWhatIsLeftOfTheEnvironment(t *testing.T) {
 	f.answer(f.send("login", "work"))
 }
 
-// Agents of one account are all parked, and resume one after the other.
+// All agents of an account are parked at a limit, and resume one after the other.
 func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 	var names []string
 	for n := range 12 {
@@ -155,7 +156,7 @@ func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 		return seen
 	}
 	before := ends()
-	if len(before) < 5 { // the ends of their waits are spread over a minute
+	if len(before) < 5 { // their waits end at different times within a minute
 		t.Errorf("12 agents come back at %d times: %v", len(before), before)
 	}
 	f.halt()
@@ -170,7 +171,7 @@ func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// After the reset the mail is handled in order.
+// After the limit is reset, the mail is handled in order.
 func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -197,11 +198,11 @@ func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
 	f.nothingLeft("coder")
 }
 
-// park writes a limit to disk, as if a daemon had been killed right after it noted the
+// park writes a limit to disk, as if a daemon had been killed right after it recorded the
 // limit.
 func (f *field) park(since, until time.Time) {
 	f.t.Helper()
-	f.start() // to get the account's name
+	f.start() // provides the account's name
 	f.send("coder", "work")
 	f.untilState("coder", swarm.Limited)
 	f.halt()
@@ -213,7 +214,7 @@ func (f *field) park(since, until time.Time) {
 	})
 }
 
-// state edits state.json with change while no daemon is running.
+// state applies change to state.json while no daemon is running.
 func (f *field) state(change func(map[string]any)) {
 	f.t.Helper()
 	path := filepath.Join(journal.HomeOf(f.dir).Dir(), "state.json")
@@ -282,7 +283,7 @@ func TestALimitIsToldAfterACrash(t *testing.T) {
 }
 
 // Two agents that reach a limit at the same time share one limit. A limit that lasts for
-// days is not the same as one that lasts for an hour.
+// days is a different limit from one that lasts for an hour.
 func TestOneAlertForOneLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		second time.Duration
@@ -324,8 +325,8 @@ func testAlertsOfLimits(t *testing.T, second time.Duration, want int) {
 	}
 }
 
-// While the machine has no resources for a client, the daemon waits, however long that
-// takes. No turn was begun, so no failure counts and no breaker opens.
+// While the machine lacks the resources to start a client, the daemon waits indefinitely.
+// No turn has begun, so no failure is counted and no breaker opens.
 func TestAMachineThatIsShortIsWaitedFor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

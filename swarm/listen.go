@@ -14,7 +14,7 @@ const (
 	lastRetry  = 5 * time.Minute
 )
 
-// openListeners gives every listener its cursor.
+// openListeners creates the cursor of every listener.
 func (s *Swarm) openListeners(more []mail.Listener) error {
 	all := append([]mail.Listener{s.mail.LeadListener()}, more...)
 	if s.mail.Announcer != nil {
@@ -59,8 +59,8 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 }
 
 // hearAnswers sends the daemon's questions to the person, and handles the answers, until
-// ctx is done. If one of these steps fails, it shows the failure in the status and tries
-// again.
+// ctx is done. If one of these steps fails, hearAnswers shows the failure in the status
+// and tries again.
 func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
 	const trouble = "questions to the person"
 	retry, watched := firstRetry, w == nil
@@ -71,7 +71,7 @@ func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
 			if err := w.Add(dropbox.Swarm); err != nil {
 				s.watches(w.Missing())
 			}
-			s.answers.wake() // an answer may have come before the watch began
+			s.answers.wake() // an answer may have arrived before the watch began
 		}
 		if err == nil {
 			s.mail.Trouble.Clear(trouble)

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A hearer records the events that it hears.
+// A hearer records the events that it receives.
 type hearer struct {
 	mu     sync.Mutex
 	events []journal.Event
@@ -38,7 +38,7 @@ func (h *hearer) answer(err error) {
 	h.err = err
 }
 
-// of counts the events with a key.
+// of counts the events with the given key.
 func (h *hearer) of(key string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,7 +83,7 @@ func TestAListenerHearsOfTurns(t *testing.T) {
 	}
 }
 
-// A listener that fails gets the same event again. Until then the status reports the
+// A listener that fails gets the same event again. In the meantime the status reports the
 // failure, and the other listeners continue.
 func TestAListenerThatFails(t *testing.T) {
 	if testing.Short() {
@@ -109,8 +109,8 @@ func TestAListenerThatFails(t *testing.T) {
 	}
 }
 
-// The next daemon passes on the events that were on the list when the daemon crashed. An
-// alert that had arrived already is not delivered twice.
+// The next daemon delivers the events that were on the list when the daemon crashed. An
+// alert that had already been delivered is not delivered again.
 func TestListenersGoOnAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	h := &hearer{}
@@ -138,7 +138,7 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	}
 }
 
-// An alert for an agent that used to lead and was removed goes to the person.
+// If the agent that was the lead has been removed, its alerts are sent to the person.
 func TestAnAlertForAnAgentThatIsGone(t *testing.T) {
 	f := newField(t, "coder")
 	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)

@@ -12,10 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// run first takes up the messages that an earlier daemon left, and calls ready. Then it
-// serves the agent until stop is done, and lets the running turn end. When kill is done,
-// run ends that turn. A panic is a bug in the daemon. It stops only this agent, until the
-// agent is started again.
+// run first takes up the messages that an earlier daemon left, and calls ready. It then
+// runs the agent until stop is done, and lets the running turn finish. When kill is done,
+// run ends that turn. A panic, which is a bug in the daemon, stops only this agent until
+// the agent is started again.
 func (a *agent) run(stop, kill context.Context, ready func()) {
 	defer a.inbox.AgentLog.Close()
 	ready = sync.OnceFunc(ready)
@@ -33,7 +33,7 @@ func (a *agent) untilStarted(stop context.Context) {
 	}
 }
 
-// serve does the work of run, and reports whether a panic ended it.
+// serve does the work of run, and reports whether a panic ended that work.
 func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -63,8 +63,8 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	return false
 }
 
-// step does the next piece of work, and returns how long the agent has nothing to do after
-// that. A result of 0 means that there may be more work now.
+// step does the next piece of work, and returns how long the agent may rest after that. A
+// result of 0 means that there may be more work now.
 func (a *agent) step(stop, kill context.Context) time.Duration {
 	if a.turns.HasClient() {
 		a.tend(kill)
@@ -115,7 +115,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	var wake wakeup
 	if a.turns.HasClient() {
-		wake = a.wakeup // the waiting client may have to close in the meantime
+		wake = a.wakeup // the waiting client may need to be closed in the meantime
 	}
 	switch err := a.slots.acquire(stop, e.Base(), wake); {
 	case errors.Is(err, errWoken):
@@ -134,7 +134,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	return a.work(stop, kill, reserved)
 }
 
-// settleLeft takes up the messages left in cur/, if there may be any.
+// settleLeft takes up any messages that were left in cur/.
 func (a *agent) settleLeft(kill context.Context) error {
 	if !a.unsettled {
 		return nil
@@ -152,8 +152,9 @@ func (a *agent) settleLeft(kill context.Context) error {
 // tend closes the waiting client when it must no longer wait.
 func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
 
-// rest waits until there may be work, for at most d. rest and the functions that it calls
-// for an idle agent have small frames, so that a stack of 4 KiB is enough for them.
+// rest waits until there may be work, but at most for d. rest and the functions that it
+// calls for an idle agent have small stack frames, so a stack of 4 KiB is enough for
+// them.
 func (a *agent) rest(ctx context.Context, d time.Duration) {
 	a.turns.ClientWaits()
 	if !a.turns.HasClient() {
@@ -163,8 +164,8 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 	a.turns.Rest(ctx, a.wakeup, d)
 }
 
-// park keeps a message for which the budget allows no turn now, or gives it up if a person
-// has stopped its task. It returns how long the agent has nothing to do after that.
+// park keeps a message waiting if the budget does not allow a turn for it now, or gives it
+// up if a person has stopped its task. It returns how long the agent may rest after that.
 func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time.Duration {
 	if !b.Waits && b.Answer == budget.Stop && !b.Daily() {
 		a.unsettled = true

@@ -11,11 +11,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asClient makes the test binary the stand-in client when it is set.
+// If the variable asClient is set, the test binary acts as the stand-in client.
 const asClient = "SWARM_TEST_CLIENT"
 
-// The log rotator of an agent starts one goroutine that never ends; its library has no way
-// to stop it. Every other goroutine must have ended.
+// The log rotator of an agent starts one goroutine that never ends, because the library
+// provides no way to stop it. Every other goroutine must have ended.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(asClient) != "":
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asVictim) != "":
 		os.Exit(victimMain(os.Getenv(asVictim)))
 	}
-	// This process adopts the orphans of the clients, as the daemon does.
+	// Like the daemon, this process adopts the orphaned processes of the clients.
 	if err := runner.BecomeReaper(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -52,8 +52,8 @@ func TestAThousandMessages(t *testing.T) {
 	})
 
 	// The turns of an agent do not overlap. For each agent and sender, the messages run
-	// in the order in which they were sent (senders race with each other, and urgent
-	// messages overtake).
+	// in the order in which they were sent, except that urgent messages overtake others.
+	// The order between senders is not defined.
 	ran := map[string]int{}
 	began := map[string]time.Time{}
 	last := map[string]int{}

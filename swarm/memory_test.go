@@ -63,8 +63,9 @@ func TestACompactionInTheTurnThatCarriedTheWindowIsNotAnswered(t *testing.T) {
 	}
 }
 
-// If a client does not report a compaction, a drop in the size of its context reveals it.
-// This works within a turn, from one turn to the next, and across a restart of the daemon.
+// If a client does not report a compaction, the daemon detects it by a drop in the context
+// size. This works within a turn, from one turn to the next, and across a restart of the
+// daemon.
 func TestAFallOfTheContextBringsTheWindowBackOnce(t *testing.T) {
 	for name, turns := range map[string][]string{
 		"within a turn":               {"@context 150000\n@say before the fall\n@context 40000\n@say after the fall"},
@@ -226,7 +227,7 @@ func TestSessionsAreResumedAlsoAfterARestart(t *testing.T) {
 }
 
 // A client that cannot resume a session gets a new session with the window for each turn,
-// whatever the settings say about sessions.
+// regardless of the session settings.
 func TestAClientThatCannotResumeGetsTheWindow(t *testing.T) {
 	for _, session := range []turn.SessionMode{turn.SessionResume, turn.SessionContinue} {
 		t.Run(string(session), func(t *testing.T) {

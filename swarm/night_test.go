@@ -25,28 +25,28 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// nightFaults are the faults of the night that affect single messages. The numbers say
-// which messages; each fault affects two.
+// nightFaults are the faults of the night that affect individual messages. The numbers
+// are those of the two messages that each fault affects.
 var nightFaults = map[string][2]int{
 	"500s": {0, 1}, "no network": {2, 3}, // they begin together, so they are one outage
 	"stuck": {12, 25}, "loop": {14, 27}, "limit": {18, 45}, "crash": {20, 33}, "dead letter": {22, 35}, "question": {23, 38},
 }
 
-// A night simulates the absence of the person: six agents work on many tasks, and each
-// fault occurs twice. The person only answers questions.
+// A night simulates the person's absence. Six agents work on many tasks, and each fault
+// occurs twice. The person only answers questions.
 type night struct {
 	*field
 	tasks    []string // ids
 	faults   map[string]string
 	full     atomic.Bool
 	answered map[string]bool             // questions, by id
-	inbox    map[string]*dropbox.Message // the person's messages, by file name
+	inbox    map[string]*dropbox.Message // messages to the person, by file name
 }
 
 // TestTheNight checks that after a night all work is done or given up with a reason, that
-// the person has exactly one message for each decision, and that spending stayed within the
-// caps. The variable NIGHT_TASKS sets the number of tasks, if it is above 50; the default
-// is 100.
+// the person has exactly one message for each decision, and that the costs stayed within
+// the caps. The environment variable NIGHT_TASKS sets the number of tasks if its value is
+// above 50. The default is 100.
 func TestTheNight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 30 seconds")
@@ -105,7 +105,7 @@ func TestTheNight(t *testing.T) {
 	t.Logf("%d tasks of %d agents in %s\n%s", most, len(agents), time.Since(began).Round(time.Second), n.table())
 }
 
-// script returns what the client of a turn does.
+// script returns the steps of the client of a turn.
 func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 	body := standin.Body(turn.Prompt)
 	fault := strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(body, "work "), "0123456789"))
@@ -170,8 +170,8 @@ func (n *night) open() (open []string) {
 	return open
 }
 
-// look returns the messages in the person's inbox. It reads each message once: there are
-// many, and the test checks often.
+// look returns the messages in the person's inbox. It reads each message only once,
+// because there are many and the test checks often.
 func (n *night) look() (all []*dropbox.Message) {
 	box, err := n.store.Mailbox(dropbox.Lead)
 	if err != nil {
@@ -214,7 +214,7 @@ func (n *night) answerAll() {
 	}
 }
 
-// check examines what the person finds in the morning.
+// check examines the results that the person finds in the morning.
 func (n *night) check(turn float64, limit budget.AgentRules) {
 	t := n.t
 	answers := map[string]int{}

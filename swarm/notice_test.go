@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// notices returns the events with a notice, one for each fact.
+// notices returns the events that have a notice, one for each fact.
 func (f *field) notices() (all []journal.Event) {
 	f.t.Helper()
 	seen := map[string]bool{}
@@ -91,7 +91,7 @@ func TestNotices(t *testing.T) {
 			do:   func(f *field) { f.send("coder", "@unborn", subject("Paint the door")); f.told("coder is stopped") },
 			want: []string{`[ERROR] coder crashed: process exited with code 1. It is tried again at `, `[ERROR] coder is stopped: `},
 		},
-		"a crash that is the last": { // one fact: the message is given up
+		"a crash that is the last": { // there is only one fact: the message is given up
 			plan: func(f *field) { f.plan.Agents[0].MaxFailures = 1 },
 			do:   func(f *field) { f.answer(f.send("coder", "@noresult", subject("Paint the door"))) },
 			want: []string{`[DEAD] coder gave up "Paint the door": failed: the client ended without a result. It is kept: claude-swarm dead show `},
@@ -187,7 +187,7 @@ func (f *field) must(err error) {
 	}
 }
 
-// When a cap is reached, each listener gets one event about it, which names the words
+// When a cap is reached, each listener gets one event about it. The event lists the words
 // with which the person can answer.
 func TestACapIsToldOnce(t *testing.T) {
 	f := newField(t, "coder")

@@ -57,8 +57,8 @@ func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 	return nil
 }
 
-// compact runs a turn without a message. It tries only once. If the compaction fails, the
-// next message's turn fails for the same reason, and that failure is reported.
+// compact runs a turn without a message. It makes only one attempt. If the compaction
+// fails, the next message's turn fails for the same reason, and that failure is reported.
 func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	settings := a.settings()
 	if !a.turns.CanCompact(settings) {
@@ -70,9 +70,9 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	if b := a.budget.Check(t); b != nil {
 		return &blockedError{b}
 	}
-	// Close a waiting client, which could not stay after a compaction anyway.
+	// A waiting client could not be kept after a compaction, so it is closed.
 	a.turns.Close(kill, "the context is compacted")
-	if err := a.slots.acquire(stop, "", nil); err != nil { // "" sorts before the names of all messages
+	if err := a.slots.acquire(stop, "", nil); err != nil { // "" sorts before all message names
 		return errStopping
 	}
 	defer a.slots.release()
@@ -111,11 +111,12 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(a.kind().Name, out.Version), Model: out.Model, Session: out.Session,
 		Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
 	}
-	// Compacting again would cost as much again, so only the write of the line is repeated.
+	// Another compaction would cost the same amount again, so only the write of the line is
+	// repeated.
 	for err := a.ledger.Add(line); err != nil; err = a.ledger.Add(line) {
 		a.diskTrouble(stop, "record the compaction", err)
 		if stop.Err() != nil {
-			return errStopping // the next daemon counts the reserved amount
+			return errStopping // the next daemon counts the reserved amount as spent
 		}
 	}
 	text := fmt.Sprintf("= compacted %s %s %s, by %s", often(out.Compactions), screen.Took(out.Ended.Sub(out.Began)), screen.Cost(out.CostUSD, out.CostUnknown), o.By)
@@ -135,7 +136,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	return nil
 }
 
-// often says how many times: "once", or "3 times" for n = 3.
+// often returns n in words: "once" for 1, "3 times" for 3.
 func often(n int) string {
 	if n == 1 {
 		return "once"

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The path of a project may contain characters that a shell would interpret: the daemon
-// starts there and finds its files.
+// The path of a project may contain characters that a shell would interpret. The daemon
+// still starts there and finds its files.
 func TestAProjectWithAnOddPath(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -34,8 +34,8 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			f.untilState("coder", swarm.Idle)
 			f.halt()
 
-			// The next start writes the missing ledger line of a failed turn again, and ends a
-			// client that no agent takes up.
+			// At its next start the daemon restores the missing ledger line of a failed turn,
+			// and ends a client that no agent takes up.
 			if err := os.Truncate(home.Ledger(), 0); err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func (f *field) subscribe(agent string, patterns ...string) {
 	}
 }
 
-// claims returns a script in which the named agents claim each offer.
+// claims returns a script in which the given agents claim each offer.
 func (f *field) claims(keen ...string) func(runner.Turn) []runnertest.Step {
 	return func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{
@@ -76,8 +76,9 @@ func (f *field) closed(id string) string {
 	return g.Agent
 }
 
-// The agent that claims published work does it: the publisher gets one answer, the
-// subscribers of task.completed get a message, and agents that declined send nothing.
+// The agent that claims published work does it. The publisher gets one answer, the
+// subscribers of task.completed get a message, and agents that declined the work send
+// nothing.
 func TestPublishedWorkIsDoneOnce(t *testing.T) {
 	f := newField(t, "coder", "other", "watcher")
 	f.subscribe("coder", "task.created")
@@ -107,7 +108,7 @@ func TestPublishedWorkIsDoneOnce(t *testing.T) {
 	}
 }
 
-// An offer that another agent has claimed costs no turn.
+// An offer that another agent has claimed does not start a turn.
 func TestAMissedOfferCostsNothing(t *testing.T) {
 	f := newField(t, "coder", "other")
 	f.subscribe("coder", ">")
@@ -131,7 +132,7 @@ func TestAMissedOfferCostsNothing(t *testing.T) {
 	}
 }
 
-// Unclaimed work is offered again as urgent, and then goes to the fallback.
+// Unclaimed work is offered again as urgent, and is then given to the fallback agent.
 func TestUnclaimedWorkFallsBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -157,8 +158,8 @@ func TestUnclaimedWorkFallsBack(t *testing.T) {
 	}
 }
 
-// If published work has no subscriber and no fallback, the lead gets one alert about it,
-// even across a restart.
+// If published work has no subscriber and no fallback agent, the lead gets one alert
+// about it, even across a restart.
 func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 100 * time.Millisecond}
@@ -172,14 +173,14 @@ func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	before := len(f.mail(dropbox.Lead))
 	f.halt()
 	f.start()
-	later := f.publish("coder", "task.created", "more work") // its steps come after those of the first publication
+	later := f.publish("coder", "task.created", "more work") // its steps follow those of the first publication
 	f.told("claude-swarm claim " + later.ID)
 	if after := len(f.mail(dropbox.Lead)); after != before+1 {
 		t.Errorf("told %d times", after-before)
 	}
 }
 
-// Work that an agent claims and then gives up goes back to the other agents.
+// Work that an agent claims and then gives up is offered to the other agents again.
 func TestAClaimThatComesToNothing(t *testing.T) {
 	f := newField(t, "coder", "other", "watcher")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: time.Hour}
@@ -200,8 +201,8 @@ func TestAClaimThatComesToNothing(t *testing.T) {
 	}
 }
 
-// A crash may come after a publication was filed and before its receipt was. The next
-// daemon files the receipt too, and so does the periodic check of a running daemon.
+// A crash may occur after a publication is filed but before its receipt is filed. In this
+// case the next daemon files the receipt, as does the periodic check of a running daemon.
 func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "task.*")
@@ -231,8 +232,8 @@ func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 	f.until("the next daemon files it", func() bool { return len(filed()) == 2 })
 }
 
-// No step is skipped, neither for work that was published long before the daemon started,
-// nor when the time-out is shorter than the time between two checks.
+// No step is skipped, even if the work was published long before the daemon started, or
+// if the time-out is shorter than the time between two checks.
 func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -261,8 +262,8 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if !slices.Equal(asked, []string{"coder", "coder", "fixer"}) {
 		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
 	}
-	// The next daemon begins at the first step, and asks no agent twice. Work that is
-	// published now gets its steps and its turns after the earlier work.
+	// The next daemon begins at the first step, and asks no agent twice. The steps and
+	// turns of newly published work follow those of the earlier work.
 	f.halt()
 	f.start()
 	later := f.publish(dropbox.Lead, "task.created", "more work")

@@ -13,15 +13,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Offline reads the status of a project without a daemon from its files: the waiting
-// messages, those whose turn has begun, the dead letters, the holds, and the cost. An agent
-// whose client outlived the daemon counts as working. Daemon is nil in the result.
+// Offline reads the status of a project without a daemon from its files. The status
+// contains the waiting messages, the messages whose turn has begun, the dead letters, the
+// holds, and the cost. An agent whose client outlived the daemon counts as working. Daemon
+// is nil in the result.
 func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Mixed: p.mixed(), Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
-		paused = &journal.Holds{} // show the other facts
+		paused = &journal.Holds{} // show the other facts anyway
 	} else if err != nil {
 		return st, err
 	}
@@ -92,13 +93,13 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 // shows.
 const maxWhy = 200
 
-// WhyNoDaemon is the reason shown for an agent that does nothing, if there is no other
+// WhyNoDaemon is the reason that the status shows for an idle agent if there is no other
 // reason.
 const WhyNoDaemon = "no daemon is running"
 
 // begunOffline adds the message whose turn had begun when the daemon ended. The agent's
-// client may still work on it; otherwise the message stays in cur/ until the next daemon
-// settles it.
+// client may still be working on it. Otherwise the message stays in cur/ until the next
+// daemon settles it.
 func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatus) error {
 	box, err := store.Mailbox(a.Name)
 	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
@@ -159,7 +160,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 func countBox(store *dropbox.Store, a *AgentStatus) error {
 	box, err := store.Mailbox(a.Name)
 	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
-		return nil // not created yet: no message can wait
+		return nil // the mailbox has not been created yet, so no message can wait
 	} else if err != nil {
 		return err
 	}
@@ -184,12 +185,12 @@ func countWaiting(entries []dropbox.Entry) mail.Waiting {
 	return w
 }
 
-// maxLookedAt is how many of the newest messages for the person are searched for questions,
-// because each message is a file that has to be read.
+// maxLookedAt is the maximum number of messages for the person, newest first, that are
+// searched for questions. The search must read a file for each message.
 const maxLookedAt = 500
 
 // forLead counts the messages that the person has not read, and the unanswered questions,
-// read or not.
+// whether or not they were read.
 func forLead(store *dropbox.Store) (unread, questions int, err error) {
 	box, err := store.Mailbox(dropbox.Lead)
 	if err != nil {

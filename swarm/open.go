@@ -154,7 +154,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		Backend:  func() string { return a.kind().Name },
 	}
 	a.purse = purse{deps: &s.deps, name: spec.Name, inbox: a.inbox, wake: s.treasury.wake}
-	s.whispers.Waiting(spec.Name) // reads the agent's file, so that Wait considers the agent
+	s.whispers.Waiting(spec.Name) // reads the agent's file, which makes Wait include the agent
 	a.permits = permitter{deps: &s.deps, Asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, agentLog: a.inbox.AgentLog, log: a.log}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
 	var known turn.Picture

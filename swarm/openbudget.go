@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A treasury is the budget as the daemon uses it: it carries out what people decide. It is
-// safe for concurrent use.
+// A treasury is the daemon's interface to the budget. It carries out people's decisions.
+// It is safe for concurrent use.
 type treasury struct {
 	*deps
 	members func() []*member
@@ -48,9 +48,9 @@ func (t *treasury) wake() {
 // ErrRaise reports that an agent tried to raise a cap.
 var ErrRaise = errors.New("only a person may raise a budget")
 
-// RaiseBudget adds to the cap of a scope, and returns the new cap. The parameter by names
-// the agent or person who ordered it. The errors are a [*budget.UnknownScopeError], a
-// [*budget.NoCapError], and [ErrRaise] if by is an agent.
+// RaiseBudget adds to the cap of a scope, and returns the new cap. The parameter by is
+// the name of the agent or person who gave the order. The errors are a
+// [*budget.UnknownScopeError], a [*budget.NoCapError], and [ErrRaise] if by is an agent.
 func (s *Swarm) RaiseBudget(name string, amount budget.Amount, by string) (budget.Row, error) {
 	if !s.fromPerson(by) {
 		return budget.Row{}, ErrRaise
@@ -126,8 +126,8 @@ func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
 	return ids, nil
 }
 
-// settleOver ends the questions that nobody needs to answer any more, because the day is
-// over, or because the cap was raised, by an order or in the configuration.
+// settleOver ends the questions that no longer need an answer because the day is over, or
+// because the cap was raised by an order or in the configuration.
 func (t *treasury) settleOver() {
 	for _, n := range t.mail.Questions.Unanswered(budgetKind) {
 		q, ok := budgetQuestionOf(n.About)
@@ -148,8 +148,8 @@ func (t *treasury) settleOver() {
 	}
 }
 
-// nextOf returns what a person types to answer a question, or "" if the question is not
-// open or has no id yet.
+// nextOf returns the command with which a person answers a question, or "" if the
+// question is not open or has no id yet.
 func (t *treasury) nextOf(key string) string {
 	if n, ok := t.mail.Questions.Of(key); ok && n.ID != "" && n.Settled.IsZero() {
 		return "claude-swarm reply " + n.ID + " more   (or stop, or end)"

@@ -15,7 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// deliver puts a message into a mailbox as a program without a proof of its sender does.
+// deliver puts a message into a mailbox in the same way as a program that cannot prove
+// its sender.
 func (f *field) deliver(to, body string) string {
 	f.t.Helper()
 	d, err := f.store.Deliver(to, &dropbox.Message{From: dropbox.Lead, To: []string{to}, Type: dropbox.Handoff, Body: []byte(body)})
@@ -25,9 +26,9 @@ func (f *field) deliver(to, body string) string {
 	return d.ID
 }
 
-// People and cron jobs drop files while agents work, one file after the other, in a swarm
-// where a turn is always running. No such file counts as a loop, even if each one appears
-// during the turn that the previous one started.
+// In a swarm in which a turn is always running, people and cron jobs drop one file after
+// another. No such file counts as part of a loop, even if each one appears during the
+// turn that the previous one started.
 func TestHonestDropsOnABusySwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -72,9 +73,9 @@ func TestHonestDropsOnABusySwarm(t *testing.T) {
 	}
 }
 
-// A message that a turn delivers without a proof, directly into a folder that its tools
-// named, inherits the hops of that turn. The age of the message's file, and the sender and
-// path that the file states, do not matter.
+// If a turn delivers a message without a proof, directly into a folder that its tools
+// named, the message inherits the hops of that turn. The age of the message's file, and
+// the sender and path that the file states, do not matter.
 func TestADeliveryIntoANamedFolderInheritsTheTurn(t *testing.T) {
 	f := newGated(t, policy.Default(), "a", "b")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {

@@ -16,8 +16,8 @@ import (
 // errTimeUsed ends a turn that has used all its reserved time.
 var errTimeUsed = errors.New("the time of its budget is used up")
 
-// endAfter ends a turn after d; 0 means never. The caller calls stop when the turn has
-// ended.
+// endAfter ends a turn after d. If d is 0, it does nothing. The caller calls stop when
+// the turn has ended.
 func endAfter(d time.Duration, end context.CancelCauseFunc) (stop func()) {
 	if d <= 0 {
 		return func() {}
@@ -26,24 +26,25 @@ func endAfter(d time.Duration, end context.CancelCauseFunc) (stop func()) {
 	return func() { t.Stop() }
 }
 
-// A purse is the budget as one agent uses it. Only the agent's goroutine uses a purse.
+// A purse is one agent's interface to the budget. Only the agent's goroutine uses a
+// purse.
 type purse struct {
 	*deps
 	name    string
 	inbox   *mail.Inbox
 	wake    func() // wakes the agents, because a blocked turn may now be able to start
 	version uint64 // the book's version when messages were parked; see [budget.Book.Version]
-	first   parked // what is shown when only parked messages are left
+	first   parked // how to show the agent when only parked messages are left
 }
 
-// A parked describes how to show an agent whose mail waits for the budget.
+// A parked describes how the status shows an agent whose mail waits for the budget.
 type parked struct {
 	state     State
 	why, next string
 	question  string // the question's key, or "" if no question was asked
 }
 
-// turnOn returns what the budget needs to know about a turn for a message.
+// turnOn returns the data that the budget needs about a turn for a message.
 func turnOn(agent string, m *dropbox.Message) budget.Turn {
 	return budget.Turn{Agent: agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID)}
 }
@@ -103,7 +104,7 @@ func (p *purse) settleLost() error {
 	return nil
 }
 
-// lostLine returns the ledger line for a turn whose end is not known.
+// lostLine returns the ledger line for a turn whose end is unknown.
 func lostLine(rec *journal.Record) journal.LedgerLine {
 	line := rec.Line()
 	line.At, line.Seconds = rec.Begun, 0
@@ -111,9 +112,9 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 	return line
 }
 
-// park leaves a message in new/ for which the budget allows no turn now, and returns how to
-// show the agent. While a message is parked because of its task or its turn, mail of other
-// tasks goes first.
+// park leaves a message in new/ if the budget does not allow a turn for it now, and returns
+// how to show the agent. While a message is parked because of its task or its turn, the
+// agent handles mail of other tasks first.
 func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	if b.Waits {
 		shown = queuedFor(b)

@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An agent that is paused for an answer continues with the answer, or when somebody
-// resumes it. Answers without a proof, or from others, do not end the pause. The pause
-// survives a restart.
+// An agent that is paused until it gets an answer continues when the answer arrives or
+// when somebody resumes it. Answers without a proof, or from other senders, do not end
+// the pause. The pause survives a restart.
 func TestAPauseForAnAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -59,7 +59,7 @@ func TestAPauseForAnAnswer(t *testing.T) {
 			}
 			f.halt()
 			f.start()
-			time.Sleep(100 * time.Millisecond) // enough time for the pause to end, which must not happen
+			time.Sleep(100 * time.Millisecond) // enough time for an incorrect end of the pause
 			if st := f.untilState("coder", swarm.Paused); st.Waiting.Total() != 2 {
 				t.Errorf("%d messages wait, want 2", st.Waiting.Total())
 			}
@@ -73,7 +73,7 @@ func TestAPauseForAnAnswer(t *testing.T) {
 }
 
 // When an agent aborts its turn because it got no answer, the bounce to the sender of the
-// message says so.
+// message gives this reason.
 func TestAnAbortSaysWhy(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(runner.Turn) []runnertest.Step {

@@ -25,7 +25,7 @@ const (
 	maxQuestionsOpen = 8                // questions open at the same time; further questions wait
 	maxDecisionsTold = 30               // events about denials by rules
 	maxDecisionsKept = 200              // lines in the log, and events about all decisions
-	maxAskedText     = 8 << 10          // length of a tool call's text, in bytes: nobody should allow what is not shown
+	maxAskedText     = 8 << 10          // length of a tool call's text, in bytes; nobody should allow a call that is not shown in full
 	permitPatience   = 10 * time.Minute // time-out of a question, if the rules specify none
 )
 
@@ -36,8 +36,8 @@ var (
 	errTurnEnded        = errors.New("the turn has ended")
 )
 
-// A permitter decides what the client of one agent may do, if the client asks. It is safe
-// for concurrent use.
+// A permitter decides about the permission requests from the client of one agent. It is
+// safe for concurrent use.
 type permitter struct {
 	*deps
 	mail.Asker
@@ -45,8 +45,8 @@ type permitter struct {
 	log      *slog.Logger
 }
 
-// of returns the function that decides about the tool calls of the turn with this record. A
-// question ends when stop is done, because the turn has to end then.
+// of returns the function that decides about the tool calls of the turn with this record.
+// When stop is done, the turn must end, so its open questions end too.
 func (p *permitter) of(stop context.Context, rec *journal.Record, rules permission.Rules) runner.Permit {
 	asked := *rec // a copy, because the turn keeps writing to rec
 	t := &turnPermits{permitter: p, rec: &asked, rules: rules, places: make(chan struct{}, maxQuestionsOpen)}
@@ -80,8 +80,8 @@ func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionReque
 	return d
 }
 
-// tell writes a decision to the logs, unless a rule allowed the call: the receipt covers
-// such calls.
+// tell writes a decision to the logs, unless a rule allowed the call. The receipt
+// includes such calls.
 func (t *turnPermits) tell(d runner.Decision) {
 	if d.Allowed && d.By == "" {
 		return
@@ -99,7 +99,7 @@ func (t *turnPermits) tell(d runner.Decision) {
 		log.Info("more tool calls of the turn were decided; the receipt counts them")
 	}
 	if n > maxDecisionsTold && d.By == "" || n > maxDecisionsKept {
-		return // the receipt lists it or counts it
+		return // the receipt lists or counts the decision
 	}
 	t.agentLog.Line(t.rec.Message, "= "+mail.Verdict(d)+": "+what)
 	t.mail.Note(t.mail.Decided(t.rec, n, d))
@@ -147,7 +147,7 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 		case reply.From == dropbox.Swarm && again:
 			d.Why = screen.Short(string(reply.Body), 200)
 		case reply.From == dropbox.Swarm:
-			q.To = dropbox.Lead // the agent that leads cannot answer
+			q.To = dropbox.Lead // the lead agent cannot answer
 			q.Number++
 			continue
 		default:
@@ -165,8 +165,8 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 	}
 }
 
-// lead returns the recipient of the agent's questions: the agent that leads, or the person
-// if that agent cannot work.
+// lead returns the recipient of the agent's questions: the lead agent, or the person if
+// the lead agent cannot work.
 func (t *turnPermits) lead() string {
 	to := t.plan().LeadFor(t.rec.Agent)
 	if to != dropbox.Lead && !t.canWork(to) {
@@ -175,8 +175,8 @@ func (t *turnPermits) lead() string {
 	return to
 }
 
-// over returns the reason why the turn must stop waiting for an answer, or nil if it may
-// keep waiting.
+// over returns the reason why the turn must stop waiting for an answer, or nil if the
+// turn may keep waiting.
 func (t *turnPermits) over() error {
 	if t.store.Halted() {
 		return errEverythingHalted
@@ -191,8 +191,7 @@ func (t *turnPermits) over() error {
 	return nil
 }
 
-// overBecause returns the reason why a question got no answer, in words that people
-// understand.
+// overBecause returns a readable description of the reason why a question got no answer.
 func overBecause(err error) string {
 	if errors.Is(err, context.Canceled) {
 		err = errTurnEnded
@@ -201,8 +200,8 @@ func overBecause(err error) string {
 }
 
 // answerWord returns the first word of an answer, in lower case and without punctuation. It
-// skips the agent's name, because a line addressed to an agent on IRC begins with that
-// name.
+// skips the agent's name, because an IRC line that is addressed to an agent begins with the
+// agent's name.
 func answerWord(m *dropbox.Message, agent string) string {
 	a := mail.ReadAnswer(m.From, m.Body)
 	if a.Word == agent && dropbox.IsBridge(m.From) {
@@ -222,11 +221,11 @@ func (t *turnPermits) question(q mail.Question, shown string, again bool) string
 	return b.String()
 }
 
-// describeCall returns a text that shows a tool call: its kind, and in a code block its
-// command, paths, tool and the client's further requests. If the call has none of these,
-// the block shows the call's title. If the block shows a tool or a title, it also shows
-// the call's input. The text hides nothing: characters that would control a terminal are
-// written as their codes.
+// describeCall returns a description of a tool call. It contains the call's kind and a
+// code block with the call's command, paths, tool and the client's further requests. If
+// the call has none of these, the block contains the call's title. If the block contains
+// a tool or a title, it also contains the call's input. The description hides nothing,
+// because characters that would control a terminal are written as their codes.
 func describeCall(r runner.PermissionRequest) string {
 	var code []string
 	if r.Command != "" {

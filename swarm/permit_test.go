@@ -64,8 +64,8 @@ func newPermitField(t *testing.T, r permission.Rules, requests ...runner.Permiss
 	return f
 }
 
-// leadWord is the last word of an agent without requests, which is its answer to a
-// question.
+// leadWord is the final text of an agent that makes no requests. This text is its answer
+// to a question.
 const leadWord = "Allow, of course."
 
 var npmTest = runner.PermissionRequest{Kind: "execute", Command: "npm test"}
@@ -74,7 +74,7 @@ func entry(kind, pattern string) []permission.Entry {
 	return []permission.Entry{{Kind: kind, Pattern: pattern}}
 }
 
-// question waits until somebody's mailbox has a question whose id is not in seen, and
+// question waits until the given mailbox contains a question whose id is not in seen, and
 // returns that question.
 func (f *field) question(to string, seen ...string) *dropbox.Message {
 	f.t.Helper()
@@ -112,7 +112,7 @@ func (f *field) reply(q *dropbox.Message, text string, set ...func(*dropbox.Mess
 	}}, set...)...)
 }
 
-// decided returns the texts of the events about permissions since its last call.
+// decided returns the texts of the permission events since its last call.
 func (f *field) decided() (all []string) {
 	f.t.Helper()
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
@@ -210,7 +210,7 @@ func TestTheLeadIsAsked(t *testing.T) {
 	}
 }
 
-// An urgent reply is for the daemon, not for the client.
+// The daemon handles an urgent reply and does not pass it to the client.
 func TestAnUrgentReplyIsNotBroughtToTheTurn(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.start()
@@ -221,7 +221,7 @@ func TestAnUrgentReplyIsNotBroughtToTheTurn(t *testing.T) {
 	}
 }
 
-// On IRC the bridge knows who may answer, and signs for them.
+// On IRC the bridge checks who may answer, and signs their answers.
 func TestSomebodyOnIRCAnswers(t *testing.T) {
 	for text, allowed := range map[string]bool{
 		"allow": true, "[IRC @mention in #project-x] <ann> coder: allow": true, "[IRC @mention in #project-x] <ann> @coder, Deny": false,
@@ -244,7 +244,7 @@ func TestSomebodyOnIRCAnswers(t *testing.T) {
 	}
 }
 
-// If the answer is neither allow nor deny, the question is asked a second time.
+// If the answer is neither allow nor deny, the daemon asks the question a second time.
 func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 	for second, allowed := range map[string]bool{"allow": true, "what?": false} {
 		f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
@@ -264,8 +264,8 @@ func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 	}
 }
 
-// Only an answer from somebody who may answer counts. An answer from another agent, or
-// one without a proof, is ordinary mail.
+// Only an answer from an authorized sender counts. An answer from another agent, or one
+// without a proof, is ordinary mail.
 func TestWhoMayAnswer(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
 	f.start()
@@ -300,7 +300,7 @@ func TestTheAgentThatLeadsIsAsked(t *testing.T) {
 	}
 }
 
-// The person is asked if the agent that leads is paused.
+// The person is asked if the lead agent is paused.
 func TestThePersonIsAskedWhereTheLeadCannotWork(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.plan.Lead = "boss"
@@ -315,7 +315,7 @@ func TestThePersonIsAskedWhereTheLeadCannotWork(t *testing.T) {
 	}
 }
 
-// The person is asked if the agent that leads gives the question up.
+// The person is asked if the lead agent gives up the question.
 func TestThePersonIsAskedWhereTheLeadFails(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.plan.Lead, f.plan.Agents[1].MaxFailures = "boss", 1
@@ -334,8 +334,8 @@ func TestThePersonIsAskedWhereTheLeadFails(t *testing.T) {
 	}
 }
 
-// A question ends when its time is over or when its turn has to stop. After that it is no
-// longer in the lead's mailbox, and the turn does not wait for it.
+// A question ends when it times out or when its turn must stop. After that the question
+// is no longer in the lead's mailbox, and the turn does not wait for an answer.
 func TestQuestionsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -344,7 +344,7 @@ func TestQuestionsEnd(t *testing.T) {
 		patience time.Duration
 		end      func(f *field, id string)
 		why      string
-		turn     bool // the turn is done
+		turn     bool // the turn succeeds
 	}{
 		"time":   {50 * time.Millisecond, func(*field, string) {}, "nobody answered within 50ms", true},
 		"halt":   {time.Hour, func(f *field, _ string) { _ = f.store.Halt("stop it") }, "everything is halted", true},
@@ -378,8 +378,8 @@ func TestQuestionsEnd(t *testing.T) {
 	}
 }
 
-// When a daemon dies, the next one withdraws its question. A reply to that question begins
-// no turn, and the sender of the reply is told why.
+// When a daemon dies, the next daemon withdraws the questions that the dead one asked. A
+// reply to such a question begins no turn, and the sender of the reply is told why.
 func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
 	f.start()
@@ -387,7 +387,7 @@ func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	q := f.question(dropbox.Lead)
 	f.asked(id + "-1")
 
-	// The copy contains the files that the daemon would leave behind if it died now.
+	// The copy contains the files that the daemon would leave if it died now.
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(f.dir)); err != nil {
 		t.Fatal(err)
@@ -444,8 +444,7 @@ func (f *field) toldOf(id string) *dropbox.Message {
 	return got
 }
 
-// The sender of a second reply is told who replied first, and the second reply begins no
-// turn.
+// A second reply begins no turn, and its sender is told who replied first.
 func TestALateReplyIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.start()
@@ -462,7 +461,7 @@ func TestALateReplyIsTurnedAway(t *testing.T) {
 	}
 }
 
-// If the turn that asked has ended before the agent that leads can read the question, the
+// If the turn that asked has ended before the lead agent can read the question, the
 // question begins no turn.
 func TestAnOldQuestionBeginsNoTurn(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: 50 * time.Millisecond}, npmTest)
@@ -516,7 +515,7 @@ func TestTwoQuestionsAtOnce(t *testing.T) {
 	}
 }
 
-// A client that asks endlessly floods neither the lead nor the receipt.
+// A client that keeps asking floods neither the lead nor the receipt.
 func TestAThousandRequests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -584,8 +583,8 @@ func TestWhatIsAskedIsShownWhole(t *testing.T) {
 	}
 }
 
-// The question shows what a client asks for in addition to a command, and the input of a
-// call that has neither command nor path.
+// The question shows any further request that accompanies a command, and the input of a
+// call that has neither a command nor a path.
 func TestWhatACallDoesIsShown(t *testing.T) {
 	for want, r := range map[string]runner.PermissionRequest{
 		"execute\n\n```\nnpm test\nand asks for more: {\"url\":\"https://a.example/\"}\n```\n": {Kind: "execute", Command: "npm test", Beside: []byte(`{"url":"https://a.example/"}`), Input: []byte(`{"command":"npm test"}`)},

@@ -30,8 +30,8 @@ func (s *Swarm) fromPerson(by string) bool {
 	return err != nil
 }
 
-// word resets the count of an agent's turns if an order comes from a person. The caller
-// saves the hold, so the reset survives a restart.
+// word resets the agent's turn count if an order comes from a person. The caller saves
+// the hold, so the reset survives a restart.
 func (s *Swarm) word(agent, by string, st *journal.Hold) {
 	if !s.fromPerson(by) {
 		return
@@ -41,7 +41,7 @@ func (s *Swarm) word(agent, by string, st *journal.Hold) {
 	}
 }
 
-// holdForTurns pauses the agent when a turn for this message would exceed the bound on
+// holdForTurns pauses the agent if a turn for this message would exceed the limit on
 // turns, and tells the lead once. The pause lasts until a person ends it.
 func (a *agent) holdForTurns(m *dropbox.Message) bool {
 	perHour := a.plan().TurnsPerHour

@@ -21,79 +21,80 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Options contains what [New] needs to make a swarm. Project, Store, Plan and Backends
-// are required.
+// Options contains the parameters of [New]. Project, Store, Plan and Backends are
+// required.
 type Options struct {
-	// Project is the folder of claude-swarm.yaml; the daemon's own files are in the
-	// .claude-swarm folder there.
+	// Project is the folder that contains claude-swarm.yaml. The daemon's own files are
+	// in its .claude-swarm subfolder.
 	Project string
-	// Store contains the mailboxes. The caller opens, locks and closes it.
+	// Store contains the mailboxes. The caller opens, locks and closes the store.
 	Store *dropbox.Store
-	// Plan lists the agents and their settings. Reload replaces it.
+	// Plan lists the agents and their settings. Reload replaces the plan.
 	Plan Plan
 	// Backends maps the names that the agents' Specs use to backends.
 	Backends map[string]runner.Backend
-	// Program is the path of our own program: its folder comes first in the agents' PATH,
-	// and it is the command of the compaction hook. If Program is empty, agents get
-	// neither.
+	// Program is the path of the claude-swarm program. Its folder is the first entry in
+	// the agents' PATH, and the compaction hook runs it. If Program is empty, agents get
+	// neither the PATH entry nor the hook.
 	Program string
-	// Tools is the MCP server through which agents reach the swarm; nil for no tools.
+	// Tools is the MCP server through which agents reach the swarm; nil means no tools.
 	Tools *runner.Server
 	// Version is shown in the status.
 	Version string
-	// Gate decides which messages may pass. If it is nil, only loops are stopped.
+	// Gate decides which messages may pass. If Gate is nil, only loops are stopped.
 	Gate mail.Gate
 	// Listeners receive the events, in the same way as the lead and IRC.
 	Listeners []mail.Listener
-	// Announcer chooses the events that people see on IRC; if it is nil, nothing is shown
-	// there.
+	// Announcer selects the events that people see on IRC. If it is nil, IRC shows no
+	// events.
 	Announcer mail.Announcer
 	// Advise, if set, is called when the turn of an agent begins, and returns a line for
 	// the prompt, or "". The Spec's field Tools says whether the client really has the
-	// tools. Several goroutines may call Advise at once.
+	// tools. Advise must be safe for concurrent use.
 	Advise func(agent Spec) string
-	// Log gets the daemon's own log; nil discards it.
+	// Log receives the daemon's own log entries; nil discards them.
 	Log *slog.Logger
 	// Environ is the environment that agents inherit, before the daemon's rules remove and
 	// add variables; nil means an empty one.
 	Environ []string
-	// Restart replaces the documented times. Its zero fields keep those times.
+	// Restart overrides the default restart policy. Its zero fields keep the defaults.
 	Restart RestartPolicy
-	// Sweep is the time between two checks of the folders that need no event; 0 means
-	// 30 s.
+	// Sweep is the interval of the periodic folder check, which does not depend on
+	// events; 0 means 30 s.
 	Sweep time.Duration
-	// Files writes the daemon's own files. Only tests set it, to cut a write short.
+	// Files writes the daemon's own files. Only tests set this field, in order to
+	// interrupt a write.
 	Files durable.Files
 }
 
-// A Plan is the part of a swarm that its configuration decides.
+// A Plan is the part of a swarm that the configuration determines.
 type Plan struct {
 	Agents []Spec
 	mail.Names
-	MaxRunning int           // turns at once; 0 means 4
-	MaxWarm    int           // clients that wait for their agent's next message; 0 means 4
-	Debounce   time.Duration // how long a dropped file must not change before delivery; 0 means 1 s
+	MaxRunning int           // maximum number of concurrent turns; 0 means 4
+	MaxWarm    int           // maximum number of clients that wait for their agent's next message; 0 means 4
+	Debounce   time.Duration // how long a dropped file must stay unchanged before delivery; 0 means 1 s
 	Log        journal.LogPolicy
 	Topics     TopicPolicy
 	Retention  Retention
 	IRC        string // the channel in which the agents and people talk; "" means none
-	// Supervisor configures how the agents are supervised; nil means that they are not.
+	// Supervisor configures the supervision of the agents; nil means no supervision.
 	Supervisor *Supervision
 	// TurnsPerHour is the maximum number of turns that an agent may begin within an hour
-	// without a person; 0 means no limit.
+	// without input from a person; 0 means no limit.
 	TurnsPerHour int
-	Zone         *time.Location // decides when a day begins; nil means the zone of the machine
-	Quiet        *hours.Hours   // hours in which the person is told only what cannot wait; nil means none
+	Zone         *time.Location // determines when a day begins; nil means the local time zone
+	Quiet        *hours.Hours   // hours in which the person gets only messages that cannot wait; nil means none
 	Budget       budget.Rules
 }
 
-// Supervision says when an agent counts as stuck.
+// Supervision configures when an agent counts as stuck.
 type Supervision struct {
 	supervisor.Settings
-	// Backend and Client run the model that judges; without a model only the rules judge.
-	// The client's folder is empty and outside the project. A client reads instructions in
-	// its folder and in the parent folders, and an agent could write such instructions in
-	// the project.
+	// Backend and Client run the judge model. Without a model only the rules judge. The
+	// client's folder is empty and outside the project. A client reads instructions in its
+	// folder and in the parent folders, and an agent could write such instructions in the
+	// project.
 	Backend string
 	Client  runner.Spec
 }
@@ -109,7 +110,7 @@ func (p Plan) supervision() supervisor.Settings {
 	return p.Supervisor.Settings
 }
 
-// Retention limits done/ and refused/. Zero values keep everything.
+// Retention limits how much is kept in done/ and refused/. A zero value means no limit.
 type Retention struct {
 	Days int
 	MB   int64
@@ -123,23 +124,23 @@ type Spec struct {
 	Name    string
 	Role    string
 	Zone    string
-	Tags    []string // words for what the agent is good at; others use them as addresses
-	Backend string   // key of Options.Backends; "" means the only one
+	Tags    []string // words that describe the agent's skills; other agents use them as addresses
+	Backend string   // key of Options.Backends; "" means the only backend
 	// Client contains the settings for the backend: command, folder, system prompt,
 	// model, permissions, time limits.
 	Client runner.Spec
 
 	WindowTokens int           // size of the window, in tokens of 4 bytes; 0 means 100,000
 	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
-	MaxFailures  int           // failures of one message before it is given up; 0 means 3
+	MaxFailures  int           // number of failures of a message after which it is given up; 0 means 3
 	Session      turn.SessionMode
 	Linger       time.Duration     // how long a client waits for mail if Session is resume; 0 means that it does not wait
 	Channels     []string          // the agent's IRC channels, main channel first; empty means Plan.IRC
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // variables removed from it: names, or prefixes with *
+	EnvDrop      []string          // variables removed from that environment: names, or prefixes with *
 	Tools        bool              // the client gets the tools of Options.Tools
-	Permissions  permission.Rules  // what the client may do, if it asks (runner.Kind.Asks)
+	Permissions  permission.Rules  // rules for the client's permission requests, if it asks (runner.Kind.Asks)
 	Hours        hours.Hours       // hours in which the agent begins turns; the zero value means always
 	Heartbeat    Heartbeat
 	Attached     bool // a person's own session handles its mail (mail.Attached); the daemon runs no turns for it
@@ -166,8 +167,8 @@ func (s Spec) windowTokens() int {
 	return s.WindowTokens
 }
 
-// budget returns the caps, the zone in which days begin, and the name of the model that
-// judges.
+// budget returns the caps, the time zone that determines when a day begins, and the name
+// of the judge model.
 func (p Plan) budget() budget.Rules {
 	r := p.Budget
 	r.Zone = cmp.Or(r.Zone, p.Zone)
@@ -203,7 +204,7 @@ func (p Plan) mixed() bool {
 	return slices.ContainsFunc(p.Agents, func(s Spec) bool { return s.Backend != p.Agents[0].Backend })
 }
 
-// spec finds an agent by its name.
+// spec returns the Spec of the named agent.
 func (p Plan) spec(name string) (Spec, bool) {
 	for _, s := range p.Agents {
 		if s.Name == name {
@@ -213,11 +214,11 @@ func (p Plan) spec(name string) (Spec, bool) {
 	return Spec{}, false
 }
 
-// A TopicPolicy has the rules for unclaimed published work.
+// A TopicPolicy contains the rules for unclaimed published work.
 type TopicPolicy struct {
-	// ClaimTimeout is the time between each step and the next one; 0 means 120 s, the source
-	// document's value. First the work is offered again, as urgent. Then it goes to
-	// Fallback, if set. Finally the lead is told.
+	// ClaimTimeout is the time between two steps; 0 means 120 s, the value in the source
+	// document. In the first step the work is offered again as urgent. In the second step it
+	// is given to Fallback, if set. In the last step the lead is told.
 	ClaimTimeout time.Duration
 	Fallback     string // the fallback agent; "" and the lead mean no fallback
 }
@@ -229,9 +230,9 @@ func (p TopicPolicy) claimTimeout() time.Duration {
 	return p.ClaimTimeout
 }
 
-// accountOf derives the name of a client's account from the client's environment: the
-// inherited environment, without the variables that the agent's settings drop, and with
-// the variables that the settings add. The name is a hash, because the keys in the
+// accountOf derives the name of a client's account from the client's environment. This is
+// the inherited environment without the variables that the agent's settings drop, plus
+// the variables that the settings add. The name is a hash because the API keys in the
 // environment must not appear in files or logs.
 func accountOf(login runner.Login, environ []string, spec Spec) string {
 	decisive := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
@@ -268,7 +269,7 @@ func mayWrite(s runner.Spec) bool {
 var levels = []string{"off", "low", "medium", "high", "xhigh", "max"}
 
 // deeper returns the next thinking level above the given one. If the given level is "",
-// the client chooses its level, and that counts as medium.
+// the client chooses its level, and deeper treats it as medium.
 func deeper(level string) string {
 	i := slices.Index(levels, level)
 	switch {
@@ -280,8 +281,8 @@ func deeper(level string) string {
 	return levels[i+1]
 }
 
-// A Heartbeat prompts an idle agent. The zero value prompts no agent.
+// A Heartbeat configures the prompts to an idle agent. The zero value means no prompts.
 type Heartbeat struct {
-	After time.Duration // idle time before the first prompt; later waits double, up to longestBeat
-	Text  string        // what the prompt says; "" is [mail.HeartbeatText]
+	After time.Duration // idle time before the first prompt; the wait then doubles up to longestBeat
+	Text  string        // text of the prompt; "" means [mail.HeartbeatText]
 }

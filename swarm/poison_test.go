@@ -54,7 +54,7 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 	f.retry("coder", id)
 	f.until("it is dead again", func() bool {
 		st := f.status("coder")
-		if st.State == swarm.Stopped { // a second failure in a row may have opened the breaker
+		if st.State == swarm.Stopped { // a second consecutive failure may have opened the breaker
 			if err := f.daemon.StartAgent("coder", "lead"); err != nil {
 				t.Fatal(err)
 			}
@@ -72,9 +72,9 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 	f.until("it has expired again", func() bool { return len(f.bounces(old)) == 2 })
 }
 
-// Two poison messages in a row: the first is given up, the second gets one try and opens
-// the breaker. When a person starts the agent, the second gets its remaining tries, and
-// then the next message runs.
+// After two consecutive poison messages, the first is given up, and the second gets one
+// attempt and opens the breaker. When a person starts the agent, the second message gets
+// its remaining attempts, and then the next message runs.
 func TestTwoPoisonMessagesInARow(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -106,8 +106,8 @@ func TestTwoPoisonMessagesInARow(t *testing.T) {
 	}
 }
 
-// A message that crashes the machine each time is recognized because its recorded turns
-// have no end. The next message is worked on.
+// The daemon recognizes a message that crashes the machine each time, because the records
+// of its turns contain no end. The agent then works on the next message.
 func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "kills the machine")
@@ -137,8 +137,8 @@ func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 	}
 }
 
-// A message that was begun many times and whose turns all ended, for example one that waits
-// for a usage limit, is not poison, even if its first records are gone.
+// A message with many turns that all ended, for example because of a usage limit, is not
+// poison, even if the records of its first turns are gone.
 func TestAMessageThatIsOftenPutBackIsKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

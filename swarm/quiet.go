@@ -38,7 +38,7 @@ func (d *deps) quietUntil(at time.Time) time.Time {
 }
 
 // allHeld reports whether every agent is stopped, paused, or parked by a limit or a
-// budget. An agent outside its hours does not count as held, because it will work again
+// budget. An agent outside its hours does not count as held, because it will resume work
 // without a person. Attached agents are ignored, because the daemon does not run them.
 func (s *Swarm) allHeld() bool {
 	some := false
@@ -57,8 +57,8 @@ func (s *Swarm) allHeld() bool {
 	return some
 }
 
-// isVoid reports whether a fact kept during the quiet hours no longer needs a person's
-// attention.
+// isVoid reports whether a fact that was kept during the quiet hours no longer needs a
+// person's attention.
 func (s *Swarm) isVoid(k journal.Kept) bool {
 	what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, mail.NoticedKey), ":")
 	if k.Asks {

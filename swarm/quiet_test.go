@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The log of a start mentions missing lines only if lines were missing from the ledger.
+// At startup the log mentions missing lines only if lines were missing from the ledger.
 func TestAStartSaysWhatWasMissing(t *testing.T) {
 	const missing = "lines were missing in the ledger"
 	f := newField(t, "coder")
@@ -39,7 +39,7 @@ func TestAStartSaysWhatWasMissing(t *testing.T) {
 	}
 }
 
-// A successful turn of an agent without holds writes nothing about holds.
+// A successful turn of an agent without holds does not write the file of holds.
 func TestAGoodTurnChangesNoHold(t *testing.T) {
 	f := newField(t, "coder")
 	fails := true
@@ -51,7 +51,7 @@ func TestAGoodTurnChangesNoHold(t *testing.T) {
 		return nil
 	}
 	f.start()
-	f.answer(f.send("coder", "work")) // the second try succeeds
+	f.answer(f.send("coder", "work")) // the second attempt succeeds
 	f.untilState("coder", swarm.Idle)
 	if n := f.daemon.Failures("coder"); n != 0 {
 		t.Errorf("after a good turn %d failures are remembered", n)
@@ -68,8 +68,8 @@ func TestAGoodTurnChangesNoHold(t *testing.T) {
 	}
 }
 
-// An agent that cannot work stops only when its message waits in new/ again, because
-// nothing looks into cur/ of a stopped agent.
+// An agent that cannot work stops only after its message is back in new/, because the
+// daemon does not check cur/ of a stopped agent.
 func TestAnAgentStopsWhenItsMessageWaitsAgain(t *testing.T) {
 	f := newField(t, "coder")
 	var once atomic.Bool
@@ -88,7 +88,7 @@ func TestAnAgentStopsWhenItsMessageWaitsAgain(t *testing.T) {
 	}
 }
 
-// The last words of an agent are not those of a sub-agent.
+// The final text of a sub-agent does not count as the agent's final text.
 func TestTheLastWordsAreTheAgents(t *testing.T) {
 	f := newField(t, "coder")
 	spoken, goOn := make(chan struct{}), make(chan struct{})

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// quietAt gives the person the quiet hours 22:00-07:00, in a zone where it is now the
-// given time.
+// quietAt gives the person the quiet hours 22:00-07:00 in a time zone in which the
+// current time of day is the given one.
 func (f *field) quietAt(shown string) {
 	f.t.Helper()
 	week, err := hours.ParseDaily("22:00-07:00")
@@ -32,7 +32,8 @@ func (f *field) kept(text string) {
 	})
 }
 
-// mornings returns the messages that list what was kept during the quiet hours.
+// mornings returns the messages that list the facts that were kept during the quiet
+// hours.
 func (f *field) mornings() (all []*dropbox.Message) {
 	for _, m := range f.mail(dropbox.Lead) {
 		if strings.HasPrefix(m.Subject, "while it was quiet") {
@@ -42,11 +43,11 @@ func (f *field) mornings() (all []*dropbox.Message) {
 	return all
 }
 
-// refusedWork is a task that stops an agent at once.
+// refusedWork is a task that stops an agent immediately.
 const refusedWork = "@status 401"
 
-// At the end of the quiet hours the person gets one message: the newest fact first, and
-// no fact that is no longer true.
+// At the end of the quiet hours the person gets one message. It lists the newest fact
+// first and omits facts that are no longer true.
 func TestTheNightIsToldInTheMorning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -60,7 +61,7 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	f.kept("writer is stopped")
 	f.send("tester", refusedWork)
 	f.kept("tester is stopped")
-	time.Sleep(1100 * time.Millisecond) // the keys of alerts contain the time in seconds
+	time.Sleep(1100 * time.Millisecond) // the keys of alerts contain the time with a resolution of one second
 	for _, agent := range []string{"writer", "coder"} {
 		if err := f.daemon.StartAgent(agent, "lead"); err != nil { // its message is refused again
 			t.Fatal(err)
@@ -101,20 +102,20 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 	}
 	f.halt()
 	f.start()
-	f.answer(f.send("planner", "@say hello")) // time for a few more checks of the folders
+	f.answer(f.send("planner", "@say hello")) // time for a few more folder checks
 	f.halt()
 	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // the second message is planner's answer
 		t.Errorf("%d messages for the person, want one and an answer", n)
 	}
 }
 
-// With a bridge to IRC, the message in the morning also says how to read a question that
-// the daemon asked in the quiet hours.
+// If there is a bridge to IRC, the morning message also says how to read a question that
+// the daemon asked during the quiet hours.
 func TestAQuestionOfTheNightIsNamedInTheMorning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	f := newField(t, "coder", "planner") // if no agent could work, the person would be told at once
+	f := newField(t, "coder", "planner") // if no agent could work, the person would be told immediately
 	f.announcer = everywhere{}
 	f.quietAt("06:59:56")
 	f.startStuck()
@@ -133,8 +134,8 @@ func TestAQuestionOfTheNightIsNamedInTheMorning(t *testing.T) {
 	}
 }
 
-// If a daemon is killed in the quiet hours, or while it tells the person what happened in
-// them, the next daemon tells the person everything once.
+// If a daemon is killed during the quiet hours, or while it sends the person the facts
+// from the quiet hours, the next daemon sends the person each fact once.
 func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -168,8 +169,8 @@ func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
 	}
 }
 
-// When every agent is stopped, the person is told at once. An agent that leads has no
-// quiet hours.
+// When every agent is stopped, the person is told immediately. Quiet hours do not apply
+// to a lead agent.
 func TestWhatStopsAllAgentsPassesTheQuietHours(t *testing.T) {
 	f := newField(t, "coder", "tester")
 	f.quietAt("03:00:00")

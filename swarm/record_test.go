@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A record that was cut short by a crash belongs to a client that never got its prompt:
-// the message begins as if there were no record.
+// A record that was truncated by a crash belongs to a client that never got its prompt.
+// The message therefore begins as if there were no record.
 func TestARecordThatWasCutOff(t *testing.T) {
 	for name, left := range map[string]string{"empty": "", "half": `{"v":1,"turn":"k7f3q9`} {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestARecordThatWasCutOff(t *testing.T) {
 	}
 }
 
-// Without a durable record the client gets no prompt. The turn begins when the record can
+// Without a durable record the client gets no prompt. The turn begins once the record can
 // be written, and no failure is counted.
 func TestNothingIsSentWithoutARecord(t *testing.T) {
 	f := newField(t, "coder")

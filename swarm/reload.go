@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Changes lists the changes that a new plan made: names of agents, and keys of the
+// Changes lists the changes in a new plan: names of agents, and keys of the
 // configuration.
 type Changes struct {
 	Added   []string `json:"added"`
@@ -17,9 +17,9 @@ type Changes struct {
 	Keys    []string `json:"keys"` // the other keys of the configuration that changed
 }
 
-// Reload replaces the plan. Running turns keep their settings; an agent that is no longer
-// in the plan leaves after its turn, and its mail stays. If Reload returns an error, the
-// old plan remains in force.
+// Reload replaces the plan. Running turns keep their settings. An agent that is no longer
+// in the plan leaves after its turn, and its mail remains. If Reload returns an error,
+// the old plan remains in effect.
 func (s *Swarm) Reload(p Plan) (Changes, error) {
 	var c Changes
 	names := []string{dropbox.Lead, dropbox.Swarm}
@@ -68,8 +68,8 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	for name, m := range fresh {
 		if s.run.watcher != nil {
-			// Without a watch only the sweep checks the mailbox, and the next sweep tries to
-			// watch it again.
+			// Without a watch only the sweep checks the mailbox. The next sweep tries again
+			// to watch it.
 			if err := s.run.watcher.Add(name); err != nil {
 				s.log.Warn("mailbox cannot be watched", keyAgent, name, keyErr, err)
 			}
@@ -82,7 +82,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	s.current = p
 	s.budget.SetRules(p.budget())
 	s.treasury.settleOver()
-	s.mail.Trouble.Clear(judgeTrouble) // the next judgement shows whether it still fails
+	s.mail.Trouble.Clear(judgeTrouble) // the next judgement shows whether the judge still fails
 	s.supervisor.Configure(p.supervision(), s.judge(p, s.treasury.wake))
 	for _, name := range c.Removed {
 		s.supervisor.Forget(name)

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A copy of a cancelled message does not run under the same name. Under another name it
-// runs as an unproven message, like any file that a person puts there.
+// A copy of a cancelled message does not run under the same name. Under another name the
+// copy runs as an unproven message, like any file that a person puts there.
 func TestACopyOfACancelledMessage(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work", subject("one"))
@@ -66,7 +66,7 @@ func TestACopyOfACancelledMessage(t *testing.T) {
 		t.Errorf("a changed copy is proven: %+v", r)
 	}
 
-	// A dead letter can still be retried.
+	// A dead letter can be retried.
 	letters, err := box.DeadLetters().List()
 	if err != nil {
 		t.Fatal(err)

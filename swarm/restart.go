@@ -7,23 +7,23 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A RestartPolicy says when an agent continues after failures. Zero fields mean the
-// documented values, which come from the source documents: for a client that dies at once,
-// a wait of 5 s and a bound of 3 such clients in 300 s; for a failed turn, a wait of 30 s
-// that doubles each time.
+// A RestartPolicy determines when an agent continues after failures. Zero fields mean the
+// default values, which are from the source documents. For a client that dies before its
+// first event, they are a wait of 5 s and a limit of 3 such clients in 300 s. For a failed
+// turn, the default is a wait of 30 s that doubles each time.
 type RestartPolicy struct {
 	NotBegun       time.Duration // wait after a client that died before its first event; 5 s
-	NotBegunMax    int           // how many such clients within NotBegunWindow open the breaker; 3
+	NotBegunMax    int           // number of such clients within NotBegunWindow that opens the breaker; 3
 	NotBegunWindow time.Duration // 300 s
-	MaxDelay       time.Duration // upper bound of the doubling wait after failed turns; 10 min
-	MaxMessages    int           // how many messages that fail in a row open the breaker; 3
-	Disk           time.Duration // wait before the next try after a file error; 5 s
+	MaxDelay       time.Duration // maximum of the doubling wait after failed turns; 10 min
+	MaxMessages    int           // number of consecutive failing messages that opens the breaker; 3
+	Disk           time.Duration // wait before the next attempt after a file error; 5 s
 }
 
 // A Decision is the reaction to a failure: wait, or stop.
 type Decision struct {
 	Open   bool          // the breaker opens: no more turns until the agent is started
-	After  time.Duration // if Open is false: the wait, before jitter
+	After  time.Duration // the wait before jitter is added, if Open is false
 	Reason string
 }
 
@@ -49,9 +49,9 @@ func (p RestartPolicy) orDefaults() RestartPolicy {
 	return p
 }
 
-// Decide examines the failures since the last good turn, oldest first, and says what comes
-// next. The parameter first is the agent's wait after its first failed turn. Decide reads
-// no clock and starts nothing.
+// Decide examines the failures since the last successful turn, oldest first, and decides
+// whether the agent waits or stops. The parameter first is the agent's wait after its
+// first failed turn. Decide reads no clock and has no side effects.
 func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, now time.Time) Decision {
 	p = p.orDefaults()
 	if len(failures) == 0 {
@@ -64,7 +64,7 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 
 	failed := 0
 	different := map[string]bool{}
-	gaveUp := false // an earlier message was given up, and no turn has ended well since
+	gaveUp := false // an earlier message was given up, and no turn has succeeded since then
 	for i, f := range failures {
 		if f.NotBegun {
 			continue
@@ -79,7 +79,7 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 	case gaveUp:
 		return Decision{Open: true, Reason: "a message was given up, and the next one failed too"}
 	case last.GivenUp:
-		// The failed message is not tried again; the next message gets one try after the
+		// The failed message is not retried. The next message gets one attempt after the
 		// first wait.
 		return Decision{After: min(first, p.MaxDelay), Reason: "the message was given up; the next one gets one try"}
 	}
@@ -92,7 +92,7 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 func (p RestartPolicy) afterNotBegun(failures []journal.Failure, now time.Time) Decision {
 	recent := 0
 	for _, f := range failures {
-		// A clock that was set back must not hide failures: times after now count as
+		// A clock that was set back must not hide failures, so times after now count as
 		// recent.
 		if f.NotBegun && now.Sub(f.At) < p.NotBegunWindow {
 			recent++
@@ -104,8 +104,8 @@ func (p RestartPolicy) afterNotBegun(failures []journal.Failure, now time.Time) 
 	return Decision{After: p.NotBegun, Reason: "the client failed to start working"}
 }
 
-// jittered lengthens d by up to a fifth, so that agents that failed together do not retry
-// together. random is in [0, 1).
+// jittered lengthens d by up to a fifth, so that agents that fail at the same time do not
+// retry at the same time. The value of random is in [0, 1).
 func jittered(d time.Duration, random float64) time.Duration {
 	return d + time.Duration(random*float64(d)/5)
 }

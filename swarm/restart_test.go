@@ -53,7 +53,7 @@ func TestRestartDecisions(t *testing.T) {
 	}
 }
 
-// Every wait is bounded, because after the clock was set back the bound is the only
+// Every wait has a maximum, because after the clock is set back the maximum is the only
 // protection.
 func TestNoWaitIsLongerThanTheLongest(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

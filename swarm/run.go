@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Run serves until stop is done and the running turns have ended; when kill is done, Run
-// ends those turns. It returns once every goroutine and process that it started has ended.
-// Run is called at most once.
+// Run runs the agents until stop is done and the running turns have ended. When kill is
+// done, Run ends those turns. It returns once every goroutine and process that it started
+// has ended. Run may be called at most once.
 func (s *Swarm) Run(stop, kill context.Context) error {
 	defer s.feed.closeAll()
 	ground, err := newGround(s.store)
@@ -33,7 +33,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 
 	watcher, err := s.store.Watch(s.changed)
 	if err != nil {
-		// Polling is better than not starting at all.
+		// Without a watcher the daemon still starts and polls the mailboxes.
 		s.watches(0, err)
 	} else {
 		s.watches(watcher.Missing())
@@ -69,7 +69,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	s.mu.Lock()
 	s.run, s.over = nil, true
 	s.mu.Unlock()
-	agents.Wait() // including an agent that was added while the others ended
+	agents.Wait() // includes agents that were added while the others were ending
 	done()
 	rest.Wait()
 	if watcher != nil {
@@ -94,14 +94,14 @@ func (s *Swarm) launch(m *member, ready func()) {
 		}()
 		defer leave()
 		if m.after != nil {
-			<-m.after // an agent of this name runs one turn at a time, even across a reload
+			<-m.after // only one turn runs at a time for an agent of this name, even across a reload
 		}
 		m.agent.run(stop, kill, ready)
 	})
 }
 
 // announce closes s.ready when the agents have taken up the messages that an earlier daemon
-// left, but waits for them only for a short time: a client that outlived its daemon may work
+// left. It waits only for a short time, because a client that outlived its daemon may work
 // for hours. First it ends the processes that no agent takes up.
 func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	s.endOrphans()
@@ -115,9 +115,9 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	case <-ctx.Done():
 	}
 	close(s.ready)
-	// The stacks and buffers of the start take many times the memory that a waiting swarm
-	// needs, and an idle process collects no garbage for minutes. The wait gives agents
-	// without work time to become idle first.
+	// The stacks and buffers that are allocated at startup occupy many times the memory
+	// that a waiting swarm needs, and an idle process does not run the garbage collector
+	// for minutes. The wait gives agents without work time to become idle first.
 	t.Reset(time.Second)
 	select {
 	case <-t.C:
@@ -126,8 +126,8 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	}
 }
 
-// changed passes a change that the watcher saw to the agent or listener that it concerns.
-// It must not block.
+// changed notifies the agent or other goroutine that is affected by a change that the
+// watcher reported. It must not block.
 func (s *Swarm) changed(r dropbox.Change) {
 	s.mu.Lock()
 	m := s.agents[r.Mailbox]
@@ -140,7 +140,7 @@ func (s *Swarm) changed(r dropbox.Change) {
 		}
 	case r.Stray:
 		s.intake.wakeup.wake()
-	case r.Mailbox == dropbox.Lead, dropbox.IsBridge(r.Mailbox): // may be a question from an agent
+	case r.Mailbox == dropbox.Lead, dropbox.IsBridge(r.Mailbox): // the message may be a question from an agent
 		s.leadNews.wakeup.wake()
 	case r.Mailbox == dropbox.Swarm:
 		s.answers.wake()
@@ -180,9 +180,9 @@ func (s *Swarm) wakeAccount(account string) {
 // daemon.
 func (s *Swarm) Ready() <-chan struct{} { return s.ready }
 
-// endOrphans ends the processes of turns that no agent will take up, for example after a
-// mailbox was deleted while its client worked, or an agent was removed from the
-// configuration.
+// endOrphans ends the processes of turns that no agent will take up, for example because
+// a mailbox was deleted while its client was working, or because an agent was removed
+// from the configuration.
 func (s *Swarm) endOrphans() {
 	turns, err := s.home.Recorded()
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *Swarm) endOrphans() {
 }
 
 // hasClaimed reports whether the message of a turn, or of a later turn of the same client, is
-// in cur/ of its agent. If so, the agent takes the message up, or has done so already.
+// in cur/ of its agent. If it is, the agent takes up the message, or has already done so.
 func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	m, err := s.member(rec.Agent)
 	if err != nil {
@@ -217,7 +217,7 @@ func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	})
 }
 
-// has reports whether any agent has a client with that mark.
+// has reports whether any agent has a client with the given mark.
 func (s *Swarm) has(mark string) bool {
 	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.turns.Runs.HasMark(mark) })
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A claimed note that has expired and could not be set aside does not stay in cur/ until
-// the next start.
+// A claimed note that has expired and could not be set aside does not remain in cur/
+// until the next start.
 func TestANoteThatCannotBeSetAsideIsNotForgotten(t *testing.T) {
 	f := newField(t, "coder")
 	once := false

@@ -38,8 +38,8 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	return a.failed(j, out)
 }
 
-// startHint returns what a person has to do before starting a stopped agent, and the
-// command that starts it.
+// startHint returns a text that says what a person must do before starting a stopped
+// agent, and which command starts it.
 func startHint(hint, agent string) string { return hint + ", then claude-swarm start " + agent }
 
 // report adds the end of a turn to the logs and the feed.
@@ -55,8 +55,8 @@ func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.Claim.ID, Text: string(out.End), Cost: out.CostUSD, CostUnknown: out.CostUnknown})
 }
 
-// aborted gives up the message of a turn that an order to abort ended: the agent continues
-// with the next message, and the aborted message can be retried from dead/.
+// aborted gives up the message of a turn that was ended by an order to abort. The agent
+// continues with the next message, and the aborted message can be retried from dead/.
 func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
 	out.Reason = mail.Aborted + a.control.endedBy()
@@ -70,8 +70,8 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.GiveUp(j.Claim, out.Reason)
 }
 
-// interrupted puts back the message of a turn that an order ended for more urgent mail. The
-// message gets another turn after that mail.
+// interrupted puts back the message of a turn that was ended by an order in favor of more
+// urgent mail. The message gets another turn after that mail.
 func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	out.Reason = "interrupted by " + a.control.endedBy()
 	a.report(j, out)
@@ -79,8 +79,8 @@ func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.PutBackAll(j, out)
 }
 
-// done files a turn that ended well. Once the receipt is written, the turn counts as done
-// whatever happens, and Finish can be repeated after a crash at any step.
+// done files a successful turn. Once the receipt is written, the turn counts as done in
+// any case, and Finish can be repeated after a crash at any step.
 func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 	r, err := a.inbox.Commit(j, out)
 	if err != nil {
@@ -96,7 +96,8 @@ func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.Finish(j, r)
 }
 
-// failed counts a failure of the message and of the agent, and decides the next step.
+// failed counts a failure of the message and of the agent, and decides how the agent
+// continues.
 func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	// If a client printed nothing, it did not get the prompt or did not read it, so the
 	// message did not cause the failure.

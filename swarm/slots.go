@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// slots limits how many turns run at the same time. Waiting agents get a slot in the
-// order of the names of their messages: by priority, then by age. It is safe for
+// slots limits how many turns run at the same time. Waiting agents get slots in the order
+// of their messages' names, which is by priority and then by age. A slots is safe for
 // concurrent use.
 type slots struct {
 	mu      sync.Mutex
@@ -30,10 +30,10 @@ func newSlots(n int) *slots { return &slots{free: n, total: n} }
 // errWoken reports that a wakeup ended the wait for a slot.
 var errWoken = errors.New("woken while waiting for a place")
 
-// acquire waits for a slot. order is the name of the message for which the caller needs the
-// slot, and decides the caller's place in line. If the error is nil, the caller must
-// release the slot. A value received from the channel wake ends the wait with errWoken;
-// wake may be nil.
+// acquire waits for a slot. The parameter order is the name of the message for which the
+// caller needs the slot, and determines the caller's place in the queue. If the error is
+// nil, the caller must release the slot. If acquire receives a value from the channel wake,
+// it returns errWoken. The channel may be nil.
 func (s *slots) acquire(ctx context.Context, order string, wake <-chan struct{}) error {
 	s.mu.Lock()
 	if s.free > 0 && len(s.waiting) == 0 {
@@ -83,7 +83,7 @@ func (s *slots) release() {
 }
 
 // resize changes the number of slots. Running turns continue. If there are fewer slots,
-// later turns wait longer.
+// later turns may have to wait.
 func (s *slots) resize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,11 +129,11 @@ func (w *waiters) Pop() any {
 	return it
 }
 
-// forever means an endless wait. It is longer than any useful wait. The check of the
-// folders wakes the agents every 30 s anyway.
+// forever stands for an endless wait. The value is longer than any useful wait, and the
+// folder check wakes the agents every 30 s anyway.
 const forever = 365 * 24 * time.Hour
 
-// wait returns when it is woken, after d, or when ctx is done.
+// wait returns when the wakeup is triggered, after d, or when ctx is done.
 func (w wakeup) wait(ctx context.Context, d time.Duration) {
 	if d != forever {
 		w.waitFor(ctx, d)
@@ -164,6 +164,6 @@ func newWakeup() wakeup { return make(wakeup, 1) }
 func (w wakeup) wake() {
 	select {
 	case w <- struct{}{}:
-	default: // another goroutine woke it already
+	default: // a wakeup is already pending
 	}
 }

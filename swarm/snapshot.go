@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// pendingHold describes the hold that begins after the running turn and that the agent's
-// state does not show yet. Without such a hold it returns "".
+// pendingHold describes a hold that begins after the running turn and that the agent's
+// state does not show yet. If there is no such hold, it returns "".
 func pendingHold(st journal.Hold, agent string) (why, next string) {
 	switch {
 	case st.Stopped != nil:
@@ -33,9 +33,9 @@ func both(a, b string) string {
 	return a + "; " + b
 }
 
-// Status returns a picture of the named agents, or of all agents if no names are given. If
-// something cannot be counted at the moment, for example because the daemon has too many
-// open files, Status reports that as trouble. It still reports the states of the agents.
+// Status returns the current status of the named agents, or of all agents if no names are
+// given. If some items cannot be counted, for example because the daemon has too many open
+// files, Status reports this as trouble and still reports the states of the agents.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.turnDeps.Project, Mixed: s.Plan().mixed(), Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),
@@ -108,7 +108,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	return st, nil
 }
 
-// troubles returns the problems that the daemon has noted about itself.
+// troubles returns the problems that the daemon has recorded about itself.
 func (s *Swarm) troubles() []Problem {
 	var all []Problem
 	for _, why := range s.mail.Trouble.List() {

@@ -52,8 +52,8 @@ func TestTurnsAreCountedOverRestarts(t *testing.T) {
 	f.until("it counts on", func() bool { return f.status("coder").TurnCount == 2 })
 }
 
-// The status says when the current turn began, even if the agent began that turn
-// immediately after another one.
+// The status says when the current turn began, even if that turn immediately followed
+// another one.
 func TestAWorkingAgentHasTheTimeOfItsTurn(t *testing.T) {
 	f := newField(t, "coder")
 	hold := make(chan struct{})
@@ -86,7 +86,7 @@ func TestAWorkingAgentHasTheTimeOfItsTurn(t *testing.T) {
 	f.untilState("coder", swarm.Idle)
 }
 
-// The status shows dropped files before they are delivered, with a daemon and without.
+// The status shows dropped files before they are delivered, with and without a daemon.
 func TestDropsAreCountedUntilTheyAreTakenIn(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Debounce = time.Hour
@@ -109,8 +109,8 @@ func TestDropsAreCountedUntilTheyAreTakenIn(t *testing.T) {
 	f.until("they are taken in", func() bool { return f.status("coder").Drops == 0 && len(f.files("coder", "done")) == 4 })
 }
 
-// An agent that waits for an answer is "asking". The status shows when the wait began, whom
-// the agent asked, and what to do.
+// An agent that waits for an answer has the state "asking". The status shows when the wait
+// began, whom the agent asked, and what to do.
 func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	f := newField(t, "coder")
 	next := make(chan struct{})
@@ -161,8 +161,8 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	}
 }
 
-// After an update, the new client talks to the old daemon until a restart. The old daemon
-// reports problems as plain strings.
+// After an update, the new command line talks to the old daemon until the daemon is
+// restarted. The old daemon reports problems as plain strings.
 func TestTheStatusOfAnOlderDaemonIsRead(t *testing.T) {
 	var st swarm.Status
 	if err := json.Unmarshal([]byte(`{"v":1,"trouble":["the disk is full",{"why":"it was moved","next":"claude-swarm restart"}]}`), &st); err != nil {

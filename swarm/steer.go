@@ -14,8 +14,8 @@ import (
 // ErrNoTurn reports that an agent has no running turn to end.
 var ErrNoTurn = errors.New("no turn is running")
 
-// ErrStopping reports that the daemon will end once its running turns have ended, and no
-// longer accepts orders that begin work.
+// ErrStopping reports that the daemon will end once its running turns have ended, and
+// that it no longer accepts orders that begin work.
 var ErrStopping = errors.New("the daemon is stopping")
 
 // A StoppedError reports that an agent is stopped, so there is no pause to end.
@@ -23,8 +23,8 @@ type StoppedError struct{ Name string }
 
 func (e *StoppedError) Error() string { return e.Name + " is stopped, not paused" }
 
-// An AttachedError reports that a person runs the session of an agent, so that the agent
-// does not obey the daemon.
+// An AttachedError reports that a person runs the session of an agent, so the daemon
+// cannot control the agent.
 type AttachedError struct{ Name string }
 
 func (e *AttachedError) Error() string {
@@ -39,13 +39,13 @@ type PauseOrder struct {
 	Questions []PauseQuestion // an answer to any of them ends the pause
 }
 
-// A PauseQuestion is a question whose answer a paused agent waits for.
+// A PauseQuestion is a question whose answer ends the pause of an agent.
 type PauseQuestion = journal.PauseQuestion
 
-// Pause keeps an agent from beginning another turn. A running turn continues until it ends.
-// The pause survives a restart.
+// Pause prevents an agent from beginning another turn. A running turn continues until it
+// ends. The pause survives a restart.
 func (s *Swarm) Pause(agent string, o PauseOrder) error {
-	now := time.Now().UTC().Round(0) // by the wall clock, so that time while the machine sleeps counts
+	now := time.Now().UTC().Round(0) // wall-clock time, so that the time during which the machine sleeps counts
 	p := &journal.Pause{By: o.By, Why: o.Why, Since: now, Questions: o.Questions}
 	if o.For > 0 {
 		p.Until = now.Add(o.For)
@@ -59,7 +59,7 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 
 // StartAgent starts a stopped agent, and forgets its failures. If a person gives the order,
 // it also resumes an agent that was paused because it began too many turns. If an agent
-// gives the order, and only a person may end the hold, the error is a [*PersonError].
+// gives the order but only a person may end the hold, the error is a [*PersonError].
 func (s *Swarm) StartAgent(agent, by string) error {
 	if s.stopping() {
 		return ErrStopping
@@ -80,15 +80,15 @@ func (s *Swarm) StartAgent(agent, by string) error {
 	})
 }
 
-// steer changes the hold of an agent, and wakes it.
+// steer changes the hold of an agent, and wakes the agent.
 func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	m, err := s.member(agent)
 	if err != nil {
 		return err
 	}
-	// The queue may not know yet about a message that was sent just before. The queue is
-	// told before the hold changes, because an agent that is awake would otherwise continue
-	// with an older message.
+	// The queue may not yet contain a message that was sent just before. It is marked as
+	// changed before the hold changes, because an agent that is awake would otherwise
+	// continue with an older message.
 	m.inbox.Queue.Changed("")
 	if err := s.holds.Change(agent, f); err != nil {
 		return err
@@ -98,16 +98,16 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	return nil
 }
 
-// Abort ends the running turn of an agent and gives its message up: the message goes to
-// dead/, its sender is told, and the agent continues with its next message. If the turn
-// delivers a good result anyway, its message is done, because the work must not be done
-// twice. Abort returns when the turn has ended. If no turn runs, the error is [ErrNoTurn].
-// why may be "".
+// Abort ends the running turn of an agent and gives up its message. The message is moved
+// to dead/, its sender is told, and the agent continues with its next message. If the turn
+// still succeeds, its message is done, because the work must not be done twice. Abort
+// returns when the turn has ended. If no turn is running, the error is [ErrNoTurn]. The
+// parameter why may be "".
 //
-// For an agent that the supervisor has paused because it is stuck, Abort also gives the
-// message up if its turn has ended already, and ends the pause. Only a person may do that.
-// While everything is halted, Abort then returns at once, and the message is given up when
-// the halt ends.
+// If the supervisor has paused the agent because it is stuck, Abort ends the pause, and
+// gives up the message even if its turn has already ended. Only a person may do this. If
+// everything is halted in this case, Abort returns immediately, and the message is given
+// up when the halt ends.
 func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 	m, err := s.member(agent)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 		if err != nil {
 			return Cut{}, err
 		}
-		if s.store.Halted() && s.holds.Of(agent).GiveUp != nil { // it is given up when the halt ends
+		if s.store.Halted() && s.holds.Of(agent).GiveUp != nil { // the message is given up when the halt ends
 			return Cut{Message: stuck.Message, State: dropbox.Waiting}, nil
 		}
 		select {
@@ -138,11 +138,11 @@ func (s *Swarm) Abort(ctx context.Context, agent, by, why string) (Cut, error) {
 }
 
 // Interrupt ends the running turn of an agent and puts its message back, without counting a
-// failure: the agent continues with its first waiting message, which is the urgent one. The
-// parameter urgent is the id of that message: a turn that is already working on it keeps
-// running. If the turn delivers a good result anyway, its message is done, as with
-// [Swarm.Abort]. Interrupt returns when the turn has ended. If there is no turn to end,
-// the error is [ErrNoTurn].
+// failure. The agent continues with its first waiting message, which is the urgent one. The
+// parameter urgent is the id of that message. A turn that is already working on it
+// continues. If the turn still succeeds, its message is done, as with [Swarm.Abort].
+// Interrupt returns when the turn has ended. If there is no turn to end, the error is
+// [ErrNoTurn].
 func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
 }
@@ -159,7 +159,7 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 	}
 	select {
 	case <-ended:
-		return *cut, nil // no goroutine writes to the Cut any more
+		return *cut, nil // no goroutine writes to the Cut after this
 	case <-ctx.Done():
 		return Cut{}, ctx.Err()
 	}
@@ -169,12 +169,13 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 // end.
 var ErrNotPaused = errors.New("was not paused")
 
-// Resume ends the pause of an agent, and lets an agent that waits after a failure or for its
-// usage limit try at once. If no hold kept the agent from its mail, the error is
-// [ErrNotPaused]. A stopped agent stays stopped, and the error is a [*StoppedError]: see
-// [Swarm.StartAgent]. Only a person may resume an agent that a person paused, that began too
-// many turns, that is stuck, or that is outside its hours: an agent that tries gets a
-// [*PersonError]. An agent that a person resumes outside its hours works until they begin.
+// Resume ends the pause of an agent. If the agent waits after a failure or for its usage
+// limit, Resume lets it try again immediately. If no hold kept the agent from its mail, the
+// error is [ErrNotPaused]. If the agent is stopped, it remains stopped, and the error is a
+// [*StoppedError]; see [Swarm.StartAgent]. Only a person may resume an agent that a person
+// paused, that began too many turns, that is stuck, or that is outside its hours. If an
+// agent tries to do so, the error is a [*PersonError]. An agent that a person resumes
+// outside its hours works until its hours begin.
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -218,19 +219,20 @@ func (s *Swarm) Resume(agent, by string) error {
 	return err
 }
 
-// A person or the agent itself can give an order to clear or compact the memory of the
-// agent's client. The order is not carried out within a turn, because the turn is part of
-// the memory. It is kept in state.json, and carried out before the next message:
+// A person or the agent itself can order the daemon to clear or compact the context of
+// the agent's client. The order is not carried out within a turn, because the turn is
+// part of the context. It is kept in state.json and carried out before the next message:
 //
 //	clear     the next message begins a fresh session, without the window, and
 //	          with the handoff if there is one
 //	compact   a separate turn, in which the client summarizes its conversation; the
 //	          window comes back as after any compaction
 
-// ErrCannotCompact reports that the client of an agent cannot be told to compact.
+// ErrCannotCompact reports that the client of an agent does not support an order to
+// compact.
 var ErrCannotCompact = errors.New("its client does not compact when it is told to")
 
-// Clear makes an agent's next message begin a fresh session. The error is an
+// Clear makes an agent begin a fresh session with its next message. The error is an
 // [*AttachedError] if a person runs the agent's session.
 func (s *Swarm) Clear(agent, by string) error { return s.order(agent, journal.OrderClear, by) }
 
@@ -252,16 +254,16 @@ func (s *Swarm) order(agent, what, by string) error {
 	if m, err := s.member(agent); err != nil {
 		return err
 	} else if m.control.attached() {
-		return &AttachedError{Name: agent} // nothing would carry the order out
+		return &AttachedError{Name: agent} // no part of the daemon would carry out the order
 	}
 	return s.steer(agent, func(st *journal.Hold) {
-		if st.Order == nil || st.Order.What != journal.OrderClear { // a cleared session need not be compacted
+		if st.Order == nil || st.Order.What != journal.OrderClear { // a cleared session does not need compaction
 			st.Order = &journal.Order{What: what, By: by, Since: time.Now().UTC()}
 		}
 	})
 }
 
-// ToBeCompacted reports whether the context of an agent still has to be compacted. It
+// ToBeCompacted reports whether an order to compact an agent's context is pending. It
 // reads the files of a project without a daemon.
 func ToBeCompacted(home journal.Home, agent string) (bool, error) {
 	st, err := journal.OpenHolds(home)

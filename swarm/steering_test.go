@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An urgent message reaches the running turn, is answered by its result, and has a separate
-// receipt. A message that is not urgent waits.
+// An urgent message reaches the running turn, is answered with the turn's result, and has a
+// separate receipt. A message that is not urgent waits.
 func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -91,8 +91,8 @@ func TestAnUrgentMessageWaitsForAClientThatReadsNone(t *testing.T) {
 	}
 }
 
-// A message that reaches a turn too late, or reaches a turn that fails, gets a separate
-// turn.
+// A message that arrives too late in a turn, or arrives in a turn that fails, gets a
+// separate turn.
 func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 	for name, end := range map[string][]runnertest.Step{
 		"the turn failed":    {runnertest.TakeIn(), runnertest.Fail("no luck")},
@@ -123,8 +123,9 @@ func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 	}
 }
 
-// A daemon dies while its client works. If the client took in an urgent message, the next
-// daemon files that message with the turn. Otherwise the message gets a separate turn.
+// A daemon dies while its client is working. If the client received an urgent message,
+// the next daemon files that message with the turn. Otherwise the message gets a separate
+// turn.
 func TestSteeredMessagesLiveThroughACrash(t *testing.T) {
 	const uuid = "00000000-0000-5000-8000-00000000000a"
 	for name, tookIn := range map[string]bool{"taken in": true, "not taken in": false} {

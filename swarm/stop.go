@@ -15,12 +15,12 @@ func (e *LaterError) Error() string {
 	return e.Name + " stops when its turn has ended, which waits for the end of the turn that asks"
 }
 
-// StopAgent stops an agent until it is started again, perhaps by a later daemon. It returns
-// when the running turn has ended and its client is gone. If now is set, or once ctx is
-// done, StopAgent ends that turn and puts its message back without counting a failure. If
-// the turn delivers a good result anyway, its message is done. The Cut is the outcome of
-// the turn's message, or nil if StopAgent ended no turn. If the turn of the agent waits for
-// a turn of the agent that gave the order (by), StopAgent returns at once with a
+// StopAgent stops an agent until it is started again, even across a restart of the daemon.
+// It returns when the running turn has ended and the agent's client is gone. If now is set,
+// or once ctx is done, StopAgent ends that turn and puts its message back without counting
+// a failure. If the turn still succeeds, its message is done. The Cut is the outcome of the
+// turn's message, or nil if StopAgent ended no turn. If the turn of the agent waits for a
+// turn of the agent that gave the order (by), StopAgent returns immediately with a
 // [*LaterError], and the agent stops when its turn ends.
 func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut *Cut, err error) {
 	m, err := s.member(agent)
@@ -45,11 +45,11 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 		}
 		if now {
 			cut = m.control.endTurn(errStopping)
-			<-ended // no goroutine writes to the Cut any more
+			<-ended // no goroutine writes to the Cut after this
 		}
 	}
 	if gone := m.turns.Runs.ClientGone(); gone != nil {
-		select { // the client has no turn that could be ended, so only ctx limits the wait
+		select { // the client has no turn to end, so only ctx limits the wait
 		case <-gone:
 		case <-ctx.Done():
 		}

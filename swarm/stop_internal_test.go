@@ -2,8 +2,8 @@ package swarm
 
 import "testing"
 
-// Only a wait that closes a cycle is refused. Waits of turns that have ended do not
-// count, and neither do waits that were given up.
+// Only a wait that closes a cycle is refused. Waits of turns that have ended and canceled
+// waits do not count.
 func TestWaits(t *testing.T) {
 	var w waits
 	coder, reviewer := make(chan struct{}), make(chan struct{})

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Turns that stop one another's agents in a ring would wait for one another to end. So one
-// of them does not wait, and finally all the agents are stopped.
+// Turns that stop one another's agents in a cycle would wait for one another to end. To
+// prevent this, one of them does not wait, so that all the agents are finally stopped.
 func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 	for name, ring := range map[string][]string{
 		"two":   {"coder", "reviewer"},
@@ -28,7 +28,7 @@ func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 			results := make(chan result, len(ring))
 			for i, by := range ring {
 				next := ring[(i+1)%len(ring)]
-				go func() { // the goroutine ends with the context of the test at the latest
+				go func() { // the goroutine ends at the latest with the context of the test
 					_, err := f.daemon.StopAgent(t.Context(), next, by, false)
 					results <- result{by, err}
 				}()
@@ -42,7 +42,7 @@ func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 				if _, later := errors.AsType[*swarm.LaterError](r.err); later != (n == 0) || n > 0 && r.err != nil {
 					t.Errorf("stop %d that returned, by %s: %v", n, r.by, r.err)
 				}
-				// End the turn that gave the order.
+				// This ends the turn that gave the order.
 				if _, err := f.daemon.Interrupt(t.Context(), r.by, "lead", ""); err != nil {
 					t.Fatal(err)
 				}

@@ -16,7 +16,7 @@ import (
 func (s *Swarm) listLead() {
 	box, err := s.store.Mailbox(dropbox.Lead)
 	if err != nil {
-		return // the check of the folder reports this error
+		return // the folder check reports this error
 	}
 	_, aside, err := box.ListAside()
 	if err != nil {
@@ -26,25 +26,25 @@ func (s *Swarm) listLead() {
 	s.tellAside(box, aside)
 }
 
-// listBusy lists the mailboxes of agents that do not list them themselves, because they are
-// busy or held. The last listing decides whether a mailbox counts as full and refuses
+// listBusy lists the mailboxes of agents that are busy or held and therefore do not list
+// them themselves. The last listing determines whether a mailbox counts as full and refuses
 // senders.
 func (s *Swarm) listBusy() {
 	for _, m := range s.members() {
 		if m.view.state() != Idle {
-			_, _ = m.list() // the agent reports an error when it works again
+			_, _ = m.list() // the agent reports an error when it resumes work
 		}
 	}
 }
 
-// strayMemory is the age beyond which a dropped file is no longer reported to the lead. It
-// is shorter than the time for which keys are kept, so that no file is reported twice.
+// strayMemory is the age above which a dropped file is not reported to the lead. It is
+// shorter than the time for which keys are kept, so that no file is reported twice.
 const strayMemory = 6 * 24 * time.Hour
 
-// tellStrays tells the lead about files that were dropped where no agent reads them: in a
-// folder that is not a mailbox, usually because of a wrong name, or beside the mailboxes.
-// The files stay where they are. The lead gets one alert for all files that came into a
-// folder on one day.
+// tellStrays tells the lead about files that were dropped into a folder that no agent
+// reads. This folder is either not a mailbox, usually because of a wrong name, or it is
+// the folder that contains the mailboxes. The files are not moved. The lead gets one
+// alert for all files that were dropped into a folder on one day.
 func (s *Swarm) tellStrays(now time.Time) {
 	strangers, err := s.store.Strangers()
 	if err != nil {
@@ -61,8 +61,9 @@ func (s *Swarm) tellStrays(now time.Time) {
 		if err != nil {
 			continue
 		}
-		// The modification time of a folder says when a file arrived, even if a copied file
-		// kept an old time. A folder that is just being filled is checked later.
+		// The modification time of a folder shows when a file arrived, even if a copied
+		// file kept an old time. A folder to which files are still being added is checked
+		// later.
 		changed := info.ModTime()
 		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
 			continue
@@ -92,7 +93,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 func dropsIn(folder string) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil // gone in the meantime, or not readable
+		return nil // deleted in the meantime, or not readable
 	}
 	var files []string
 	for _, e := range entries { // sorted

@@ -20,8 +20,8 @@ func (f *field) alerts(part string) []*dropbox.Message {
 	})
 }
 
-// A file in a folder that is not a mailbox stays there. The lead gets one alert with the
-// name that was probably meant, even across a restart.
+// A file in a folder that is not a mailbox is not moved. The lead gets one alert, even
+// across a restart, with the name that was probably meant.
 func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.start()
@@ -38,7 +38,7 @@ func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	f.until("the lead is told", func() bool { return len(f.alerts("codr/")) > 0 && len(f.alerts("loose.md")) > 0 })
 	f.halt()
 	f.start()
-	// After at most two checks, the daemon has seen the folder again.
+	// After at most two checks, the daemon has checked the folder again.
 	drop(f, "coder", "a.md", "first\n")
 	f.until("a turn", func() bool { return len(f.bodies()) == 1 })
 	f.until("another look", func() bool { return f.looked() })
@@ -59,8 +59,8 @@ func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	}
 }
 
-// looked waits for the next complete check of the folders, which recreates a deleted mark
-// of the store.
+// looked waits for the next complete folder check, which recreates a deleted mark of the
+// store.
 func (f *field) looked() bool {
 	f.t.Helper()
 	mark := filepath.Join(f.store.Dir(), "version")
@@ -72,7 +72,7 @@ func (f *field) looked() bool {
 }
 
 // A file in new/ whose name is not a message name is set aside, and the lead gets one
-// alert. When a person restores the file, it counts as dropped.
+// alert. When a person restores the file, it is handled like a dropped file.
 func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -90,7 +90,8 @@ func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	f.retry("coder", id)
 	f.until("it is taken in", func() bool { return slices.Contains(f.bodies(), "do it") })
 
-	// No agent lists the lead's mailbox, so only the periodic check finds such a file there.
+	// No agent lists the lead's mailbox, so only the periodic check finds such a file in
+	// that mailbox.
 	if err := os.WriteFile(filepath.Join(f.store.Dir(), "lead/new/note.md"), []byte("look\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	}
 }
 
-// The mailbox of an agent that may not work is checked as well.
+// The mailbox of an agent that may not work is also checked.
 func TestAMisnamedFileOfAStoppedAgentIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

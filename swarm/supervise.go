@@ -19,18 +19,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// The supervisor sees the events of every turn that the daemon runs or follows, and issues
-// whispers and escalations. It acts on an agent only through two functions: whisper stores a
-// whisper for the agent, and stuck keeps the agent from beginning another turn.
+// The supervisor receives the events of every turn that the daemon runs or follows, and
+// issues whispers and escalations. It acts on an agent only through two functions. whisper
+// stores a whisper for the agent, and stuck prevents the agent from beginning another turn.
 
-// maxWhisper bounds the text of a whisper, in columns.
+// maxWhisper is the maximum length of a whisper's text, in columns.
 const maxWhisper = 500
 
 // whisper stores a whisper from the supervisor to an agent.
 func (s *Swarm) whisper(w supervisor.Whisper) {
 	m, err := s.member(w.Agent)
 	if err != nil {
-		return // a reload removed it
+		return // a reload removed the agent
 	}
 	kept := whisper.Whisper{Key: w.ID, At: time.Now().UTC(), About: w.Turn, Type: string(w.Action), Text: m.hidden.Text(screen.Cut(screen.OneLine(w.Message), maxWhisper))}
 	added, err := s.whispers.Add(w.Agent, kept)
@@ -50,10 +50,10 @@ func (s *Swarm) whisper(w supervisor.Whisper) {
 }
 
 // Whispers lends an agent's waiting whispers to the connection of a program that shows them
-// to the agent. caller returns the name of the agent, or "" for a person, and is called
-// only if a whisper waits. The connection calls written once, with the number of whispers
-// that it wrote: these count as shown, and the others wait again. If lent is empty, written
-// is nil.
+// to the agent. The parameter caller returns the name of the agent, or "" for a person, and
+// is called only if a whisper is waiting. The connection calls written once, with the
+// number of whispers that it wrote. These count as shown, and the others wait again. If
+// lent is empty, written is nil.
 func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int)) {
 	if !s.whispers.Wait() {
 		return nil, nil
@@ -84,12 +84,13 @@ func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whispe
 	}
 }
 
-// stuck keeps an agent from beginning another turn until a person decides, and asks the
-// person. The running turn continues until it ends. All steps can be repeated.
+// stuck prevents an agent from beginning another turn until a person decides, and asks
+// the person for a decision. The running turn continues until it ends. All steps can be
+// repeated.
 func (s *Swarm) stuck(e supervisor.Escalation) {
 	m, err := s.member(e.Agent)
 	if err != nil {
-		return // a reload removed it
+		return // a reload removed the agent
 	}
 	if known, err := s.whispers.Knows(e.Agent, e.ID); known || err != nil {
 		m.inbox.Note(err)
@@ -98,7 +99,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	why := strings.TrimSuffix(screen.OneLine(m.hidden.Text(e.Why)), ".")
 	now := time.Now().UTC()
 	err = s.steer(e.Agent, func(st *journal.Hold) {
-		if st.Paused == nil || st.Paused.By == dropbox.Swarm { // a person's pause stays
+		if st.Paused == nil || st.Paused.By == dropbox.Swarm { // a person's pause is not replaced
 			st.Paused = &journal.Pause{By: dropbox.Swarm, Why: "stuck: " + why, Since: now, Stuck: &journal.Stuck{Escalation: e.ID, Message: messageOf(e.Turn)}}
 		}
 	})
@@ -122,7 +123,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 		}))
 	if err != nil {
 		m.inbox.Note(err)
-		return // it is already paused, and the status says why
+		return // the agent is already paused, and the status says why
 	}
 	_, err = s.whispers.Add(e.Agent, whisper.Whisper{Key: e.ID, At: now, About: e.Turn, Type: string(supervisor.Escalate), Text: why, Shown: now})
 	m.inbox.Note(err)
@@ -132,7 +133,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 const stuckQuestion = "escalation"
 
 // StuckQuestions is the prefix of the keys of the messages that ask the person about an agent
-// that is stuck. The event list also gets a notice about such an agent.
+// that is stuck. A notice about such an agent is also added to the event list.
 const StuckQuestions = "question:" + stuckQuestion + ":"
 
 func stuckKey(escalation string) string { return stuckQuestion + " " + escalation }
@@ -160,9 +161,9 @@ func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happe
 	return "The message is given up, and " + q.Agent + " continues with the next one.", err
 }
 
-// abortStuck ends the pause of an agent that is stuck, and gives up its message, ending a
-// turn that still works on it. It does not wait: it sends the outcome of the message on
-// the channel.
+// abortStuck ends the pause of an agent that is stuck, and gives up its message. It ends
+// a turn that is still working on the message. abortStuck does not wait, and later sends
+// the outcome of the message on the returned channel.
 func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan Cut, error) {
 	if !s.fromPerson(by) {
 		return nil, &PersonError{Name: m.name}
@@ -199,7 +200,7 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 // failed.
 const judgeTrouble = "judge"
 
-// noteJudge adds a line about the judging model to the log of an agent, under the message
+// noteJudge adds a line about the judge model to the log of an agent, under the message
 // that was judged.
 func (s *Swarm) noteJudge(agent, message, line string) {
 	s.log.Info("supervisor", keyAgent, agent, "note", line)
@@ -208,7 +209,7 @@ func (s *Swarm) noteJudge(agent, message, line string) {
 	}
 }
 
-// judgePrefix is the prefix of the ids of judgements. The ids of messages have no dash.
+// judgePrefix is the prefix of judgement ids. Message ids contain no dash.
 const judgePrefix = "judge-"
 
 // judgeParts is the number of parts into which the unspent part of a cap is divided. A
@@ -216,8 +217,8 @@ const judgePrefix = "judge-"
 const judgeParts = 16
 
 // judge returns the judge that uses the model of the plan's supervisor, or nil if the
-// plan has no such model. Each judgement reserves part of the budget, and settled is
-// called when its cost is known.
+// plan specifies no such model. Each judgement reserves part of the budget, and settled
+// is called when the cost of the judgement is known.
 func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	if p.Supervisor == nil || p.Supervisor.Client.Model == "" {
 		return nil
@@ -225,7 +226,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	plan := *p.Supervisor
 	backend := turn.BackendOf(d.turnDeps.Backends, plan.Backend)
 	if backend == nil {
-		return nil // the configuration has no such backend
+		return nil // the configuration contains no such backend
 	}
 	return &supervisor.Judge{
 		Backend: backend,
@@ -294,7 +295,7 @@ func (d *deps) removeJudgement(id string) (err error) {
 }
 
 // lostJudgements ends the judgements of a daemon that was killed, and adds their lines to the
-// ledger. Their cost is unknown, so the amount that the budget reserved counts as spent.
+// ledger. Their cost is unknown, so the amount reserved in the budget counts as spent.
 func (d *deps) lostJudgements() error {
 	turns, err := d.home.Recorded()
 	if err != nil {
@@ -309,7 +310,7 @@ func (d *deps) lostJudgements() error {
 			d.endLeft(id)
 			line := lostLine(rec)
 			line.From, line.Reason = dropbox.Swarm, "the daemon was killed before its model had answered"
-			err = d.ledger.Add(line) // adds nothing if the ledger already has the line
+			err = d.ledger.Add(line) // has no effect if the line is already in the ledger
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

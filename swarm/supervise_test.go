@@ -39,8 +39,8 @@ func answered(id string) runnertest.Step {
 	return runnertest.Emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "no"}}})
 }
 
-// shown lists the whispers that an agent's client has read, each with the way it was
-// delivered.
+// shown lists the whispers that an agent's client has read, each with the way in which it
+// was delivered.
 func shown(f *field, agent string) (list []string) {
 	f.t.Helper()
 	all, err := whisper.Of(journal.HomeOf(f.dir), agent)
@@ -62,8 +62,8 @@ func isShown(f *field, agent, want string) {
 	}
 }
 
-// A whisper reaches the running turn once, while a tool runs, and begins no turn. It is not
-// mail.
+// A whisper reaches the running turn once, while a tool is running, and begins no turn. A
+// whisper is not mail.
 func TestAWhisperReachesTheRunningTurn(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -104,8 +104,9 @@ func TestAWhisperReachesTheRunningTurn(t *testing.T) {
 	}
 }
 
-// A whisper that the turn did not read is at the head of the next prompt, once, and does
-// not cause that turn. The same happens if the client reads nothing during a turn.
+// A whisper that the turn did not read appears once, at the beginning of the next prompt,
+// and does not cause that turn. The same happens if the client reads nothing during a
+// turn.
 func TestAWhisperWaitsForTheNextPrompt(t *testing.T) {
 	for name, steers := range map[string]bool{"a client that steers": true, "a client that does not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -138,8 +139,9 @@ func TestAWhisperWaitsForTheNextPrompt(t *testing.T) {
 	}
 }
 
-// A daemon dies after it gave a whisper to a turn. The next daemon finds out whether the
-// client read it. If not, the whisper is at the head of the next prompt.
+// A daemon dies after it gave a whisper to a turn. The next daemon determines whether the
+// client read the whisper. If it did not, the whisper appears at the beginning of the
+// next prompt.
 func TestAWhisperLivesThroughACrash(t *testing.T) {
 	for name, read := range map[string]bool{"read": true, "not read": false} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +182,7 @@ func TestAWhisperLivesThroughACrash(t *testing.T) {
 	}
 }
 
-// THINK_DEEPER raises the thinking of one turn.
+// THINK_DEEPER raises the thinking level of one turn.
 func TestThinkDeeper(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].Client.Thinking = "medium"
@@ -201,8 +203,8 @@ func TestThinkDeeper(t *testing.T) {
 	}
 }
 
-// THINK_DEEPER is over after its turn, even if a later daemon follows that turn to its end.
-// A THINK_DEEPER that arrived during the turn applies to the next turn.
+// THINK_DEEPER ends after its turn, even if a later daemon follows that turn to its end. A
+// THINK_DEEPER that arrived during the turn applies to the next turn.
 func TestThinkDeeperIsOverAfterATurnThatWasFollowed(t *testing.T) {
 	for name, c := range map[string]struct {
 		after time.Duration // from the beginning of the turn to the whisper
@@ -255,8 +257,8 @@ func stuck(id string) supervisor.Escalation {
 	return supervisor.Escalation{ID: "e-" + id, Agent: "coder", Turn: id + "-1", Task: "benchmark nemotron", Retries: 4, Why: "Retried same approach 4 times.", Details: "It repeats: make deploy"}
 }
 
-// An agent that is stuck begins no turn until a person decides. Nothing is killed, and people
-// are told once.
+// An agent that is stuck begins no turn until a person decides. No process is killed, and
+// people are told once.
 func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -395,8 +397,8 @@ func (f *field) startStuck() string {
 	return task
 }
 
-// An agent that is stuck may also be stopped, or everything may be halted. An abort gives its
-// message up anyway: at once, or when the halt ends.
+// An agent that is stuck may also be stopped, or everything may be halted. An abort gives up
+// the agent's message anyway, either immediately or when the halt ends.
 func TestAnAbortOfAStuckAgentThatIsHeld(t *testing.T) {
 	for _, how := range []string{"stopped", "stopped, then started", "halted", "stopped and halted, then started"} {
 		t.Run(how, func(t *testing.T) {
@@ -437,8 +439,8 @@ func TestAnAbortOfAStuckAgentThatIsHeld(t *testing.T) {
 	}
 }
 
-// A full disk may refuse any step of giving a message up. When there is room again, the
-// message is given up, and the person is told so.
+// On a full disk, any step of giving up a message may fail. When there is room again, the
+// message is given up, and the person is told.
 func TestAnAbortOfAStuckAgentOnAFullDisk(t *testing.T) {
 	for _, op := range []dropbox.Op{dropbox.OpCreate, dropbox.OpWrite, dropbox.OpSync, dropbox.OpReplace, dropbox.OpSyncDir} {
 		t.Run(string(op), func(t *testing.T) {
@@ -486,8 +488,8 @@ func has(f *field, id string) bool {
 	return false
 }
 
-// A judgement has part of the budget as its cap, and its cost counts. If nothing is left,
-// the model is not asked, and a working agent continues.
+// A judgement has part of the budget as its cap, and its cost is counted. If the budget
+// is used up, the model is not asked, and a working agent continues.
 func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules budget.Rules
@@ -535,9 +537,9 @@ func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 	}
 }
 
-// A judgement that was running when its daemon was killed has one line in the ledger: its
-// cost is unknown, and the amount that was reserved for it counts as spent. A daemon that
-// is stopped writes the line itself.
+// If the daemon is killed during a judgement, the judgement gets one line in the ledger.
+// Its cost is unknown, and the amount that was reserved for it counts as spent. A daemon
+// that is stopped writes the line itself.
 func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 	for name, killed := range map[string]bool{"killed": true, "stopped": false} {
 		t.Run(name, func(t *testing.T) {
@@ -613,8 +615,8 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 	}
 }
 
-// The only agent of a swarm leaves enough of the day's budget for the model that judges its
-// turn.
+// The only agent of a swarm does not reserve the whole daily budget, so the judge model can
+// judge its turn.
 func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Swarm: budget.Of(8, 0, time.Hour)}
@@ -645,8 +647,8 @@ func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 	f.answer(f.send("coder", "one"))
 }
 
-// A model that cannot judge is named in the log of the agent and in the status, until it
-// judges again.
+// The log of the agent and the status report a model that cannot judge, until it judges
+// again.
 func TestAModelThatCannotJudge(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}

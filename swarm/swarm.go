@@ -24,21 +24,22 @@ type Swarm struct {
 	leadNews  *leadAnnouncer
 	answers   wakeup // wakes the goroutine that handles people's answers to the daemon's questions
 	damaged   []loss // files that were set aside
-	lost      wakeup // a watch is gone: check the watches before the next sweep
+	lost      wakeup // a watch is lost; the watches are checked before the next sweep
 	treasury  treasury
-	waits     waits // of turns that stop other agents
+	waits     waits // waits of turns that stop other agents
 
 	telling sync.Mutex // locked while TellGone runs
 
 	mu      sync.Mutex
 	current Plan
 	agents  map[string]*member
-	left    map[string]<-chan struct{} // by name of an agent that a reload removed: closed when the agent has ended
+	left    map[string]<-chan struct{} // by the name of an agent that a reload removed; closed when the agent has ended
 	run     *runContexts               // nil before and after Run
 	over    bool                       // Run has ended
 }
 
-// A member is an agent with the handles that the swarm needs to end it.
+// A member is an agent, together with the function and channels that the swarm needs to
+// end it.
 type member struct {
 	*agent
 	leave context.CancelFunc // makes the agent begin no more turns; its goroutine ends after the running turn
@@ -46,17 +47,17 @@ type member struct {
 	after <-chan struct{}    // closed when an earlier agent of this name has ended; nil if there was none
 }
 
-// runContexts are the arguments of Run, for agents that a reload adds.
+// runContexts contains the arguments and state of Run that agents added by a reload need.
 type runContexts struct {
 	stop, kill context.Context
 	wg         *sync.WaitGroup
-	watcher    *dropbox.Watcher // nil if nothing can be watched
+	watcher    *dropbox.Watcher // nil if the mailboxes cannot be watched
 }
 
-// UnknownAgentError says that there is no agent with that name.
+// An UnknownAgentError reports that there is no agent with the given name.
 type UnknownAgentError struct {
 	Name string
-	Near []string // similar existing names, nearest first
+	Near []string // similar existing names, closest match first
 }
 
 func (e *UnknownAgentError) Error() string {
@@ -67,7 +68,7 @@ func (e *UnknownAgentError) Error() string {
 	return s
 }
 
-// Plan returns the plan that is in force.
+// Plan returns the plan that is in effect.
 func (s *Swarm) Plan() Plan {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +81,7 @@ type loss struct {
 	what, next string // shown to the person
 }
 
-// members lists the agents in the order of the plan.
+// members returns the agents in the order of the plan.
 func (s *Swarm) members() []*member {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +94,7 @@ func (s *Swarm) members() []*member {
 	return out
 }
 
-// member finds an agent.
+// member returns the named agent.
 func (s *Swarm) member(name string) (*member, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +104,7 @@ func (s *Swarm) member(name string) (*member, error) {
 	return nil, &UnknownAgentError{Name: name, Near: dropbox.Nearest(name, slices.Sorted(maps.Keys(s.agents)))}
 }
 
-// turnsAt lists the turns of all agents that ran at the given time.
+// turnsAt returns the records of all agents' turns that were running at the given time.
 func (s *Swarm) turnsAt(at time.Time) []*journal.Record {
 	var all []*journal.Record
 	for _, m := range s.members() {
@@ -114,14 +115,15 @@ func (s *Swarm) turnsAt(at time.Time) []*journal.Record {
 	return append(all, s.home.AttachedTurns(at)...)
 }
 
-// stopping reports whether Run was told to end.
+// stopping reports whether Run is about to end or has ended.
 func (s *Swarm) stopping() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.over || s.run != nil && s.run.stop.Err() != nil
 }
 
-// listening is a listener of the daemon, with the channel that wakes its goroutine.
+// listening is a listener of the daemon, together with the channel that wakes its
+// goroutine.
 type listening struct {
 	mail.Listener
 	wakeup wakeup

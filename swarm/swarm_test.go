@@ -24,7 +24,7 @@ import (
 )
 
 // A field is a project with a store and a scripted backend. Its methods start a daemon on
-// it, stop it, and start it again.
+// the project, stop it, and start it again.
 type field struct {
 	t         *testing.T
 	dir       string
@@ -43,7 +43,7 @@ type field struct {
 	announcer mail.Announcer // may be nil
 	advise    func(swarm.Spec) string
 	before    func(runner.Turn) // runs before each turn of the backend; may be nil
-	short     func() string     // returns what the machine lacks for a client; nil or "" means that nothing is missing
+	short     func() string     // returns the resource that the machine lacks for a client; nil or "" means that nothing is missing
 
 	daemon *swarm.Swarm
 	stop   context.CancelFunc
@@ -151,7 +151,8 @@ func (f *field) start() {
 	}
 }
 
-// reopen gives the field a store with other options, before the first start.
+// reopen replaces the field's store with one that has other options. It is called before
+// the first start.
 func (f *field) reopen(o dropbox.Options) {
 	f.t.Helper()
 	store, err := dropbox.Open(f.store.Dir(), o)
@@ -164,7 +165,7 @@ func (f *field) reopen(o dropbox.Options) {
 	f.store = store
 }
 
-// halt ends the daemon and its running turns, if a daemon is running.
+// halt ends the daemon and its running turns if a daemon is running.
 func (f *field) halt() {
 	f.t.Helper()
 	if f.daemon == nil {
@@ -194,10 +195,11 @@ func (f *field) send(to, body string, set ...func(*dropbox.Message)) string {
 	return d.ID
 }
 
-// patience limits the wait for an event that takes only milliseconds on an idle machine.
+// patience is the maximum wait for an event that takes only milliseconds on an idle
+// machine.
 const patience = 3 * time.Minute
 
-// until waits for a condition, and checks it after every event and every 5 ms.
+// until waits for a condition, which it checks after every event and every 5 ms.
 func (f *field) until(what string, ok func() bool) {
 	f.t.Helper()
 	var events *swarm.Subscription
@@ -227,7 +229,8 @@ func (f *field) until(what string, ok func() bool) {
 	}
 }
 
-// alertsDelivered waits until the daemon has delivered its alerts, but at most a second.
+// alertsDelivered waits until the daemon has delivered its alerts, but not longer than a
+// second.
 func (f *field) alertsDelivered() {
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
 	waits, none := errors.New("an alert waits"), errors.New("no alert waits") // after an error, the daemon delivers the events
@@ -271,7 +274,7 @@ func (f *field) mail(name string) []*dropbox.Message {
 	return out
 }
 
-// answer waits for the result of a message, or its bounce.
+// answer waits for the result or the bounce of a message.
 func (f *field) answer(id string) *dropbox.Message {
 	f.t.Helper()
 	var got *dropbox.Message
@@ -296,7 +299,7 @@ func (f *field) status(name string) swarm.AgentStatus {
 	return st.Agents[0]
 }
 
-// untilState waits for a state of an agent.
+// untilState waits until an agent has the given state.
 func (f *field) untilState(name string, want swarm.State) swarm.AgentStatus {
 	f.t.Helper()
 	var got swarm.AgentStatus

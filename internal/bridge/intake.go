@@ -8,11 +8,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// debounce is how long a dropped file must stay unchanged.
+// debounce is how long a dropped file must stay unchanged before the bridge takes it in.
 const debounce = time.Second
 
-// A resting is a dropped file that the bridge has seen, but whose writer may not have
-// finished.
+// A resting is a dropped file that the bridge has seen but whose writer may still be
+// writing it.
 type resting struct {
 	dropbox.Stray
 	since time.Time
@@ -53,9 +53,9 @@ func (r *run) takeIn(now time.Time) (wait bool) {
 	return wait
 }
 
-// tellNotTaken tells the lead that a file was set aside.
+// tellNotTaken tells the lead that a dropped file was rejected and set aside.
 func (r *run) tellNotTaken(file string, err error) {
-	file = clip(strings.Join(strings.Fields(r.link.Plain(file)), " "), 100) // a file's name may contain any bytes
+	file = clip(strings.Join(strings.Fields(r.link.Plain(file)), " "), 100) // a file name can contain any bytes
 	reason := err.Error()
 	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
 		reason = bad.Reason

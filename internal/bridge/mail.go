@@ -11,14 +11,14 @@ import (
 type mail struct {
 	store *dropbox.Store
 	box   *dropbox.Mailbox
-	name  string // of the mailbox, and so of the bridge
+	name  string // the name of the mailbox, and therefore of the bridge
 	title string // what people call the network
 	sign  func(m *dropbox.Message, to string) string
 }
 
-// find looks for a message and reads it. While a message is being moved, it may not be
-// found, or may be gone before it is read. So find tries several times: the answer to a
-// message often comes while the message is being filed.
+// find finds a message and reads it. A message that is being moved may not be found, or
+// may be gone before it is read. find therefore tries several times, because the answer
+// to a message often arrives while the message is being filed.
 func (l *mail) find(id string) (f dropbox.Found, m *dropbox.Message, err error) {
 	for range 5 {
 		if f, err = l.store.Find(id); err == nil {
@@ -59,7 +59,7 @@ func (l *mail) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) 
 	return l.store.DeliverSigned(to, m, l.draft(to, m).Sign)
 }
 
-// file files one message with its receipt. It is safe to repeat.
+// file files one message with its receipt. Calling it again is safe.
 func (l *mail) file(st dropbox.Settlement) error {
 	return l.box.SettleBatch([]dropbox.Settlement{st})[0]
 }
@@ -74,12 +74,13 @@ func (l *mail) isHere(id string) bool {
 	return err == nil
 }
 
-// maxAhead is the largest number of messages before a task that the bridge reports
+// maxAhead is the largest count of messages before a task that the bridge reports
 // exactly.
 const maxAhead = 100
 
-// before counts the messages that an agent handles before the given one: the messages
-// that the agent is working on, and the earlier waiting messages that begin a turn.
+// before counts the messages that an agent handles before the given one. These are the
+// messages that the agent is working on, and the earlier waiting messages that begin a
+// turn.
 func (l *mail) before(agent, id string) (n int, err error) {
 	box, err := l.store.Mailbox(agent)
 	if err != nil {
@@ -95,7 +96,7 @@ func (l *mail) before(agent, id string) (n int, err error) {
 	}
 	for _, e := range claimed {
 		if e.ID == id {
-			return 0, nil // the agent has begun to work on it
+			return 0, nil // the agent has started work on it
 		}
 		n++
 	}

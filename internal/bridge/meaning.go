@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// taskWord begins a line that is a task.
+// taskWord is the word at the start of a line that gives a task.
 const taskWord = "TASK:"
 
-// tagMark begins a tag that is used as a name. Without the mark, the word is ordinary
-// text.
+// tagMark is the character in front of a tag that is used as a name. Without the mark,
+// the word is ordinary text.
 const tagMark = "@"
 
-// A meaning is what a line asks for.
+// A meaning is the request that a line expresses.
 type meaning struct {
 	need   Right
-	agents []string // the receivers; none means the bridge itself
+	agents []string // the recipients; empty means the bridge itself
 	order  string   // for the bridge: the words after its name
 }
 
@@ -24,9 +24,9 @@ type meaning struct {
 // the network, or a tag with its @. Several agents may have the same tag.
 type name struct{ called, agent string }
 
-// meant reads the meaning of a line; ok is false when the line addresses neither the
-// bridge nor an agent. agent is the agent whose connection heard the line, or "" for the
-// bridge's connection. nicks are the bridge's nicks.
+// meant parses the meaning of a line; ok is false if the line addresses neither the
+// bridge nor an agent. agent is the agent whose connection received the line, or "" for
+// the bridge's connection. nicks are the bridge's nicks.
 func meant(text string, private bool, agent string, names []name, nicks []string, c Names) (m meaning, ok bool) {
 	line := strings.TrimSpace(text)
 	for _, nick := range nicks {
@@ -48,7 +48,7 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		m.agents = headed(line, names, c)
 	}
 	switch {
-	case len(m.agents) > 0: // a task is only for the agents that are named at its head
+	case len(m.agents) > 0: // a task is only for the agents named at the start of the line
 	case agent != "" && private:
 		m.agents = []string{agent}
 	case private && m.need == Talk:
@@ -68,9 +68,9 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		return m, len(m.agents) > 0
 	}
 	if len(m.agents) == 0 {
-		m.order = taskWord // it names no known agent
+		m.order = taskWord // the line names no known agent
 	} else if _, what := cutHead(line, names, c); strings.Trim(what, " :,;.!?-@") == "" {
-		m.agents, m.order = nil, taskWord+" "+m.agents[0] // a task without words
+		m.agents, m.order = nil, taskWord+" "+m.agents[0] // a task without any text
 	}
 	if m.order != "" {
 		return m, true
@@ -85,7 +85,7 @@ func cutTask(line string) (rest string, ok bool) {
 	return strings.TrimSpace(line[len(taskWord):]), true
 }
 
-// namesOf returns the agents as names, without their nicks.
+// namesOf returns a name for each agent, but none for the agents' nicks.
 func namesOf(agents []string) (names []name) {
 	for _, agent := range agents {
 		names = append(names, name{agent, agent})
@@ -93,7 +93,7 @@ func namesOf(agents []string) (names []name) {
 	return names
 }
 
-// tagNames returns the tags as names of the agents that have them.
+// tagNames returns each tag as a name of every agent that has the tag.
 func tagNames(tags map[string][]string, agents []string) (names []name) {
 	for _, tag := range slices.Sorted(maps.Keys(tags)) {
 		for _, agent := range tags[tag] {
@@ -126,8 +126,9 @@ func withTags(agents []string, tags func() map[string][]string) (shown []string)
 	return shown
 }
 
-// TaskFor reads a line that gives a task, as in "TASK: @coder fix the build", and returns
-// the agents and the task. tags are the tags of the agents. ok is false for other lines.
+// TaskFor parses a line that gives a task, as in "TASK: @coder fix the build", and
+// returns the agents and the task. tags maps each tag to the agents that have it. ok is
+// false for other lines.
 func TaskFor(text string, agents []string, tags map[string][]string, c Names) (to []string, what string, ok bool) {
 	names := append(namesOf(agents), tagNames(tags, agents)...)
 	m, _ := meant(text, false, "", names, nil, c)
@@ -139,8 +140,8 @@ func TaskFor(text string, agents []string, tags map[string][]string, c Names) (t
 	return m.agents, what, true
 }
 
-// WithoutHead cuts TASK: and the agents, or nicks with @, off the head of a line. Other
-// lines stay unchanged.
+// WithoutHead removes TASK: and the agents' names, or nicks with an @, from the start of
+// a line. It returns other lines unchanged.
 func WithoutHead(line string, agents []string, c Names) string {
 	what, ok := cutTask(strings.TrimSpace(line))
 	if !ok {
@@ -159,14 +160,14 @@ func WithoutHead(line string, agents []string, c Names) string {
 	}
 }
 
-// headed returns the agents that are named at the head of a line.
+// headed returns the agents named at the start of a line.
 func headed(line string, names []name, c Names) []string {
 	at, _ := cutHead(line, names, c)
 	return at
 }
 
-// cutHead cuts the names of agents off the head of a line, and returns the agents and the
-// rest of the line.
+// cutHead removes the agents' names from the start of a line, and returns the agents and
+// the remainder of the line.
 func cutHead(line string, names []name, c Names) (at []string, rest string) {
 	for {
 		line = strings.TrimLeft(line, " ,&+")
@@ -177,7 +178,7 @@ func cutHead(line string, names []name, c Names) (at []string, rest string) {
 			}
 			if start, end := c.FindMention(line, n.called); start == 0 {
 				found, length = n.called, end
-				at = append(at, n.agent) // a tag may mean several agents
+				at = append(at, n.agent) // several agents can have the same tag
 			}
 		}
 		if found == "" {

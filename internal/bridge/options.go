@@ -11,8 +11,8 @@ import (
 // Options are the settings of a bridge. Name, Store, Home and Channels.Project must be
 // set.
 type Options struct {
-	Name  string // of the bridge: its mailbox, its folder in Home, and the key of an [Origin]
-	Title string // what people call the network; "" means the name
+	Name  string // the bridge's name, which is also the name of its mailbox, of its folder in Home, and the key of an [Origin]
+	Title string // the network's name as people know it; "" means Name
 
 	Store *dropbox.Store
 	Home  string // the daemon's folder, .claude-swarm; the bridge's files are in Home/Name
@@ -23,15 +23,16 @@ type Options struct {
 	// Agents returns the current names of the agents. nil means all mailboxes whose names
 	// are not reserved; see [dropbox.Reserved].
 	Agents func() []string
-	// Tags returns the current tags of the agents, each with the agents that have it:
-	// @TAG addresses all of them. nil means no tags.
+	// Tags returns the current tags, each with the agents that have it. @TAG addresses
+	// all of these agents. nil means that there are no tags.
 	Tags func() map[string][]string
 
-	// Called returns the name of the owner of a mailbox, as people see it. nil means the
-	// mailbox's name.
+	// Called returns the name of a mailbox's owner, as people see it. nil means that
+	// people see the mailbox's name.
 	Called func(mailbox string) string
 
-	// Swarm carries out people's orders to the daemon; nil means that no daemon is running.
+	// Swarm carries out the orders that people give to the daemon; nil means that no daemon
+	// is running.
 	Swarm Swarm
 
 	// Sign returns the proof, made with the bridge's token, for a message that is about
@@ -43,16 +44,17 @@ type Options struct {
 	// still needs one. nil means that every question still needs an answer.
 	Over func(question *dropbox.Message) (why string)
 
-	// Mask removes secrets from everything that is sent or logged; nil removes none.
+	// Mask removes secrets from everything that is sent or logged; nil means that nothing
+	// is removed.
 	Mask func(text string) string
 
-	BufferSize     int // lines per channel that readers can read; 0 means 500
-	WakesPerMinute int // limit on messages to agents from one channel in a minute; 0 means 10, a negative number means no limit
+	BufferSize     int // how many lines per channel readers can see; 0 means 500
+	WakesPerMinute int // maximum number of messages per minute from one channel to agents; 0 means 10, a negative number means no limit
 
-	Log *slog.Logger // nil logs nothing
+	Log *slog.Logger // nil means no log
 }
 
-// Check completes the options, or returns an error if they are wrong.
+// Check sets the defaults, or returns an error if an option is invalid.
 func (o *Options) Check() error {
 	switch {
 	case o.Name == "":

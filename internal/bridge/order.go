@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Words of orders that the bridge carries out itself.
+// The words of orders that the bridge itself carries out.
 const (
 	help  = "help"
 	join  = string(DoJoin)
@@ -16,7 +16,7 @@ const (
 	topic = string(DoTopic)
 )
 
-// An orderLine is an order as help shows it.
+// An orderLine is the entry for an order in the help text.
 type orderLine struct {
 	word, with string
 	does       string
@@ -48,8 +48,9 @@ var orderWords = func() (words []string) {
 	return words
 }()
 
-// orderOf cleans the text that people type after the bridge's name. It turns every kind of
-// space into an ordinary one, because phones and clients add other kinds.
+// orderOf normalizes the text that a person typed after the bridge's name. It converts
+// every kind of space to an ordinary one, because phones and chat programs insert other
+// kinds.
 func orderOf(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -60,7 +61,7 @@ func orderOf(text string) string {
 	return strings.TrimSpace(strings.TrimLeft(text, " :,;"))
 }
 
-// orderWord returns the word with which an order begins.
+// orderWord returns the first word of an order.
 func orderWord(order string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(order), " ")
 	return strings.ToLower(strings.TrimRight(word, "!?."))
@@ -71,7 +72,7 @@ func orderWord(order string) string {
 // as in "halt: go on", the word is the agent's name.
 func isOrder(order string) bool { return slices.Contains(orderWords, orderWord(order)) }
 
-// rightOf returns the right that an order needs.
+// rightOf returns the right that an order requires.
 func rightOf(order string) Right {
 	word := orderWord(order)
 	i := slices.IndexFunc(orderLines, func(o orderLine) bool { return o.word == word })
@@ -91,9 +92,8 @@ func behind(text string, n int) string {
 	return text
 }
 
-// steered reads a reply such as "@coder resume", which alerts suggest, and returns it as an
-// order such as "resume coder", or "" for other lines. Without the @ the line is for the
-// agent.
+// steered converts a reply such as "@coder resume", which alerts suggest, to an order such
+// as "resume coder". It returns "" for other lines. Without the @, a line is for the agent.
 func steered(line string, called []name, c Names) string {
 	if rest := behind(line, 1); strings.EqualFold(orderWord(line), "reply") && strings.HasPrefix(rest, "@") {
 		line = rest
@@ -103,7 +103,7 @@ func steered(line string, called []name, c Names) string {
 	}
 	for _, n := range called {
 		start, end := c.FindMention(line, n.called)
-		if start != 0 || strings.HasPrefix(n.called, tagMark) { // an order is for one agent, and a tag may mean several
+		if start != 0 || strings.HasPrefix(n.called, tagMark) { // an order is for one agent, but several agents can have the same tag
 			continue
 		}
 		switch word := orderWord(line[end:]); Order(word) {
@@ -116,8 +116,8 @@ func steered(line string, called []name, c Names) string {
 	return ""
 }
 
-// helpOn returns the help on an order, on all orders, or on how to begin, short enough
-// for a phone. bridge is the bridge's nick.
+// helpOn returns help on one order, on all orders, or on how to get started. The text is
+// short enough for a phone. bridge is the bridge's nick.
 func helpOn(word, bridge string, agents []string, c Names) []string {
 	agent := "coder"
 	if len(agents) > 0 {
@@ -148,7 +148,7 @@ func helpOn(word, bridge string, agents []string, c Names) []string {
 }
 
 // typed rewrites the next steps in an answer from the daemon so that people can type them
-// in a channel: it puts the bridge's name, self, before each order.
+// in a channel. It puts the bridge's name, self, in front of each order.
 func typed(answer, self string) string {
 	const next = "next: "
 	parts := strings.Split(answer, next)

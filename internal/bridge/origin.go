@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An Origin contains the facts in a message that concern one network. In the front matter
-// it is one line, whose key is the bridge's name:
+// An Origin contains the data in a message that belongs to one network. In the front
+// matter it is a single line, whose key is the bridge's name:
 //
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //
@@ -19,13 +19,13 @@ import (
 // origin, the bridge posts the text in the project's channel. In a message from the
 // bridge, it records where the text was written, and by whom.
 type Origin struct {
-	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" means post the text
-	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who gets the text privately
-	About     string       `yaml:"about,omitempty"`   // id of the message that this one shows a copy of
-	To        string       `yaml:"to,omitempty"`      // the mailbox that has the message
-	Announces Announcement `yaml:"moment,omitempty"`  // the event that it announces
-	Nick      string       `yaml:"nick,omitempty"`    // who said it
-	Account   string       `yaml:"account,omitempty"` // the account that the server vouches for; "" means none
+	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" means that the bridge posts the text
+	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who receives the text privately
+	About     string       `yaml:"about,omitempty"`   // id of the message that this one is a copy of
+	To        string       `yaml:"to,omitempty"`      // the mailbox that contains that message
+	Announces Announcement `yaml:"moment,omitempty"`  // the event that this message announces
+	Nick      string       `yaml:"nick,omitempty"`    // the nick of the person who wrote the text
+	Account   string       `yaml:"account,omitempty"` // that person's account, confirmed by the server; "" means no account
 	MsgID     string       `yaml:"msgid,omitempty"`   // the server's id of the line
 }
 
@@ -46,15 +46,15 @@ type Announcement string
 
 // The announcements. In the lines below, FIRST is the first line of the text.
 const (
-	Said    Announcement = ""       // it was sent: [from] text; with To: [from] to coder: text
+	Said    Announcement = ""       // the message was sent: [from] text; with To: [from] to coder: text
 	Begun   Announcement = "begun"  // its turn began: [to] begins: FIRST (from lead, swarm: read ID)
-	Ended   Announcement = "ended"  // its turn ended well: [from] done: FIRST (swarm: read ID)
+	Ended   Announcement = "ended"  // its turn succeeded: [from] done: FIRST (swarm: read ID)
 	Failed  Announcement = "failed" // its turn failed: [to] failed: FIRST (swarm: read ID)
 	Alert   Announcement = "alert"  // a person should look: [from] text
-	GivenUp Announcement = "dead"   // it was given up: [to] gave up ID: FIRST
+	GivenUp Announcement = "dead"   // the message was given up: [to] gave up ID: FIRST
 )
 
-// OriginOf reads the origin that a message has for the bridge of the given name. ok is
+// OriginOf returns the origin in a message for the bridge with the given name. ok is
 // false if there is no readable origin.
 func OriginOf(m *dropbox.Message, bridge string) (o Origin, ok bool) {
 	if m == nil || !strings.Contains(m.Extra, bridge+":") {
@@ -88,8 +88,8 @@ func (o Origin) Extra(bridge string) string {
 	return string(line)
 }
 
-// quoteMerge puts quotes around the one string that the encoder leaves bare although it
-// has a special meaning in YAML.
+// quoteMerge puts quotes around "<<", which the encoder does not quote although it has a
+// special meaning in YAML.
 func quoteMerge(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Value == "<<" {
 		n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
@@ -99,8 +99,8 @@ func quoteMerge(n *yaml.Node) {
 	}
 }
 
-// printable returns the origin without characters that front matter cannot contain: a
-// server may send any bytes as a nick.
+// printable replaces characters in the origin that front matter cannot contain, because a
+// server can send any bytes as a nick.
 func (o Origin) printable() Origin {
 	for _, s := range []*string{(*string)(&o.Do), &o.Channel, &o.About, &o.To, (*string)(&o.Announces), &o.Nick, &o.Account, &o.MsgID} {
 		*s = strings.Map(func(r rune) rune {

@@ -49,7 +49,7 @@ func TestOriginOfWhatIsNone(t *testing.T) {
 	}
 }
 
-// FuzzOrigin checks that a line can be delivered, whatever the server sends.
+// FuzzOrigin checks that a line can be delivered for any input from the server.
 func FuzzOrigin(f *testing.F) {
 	f.Add("#x", "ann", "m1")
 	f.Add("#\u2028", "\xff\x00\r\n", "---\n")
@@ -57,7 +57,7 @@ func FuzzOrigin(f *testing.F) {
 	f.Add("<<", "<<", "<<")
 	f.Fuzz(func(t *testing.T, channel, nick, msgid string) {
 		if len(channel)+len(nick)+len(msgid) > 2000 {
-			return // longer than any IRC line can be
+			return // longer than any possible IRC line
 		}
 		n := bridge.Origin{Channel: channel, Nick: nick, MsgID: msgid}
 		m := &dropbox.Message{V: 1, ID: dropbox.NewID(), From: "irc", To: []string{"coder"}, Type: dropbox.Task, Created: time.Now(), Extra: n.Extra("irc")}

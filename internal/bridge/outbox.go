@@ -7,28 +7,30 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxUnproven is the maximum number of messages on their way at once. One more may go
-// privately to a person, so that the person does not have to wait for the others. If the
-// connection is cut and the server has no history, all of these may be sent twice.
+// maxUnproven is the maximum number of messages in flight at once. One private message to
+// a person may exceed this limit, so that the person need not wait for the others. If the
+// connection is cut and the server has no history, all messages in flight may be sent
+// twice.
 const maxUnproven = 4
 
-// maxUnsettled is the maximum number of messages that are on their way or being filed.
+// maxUnsettled is the maximum number of messages that are in flight or being filed.
 const maxUnsettled = 32
 
-// maxJoining is the maximum number of requests to join among those messages. A request
-// may wait for a long time, so some places are kept for other messages.
+// maxJoining is the maximum number of join requests among those messages. A join request
+// can wait for a long time, so some slots are reserved for other messages.
 const maxJoining = maxUnsettled / 2
 
-// A flight is a message that was claimed and is not settled yet.
+// A flight is a message that was claimed but is not settled yet.
 type flight struct {
 	*dropbox.Claim
 	origin Origin
 	to     destination
-	filing bool // its fate is known
+	filing bool // the message's fate is known
 	shown  Shown
 }
 
-// An outbox posts the messages that wait in the bridge's mailbox. The loop owns it.
+// An outbox posts the messages that are waiting in the bridge's mailbox. The loop owns
+// it.
 type outbox struct {
 	link      Link
 	loop      *loop
@@ -39,14 +41,14 @@ type outbox struct {
 	called    func(mailbox string) string
 
 	plan      *plan
-	flights   map[string]*flight // messages on their way, by id
-	folds     map[string]string  // by id of a message that is not posted: the message that replaces it
-	filings   []filing           // finished messages that wait to be filed
+	flights   map[string]*flight // messages in flight, by id
+	folds     map[string]string  // maps the id of a message that is not posted to the message that replaces it
+	filings   []filing           // finished messages waiting to be filed
 	foldedFor int                // the connection for which foldUp has already run
-	atFiling  bool               // some of the filings are being filed
+	atFiling  bool               // a batch of filings is in progress
 	claiming  bool               // claims are being made durable
 	halted    bool               // the file HALT exists, so nothing may be claimed
-	held      bool               // the disk refused a claim; see holdFor
+	held      bool               // a claim failed because of a disk error; see holdFor
 	stopping  bool
 }
 
@@ -68,9 +70,9 @@ func (o *outbox) destinationOf(m *dropbox.Message) destination {
 	return to
 }
 
-// takeOff sends the messages that may go now, as soon as their claims are durable.
-// Messages that become ready in the meantime form the next batch: making many claims
-// durable takes as long as making one durable.
+// takeOff sends the messages that may be sent now, as soon as their claims are durable.
+// Messages that become ready in the meantime form the next batch, because making many
+// claims durable takes as long as making one durable.
 func (o *outbox) takeOff() {
 	if o.claiming {
 		return
@@ -101,16 +103,16 @@ func (o *outbox) takeOff() {
 	})
 }
 
-// mayClaim reports whether the bridge may claim any message now.
+// mayClaim reports whether the bridge may claim messages now.
 func (o *outbox) mayClaim() bool {
 	return !o.stopping && !o.halted && !o.held && o.link.Usable()
 }
 
-// holdFor is the pause after a message could not be claimed. Putting the message back wakes
-// the bridge, so without a pause the bridge would try again at once.
+// holdFor is the pause after a failure to claim a message. Putting the message back wakes
+// the bridge, so without a pause the bridge would retry at once.
 const holdFor = time.Second
 
-// hold records that the disk refused a step, and stops sending for a while.
+// hold records that a disk operation failed, and stops sending for a while.
 func (o *outbox) hold(what string, err error) {
 	o.rec.trouble(what, err)
 	if o.held {
@@ -129,8 +131,8 @@ func (o *outbox) hold(what string, err error) {
 	})
 }
 
-// takeWaiting claims the messages that may go now, in the order that the plan chooses.
-// The claims are not durable yet.
+// takeWaiting claims the messages that may be sent now, in the order that the plan
+// chooses. The claims are not durable yet.
 func (o *outbox) takeWaiting() (taken []*flight) {
 	for o.mayClaim() && (o.unproven() < maxUnproven || o.noneAlone()) && len(o.flights) < maxUnsettled && !o.suspected() {
 		w, ok, err := o.plan.next(o.ready, o.unproven() >= maxUnproven)
@@ -147,14 +149,14 @@ func (o *outbox) takeWaiting() (taken []*flight) {
 		}
 		taken = append(taken, f)
 		if f.to.request != "" {
-			break // a later text may depend on it
+			break // later texts may depend on the request
 		}
 	}
 	return taken
 }
 
-// unproven counts the messages that are on their way. It leaves out requests to join a
-// channel: they post nothing, and may wait for a long time until the server lets us in.
+// unproven counts the messages in flight. It excludes requests to join a channel, because
+// they post nothing and can wait for a long time until the server lets us in.
 func (o *outbox) unproven() int {
 	n := 0
 	for _, f := range o.flights {
@@ -165,7 +167,7 @@ func (o *outbox) unproven() int {
 	return n
 }
 
-// noneAlone reports whether none of the messages on their way is private.
+// noneAlone reports whether no message in flight is private.
 func (o *outbox) noneAlone() bool {
 	for _, f := range o.flights {
 		if f.to.alone && !f.filing {
@@ -175,8 +177,8 @@ func (o *outbox) noneAlone() bool {
 	return true
 }
 
-// suspected reports whether one of the messages on their way may have made the server hang
-// up before. Such a message is sent alone.
+// suspected reports whether one of the messages in flight may earlier have made the server
+// hang up. Such a message is sent alone.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
 		if f.Failed > 0 && !f.filing {
@@ -188,7 +190,7 @@ func (o *outbox) suspected() bool {
 
 // ready reports whether a message may be sent now. If the other side may have hung up
 // because of a message, that message waits until the connection has proved reliable.
-// Otherwise a bad network would look like a bad message.
+// Otherwise the bridge could mistake a bad network for a bad message.
 func (o *outbox) ready(w waiter) bool {
 	if w.Failed > 0 && (o.unproven() > 0 || !o.link.Sound()) {
 		return false
@@ -197,7 +199,7 @@ func (o *outbox) ready(w waiter) bool {
 		joining := 0
 		for _, f := range o.flights {
 			if !f.filing && sameChannel(o.link, f.to.target, w.target) {
-				return false // earlier texts come first
+				return false // earlier texts must be sent first
 			}
 			if f.to.request == DoJoin {
 				joining++
@@ -225,8 +227,8 @@ func (o *outbox) noChannelOf(to destination) bool {
 	return !known || !ch.Wanted
 }
 
-// claim claims a message, but does not make the claim durable. It returns nil when there
-// is nothing to send.
+// claim claims a message, but does not make the claim durable. It returns nil if there is
+// nothing to send.
 func (o *outbox) claim(w waiter) *flight {
 	c, err := o.mail.box.Take(w.Entry)
 	switch {

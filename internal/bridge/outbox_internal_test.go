@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// newFlyer returns a bridge with a message that waits to be sent.
+// newFlyer returns a bridge with a message that is waiting to be sent.
 func newFlyer(t *testing.T) (*run, waiter) {
 	t.Helper()
 	r, _ := newListener(t, "127.0.0.1", Options{})
@@ -79,7 +79,7 @@ func TestNothingGoesBesideASuspect(t *testing.T) {
 	if got := r.outbox.takeWaiting(); len(got) != 0 {
 		t.Errorf("%d messages are taken beside a suspect", len(got))
 	}
-	suspect.filing = true // its outcome is known
+	suspect.filing = true // the message's outcome is known
 	if got := r.outbox.takeWaiting(); len(got) != 1 || got[0].ID != w.ID {
 		t.Errorf("%d messages are taken, want %s", len(got), w.ID)
 	}
@@ -114,8 +114,8 @@ func TestWhatHasAReceiptIsNotSaidAgain(t *testing.T) {
 	}
 }
 
-// A bouncer plays back the bridge's own lines, which are in the buffer already. Lines from
-// the server's history have an id, and are kept if the buffer lacks them.
+// A bouncer plays back the bridge's own lines, which the buffer already contains. Lines
+// from the server's history have an id, and are kept if the buffer does not contain them.
 func TestOurOwnLinesPlayedBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		text irc.Text

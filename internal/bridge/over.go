@@ -8,8 +8,8 @@ import (
 )
 
 // leaveDone leaves the channels of conversations that are over. A conversation is over
-// when two sweeps in a row find no open message in it. The time between the sweeps lets
-// people read the last messages.
+// when two consecutive sweeps find no open message in it. The time between the sweeps
+// lets people read the last messages.
 func (r *run) leaveDone(now time.Time) {
 	var done []ChannelState
 	for _, ch := range r.link.Rooms().Joined() {
@@ -44,8 +44,9 @@ func (r *run) leaveDone(now time.Time) {
 	r.idle = idle
 }
 
-// openThreads returns the conversations with an open message: one that waits or is
-// claimed in a mailbox. A message to the lead counts only if it asks for an answer.
+// openThreads returns the conversations with an open message, that is, one that is
+// waiting or claimed in a mailbox. A message to the lead counts only if it requests an
+// answer.
 func (r *run) openThreads() (map[string]bool, error) {
 	open, known := map[string]bool{}, map[string]string{}
 	err := r.mail.store.Unfinished(nil, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
@@ -54,7 +55,7 @@ func (r *run) openThreads() (map[string]bool, error) {
 		if !ok {
 			m, err := box.Read(e)
 			if err != nil {
-				return true // it has been moved, or it is not a message
+				return true // the file has been moved, or it is not a message
 			}
 			if thread = cmp.Or(m.Thread, m.ID); box.Name() == dropbox.Lead && !m.Type.WantsAnswer() {
 				thread = ""

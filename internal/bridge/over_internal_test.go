@@ -25,7 +25,7 @@ func TestTaskOf(t *testing.T) {
 }
 
 // The bridge leaves a task's channel only when the task's conversation, including
-// delegated work, has no open message any more.
+// delegated work, no longer has an open message.
 func TestChannelsOfTasksAreLeft(t *testing.T) {
 	r, _ := newListener(t, "", Options{Channels: Channels{Work: "#work-{task-id}"}})
 	store, link := r.mail.store, r.link.(*stubLink)

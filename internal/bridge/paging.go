@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Limits of a single answer, in lines of the network.
+// Limits on a single answer, in lines of the network.
 const (
-	moreLines = 10 // of a message, with `read` and `more`
-	maxAnswer = 20 // of any other answer, such as the status
-	maxPages  = 3  // pages on their way to one person; with that many, an order for more is ignored
+	moreLines = 10 // for a message, with `read` and `more`
+	maxAnswer = 20 // for any other answer, such as the status
+	maxPages  = 3  // pages in flight to one person; at this limit, the bridge ignores a further `more`
 )
 
-// Limits of the text that is kept for `more`.
+// Limits on the texts that are kept for `more`.
 const (
 	maxMores = 64      // people
 	maxRead  = 1 << 20 // bytes of a text
@@ -28,8 +28,8 @@ type more struct {
 }
 
 // fitting splits lines for a person so that each piece fits in one line of the network,
-// and drops empty lines. It masks secrets first, because a secret that is cut in two is
-// not recognized.
+// and removes empty lines. It masks secrets first, because a secret that is cut in two
+// would not be recognized.
 func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	for _, l := range r.link.Fit(r.rec.mask(strings.Join(lines, "\n")), t.Peer(), t.Nick) {
 		if text := strings.TrimRight(l, " \t"); text != "" {
@@ -42,9 +42,10 @@ func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	return cut
 }
 
-// tellPage sends the beginning of a text that may be long, and keeps the rest for `more`.
+// tellPage sends the beginning of a text that may be long, and keeps the remainder for
+// `more`.
 func (r *replies) tellPage(t Text, lines []string, page int) {
-	if len(lines) <= page+1 { // the note about more lines takes up a line itself
+	if len(lines) <= page+1 { // the note about further lines also needs a line
 		r.tellLines(t, lines)
 		return
 	}
@@ -92,5 +93,5 @@ func (r *replies) goOn(t Text) {
 	r.tellPage(t, rest, moreLines)
 }
 
-// forget drops the text that a person was reading.
+// forget discards the text that a person was reading.
 func (r *replies) forget(t Text) { delete(r.mores, r.link.Fold(t.Nick)) }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Right allows a person on the network one kind of action.
+// A Right allows a person on the network to perform one kind of action.
 type Right string
 
 // The rights. No right includes another.
@@ -22,11 +22,12 @@ const (
 func Rights() []Right { return []Right{Talk, Tasks, Control} }
 
 // A Permit gives rights to a person. Exactly one of Account, Mask and Nick is set. A person
-// who matches several permits has the rights of all of them; one who matches none has none.
+// who matches several permits has the rights of all of them; a person who matches no permit
+// has no rights.
 type Permit struct {
-	Account string // the account that the server vouches for: the safe way
+	Account string // the account that the server confirms; the safe choice
 	Mask    string // nick!user@host, with * and ? as wildcards; only as reliable as the host that the server reports
-	Nick    string // only on a server on this machine: a nick proves nothing
+	Nick    string // allowed only if the server is on this machine, because a nick is not proof of identity
 	May     []Right
 }
 
@@ -78,21 +79,21 @@ func (p Permit) who() string {
 	return "nick " + p.Nick
 }
 
-// A Person is the writer of a line, as the network identifies them.
+// A Person is the author of a line, as the network identifies them.
 type Person struct {
 	Nick, User, Host string
-	Account          string // "" means not logged in
+	Account          string // "" means that the person is not logged in
 }
 
 // A caseMapping folds names as the network does, so that equal nicks become equal strings.
 type caseMapping interface {
-	Fold(name string) string // keeps the length
+	Fold(name string) string // Fold keeps the length
 	Same(a, b string) bool
 }
 
 // IdlePermits returns one line about each permit that has no effect behind a bouncer on
 // this machine. Permits for nicks, and masks that allow every host, have no effect, because
-// the server itself is elsewhere and other people can take the nick there.
+// the server itself is on another machine and other people can take the nick there.
 func IdlePermits(permits []Permit) (why []string) {
 	for _, p := range permits {
 		if p.Check("") != nil {
@@ -124,14 +125,14 @@ func (p Permit) matches(who Person, c caseMapping) bool {
 	case p.Account != "":
 		return who.Account != "" && who.Account != "*" && c.Same(p.Account, who.Account)
 	case p.Mask != "":
-		// A source without user and host is a server, not a person.
+		// A source without a user and host is a server, not a person.
 		return who.Host != "" && matchMask(c.Fold(p.Mask), c.Fold(who.Nick+"!"+who.User+"@"+who.Host))
 	}
 	return who.Nick != "" && who.Host != "" && c.Same(p.Nick, who.Nick)
 }
 
-// matchMask matches s against a pattern in which * matches any bytes and ? one byte. Its
-// time grows with len(pattern) * len(s).
+// matchMask matches s against a pattern in which * matches any bytes and ? matches one
+// byte. Its running time is proportional to len(pattern) * len(s).
 func matchMask(pattern, s string) bool {
 	star, retry := -1, 0
 	i, j := 0, 0
@@ -153,7 +154,7 @@ func matchMask(pattern, s string) bool {
 	return strings.Trim(pattern[i:], "*") == ""
 }
 
-// Loopback reports whether an address, in the form host or host:port, means only this
+// Loopback reports whether an address, in the form host or host:port, can only be this
 // machine.
 func Loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)

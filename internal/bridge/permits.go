@@ -2,7 +2,8 @@ package bridge
 
 import "slices"
 
-// permits are the permits of a bridge, with the facts about the network that they need.
+// permits are the permits of a bridge, with the link that provides the data about the
+// network.
 type permits struct {
 	allow []Permit
 	link  Link

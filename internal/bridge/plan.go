@@ -9,49 +9,50 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The constant ahead limits how many waiting messages [plan.next] usually looks at, from
-// the front of the list. If none of those messages can be sent, next continues until it
-// finds one that can. For every deepEvery-th choice it looks at all waiting messages. So
-// one target with thousands of messages does not hide the others.
+// The constant ahead limits how many waiting messages at the front of the list
+// [plan.next] usually examines. If none of those messages can be sent, next continues
+// until it finds one that can. For every deepEvery-th choice it examines all waiting
+// messages, so one target with thousands of messages does not hide the others.
 const (
 	ahead     = 256
 	deepEvery = 64
 )
 
-// A waiter is a waiting message, together with what the plan needs for its choice.
+// A waiter is a waiting message, together with the data that the plan needs for its
+// choice.
 type waiter struct {
 	dropbox.Entry
 	destination
-	err error // why the file is not a valid message; it is claimed anyway, and then given up
+	err error // why the file is not a valid message; the bridge claims the file anyway, and then gives it up
 }
 
-// lookMore is the number of further waiting messages that are read before each choice, to
-// find private ones. privateInARow is the number of private messages that are sent before
-// one for a channel.
+// lookMore is the number of further waiting messages that are read before each choice, in
+// search of private ones. privateInARow is the number of private messages that are sent
+// before each message for a channel.
 const (
 	lookMore      = 64
 	privateInARow = 3
 )
 
 // A plan lists the waiting messages, and chooses the next one to send. Private messages
-// come first, except every fourth time; then alerts, then answers to people, then all
-// other messages. Within each kind, and for messages with the same priority, the targets
-// take turns. The messages for one target go in the order of their file names. One
-// goroutine owns the plan.
+// come first, except every fourth time. They are followed by alerts, then by answers to
+// people, then by all other messages. Among messages of the same kind and priority, the
+// targets take turns. The messages for one target are sent in the order of their file
+// names. One goroutine owns the plan.
 type plan struct {
 	box   *dropbox.Mailbox
 	where func(*dropbox.Message) destination
 
-	entries []dropbox.Entry // the last listing, without the messages that were claimed since
+	entries []dropbox.Entry // the last listing, without the messages claimed since then
 	known   map[string]waiter
 	private []waiter          // the private messages among those already read, in the order of the list
 	fresh   []dropbox.Entry   // messages that have not been read yet
-	served  map[string]uint64 // by target: when it had its last turn
+	served  map[string]uint64 // maps each target to the time of its last turn
 	turn    uint64
 	inARow  int // how many private messages were chosen since the last message for a channel
 
 	suspects int  // the number of waiting messages that may have made the server hang up
-	stale    bool // something may have arrived since the listing
+	stale    bool // messages may have arrived since the last listing
 	listed   time.Time
 	took     time.Duration // how long the last listing took
 }
@@ -63,9 +64,9 @@ func newPlan(box *dropbox.Mailbox, where func(*dropbox.Message) destination) *pl
 // lookAgain records that the mailbox may have new messages.
 func (p *plan) lookAgain() { p.stale = true }
 
-// list lists the mailbox if it may have changed. A large mailbox is not listed too often:
-// a listing of 10,000 names takes milliseconds, and in a burst every new message wakes
-// the bridge.
+// list lists the mailbox if it may have changed. It limits how often a large mailbox is
+// listed, because listing 10,000 names takes milliseconds, and in a burst every new
+// message wakes the bridge.
 func (p *plan) list() error {
 	if !p.stale || len(p.entries) > ahead && time.Since(p.listed) < 20*p.took {
 		return nil
@@ -85,7 +86,7 @@ func (p *plan) list() error {
 		}
 	}
 	if len(p.known) > 2*len(entries)+ahead {
-		clear(p.known) // most of the known messages are gone
+		clear(p.known) // most of the known messages no longer exist
 	}
 	p.private, p.fresh = p.private[:0], nil
 	for _, e := range entries {
@@ -98,7 +99,7 @@ func (p *plan) list() error {
 	return nil
 }
 
-// lookFor reads some more waiting messages, to find private ones.
+// lookFor reads some more waiting messages in search of private ones.
 func (p *plan) lookFor() {
 	some := p.fresh[:min(lookMore, len(p.fresh))]
 	p.fresh = p.fresh[len(some):]
@@ -110,7 +111,7 @@ func (p *plan) lookFor() {
 }
 
 // next returns the next message for which ready returns true; ok is false if no message
-// qualifies. If private is set, next chooses only among messages for people.
+// qualifies. If private is true, next chooses only among private messages.
 func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, err error) {
 	if err := p.list(); err != nil {
 		return waiter{}, false, err
@@ -135,7 +136,7 @@ func (p *plan) nextPrivate(ready func(waiter) bool) (w waiter, ok bool) {
 			continue
 		}
 		can := ready(c)
-		blocked[key] = can || c.Failed == 0 // later messages do not wait for one that may make the server hang up
+		blocked[key] = can || c.Failed == 0 // later messages need not wait for one that may make the server hang up
 		if can && (!ok || p.before(c, w)) {
 			w, ok = c, true
 		}
@@ -159,15 +160,15 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 		}
 		key := strings.ToLower(c.target)
 		if blocked[key] || c.alone {
-			continue // an earlier message for the target comes first, or this one is left to nextPrivate
+			continue // an earlier message for the target must be sent first, or nextPrivate handles this one
 		}
 		if c.err == nil && !ready(c) {
-			blocked[key] = c.Failed == 0 // later messages do not wait for one that may make the server hang up
+			blocked[key] = c.Failed == 0 // later messages need not wait for one that may make the server hang up
 			continue
 		}
 		if c.request != "" {
-			// A request goes after the earlier messages for its target, and before the
-			// later ones.
+			// A request is carried out after the earlier messages for its target are
+			// sent, and before the later ones.
 			blocked[key] = true
 			if earlier[key] {
 				continue
@@ -181,7 +182,7 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 	return w, best >= 0
 }
 
-// before reports whether the message a goes before b, although b comes first in the list.
+// before reports whether a is to be sent before b, although b comes first in the list.
 func (p *plan) before(a, b waiter) bool {
 	if a.priority != b.priority {
 		return a.priority > b.priority
@@ -189,7 +190,7 @@ func (p *plan) before(a, b waiter) bool {
 	return p.served[strings.ToLower(a.target)] < p.served[strings.ToLower(b.target)] && a.Priority == b.Priority
 }
 
-// look reads an entry, unless it was read before.
+// look reads an entry unless the plan has already read it.
 func (p *plan) look(e dropbox.Entry) (w waiter, gone bool) {
 	if w, ok := p.known[e.ID]; ok && w.Name == e.Name {
 		return w, false
@@ -216,7 +217,7 @@ func (p *plan) claimed(w waiter) {
 	p.fresh = slices.DeleteFunc(p.fresh, func(e dropbox.Entry) bool { return e.ID == w.ID })
 	p.served[strings.ToLower(w.target)] = p.turn
 	if len(p.served) > 1024 {
-		clear(p.served) // forget the turns of so many targets
+		clear(p.served) // limit the size of the map
 	}
 	delete(p.known, w.ID)
 	p.entries = slices.DeleteFunc(p.entries, func(e dropbox.Entry) bool { return e.ID == w.ID })

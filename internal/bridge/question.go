@@ -15,24 +15,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Limits of the questions that wait for an answer. The agent that asked stops waiting
-// long before openFor has passed. An answer that comes later than openFor reaches no
-// agent.
+// Limits on the open questions. The agent that asked stops waiting long before openFor
+// has passed. An answer that arrives after openFor reaches no agent.
 const (
 	maxOpen = 200
 	openFor = 7 * 24 * time.Hour
 )
 
-// A question was shown in a channel and waits for a person's answer.
+// A question has been shown in a channel and is waiting for a person's answer.
 type question struct {
 	OpenQuestion
 
 	// Own means that the question was sent to the bridge's mailbox. It stays claimed
-	// until it is answered, because its sender would read a filed question as a refusal.
+	// until it is answered, because its sender would interpret a filed question as a
+	// refusal.
 	Own bool `json:"own,omitempty"`
 }
 
-// questions are the questions that wait for an answer. The loop owns them.
+// questions are the questions that are waiting for an answer. The loop owns them.
 type questions struct {
 	mail *mail
 	rec  *record
@@ -43,7 +43,7 @@ type questions struct {
 
 func (q *questions) file() string { return filepath.Join(q.rec.dir, "questions.json") }
 
-// read reads the questions that an earlier bridge left.
+// read reads the open questions that an earlier bridge process saved.
 func (q *questions) read() error {
 	data, err := os.ReadFile(q.file())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +53,7 @@ func (q *questions) read() error {
 	}
 	if err := json.Unmarshal(data, &q.open); err != nil {
 		q.rec.log.Warn("open questions were not read", keyErr, err)
-		q.open = nil // the questions in the bridge's mailbox are shown again
+		q.open = nil // the bridge shows the questions in its mailbox again
 	}
 	return nil
 }
@@ -76,14 +76,15 @@ func (q *questions) add(shown question) {
 	q.save()
 }
 
-// bound ends the oldest questions when there are more than maxOpen.
+// bound closes the oldest questions if there are more than maxOpen.
 func (q *questions) bound() {
 	for len(q.open) > maxOpen {
 		q.shut(q.open[0].ID, outcomeNoAnswer)
 	}
 }
 
-// like returns the open questions with the given id. Part of an id is enough.
+// like returns the open questions whose id matches the given id, which can be part of an
+// id.
 func (q *questions) like(id string) []question {
 	id = bareID(id)
 	return slices.DeleteFunc(slices.Clone(q.open), func(o question) bool { return !dropbox.MatchID(o.ID, id) })
@@ -100,7 +101,7 @@ func (q *questions) of(agent, channel string) (question, bool) {
 	return question{}, false
 }
 
-// shut ends a question.
+// shut closes a question.
 func (q *questions) shut(id, outcome string) {
 	own := q.isOpen(id)
 	q.open = slices.DeleteFunc(q.open, func(o question) bool { return o.ID == id })
@@ -156,7 +157,7 @@ func (q *questions) answer(to question, o Origin, body string) (already bool, er
 	if to.From == dropbox.Swarm {
 		m.Key = "" // the daemon may ask for a different answer, and reports the outcome
 		_, err := q.mail.deliver(to.From, m)
-		return false, err // sweep ends the question when the daemon has filed it
+		return false, err // sweep closes the question once the daemon has filed it
 	}
 	d, err := q.mail.deliver(to.From, m)
 	if err != nil {
@@ -182,7 +183,7 @@ func reSubject(old string) string {
 	return "Re: " + old
 }
 
-// sweep ends the questions that are too old, or that were answered elsewhere.
+// sweep closes the questions that are too old or that were answered elsewhere.
 func (q *questions) sweep(now time.Time) {
 	for _, o := range slices.Clone(q.open) {
 		if now.Sub(o.At) > openFor {
@@ -195,7 +196,7 @@ func (q *questions) sweep(now time.Time) {
 			q.shut(o.ID, outcomeNoAnswer)
 		case err != nil: // the next sweep tries again
 		case !o.Own && found.State != dropbox.Waiting && found.State != dropbox.Claimed:
-			q.shut(o.ID, outcomeAnswered) // it was answered elsewhere
+			q.shut(o.ID, outcomeAnswered) // the question was answered elsewhere
 		case q.over(m) != "":
 			q.shut(o.ID, outcomeAnswered)
 		case o.Own && m.Expired(now):

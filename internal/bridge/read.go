@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// read sends the whole text of a message, even if the body is only the beginning and the
-// rest is an attachment.
+// read sends the whole text of a message, even if the body contains only the beginning
+// and the whole text is in an attachment.
 func (r *orders) read(t Text, id string) {
 	if id = bareID(id); id == "" {
 		r.rep.tell(t, "Say which message: read ID")
@@ -47,7 +47,7 @@ func (r *orders) read(t Text, id string) {
 	r.rep.tellPage(t, r.rep.fitting(t, lines), moreLines)
 }
 
-// candidates lists the messages that match a part of an id, one per line.
+// candidates lists the messages whose ids match a partial id, one per line.
 func (r *orders) candidates(err error) []string {
 	several, ok := errors.AsType[*dropbox.AmbiguousError](err)
 	if !ok {
@@ -65,7 +65,7 @@ func (r *orders) candidates(err error) []string {
 	return lines
 }
 
-// wholeText returns the text of a message, and how many bytes of it are left out. If a
+// wholeText returns the text of a message, and how many bytes of it are omitted. If a
 // result is too long for a body, its text is in an attachment that the body names.
 func (r *orders) wholeText(m *dropbox.Message) (text string, left int) {
 	text = string(m.Body)

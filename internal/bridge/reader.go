@@ -11,26 +11,27 @@ import (
 	"time"
 )
 
-// A Reader reads the buffers of the channels. It needs no running bridge, because it
-// works on files. Several readers may read at once, even in several processes. Two
-// readers with the same Name may get the same lines.
+// A Reader reads the buffers of the channels. It does not need a running bridge, because
+// it reads files. Several readers can read at the same time, even in different processes.
+// Two readers with the same Name may get the same lines.
 type Reader struct {
 	Dir  string // the folder of the bridge: see [Folder]
 	Name string // the owner of the marks: an agent's name, or lead
 	Size int    // how many lines of a channel are shown; 0 means 500
-	// Own are the channels that an agent should read; none means all.
+	// Own are the channels that an agent should read; an empty list means all channels.
 	Own []string
 }
 
 // A Reading contains the new lines of a channel.
 type Reading struct {
 	Lines   []Line // oldest first
-	Dropped int    // how many unread lines were dropped because more arrived than are kept
-	Left    int    // how many more new lines there are
+	Dropped int    // how many unread lines were dropped because the channel keeps a limited number of lines
+	Left    int    // how many further new lines there are
 }
 
 // New returns up to limit lines that this reader has not received yet, and moves the
-// reader's mark past them; limit 0 means all. A channel without a buffer has no lines.
+// reader's mark past them; limit 0 means all. If a channel has no buffer, New returns no
+// lines.
 func (r Reader) New(channel string, limit int) (Reading, error) {
 	lines, err := r.lines(channel)
 	if err != nil {
@@ -46,7 +47,7 @@ func (r Reader) New(channel string, limit int) (Reading, error) {
 		return Reading{}, err
 	}
 	if mark > lines[len(lines)-1].N {
-		mark = 0 // the channel's file was deleted, and counts from 1 again
+		mark = 0 // the channel's file was deleted, so its numbers start from 1 again
 	}
 	var got Reading
 	if first := lines[0].N; first > mark+1 {
@@ -117,8 +118,8 @@ func (r Reader) Newest() ([]Line, error) {
 	return lines, nil
 }
 
-// A lastLine is the newest line of a channel, with the number of lines that its buffer
-// keeps.
+// A lastLine is the newest line of a channel, together with the number of lines that the
+// channel's buffer keeps.
 type lastLine struct {
 	Line
 	kept int

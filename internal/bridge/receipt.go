@@ -20,8 +20,8 @@ const (
 )
 
 // A receipt records what happened to a message in the bridge's mailbox. It begins with
-// the same fields as the receipt of a turn, so that one program can read both. Facts
-// about the network are under the bridge's name.
+// the same fields as the receipt of a turn, so that one program can read both. The data
+// about the network is under the bridge's name.
 type receipt struct {
 	V       int              `yaml:"v"`
 	ID      string           `yaml:"id"`
@@ -32,17 +32,17 @@ type receipt struct {
 	There   map[string]there `yaml:",inline"`
 }
 
-// The type there is the part of a receipt that is about the network.
+// The type there is the part of a receipt that describes the network.
 type there struct {
 	Server string   `yaml:"server"`
 	Target string   `yaml:"target,omitempty"`
 	Lines  int      `yaml:"lines,omitempty"`
 	MsgIDs []string `yaml:"msgids,omitempty"`
-	Again  bool     `yaml:"again,omitempty"` // part of it was sent again, with a mark
+	Again  bool     `yaml:"again,omitempty"` // part of the message was sent again, with a mark
 	Why    string   `yaml:"why,omitempty"`
 }
 
-// settlement returns a message in the mailbox of a bridge, with its receipt.
+// settlement combines a message in the mailbox of a bridge with its receipt.
 func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settlement {
 	data, err := yaml.Marshal(receipt{
 		V: 1, ID: e.ID, Agent: bridge, Via: "mailbox", Outcome: outcome, Ended: time.Now().UTC(), There: map[string]there{bridge: t},
@@ -53,11 +53,11 @@ func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settle
 	return dropbox.Settlement{Entry: e, Receipt: data}
 }
 
-// Some reasons that the bridge itself gives begin with these words. The words show whether
-// a retry helps, even after a crash, when only the reason remains.
+// Some of the bridge's own reasons for a refusal begin with these words. The words show
+// whether a retry would help, even after a crash, when only the reason is known.
 const (
 	tooLate   = "it expired before it could be posted"
-	hungUpOn  = "the server hung up" // because of the text
+	hungUpOn  = "the server hung up" // caused by the text
 	notJoined = "cannot join: "
 )
 

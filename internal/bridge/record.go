@@ -15,14 +15,14 @@ const (
 	keyWhy     = "why"
 )
 
-// A record contains the data that the bridge writes for other programs: its state, and the
-// last lines of each channel. The loop owns it.
+// A record contains the data that the bridge writes for other programs: the bridge's state
+// and the last lines of each channel. The loop owns it.
 type record struct {
-	dir     string // of the bridge's files
+	dir     string // the folder of the bridge's files
 	size    int    // how many lines of each channel readers can see
 	mask    func(text string) string
 	log     *slog.Logger
-	buffers map[string]*buffer // by the name of their file
+	buffers map[string]*buffer // by file name
 	state   State
 	dirty   bool
 	written time.Time
@@ -50,7 +50,8 @@ func (r *record) write() {
 	}
 }
 
-// buffer returns the buffer of a channel or a person, or nil if the disk refuses it.
+// buffer returns the buffer of a channel or a person, or nil if the disk refuses to open
+// it.
 func (r *record) buffer(channel string) *buffer {
 	name := fileName(channel)
 	if b := r.buffers[name]; b != nil {
@@ -79,7 +80,7 @@ func (r *record) close() (err error) {
 	return err
 }
 
-// keep puts a line into the buffer of its channel.
+// keep adds a line to the buffer of its channel.
 func (r *record) keep(l Line) {
 	b := r.buffer(l.Channel)
 	if b == nil {
@@ -90,7 +91,7 @@ func (r *record) keep(l Line) {
 	}
 }
 
-// kept returns what the buffer of a channel contains about one of our messages.
+// kept returns the data in a channel's buffer about one of our messages.
 func (r *record) kept(channel, id string) (k Kept, ok bool) {
 	b := r.buffer(channel)
 	if b == nil {
@@ -103,7 +104,7 @@ func (r *record) kept(channel, id string) (k Kept, ok bool) {
 	return Kept{Upto: upto, MsgIDs: msgids, Spoke: b.spoke}, true
 }
 
-// hasSaid reports whether the buffer of a channel contains one of our lines under that id.
+// hasSaid reports whether a channel's buffer contains one of our lines with the given id.
 func (r *record) hasSaid(channel, msgid string) bool {
 	b := r.buffer(channel)
 	return b != nil && b.seen[msgid]

@@ -9,11 +9,11 @@ import (
 )
 
 // tellAgain is the minimum time before the bridge tells a person the same thing again.
-// Without a pause, two programs could answer each other endlessly. The bridge tells
-// strangers nothing.
+// Without a pause, two programs could answer each other endlessly. The bridge sends no
+// notices to strangers.
 const tellAgain = time.Minute
 
-// notices tells people what happened to their lines: for example that a line is not
+// notices tells people what happened to their lines, for example that a line is not
 // obeyed, that an agent is held up, or that an agent has received their task. The loop
 // owns it.
 type notices struct {
@@ -28,17 +28,17 @@ type notices struct {
 	called   func(mailbox string) string
 	most     int // the maximum number of messages to agents from one channel in a minute; a value below 1 means no limit
 
-	wakes   map[string][]time.Time // by channel: times of its messages to agents
-	crowds  map[string]*crowd      // by channel: lines above the limit
-	away    map[string]*absence    // by folded nick: what they said while we were away
-	lacking map[string]time.Time   // by folded nick and right: when we told them that they lack it
-	deaf    map[string]time.Time   // by agent, folded nick and channel: when we told them that the agent does not hear the channel
+	wakes   map[string][]time.Time // by channel: the times of messages to agents
+	crowds  map[string]*crowd      // by channel: the lines that exceeded the limit
+	away    map[string]*absence    // by folded nick: what that person wrote while we were away
+	lacking map[string]time.Time   // by folded nick and right: when we told that person that they lack the right
+	deaf    map[string]time.Time   // by agent, folded nick and channel: when we told that person that the agent does not hear the channel
 	spoken  map[string]spoken      // the last line that each person addressed to agents, by folded channel and nick
 	holdups map[string]holdup      // the hold-ups of agents that people were told about, by agent and folded nick
 }
 
-// The bridge tells a person about their missed lines together, once no further line has
-// come for missedFor. It waits for missedFor at most missedRounds times.
+// The bridge tells a person about all their missed lines at once, when no further line
+// has arrived for missedFor. It waits for missedFor at most missedRounds times.
 const (
 	missedFor    = 2 * time.Second
 	missedRounds = 5
@@ -52,8 +52,8 @@ type absence struct {
 }
 
 // noteMissed counts a line that was written while the bridge was away. The line is not
-// obeyed: it may be out of date. The bridge tells the person so, once for each connection,
-// and waits until no more of their lines arrive.
+// obeyed, because it may be out of date. The bridge tells the person this once per
+// connection, after their last missed line has arrived.
 func (r *notices) noteMissed(t Text) {
 	key := r.link.Fold(t.Nick)
 	gen, _ := r.link.Connection()
@@ -69,7 +69,8 @@ func (r *notices) noteMissed(t Text) {
 	r.tellMissed(r.away[key], 1)
 }
 
-// tellMissed tells a person which lines were not obeyed, once no more of them arrive.
+// tellMissed tells a person which of their lines were not obeyed, once no more such lines
+// arrive.
 func (r *notices) tellMissed(a *absence, round int) {
 	lines := a.lines
 	r.loop.do(func() func() {
@@ -93,7 +94,7 @@ func (r *notices) tellMissed(a *absence, round int) {
 	})
 }
 
-// lacks tells a person who has other rights that they lack this one.
+// lacks tells a person who lacks a right but has others that this right is missing.
 func (r *notices) lacks(t Text, need Right, has []Right, now time.Time) {
 	key := r.link.Fold(t.Nick) + " " + string(need)
 	if now.Sub(r.lacking[key]) < tellAgain {
@@ -111,7 +112,7 @@ func (r *notices) lacks(t Text, need Right, has []Right, now time.Time) {
 	r.rep.tell(t, fmt.Sprintf("%s, you need the %q right; you have %s. It is given under %s.allow in claude-swarm.yaml.", what, need, strings.Join(have, " and "), r.mail.name))
 }
 
-// wake counts a message to an agent from a channel. When there are too many it returns
+// wake counts a message to an agent from a channel. If there are too many, it returns
 // false and tells the person.
 func (r *notices) wake(t Text, agent string, now time.Time) bool {
 	at := t.Peer()
@@ -129,7 +130,7 @@ func (r *notices) awake(channel string, now time.Time) int {
 	return len(r.wakes[channel])
 }
 
-// sweep sends the notices that are due, and forgets old entries.
+// sweep sends the notices that are due, and deletes old entries.
 func (r *notices) sweep(now time.Time) {
 	r.tellCrowds(now)
 	for at := range r.wakes {
@@ -139,7 +140,7 @@ func (r *notices) sweep(now time.Time) {
 	}
 }
 
-// A crowd counts the lines to agents that exceed the limit of one channel.
+// A crowd counts the lines to agents that exceed one channel's limit.
 type crowd struct {
 	told time.Time
 	over map[string]*overflow // by folded nick: the lines since the time told
@@ -153,8 +154,8 @@ type overflow struct {
 }
 
 // tooMany counts a line that wakes no agent because too many lines came from its channel.
-// It reports the first such line of a minute at once, and the other lines together when
-// the minute is over.
+// It reports the first such line in a minute at once, and reports the others together
+// when the minute is over.
 func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	at := t.Peer()
 	r.rec.log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)
@@ -206,7 +207,7 @@ func (r *notices) tellCrowds(now time.Time) {
 	}
 }
 
-// wayOut returns what a person with the "control" right can do when no message reaches
+// wayOut returns advice for a person with the "control" right in case no message reaches
 // the agent.
 func (r *notices) wayOut(t Text, agent string) string {
 	if !r.permits.may(t.Who, Control) {
@@ -215,8 +216,8 @@ func (r *notices) wayOut(t Text, agent string) string {
 	return fmt.Sprintf(" At any time: %s: abort %s", r.link.Self(), agent)
 }
 
-// tellWrongChannel tells a person, at most once in tellAgain, that the agent does not
-// hear this channel.
+// tellWrongChannel tells a person that the agent does not hear this channel, at most once
+// per tellAgain.
 func (r *notices) tellWrongChannel(t Text, agent string, now time.Time) {
 	r.rec.log.Info("not heard", "agent", agent, keyNick, t.Nick, keyChannel, t.Target)
 	key := agent + " " + r.link.Fold(t.Nick+" "+t.Target)

@@ -14,9 +14,9 @@ import (
 // channel or a person.
 func (r *run) told(t *testing.T, peer string) (texts []string) {
 	t.Helper()
-	r.waitingFor("coder") // delivers the received lines
+	r.waitingFor("coder") // this call delivers the received lines
 	done := make(chan struct{})
-	go func() { // the loop below waits for it
+	go func() { // the loop below waits for this goroutine
 		defer close(done)
 		r.loop.work.Wait()
 	}()
@@ -41,7 +41,7 @@ func (r *run) told(t *testing.T, peer string) (texts []string) {
 }
 
 // A person with some rights is told, at most once a minute, which right is missing for an
-// order. A stranger is told nothing.
+// order. A stranger gets no notice.
 func TestAMissingRightIsTold(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{
 		{Account: "joe", May: []Right{Talk}}, {Account: "tim", May: []Right{Tasks, Control}},
@@ -52,7 +52,7 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 	say("joe", "joe", "TASK: @coder fix it")
 	say("joe", "joe", "swarm: pause coder")
-	say("joe", "joe", "swarm: abort coder") // joe was told a moment ago
+	say("joe", "joe", "swarm: abort coder") // joe got a notice a moment ago
 	say("tim", "tim", "coder: hello")
 	say("eve", "eve", "swarm: pause coder")
 	say("joe", "", "TASK: @coder a forged one")
@@ -74,8 +74,8 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 }
 
-// The bridge reports lines above the limit: the first at once, and the number of the
-// others once a minute.
+// The bridge reports lines that exceed the limit. It reports the first such line at once,
+// and the number of the others once a minute.
 func TestWhatIsTooMuchIsCounted(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{WakesPerMinute: 2, Allow: []Permit{
 		{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk}},

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// maxInChannel is the longest answer in a channel, in lines; a longer one goes to the
-// person privately.
+// maxInChannel is the maximum length of an answer in a channel, in lines. A longer answer
+// goes to the person privately.
 const maxInChannel = 3
 
-// replies answers people's lines. An answer is not a message in a mailbox: when the
-// connection ends, it is lost, and the person can ask again.
+// replies answers people's lines. An answer is not a message in a mailbox. If the
+// connection ends, the answer is lost, but the person can ask again.
 type replies struct {
 	link  Link
 	loop  *loop
@@ -19,15 +19,16 @@ type replies struct {
 	mores map[string]*more // by folded name
 }
 
-// tell sends a person one line, in the place where they spoke.
+// tell sends a person one line, in the channel or private conversation where they spoke.
 func (r *replies) tell(t Text, line string) { r.answer(t, []string{line}) }
 
-// answer answers a person: in the channel if the answer is short, otherwise privately.
+// answer answers a person. A short answer goes to the channel, a long one to the person
+// privately.
 func (r *replies) answer(t Text, lines []string) {
 	r.tellPage(t, r.fitting(t, lines), maxAnswer)
 }
 
-// tellLines sends lines that already fit.
+// tellLines sends lines that already fit the network's limit.
 func (r *replies) tellLines(t Text, lines []string) Told {
 	target := t.Peer()
 	if len(lines) > maxInChannel && !t.Private {
@@ -49,7 +50,7 @@ func (r *replies) tellOne(t Text, target, text string) Told {
 	}
 	told := r.link.Tell(target, masked, answers)
 	r.loop.do(func() func() {
-		<-told.Done() // at the latest when the connection ends
+		<-told.Done() // closed when the connection ends, at the latest
 		msgid := told.MsgID()
 		return func() {
 			r.rec.keep(Line{At: time.Now(), Channel: target, Nick: r.link.Self(), Text: r.link.Plain(masked), MsgID: msgid, Own: true})
@@ -63,7 +64,7 @@ func (r *replies) tellOne(t Text, target, text string) Told {
 func (r *replies) tellThen(t Text, line string, then func()) {
 	d := r.tellLines(t, r.fitting(t, []string{line}))
 	r.loop.do(func() func() {
-		<-d.Done() // at the latest when the connection ends
+		<-d.Done() // closed when the connection ends, at the latest
 		return then
 	})
 }

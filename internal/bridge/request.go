@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// request carries out what a message asks of the bridge itself.
+// request carries out a message's request to the bridge itself.
 func (o *outbox) request(f *flight) {
 	target := f.to.target
 	if why := o.link.Rooms().CannotBe(target); why != "" {

@@ -9,11 +9,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Times of the loop.
+// Intervals and timeouts of the loop.
 const (
-	sweepEvery = 30 * time.Second       // how often to look at the mailbox even if the watcher reports no change
-	stateEvery = 250 * time.Millisecond // the shortest time between two writes of the state
-	lastWords  = 3 * time.Second        // how long to wait, when the bridge ends, for proof that the last messages arrived
+	sweepEvery = 30 * time.Second       // how often to check the mailbox even if the watcher reports no change
+	stateEvery = 250 * time.Millisecond // the minimum time between two writes of the state
+	lastWords  = 3 * time.Second        // how long the ending bridge waits for confirmation that the last messages arrived
 )
 
 // A Bridge carries messages between the mailboxes of one project and one network.
@@ -22,8 +22,8 @@ type Bridge struct {
 	link Link
 }
 
-// New makes a bridge over a link. It does not access files or the network. The error
-// describes what is wrong with the options.
+// New makes a bridge that uses a link. It does not access files or the network. It
+// returns an error if the options are invalid.
 func New(o Options, link Link) (*Bridge, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -33,8 +33,8 @@ func New(o Options, link Link) (*Bridge, error) {
 
 // Run runs the bridge until ctx is done, and then returns nil. The link connects, and
 // reconnects whenever the connection breaks; the state reports whether it is up. The
-// error is [ErrRunning] when another process is the bridge of this project, an error in
-// the link's configuration, or a disk error that prevents all work.
+// error is [ErrRunning] if another process is the bridge of this project. Otherwise it is
+// an error in the link's configuration, or a disk error that prevents all work.
 func (b *Bridge) Run(ctx context.Context) (err error) {
 	release, err := lock(b.o.Home, Folder(b.o.Home, b.o.Name))
 	if err != nil {
@@ -58,7 +58,7 @@ func (b *Bridge) Run(ctx context.Context) (err error) {
 	return r.serve(joined)
 }
 
-// A run is a running bridge. The goroutine of the loop owns everything in it.
+// A run is a running bridge. The loop's goroutine owns all of its data.
 type run struct {
 	o         *Options
 	link      Link
@@ -68,8 +68,8 @@ type run struct {
 	questions *questions
 	outbox    *outbox
 	listener  *listener
-	threads   map[string]string    // of open messages, see [run.openThreads]: by mailbox and id
-	idle      map[string]time.Time // by the channel of a conversation: the time when the conversation was first found to have no open message
+	threads   map[string]string    // the conversations of open messages, by mailbox and id; see [run.openThreads]
+	idle      map[string]time.Time // by the channel of a conversation: when the conversation was first found to have no open message
 	resting   map[string]resting   // dropped files, by name
 }
 
@@ -113,13 +113,13 @@ func (r *run) takeUp() (joined []string, err error) {
 	if err != nil {
 		r.rec.log.Warn("the state of the earlier bridge was not read", keyErr, err)
 	}
-	r.rec.state.Heard = earlier.Heard // the link may need this time once it has connected
+	r.rec.state.Heard = earlier.Heard // the link may need this time after it has connected
 	r.rec.state.Server, r.rec.state.Since = r.link.Server(), time.Now().UTC()
 	return readJoined(r.rec.dir)
 }
 
-// serve runs until the loop's context is done, and a little longer for the messages on
-// their way.
+// serve runs until the loop's context is done, and then waits briefly for the messages in
+// flight.
 func (r *run) serve(joined []string) error {
 	mailCame, handCame := make(chan struct{}, 1), make(chan struct{}, 1)
 	watcher, err := r.mail.store.Watch(func(what dropbox.Change) {
@@ -160,7 +160,7 @@ func (r *run) serve(joined []string) error {
 		if r.rec.dirty {
 			saving.Reset(time.Until(r.rec.written.Add(stateEvery)))
 		}
-		if out.plan.suspects > 0 || len(out.plan.entries) > 0 { // they may become ready without any other event
+		if out.plan.suspects > 0 || len(out.plan.entries) > 0 { // these messages may become ready without an event
 			if after := r.link.LookAgain(out.plan.suspects > 0); after > 0 {
 				again.Reset(after)
 			}
@@ -170,7 +170,7 @@ func (r *run) serve(joined []string) error {
 		}
 		select {
 		case <-mailCame:
-			out.halted = false // find out again whether the file HALT exists
+			out.halted = false // check again whether the file HALT exists
 			out.plan.lookAgain()
 			r.rec.changed()
 		case <-handCame:
@@ -205,7 +205,7 @@ func (r *run) serve(joined []string) error {
 			ended, out.stopping, patience = nil, true, time.After(lastWords)
 			r.link.Stop()
 		case <-patience:
-			over = true // settleRest puts back the messages on their way
+			over = true // settleRest puts back the messages in flight
 		}
 	}
 	r.link.Describe(&r.rec.state) // some of the state is known only while the link is connected
@@ -240,7 +240,7 @@ func (r *run) describe() {
 	r.link.Describe(s)
 }
 
-// sweep does the periodic work.
+// sweep does the bridge's periodic work.
 func (r *run) sweep(now time.Time) {
 	r.rec.changed()
 	r.leaveDone(now)
@@ -251,8 +251,7 @@ func (r *run) sweep(now time.Time) {
 	r.questions.sweep(now)
 }
 
-// settleRest waits for the link to end, and puts back the messages that were on their
-// way.
+// settleRest waits for the link to end, and puts back the messages that were in flight.
 func (r *run) settleRest() {
 	close(r.loop.ended)
 	done := make(chan struct{})

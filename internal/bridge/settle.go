@@ -11,7 +11,7 @@ import (
 
 // giveUp gives up a message that cannot be posted, and tells its sender. A copy is filed
 // as not shown instead, unless the server hung up because of it. The sender is not told
-// about a copy, because the message itself has arrived.
+// about a copy, because the original message has been delivered.
 func (o *outbox) giveUp(f *flight, reason string) {
 	reason = o.rec.mask(o.link.Plain(reason))
 	if f.Message != nil && f.origin.About != "" && !strings.HasPrefix(reason, hungUpOn) {
@@ -22,7 +22,8 @@ func (o *outbox) giveUp(f *flight, reason string) {
 	o.onDisk(f, "message was not given up", func() error { return o.giveUpOnDisk(f.Claim, reason) }, func() {})
 }
 
-// giveUpOnDisk does the steps of giving up. Each step is safe to repeat.
+// giveUpOnDisk performs the disk operations for giving up a message. Each of them is safe
+// to repeat.
 func (o *outbox) giveUpOnDisk(c *dropbox.Claim, reason string) error {
 	at, err := o.mail.box.BeginGiveUp(c.Entry, reason)
 	if err != nil {
@@ -34,7 +35,7 @@ func (o *outbox) giveUpOnDisk(c *dropbox.Claim, reason string) error {
 	return o.mail.box.GiveUp(c.Entry, reason)
 }
 
-// finishGiveUp continues giving up a message after a crash.
+// finishGiveUp finishes giving up a message after a crash.
 func (o *outbox) finishGiveUp(e dropbox.Entry) error {
 	c, err := o.mail.box.Open(e)
 	if err != nil {
@@ -69,7 +70,7 @@ func (o *outbox) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	}
 	_, err := o.mail.deliver(m.From, b)
 	if errors.Is(err, dropbox.ErrNoMailbox) || errors.Is(err, dropbox.ErrName) || errors.Is(err, dropbox.ErrInvalid) {
-		return nil // the sender cannot get a message
+		return nil // the sender cannot receive messages
 	}
 	return err
 }

@@ -9,31 +9,31 @@ import (
 )
 
 // maxFirst is the maximum length, in bytes, of a first line that is shown without the
-// rest of its text.
+// text that follows it.
 const maxFirst = 240
 
 // A shown is a message in the form that people read.
 type shown struct {
 	name string // the mailbox of the speaker
-	text string // any number of lines; secrets are not masked yet
-	id   string // the id with which people can read the rest
+	text string // any number of lines, in which secrets are not masked yet
+	id   string // the id with which people can read the whole message
 }
 
-// A viewer contains what the function show needs to know about the readers.
+// A viewer contains the data about the readers that the function show needs.
 type viewer struct {
 	Names
-	mailbox string                      // of the bridge
-	self    string                      // the bridge's name there, as people type it
-	called  func(mailbox string) string // returns the name of a mailbox's owner for people
+	mailbox string                      // the bridge's mailbox
+	self    string                      // the bridge's name on the network, as people type it
+	called  func(mailbox string) string // returns the name of a mailbox's owner, as shown to people
 }
 
-// show turns a message into the text that people read.
+// show converts a message to the text that people read.
 func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	from := inLine(m.From, v)
 	n.To = inLine(n.To, v)
 	s := shown{name: from, id: m.ID}
 	if m.From == v.mailbox && n.Announces == Said && n.About != "" {
-		s.name = dropbox.Swarm // the bridge speaks under one name
+		s.name = dropbox.Swarm // the bridge always speaks under one name
 	}
 	if n.About != "" {
 		s.id = n.About
@@ -69,7 +69,7 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	default:
 		s.text = body
 		switch {
-		case m.Type == dropbox.Question && m.From == dropbox.Swarm: // a line addressed to a name does not answer it
+		case m.Type == dropbox.Question && m.From == dropbox.Swarm: // a line that begins with a name does not answer this question
 			s.text = body + "\n" + fmt.Sprintf("(answer with: %s: reply %s WORD)", v.self, s.id)
 			if m.Subject != "" {
 				s.text = m.Subject + "\n" + s.text
@@ -95,12 +95,12 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	return s
 }
 
-// inLine makes a name safe for a line: in a file that a person wrote, a name may contain
-// any text.
+// inLine makes a name safe to use in a line, because in a file that a person wrote, a
+// name can contain any text.
 func inLine(name string, c Names) string { return strings.Join(strings.Fields(c.Plain(name)), " ") }
 
-// heard takes a line that [listener.pass] composed, and returns the person's name and the
-// person's words.
+// heard parses a line that [listener.pass] composed, and returns the person's name and
+// words.
 func heard(from, line, mailbox string) (who, what string) {
 	who, what, ok := dropbox.Heard(mailbox, line)
 	if !ok || from != mailbox {
@@ -109,7 +109,7 @@ func heard(from, line, mailbox string) (who, what string) {
 	return who, what
 }
 
-// aside returns the parts in parentheses, for the end of a line.
+// aside joins the parts and puts them in parentheses, for the end of a line.
 func aside(parts ...string) string {
 	var said []string
 	for _, p := range parts {
@@ -123,8 +123,8 @@ func aside(parts ...string) string {
 	return " (" + strings.Join(said, ", ") + ")"
 }
 
-// firstLine returns the first line of a text, cut at maxFirst; more reports whether the
-// text has more.
+// firstLine returns the first line of a text, cut at maxFirst; more reports whether text
+// was left out.
 func firstLine(text string) (line string, more bool) {
 	line, rest, _ := strings.Cut(text, "\n")
 	line = strings.TrimSpace(line)

@@ -18,41 +18,41 @@ import (
 // 4 times a second.
 type State struct {
 	V  int       `json:"v"`
-	At time.Time `json:"at"` // when it was written
+	At time.Time `json:"at"` // when the state was written
 
-	// Running reports whether a bridge is running now. [ReadState] finds that out; all
-	// other fields were written by the last bridge that ran.
+	// Running reports whether a bridge is running now. [ReadState] determines this; the
+	// last bridge that ran wrote all other fields.
 	Running bool `json:"-"`
 
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since"`              // when Connected last changed
-	Why       string    `json:"why,omitempty"`      // why it is not connected; never "" while the bridge runs without a connection
-	NextTry   time.Time `json:"next_try,omitzero"`  // when the bridge tries to connect again; zero means never, or that the time is not known
+	Why       string    `json:"why,omitempty"`      // why the bridge is not connected; never "" while the bridge runs without a connection
+	NextTry   time.Time `json:"next_try,omitzero"`  // the time of the next attempt to connect; zero means never or unknown
 	Server    string    `json:"server"`             // host:port
-	Network   string    `json:"network,omitempty"`  // what the network calls itself
+	Network   string    `json:"network,omitempty"`  // the network's name for itself
 	Nick      string    `json:"nick,omitempty"`     // the bridge's current nick
 	Wanted    string    `json:"wanted,omitempty"`   // the nick that the bridge wants, if it has a different one
 	Mask      string    `json:"mask,omitempty"`     // nick!user@host as others see it
-	Account   string    `json:"account,omitempty"`  // the account that it is logged in as
+	Account   string    `json:"account,omitempty"`  // the account that the bridge is logged in as
 	Style     string    `json:"style"`              // the style in use
 	Instead   string    `json:"instead,omitempty"`  // why Style is not the requested style
-	Caps      []string  `json:"caps,omitempty"`     // capabilities in use
+	Caps      []string  `json:"caps,omitempty"`     // the capabilities in use
 	Heard     time.Time `json:"heard,omitzero"`     // all private messages up to this time are known
-	Limits    Limits    `json:"limits"`             // of the server
+	Limits    Limits    `json:"limits"`             // the server's limits
 	Channels  []Channel `json:"channels,omitempty"` // sorted
 
-	Waiting    int            `json:"waiting"`  // messages that wait to be sent
-	Unproven   int            `json:"unproven"` // sent, but not proven yet
+	Waiting    int            `json:"waiting"`  // messages waiting to be sent
+	Unproven   int            `json:"unproven"` // messages sent but not confirmed yet
 	Halted     bool           `json:"halted,omitempty"`
-	Sent       int            `json:"sent"`     // messages since the bridge began
-	Received   int            `json:"received"` // lines since the bridge began
-	Denied     int            `json:"denied"`   // orders from people who may not give them
+	Sent       int            `json:"sent"`     // messages since the bridge started
+	Received   int            `json:"received"` // lines since the bridge started
+	Denied     int            `json:"denied"`   // orders from people who are not permitted to give them
 	Masked     int            `json:"masked"`   // messages in which a secret was masked
 	Questions  []OpenQuestion `json:"questions,omitempty"`
 	Reconnects int            `json:"reconnects"`
 	LastError  string         `json:"last_error,omitempty"`
 	LastAt     time.Time      `json:"last_error_at,omitzero"`
-	Warnings   []string       `json:"warnings,omitempty"` // problems for a person to look at
+	Warnings   []string       `json:"warnings,omitempty"` // problems that a person should look at
 }
 
 // Limits are the server's limits, in bytes and lines; 0 means that the limit is unknown,
@@ -72,9 +72,9 @@ type Limits struct {
 type Channel struct {
 	Name       string    `json:"name"`
 	Joined     bool      `json:"joined"`
-	Why        string    `json:"why,omitempty"`         // why it is not joined
-	NextTry    time.Time `json:"next_try,omitzero"`     // when the bridge tries to join again, after the channel shut us out several times
-	NotRelayed string    `json:"not_relayed,omitempty"` // with the style relaymsg: why the names of the agents are in brackets here
+	Why        string    `json:"why,omitempty"`         // why the bridge is not in the channel
+	NextTry    time.Time `json:"next_try,omitzero"`     // the time of the next attempt to join, after the channel has refused several attempts
+	NotRelayed string    `json:"not_relayed,omitempty"` // with the style relaymsg: why the agents' names are in brackets in this channel
 	Topic      string    `json:"topic,omitempty"`
 	Members    []Member  `json:"members,omitempty"` // sorted by nick; at most 200
 	More       int       `json:"more,omitempty"`    // how many members are not listed
@@ -86,22 +86,23 @@ type Member struct {
 	Modes string `json:"modes,omitempty"` // "@" for an operator, "+" for a voice, "" for neither
 }
 
-// An OpenQuestion was shown, and has no answer yet.
+// An OpenQuestion is a question that was shown but has no answer yet.
 type OpenQuestion struct {
-	ID      string    `json:"id"`   // of the question
+	ID      string    `json:"id"`   // the question's id
 	From    string    `json:"from"` // the agent that asked
-	To      string    `json:"to"`   // the mailbox of the question: lead, or the bridge's
+	To      string    `json:"to"`   // the mailbox that contains the question: the lead's or the bridge's
 	Channel string    `json:"channel"`
 	At      time.Time `json:"at"`
 }
 
-// Folder returns the folder of the bridge with that name, below the daemon's folder, home.
+// Folder returns the folder of the bridge with that name. home is the daemon's folder,
+// which contains it.
 func Folder(home, bridge string) string { return filepath.Join(home, bridge) }
 
 func stateFile(dir string) string { return filepath.Join(dir, "state.json") }
 
-// ReadState reads the state of the bridge whose files are in dir: see [Folder]. If no
-// bridge ever ran, it returns the zero State.
+// ReadState reads the state of the bridge whose files are in dir; see [Folder]. If no
+// bridge has ever run, it returns the zero State.
 func ReadState(dir string) (State, error) {
 	var s State
 	data, err := os.ReadFile(stateFile(dir))
@@ -115,7 +116,7 @@ func ReadState(dir string) (State, error) {
 		return State{}, fmt.Errorf("read the bridge's state: %w", err)
 	}
 	if s.Running && !s.Connected && s.Why == "" {
-		s.Why = "the server has not let it in yet" // the first attempt to connect is still running
+		s.Why = "the server has not let it in yet" // the first attempt to connect is still in progress
 	}
 	return s, nil
 }
@@ -138,7 +139,7 @@ var ErrRunning = errors.New("another process is the bridge of this project")
 func lockFile(dir string) string { return filepath.Join(dir, "lock") }
 
 // lock makes this process the only bridge of the project, until release is called or the
-// process ends. The error is [ErrRunning] when another process is the bridge.
+// process ends. The error is [ErrRunning] if another process is the bridge.
 func lock(home, dir string) (release func() error, err error) {
 	if err := discovery.MakeHome(home); err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
@@ -150,7 +151,8 @@ func lock(home, dir string) (release func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
 	}
-	// A process that reads the state briefly holds a shared lock, so retry for a second.
+	// A process that is reading the state holds a shared lock for a moment, so retry for
+	// up to a second.
 	for patience := time.Now().Add(time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {

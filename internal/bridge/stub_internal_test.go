@@ -10,9 +10,9 @@ import (
 )
 
 // A stubLink is a link to a network without servers. It interprets names and text as IRC
-// does. Its fields contain the other answers that a test needs.
+// does. Its fields contain other results that a test needs.
 type stubLink struct {
-	Link // nil: a call that the test does not expect panics
+	Link // nil, so an unexpected call panics
 	addr string
 
 	usable, sound bool
@@ -51,14 +51,14 @@ func (l *stubLink) Vouched() string                                           { 
 func (*stubLink) Shut(string) string                                          { return "" }
 func (*stubLink) Remedy(string) Remedy                                        { return AnyRemedy }
 
-// stubRooms are the channels of a stub.
+// stubRooms implements the channel methods of a stubLink.
 type stubRooms struct{ *stubLink }
 
 func (stubRooms) Shut(string) string                  { return "" }
 func (stubRooms) MaySay(string, bool) bool            { return true }
 func (stubRooms) SetTopic(_, _ string, _ func(error)) {}
 
-// Ours reports whether a name is that of the bridge or of the agent coder, which are
+// Ours reports whether a name belongs to the bridge or to the agent coder, which are both
 // connected.
 func (*stubLink) Ours(name string) bool {
 	return slices.ContainsFunc([]string{"swarm", "coder"}, func(n string) bool { return irc.ASCII.Same(n, name) })

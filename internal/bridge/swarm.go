@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A Swarm is the part of the daemon that the bridge needs for people's orders. It is
-// called from several goroutines. The bridge shows the errors of a Swarm to people, so
-// each error is written for people, with the next step on a second line.
+// A Swarm is the part of the daemon that the bridge uses to carry out people's orders. It
+// is called from several goroutines. The bridge shows the errors from a Swarm to people,
+// so each error must be readable for people, with the next step on a second line.
 type Swarm interface {
-	// Status returns the status of an agent, or of all agents when agent is "", as lines
-	// for people.
+	// Status returns the status of an agent, or of all agents if agent is "", as lines
+	// that people can read.
 	Status(ctx context.Context, agent string) (string, error)
 
 	// Held returns one line that explains why a message for an agent is waiting for
@@ -19,8 +19,8 @@ type Swarm interface {
 	Held(ctx context.Context, agent string) (string, error)
 
 	// Steer carries out a person's order, and returns the outcome in one line. by names the
-	// person for the journal, as in "ann on IRC", and for Halt also gives the reason: "ann
-	// on IRC: the disk is full". Halt and Unhalt have no agent.
+	// person for the journal, as in "ann on IRC". For Halt, it also contains the reason, as
+	// in "ann on IRC: the disk is full". For Halt and Unhalt, agent is empty.
 	Steer(ctx context.Context, order Order, agent, by string) (string, error)
 }
 
@@ -36,5 +36,5 @@ const (
 	Unhalt Order = "unhalt"
 )
 
-// commandPatience is the longest time that the daemon may take for an order.
+// commandPatience is the timeout for an order to the daemon.
 const commandPatience = 10 * time.Second

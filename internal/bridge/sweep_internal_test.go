@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A message stays in cur/ without an owner when the disk refuses to put it back, to file it
-// or to give it up. The next sweep continues with it. It does not touch open questions and
-// messages that are being sent.
+// If a disk error prevents a message from being put back, filed or given up, the message
+// stays in cur/ without an owner. The next sweep continues with such a message. It does not
+// touch open questions or messages that are being sent.
 func TestSweepTakesUpWhatWasLeft(t *testing.T) {
 	r, log := newListener(t, "127.0.0.1", Options{})
 	ok := func(err error) {

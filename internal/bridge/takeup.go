@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// takeUp continues with messages in cur/ that have no owner: after a crash, and after the
-// disk refused their last step.
+// takeUp continues with messages in cur/ that have no owner. Such messages exist after a
+// crash, or if their last disk operation failed.
 func (o *outbox) takeUp() error {
 	receipts, err := o.mail.box.Receipts()
 	if err != nil {
@@ -19,7 +19,7 @@ func (o *outbox) takeUp() error {
 	}
 	for _, e := range receipts {
 		if o.flights[e.ID] != nil {
-			continue // it is being filed
+			continue // the message is being filed
 		}
 		if err := o.mail.box.Finish(e); err != nil {
 			return err
@@ -43,7 +43,7 @@ func (o *outbox) takeUp() error {
 	}
 	for _, e := range claimed {
 		if o.flights[e.ID] != nil || o.questions.isOpen(e.ID) {
-			continue // on its way, or shown and waiting for its answer
+			continue // in flight, or a question that was shown and is waiting for its answer
 		}
 		if _, err := o.mail.box.PutBack(e, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
 			return err
@@ -54,7 +54,7 @@ func (o *outbox) takeUp() error {
 
 func joinedFile(dir string) string { return filepath.Join(dir, "joined.json") }
 
-// readJoined reads the channels that people asked for, besides those in the options.
+// readJoined reads the channels that people asked for, which are not in the options.
 func readJoined(dir string) ([]string, error) {
 	data, err := os.ReadFile(joinedFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func readJoined(dir string) ([]string, error) {
 	}
 	var names []string
 	if err := json.Unmarshal(data, &names); err != nil {
-		return nil, nil // the file is damaged; the next message for a channel joins it again
+		return nil, nil // the file is damaged, but the bridge rejoins a channel when it has a message for it
 	}
 	return names, nil
 }

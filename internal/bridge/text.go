@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// clip cuts a text after at most the given number of bytes, and marks the cut.
+// clip shortens a text to at most the given number of bytes, and marks the cut.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -16,10 +16,12 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + " …"
 }
 
-// tabStop is the greatest width of a tab, in columns: a phone's screen has few columns.
+// tabStop is the maximum width of a tab, in columns. It is small because a phone's screen
+// has few columns.
 const tabStop = 4
 
-// withoutTabs replaces tabs with spaces: clients show a tab as a symbol, or as nothing.
+// withoutTabs replaces tabs with spaces, because chat programs show a tab as a symbol or
+// not at all.
 func withoutTabs(text string) string {
 	if !strings.Contains(text, "\t") {
 		return text
@@ -41,7 +43,7 @@ func withoutTabs(text string) string {
 	return b.String()
 }
 
-// withoutBlank drops empty lines: a chat cannot send them.
+// withoutBlank removes empty lines, because a chat network cannot send them.
 func withoutBlank(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(text, "\n") {
@@ -56,21 +58,22 @@ func withoutBlank(text string) string {
 	return b.String()
 }
 
-// leastRead is the length of the shortest part of a message's id that is enough when the
-// bridge's name is left out. A shorter part may be an ordinary word, as in "read this". Only
-// the id of an open question may be shorter.
+// leastRead is the minimum length of a partial message id in an order without the bridge's
+// name. A shorter part could be an ordinary word, as in "read this". Only the id of an open
+// question can be shorter.
 const leastRead = 6
 
-// bareID removes the punctuation around an id that people typed, and makes it lower case.
+// bareID removes the punctuation around an id that a person typed, and converts the id to
+// lower case.
 func bareID(id string) string { return strings.ToLower(strings.Trim(id, ":,;.()\"'…")) }
 
-// topicLine turns a text into a topic: one line without secrets.
+// topicLine converts a text to a topic, which is a single line without secrets.
 func topicLine(c Names, mask func(string) string, text string) string {
 	return mask(strings.Join(strings.Fields(c.Plain(text)), " "))
 }
 
-// sameChannel reports whether two names mean the same channel.
+// sameChannel reports whether two names denote the same channel.
 func sameChannel(c Names, a, b string) bool { return c.Same(a, b) || strings.EqualFold(a, b) }
 
-// idParts tells a person which parts of an id are enough.
+// idParts tells a person how much of an id is enough.
 var idParts = fmt.Sprintf(" At least %d characters from the beginning or the end of an id are enough.", dropbox.MinIDPart)

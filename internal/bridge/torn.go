@@ -10,25 +10,25 @@ import (
 type spoken struct {
 	at     time.Time
 	agents []string
-	long   bool      // it was about as long as the longest line on the network
-	told   time.Time // when they were told that the rest is lost
+	long   bool      // the line was about as long as the longest possible line on the network
+	told   time.Time // when the person was last told that the rest of their text is lost
 }
 
-// Text that is pasted, or too long for one line, comes as several lines. A line that
-// follows the last one within pastedWithin is part of such a text, because no person
-// types that fast. After a full line the limit is tornWithin, because a client may delay
-// the next line.
+// Text that is pasted or too long for one line arrives as several lines. A line that
+// arrives within pastedWithin of the previous one is part of such a text, because no
+// person types that fast. After a full line the limit is tornWithin, because a client may
+// delay the next line.
 const (
 	pastedWithin = 500 * time.Millisecond
 	tornWithin   = 5 * time.Second
-	fullLine     = 350         // bytes; clients cut lines early, to leave room for names that they do not know
+	fullLine     = 350         // bytes; chat programs cut lines early to leave room for names that they do not know
 	tornAgain    = time.Minute // without a pause, two programs could answer each other endlessly
 )
 
 // noteSpoken records that a person has spoken to agents in a channel.
 func (r *notices) noteSpoken(t Text, agents []string, now time.Time) {
 	if t.Private {
-		return // in a private conversation the bridge answers a line that names no agent
+		return // in a private conversation, the bridge answers every line that names no agent
 	}
 	if r.spoken == nil || len(r.spoken) >= 256 {
 		r.spoken = map[string]spoken{}
@@ -39,9 +39,9 @@ func (r *notices) noteSpoken(t Text, agents []string, now time.Time) {
 
 func (r *notices) spokenKey(t Text) string { return r.link.Fold(t.Target + " " + t.Nick) }
 
-// tellTorn tells a person, at most once in tornAgain, that the rest of their text reaches
-// no agent because it came as a separate line that names none. The buffer keeps that
-// line.
+// tellTorn tells a person, at most once per tornAgain, that the rest of their text
+// reaches no agent because it arrived as a separate line that names no agent. The buffer
+// keeps that line.
 func (r *notices) tellTorn(t Text, now time.Time) {
 	key := r.spokenKey(t)
 	s, ok := r.spoken[key]
@@ -53,7 +53,7 @@ func (r *notices) tellTorn(t Text, now time.Time) {
 		return
 	}
 	if first, _, _ := strings.Cut(strings.TrimSpace(t.Body), " "); strings.HasSuffix(first, ":") || strings.HasSuffix(first, ",") {
-		return // it is for another agent
+		return // the line is for another agent
 	}
 	s.told = now
 	r.spoken[key] = s

@@ -103,7 +103,7 @@ exec %[2]s "$@"
 }
 
 // contextOf counts the characters in the parts of a request that a model reads (tools,
-// system prompts and messages). It also counts the request's tools that are ours.
+// system prompts and messages). ours is the number of our tools in the request.
 func contextOf(t testing.TB, body []byte) (characters, ours int) {
 	t.Helper()
 	type block struct{ Text string }

@@ -261,8 +261,8 @@ func (f *refusing) check() bool {
 	return len(f.seen) == len(f.rows)
 }
 
-// record writes what the clients printed in their first turns into testdata, one file for
-// each row. It shortens the init line and drops the lines that say nothing about errors.
+// record writes the output of the clients' first turns to testdata, one file per row. It
+// shortens the init line and drops the lines that are unrelated to errors.
 func (f *refusing) record() {
 	f.t.Helper()
 	version := claude.Oldest

@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// An agent that prints its environment and says its token does not leak the token:
+// An agent that prints its environment and repeats its token does not leak the token: the
 // receipt, answer, ledger, logs, window, mail sent with its tools, board and commits
-// contain a mark instead of the token. Only the client's stream is unchanged.
+// contain a placeholder instead of the token. Only the client's stream still contains the
+// token.
 func TestNoTokenIsWritten(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, `  coder:
     role: coder
@@ -104,10 +105,10 @@ func TestNoTokenIsWritten(t *testing.T) {
 	}
 }
 
-// branch returns the log of the audit trail.
+// branch returns the log of the audit trail's branch.
 func (p *project) branch() string {
 	cmd := exec.Command("git", "log", "--format=%B", "dead-drop", "--")
 	cmd.Dir, cmd.Env = p.dir, p.env
-	out, _ := cmd.Output() // the branch may not exist yet
+	out, _ := cmd.Output() // the branch may not exist at this point
 	return string(out)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The real client finds and lists the skill that init --skill makes.
+// The real client finds and lists the skill that init --skill creates.
 func TestTheSkillIsListed(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {role: coder}\n")
 	p.swarm("init", "--skill")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An urgent message arrives while the real client runs Bash in a turn. The turn's result
-// answers the message, which needs no separate turn.
+// An urgent message arrives while the real client is running Bash in a turn. The result
+// of that turn also answers the message, which needs no separate turn.
 func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"bash","match":{"last_user_contains":"the long task"},"times":1,"content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5; do sleep 1; done"}}}]},
@@ -27,8 +27,9 @@ func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
 	}
 }
 
-// A turn is aborted just as its client asks the model for the first time. The turn counts
-// as done only if the verb says so, and the trace and the dead letters agree with the verb.
+// A turn is aborted while its client sends its first request to the model. The turn counts
+// as done only if the abort command says so, and the trace and the dead letters agree with
+// the command.
 func TestAbortAtTheFirstRequest(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"bash","times":-1,"match":{"last_user_contains":"the long task"},"delay_ms":1000,

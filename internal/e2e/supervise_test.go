@@ -17,13 +17,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// again is a call of a command that takes 0.7 s and always fails in the same way.
+// again is a tool call with a command that takes 0.7 s and always fails in the same way.
 const again = `{"tool_use":{"name":"Bash","input":{"command":"timeout 0.7 yes >/dev/null"}}}`
 
-// An agent that runs the same command again and again gets a whisper in its turn, then a
-// stronger one, and then waits for a person. The person is told once on IRC, by a webhook,
-// in the inbox and on the event list. The turn ends by itself, and a person on IRC lets
-// the agent continue.
+// An agent that keeps running the same command gets a whisper in its turn, then a stronger
+// one, and is finally paused until a person responds. The person gets one notice each on
+// IRC, from a webhook, in the inbox and in the event list. The turn ends normally, and a
+// person on IRC resumes the agent.
 func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	addr, posts := irctest.Ngircd(t, irctest.Unlimited), receive(t)
 	p := newProject(t, `{"replies":[
@@ -93,7 +93,7 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	}
 }
 
-// The daemon is killed after a whisper that came too late for the turn to read. The next
+// The daemon is killed after a whisper that was too late to be read in the turn. The next
 // daemon shows the whisper once, at the beginning of the next prompt.
 func TestAWhisperSurvivesTheDaemon(t *testing.T) {
 	p := newProject(t, `{"replies":[
@@ -120,7 +120,7 @@ func TestAWhisperSurvivesTheDaemon(t *testing.T) {
 	}
 }
 
-// A receiver stores what webhooks post to it.
+// A receiver stores the posts that it gets from webhooks.
 type receiver struct {
 	url string
 
@@ -156,13 +156,13 @@ func (r *receiver) all() []string {
 	return slices.Clone(r.bodies)
 }
 
-// with counts the posts that contain a text.
+// with counts the posts that contain the given text.
 func (r *receiver) with(text string) int {
 	return len(slices.DeleteFunc(r.all(), func(body string) bool { return !strings.Contains(body, text) }))
 }
 
-// A whisper waits for an agent whose session a person runs. The session gets the whisper
-// once, with its next prompt.
+// A whisper is stored for an agent whose session is run by a person. The session gets the
+// whisper once, with its next prompt.
 func TestAWhisperReachesAnAttachedSession(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"hello","times":-1,"text":"Hello to you."}]}`, pair)
 	p.swarm("attach", "--as", "ada", "--way", "plugin")
@@ -181,7 +181,7 @@ func TestAWhisperReachesAnAttachedSession(t *testing.T) {
 	}
 }
 
-// said returns everything that a person has seen in a channel.
+// said returns all text that a person has seen in a channel.
 func (p *person) said(channel string) string {
 	p.t.Helper()
 	data, err := os.ReadFile(filepath.Join(p.dir, channel, "out"))

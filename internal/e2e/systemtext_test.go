@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A changed system prompt reaches an agent with a session in its next turn. This applies to
-// a process that resumes the session, to a process that replaces a waiting client, and to
-// the first turn after a restart of the daemon.
+// An agent that has a session gets a changed system prompt in its next turn. This applies
+// to a process that resumes the session, to a process that replaces a waiting client, and
+// to the first turn after a restart of the daemon.
 func TestAChangedSystemTextReachesAResumedAgent(t *testing.T) {
 	for _, linger := range []string{"0s", "10m"} {
 		t.Run("linger "+linger, func(t *testing.T) {

@@ -55,7 +55,7 @@ func TestAFileCopiedByHandIsDoneLikeAnyOther(t *testing.T) {
 }
 
 func TestARetryAfterAFailedTurnReallyRuns(t *testing.T) {
-	// After a 400 without a known cause 2.1.330 retries up to five times, each time with
+	// After a 400 without a known cause, 2.1.330 retries up to five times, each time with
 	// fewer of the API's beta features.
 	p := newProject(t, `{"replies":[
 		{"name":"second","match":{"last_user_contains":"begun before"},"text":"Built at the second try."},
@@ -92,7 +92,7 @@ func TestAReviewerCannotWriteAndTheAnswerSaysSo(t *testing.T) {
 }
 
 func TestAnAgentSendsToAnotherAndWakesIt(t *testing.T) {
-	for _, agent := range []string{"coder", "reviewer"} { // the reviewer's allowed tools do not include Bash, but sending is allowed anyway
+	for _, agent := range []string{"coder", "reviewer"} { // the reviewer's allowed tools do not include Bash, but it can send nevertheless
 		t.Run(agent, func(t *testing.T) {
 			other := map[string]string{"coder": "reviewer", "reviewer": "coder"}[agent]
 			p := newProject(t, fmt.Sprintf(`{"replies":[
@@ -138,7 +138,7 @@ func TestTwoAgentsInOneFolderKeepTheirSessions(t *testing.T) {
 		b := p.send("tester", fmt.Sprintf("tester's task %d", n))
 		p.receipt("coder", a)
 		p.receipt("tester", b)
-		if n == 4 { // the sessions are resumed after a restart, too
+		if n == 4 { // the sessions are also resumed after a restart
 			p.swarm("stop")
 			p.start()
 		}
@@ -216,9 +216,9 @@ const sleeper = `{"replies":[
 	{"name":"sleep","match":{"last_user_contains":"Wait for it","not_contains":"begun before"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo $$ > sleeping; exec sleep 600","timeout":600000}}}]},
 	{"name":"again","match":{"last_user_contains":"begun before"},"text":"Done now."}]}`
 
-// After the first SIGTERM the daemon waits for the turn. The second SIGTERM ends the turn,
-// even in the middle of a command: no process is left, and the message waits without a
-// counted failure.
+// After the first SIGTERM, the daemon waits for the turn to end. The second SIGTERM ends
+// the turn, even in the middle of a command: no process remains, and the message stays in
+// the mailbox without a counted failure.
 func TestSIGTERMDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)
 	p.start()
@@ -252,8 +252,8 @@ func TestSIGTERMDuringABashTool(t *testing.T) {
 	}
 }
 
-// A SIGTERM to the CLI alone leaves the CLI's command running in a separate session. The
-// command is ended with the turn, and the message is retried.
+// If only the CLI gets a SIGTERM, its command continues to run in a separate session. The
+// daemon kills the command when the turn ends, and the message is retried.
 func TestSIGTERMOfTheCLIDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)
 	p.start()

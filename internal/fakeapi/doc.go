@@ -1,6 +1,6 @@
-// Package fakeapi is a Messages API that answers only from a scenario. With it the real
-// Claude Code program runs whole turns, with tools, MCP, hooks, sessions, compaction and
-// errors, without a network and without a key. It was checked with version 2.1.197.
+// Package fakeapi is a Messages API that answers only from a scenario. It lets the real
+// Claude Code program run complete turns, with tools, MCP, hooks, sessions, compaction
+// and errors, without a network or a key. It has been checked with version 2.1.197.
 //
 //	                    +-- replies, the first that matches and has uses left
 //	request --> kind ---+-- compact, side    (the client's own small requests)
@@ -8,7 +8,7 @@
 //
 // # Use
 //
-// In a test, serve a [Server] with [net/http/httptest]; elsewhere call [Listen]. Then
+// In a test, serve a [Server] with [net/http/httptest]; elsewhere, call [Listen]. Then
 // start the client with its own HOME, a dummy key and
 //
 //	ANTHROPIC_BASE_URL=<url>  ANTHROPIC_API_KEY=sk-ant-test-0000
@@ -35,9 +35,9 @@
 //	}
 //
 // Replies without a match are played in order. A reply with a match and "times": -1 is a
-// rule: it answers every request that matches. Unknown keys are errors. Besides replies,
-// compact, side and fallback, a scenario may have count_tokens (the fixed answer of that
-// endpoint) and headers (added to every reply).
+// rule: it answers every request that matches. Unknown keys are errors. In addition to
+// replies, compact, side and fallback, a scenario can have count_tokens (the fixed answer
+// of that endpoint) and headers (added to every reply).
 //
 // The keys of a reply, all of them optional:
 //
@@ -70,7 +70,7 @@
 //	stall_after_events,  hang in the middle of the stream
 //	stall_ms
 //
-// The conditions of a match; every one that is set must hold:
+// The conditions of a match, of which all that are set must be true:
 //
 //	kind                 main (default), compact, side, quota, or any
 //	last_user_contains,  on the text of the last user message, without the
@@ -87,22 +87,22 @@
 //	min_messages,        length of the message list
 //	max_messages
 //
-// A text may use {{last_user}}, {{tool_result}}, {{messages}}, {{n}}, {{model}}. Texts and
-// tool inputs may use {{match}}, the text that the first group of last_user_regexp
-// matched.
+// A text can contain {{last_user}}, {{tool_result}}, {{messages}}, {{n}} and {{model}}.
+// Texts and tool inputs can contain {{match}}, the text that the first group of
+// last_user_regexp matched.
 //
 // # Endpoints
 //
 // POST /v1/messages, streaming or not; POST /v1/messages/count_tokens; GET /v1/models;
-// HEAD or GET / (the client's probe). For a test in another process: GET
+// HEAD or GET / (the client's probe). A test in another process can use GET
 // /__fakeapi/stats, and POST /__fakeapi/scenario, which replaces the scenario and resets
 // the counts of used replies.
 //
 // # Provoking a compaction
 //
-// By size: use the settings {"autoCompactWindow": 100000} (a smaller window does not work),
-// two earlier turns, a reply with "context_tokens": 68000, and one more prompt. The client
-// compacts before it answers that prompt, because the limit is the window minus 33,000. By
-// refusal: use one reply with status 400 whose error_message begins with "prompt is too
-// long".
+// To provoke it by size, use the settings {"autoCompactWindow": 100000} (a smaller window
+// does not work), two earlier turns, a reply with "context_tokens": 68000, and one more
+// prompt. The client compacts before it answers that prompt, because the limit is the
+// window minus 33,000. To provoke it by refusal, use one reply with status 400 whose
+// error_message begins with "prompt is too long".
 package fakeapi

@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// load reads a scenario that must be valid.
+// load reads a scenario and fails the test if it is invalid.
 func load(t *testing.T, script string) *fakeapi.Scenario {
 	t.Helper()
 	sc, err := fakeapi.Load(strings.NewReader(script))
@@ -29,7 +29,7 @@ func load(t *testing.T, script string) *fakeapi.Scenario {
 	return sc
 }
 
-// serve plays script until the test ends.
+// serve runs a server that plays script until the test ends.
 func serve(t *testing.T, script string) (*fakeapi.Server, string) {
 	t.Helper()
 	s := fakeapi.New(load(t, script), nil)
@@ -38,8 +38,8 @@ func serve(t *testing.T, script string) (*fakeapi.Server, string) {
 	return s, srv.URL
 }
 
-// ask posts a Messages request and returns the answer. err says why there is no complete
-// answer.
+// ask posts a Messages request and returns the answer. err is the reason if the answer is
+// incomplete.
 func ask(t *testing.T, url, body string) (status int, answer string, err error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", url+"/v1/messages?beta=true", strings.NewReader(body))
@@ -57,7 +57,7 @@ func ask(t *testing.T, url, body string) (status int, answer string, err error) 
 	return resp.StatusCode, string(out), err
 }
 
-// says returns a request whose last user message says text.
+// says returns a request whose last user message is text.
 func says(text string, stream bool) string {
 	return request(stream, map[string]any{"role": "user", "content": []any{
 		map[string]any{"type": "text", "text": "<system-reminder>\nB everywhere\n</system-reminder>\n"},
@@ -168,7 +168,7 @@ func TestStreamAndWholeSayTheSame(t *testing.T) {
 	if want.StopReason != "tool_use" || want.Usage.CacheReadInputTokens != 4990 {
 		t.Errorf("stop %q usage %+v", want.StopReason, want.Usage)
 	}
-	// The ids and {{n}} contain the request's number, which differs between the two
+	// The ids and {{n}} depend on the request's number, which differs between the two
 	// requests.
 	norm := strings.NewReplacer("000001", "N", "000002", "N", "žluť 1", "žluť N", "žluť 2", "žluť N").Replace
 	if g, w := norm(fmt.Sprint(got)), norm(fmt.Sprint(want.Content)); g != w {
@@ -181,7 +181,7 @@ func TestStreamAndWholeSayTheSame(t *testing.T) {
 	}
 }
 
-// The text that a regular expression matches can become an argument of a tool.
+// The text that a regular expression matches can be used as a tool argument.
 func TestMatchIsFilledIn(t *testing.T) {
 	_, url := serve(t, `{"replies":[{"match":{"last_user_regexp":"read (.*)!"},"text":"{{match}}?","content":[
 		{"tool_use":{"name":"Read","input":{"file":"{{match}}","n":2}}}]}]}`)
@@ -406,8 +406,8 @@ func TestLogError(t *testing.T) {
 	}
 }
 
-// In a long run the server keeps only the newest requests, up to a limit on their number
-// and one on their size.
+// In a long run, the server keeps only the newest requests, up to a maximum number and a
+// maximum total size.
 func TestRequestsAreBounded(t *testing.T) {
 	s := fakeapi.New(load(t, `{"fallback":{"text":"x"}}`), nil)
 	post := func(body string) {
@@ -500,15 +500,15 @@ func TestListenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The answer to every request that does not ask for a stream is a message or an API
-// error, as JSON in both cases.
+// The answer to a request that does not ask for a stream is always a message or an API
+// error, both as JSON.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(says("hello", false)))
 	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","content":[{}]}]}]}`))
 	f.Add([]byte(`{"messages":[{"role":"user","content":7}],"tools":[{}],"system":[]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if bytes.Contains(bytes.ToLower(body), []byte("stream")) {
-			return // a stream is not one JSON text
+			return // a stream is not a single JSON text
 		}
 		sc := load(t, `{"replies":[{"match":{"last_user_regexp":"a+","tool_offered":"Bash"},"text":"{{last_user}}"}]}`)
 		w := httptest.NewRecorder()

@@ -21,8 +21,9 @@ func cut(w http.ResponseWriter, reset bool) {
 	conn.Close()
 }
 
-// refuse sends an HTTP error. A raw body of r is sent unchanged. Otherwise the type and the
-// text are those of r, or else those that the real API uses for the status.
+// refuse sends an HTTP error. If r has a raw body, it is sent unchanged. Otherwise the
+// error type and text are those of r, and default to those that the real API uses for the
+// status.
 func refuse(w http.ResponseWriter, r *Refusal) {
 	if r.RawBody != "" {
 		w.WriteHeader(orElse(r.Status, http.StatusOK))
@@ -40,7 +41,7 @@ func refuse(w http.ResponseWriter, r *Refusal) {
 	})
 }
 
-// apiErrors are the error types and texts of the Messages API.
+// apiErrors contains the error types and texts of the Messages API.
 var apiErrors = map[int]struct{ kind, message string }{
 	400: {"invalid_request_error", ""},
 	401: {"authentication_error", "invalid x-api-key"},
@@ -57,7 +58,7 @@ var apiErrors = map[int]struct{ kind, message string }{
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v) // only a client that has hung up makes this fail
+	json.NewEncoder(w).Encode(v) // fails only if the client has hung up
 }
 
 // orElse returns v, or def if v is zero.

@@ -10,9 +10,9 @@ import (
 )
 
 // Listen serves s on addr (port 0 means any free port) until ctx is done, and returns the
-// base URL at once. The caller must call wait; several goroutines may call it. wait
-// returns when the server has stopped and its answers have ended. Its error is nil if ctx
-// stopped the server.
+// base URL immediately. The caller must call wait; several goroutines may call it. wait
+// returns after the server has stopped and all its answers have ended. Its error is nil
+// if ctx stopped the server.
 func Listen(ctx context.Context, addr string, s *Server) (url string, wait func() error, err error) {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -27,8 +27,8 @@ func serve(ctx context.Context, ln net.Listener, s *Server) error {
 	srv := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: 30 * time.Second,
-		// An answer that waits or stalls ends when ctx is done, not after its scripted
-		// delay.
+		// An answer that is delayed or stalled ends when ctx is done, not after its
+		// scripted delay.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	served := make(chan error, 1)

@@ -20,15 +20,15 @@ type Request struct {
 	Body   []byte            `json:"-"`       // logged as body, or as raw_body if it is not JSON
 }
 
-// Limits for the requests that a Server keeps for [Server.Requests]. It always keeps the
-// newest request, whatever its size.
+// These are the limits for the requests that a Server keeps for [Server.Requests]. It
+// always keeps the newest request, regardless of its size.
 const (
 	keepRequests = 256
 	keepBytes    = 8 << 20
 )
 
-// Requests returns the newest requests, oldest first: at most 256, and at most 8 MiB of
-// bodies unless the newest one has more. The bodies must not be changed.
+// Requests returns the newest requests, oldest first: at most 256, with at most 8 MiB of
+// bodies unless the newest one alone is larger. The caller must not modify the bodies.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,8 +50,8 @@ func newRequest(r *http.Request, n int) *Request {
 	return got
 }
 
-// keep stores the request and logs it before the answer is sent, so a test that has the
-// answer finds the request in [Server.Requests].
+// keep stores the request and logs it before the answer is sent, so a test that has
+// received the answer finds the request in [Server.Requests].
 func (s *Server) keep(got *Request, kind Kind, reply string, status int) {
 	got.Kind, got.Reply, got.Status = kind, reply, status
 	s.mu.Lock()

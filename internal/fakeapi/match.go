@@ -53,7 +53,7 @@ func (m *Match) found(q *query) string {
 }
 
 // choose returns the reply to q and its index in the list, or -1 if it is not in the list.
-// used says how many times each reply in the list has been used.
+// used contains the number of times that each reply in the list has been used.
 func (s *Scenario) choose(q *query, used []int) (*Reply, int) {
 	for i := range s.Replies {
 		r := &s.Replies[i]

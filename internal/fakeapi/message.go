@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// message is a reply with all texts filled in.
+// message is a reply whose placeholders are all replaced.
 type message struct {
 	id     string
 	model  string
@@ -23,10 +23,10 @@ type message struct {
 type filled struct {
 	body, start        map[string]any
 	kind, field, value string
-	signature          string // of a thinking block, which a stream sends as one more delta
+	signature          string // signature of a thinking block, which a stream sends as an extra delta
 }
 
-// newMessage makes the message with which rep answers the nth request.
+// newMessage makes the message that answers the nth request with rep.
 func newMessage(rep *Reply, q *query, n int) *message {
 	m := &message{id: fmt.Sprintf("msg_fake_%06d", n), model: q.model, stop: rep.StopReason}
 	content := rep.Content
@@ -102,7 +102,7 @@ func (b *Block) fill(text *strings.Replacer, found string, n, i int) filled {
 	return textBlock(text.Replace(b.Text))
 }
 
-// atOnce returns a block that a stream sends at once.
+// atOnce returns a block that a stream sends in one piece.
 func atOnce(body map[string]any) filled { return filled{body: body, start: body} }
 
 func textBlock(text string) filled {
@@ -113,7 +113,7 @@ func textBlock(text string) filled {
 	}
 }
 
-// json returns the message as one object, for a request that does not stream.
+// json returns the message as one object, for a request that does not ask for a stream.
 func (m *message) json() map[string]any {
 	content := make([]map[string]any, 0, len(m.blocks))
 	for _, b := range m.blocks {

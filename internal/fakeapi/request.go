@@ -10,16 +10,16 @@ import (
 	"sync"
 )
 
-// Kind is the kind of a request. It separates the client's own small requests, which must
-// not use up the script, from the others.
+// Kind is the kind of a request. It distinguishes the client's own small requests, which
+// must not use up the script, from the others.
 type Kind string
 
 // The kinds. The last four are for endpoints other than /v1/messages, and for requests that
 // cannot be parsed (Unknown). No reply matches them.
 const (
 	Main    Kind = "main"    // a turn of the conversation, or of a sub-agent
-	Compact Kind = "compact" // the client wants a summary of the conversation
-	Side    Kind = "side"    // a small task of the client's own, such as a title
+	Compact Kind = "compact" // the client requests a summary of the conversation
+	Side    Kind = "side"    // the client does a small task for itself, such as finding a title
 	Quota   Kind = "quota"   // a probe: one word, one token
 
 	CountTokens Kind = "count_tokens"
@@ -28,7 +28,7 @@ const (
 	Unknown     Kind = "unknown"
 )
 
-const anyKind Kind = "any" // only in a Match
+const anyKind Kind = "any" // valid only in a Match
 
 func (k Kind) known() bool {
 	switch k {
@@ -38,14 +38,14 @@ func (k Kind) known() bool {
 	return false
 }
 
-// query contains the parts of a request that matching needs, parsed once.
+// query contains the parts of a request that are needed for matching, parsed once.
 type query struct {
 	kind      Kind
 	model     string
 	stream    bool
 	messages  int
 	system    string
-	text      string // of the last user message, without reminders
+	text      string // text of the last user message, without reminders
 	result    string // tool results in the last user message
 	hasResult bool
 	tools     map[string]bool
@@ -53,7 +53,7 @@ type query struct {
 	header    http.Header
 }
 
-// These match text that Claude Code 2.1.197 writes into its requests.
+// These match text that Claude Code 2.1.197 puts in its requests.
 var (
 	reminder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>\s*`) })
 	sideTask = sync.OnceValue(func() *regexp.Regexp {
@@ -135,11 +135,11 @@ func flatten(content json.RawMessage) (text, result string, hasResult bool) {
 	return strings.Join(texts, "\n"), strings.Join(results, "\n"), len(results) > 0
 }
 
-// maxBody bounds the body of a request, in bytes.
+// maxBody is the maximum size of a request body, in bytes.
 const maxBody = 64 << 20
 
-// readBody reads the body, which the client may have compressed. A body above
-// maxBody is an error.
+// readBody reads the body, which the client may have compressed. It returns an error if
+// the body is larger than maxBody.
 func readBody(r *http.Request) ([]byte, error) {
 	src := http.MaxBytesReader(nil, r.Body, maxBody)
 	if r.Header.Get("Content-Encoding") != "gzip" {

@@ -12,7 +12,7 @@ import (
 // change after a [Server] has begun to play it.
 type Scenario struct {
 	Replies     []Reply           `json:"replies"`
-	Fallback    *Reply            `json:"fallback"` // for a main request that no reply matched
+	Fallback    *Reply            `json:"fallback"` // answers a main request that no reply matches
 	Side        *Reply            `json:"side"`
 	Compact     *Reply            `json:"compact"`
 	CountTokens int               `json:"count_tokens"`
@@ -20,11 +20,11 @@ type Scenario struct {
 }
 
 // Reply is one scripted answer: a message, or an HTTP error if Status or RawBody is set.
-// It also says how fast and with which faults the answer is delivered.
+// It also specifies the speed of the delivery and its faults.
 type Reply struct {
 	Name  string `json:"name"`
 	Match *Match `json:"match"`
-	Times int    `json:"times"` // requests that the reply may answer: 0 means 1, below 0 no limit
+	Times int    `json:"times"` // number of requests that the reply can answer; 0 means 1, and a negative number means no limit
 
 	Text          string  `json:"text"`
 	Content       []Block `json:"content"`
@@ -37,7 +37,7 @@ type Reply struct {
 }
 
 // Refusal is an HTTP error that is sent instead of a message. ErrorType and ErrorMessage
-// also apply to an error event in mid-stream.
+// also apply to an error event in the middle of a stream.
 type Refusal struct {
 	Status       int    `json:"status"`
 	ErrorType    string `json:"error_type"`
@@ -45,8 +45,8 @@ type Refusal struct {
 	RawBody      string `json:"raw_body"`
 }
 
-// Delivery says how to send a reply: when, in which pieces, and with which faults. Events
-// are counted from 1; 0 means never.
+// Delivery specifies how to send a reply: when, in which pieces, and with which faults.
+// Events are counted from 1; 0 means never.
 type Delivery struct {
 	Headers          map[string]string `json:"headers"`
 	DelayMS          int               `json:"delay_ms"`
@@ -91,7 +91,7 @@ type Usage struct {
 	CacheReadInputTokens     int `json:"cache_read_input_tokens"`
 }
 
-// Match says which requests a reply may answer.
+// Match specifies which requests a reply can answer.
 type Match struct {
 	Kind               Kind              `json:"kind"`
 	LastUserContains   string            `json:"last_user_contains"`
@@ -134,8 +134,8 @@ func Load(r io.Reader) (*Scenario, error) {
 	return s, nil
 }
 
-// all yields the replies, then the three special ones, to which it gives a name if they have
-// none.
+// all yields the replies, then the three special replies, which it names if they have no
+// name.
 func (s *Scenario) all() func(yield func(*Reply) bool) {
 	return func(yield func(*Reply) bool) {
 		for i := range s.Replies {
@@ -190,7 +190,8 @@ func (r *Reply) check() error {
 	return nil
 }
 
-// uses returns how many requests r may answer; a negative number means no limit.
+// uses returns the number of requests that r can answer; a negative number means no
+// limit.
 func (r *Reply) uses() int {
 	if r.Times == 0 {
 		return 1

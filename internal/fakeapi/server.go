@@ -15,7 +15,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	scenario *Scenario
-	used     []int // uses of each reply of the scenario
+	used     []int // number of uses of each reply in the scenario
 	answered map[string]int
 	requests int
 	kept     []Request // the newest requests, oldest first
@@ -32,17 +32,17 @@ func New(s *Scenario, log io.Writer) *Server {
 }
 
 // SetScenario replaces the script and resets the counts of used replies. Answers that have
-// begun still follow the old script.
+// already begun follow the old script to their end.
 func (s *Server) SetScenario(sc *Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.scenario, s.used, s.answered = sc, make([]int, len(sc.Replies)), map[string]int{}
 }
 
-// Stats are the counts so far.
+// Stats contains the counts so far.
 type Stats struct {
 	Requests int            `json:"requests"` // requests of all kinds, since the start
-	Answered map[string]int `json:"answered"` // by reply name, since SetScenario
+	Answered map[string]int `json:"answered"` // by reply name, since the last SetScenario
 	Unused   int            `json:"unused"`   // replies with a limit that have uses left
 	LogError string         `json:"log_error,omitempty"`
 }

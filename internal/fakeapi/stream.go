@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// errScripted ends a stream at the point that the script sets.
+// errScripted ends a stream at the point that the script specifies.
 var errScripted = errors.New("ended by the script")
 
-// A stream sends server-sent events at the pace and with the faults of the reply's
-// delivery. Only one handler uses it.
+// A stream sends server-sent events with the timing and faults that the reply's delivery
+// specifies. Only one handler uses it.
 type stream struct {
 	w    http.ResponseWriter
 	rep  *Reply

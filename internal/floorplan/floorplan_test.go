@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// floors says which of our packages each package may import. A package that is missing here
-// fails the test: give it a line, and check twice what it imports.
+// floors lists which of our packages each package may import. If a package is missing
+// here, the test fails: add a line for the package, and check its imports carefully.
 var floors = map[string][]string{
 	"dropbox":               {},
 	"dropbox/topic":         {"dropbox"},
@@ -160,10 +160,11 @@ func TestNoRoomWithoutAName(t *testing.T) {
 	}
 }
 
-// heavy lists parts of the paths of packages that would slow down every start of the
-// program. The command-line library contains a Markdown parser for pages that we do not
-// make. The official MCP SDK initializes its parts for HTTP servers and logins, which takes
-// half as long as an empty program takes to start. The others belong in other programs.
+// heavy lists parts of package paths that the program must not link. The command-line
+// library contains a Markdown parser for manual pages that we do not generate. The
+// official MCP SDK initializes its parts for HTTP servers and logins at every start,
+// which takes half as long as the start of an empty program. The others belong in other
+// programs.
 var heavy = []string{
 	"md2man", "blackfriday", "modelcontextprotocol", "jsonschema", "encoding/gob",
 	"nats-io", "opentelemetry", "protobuf", "prometheus",
@@ -186,8 +187,9 @@ func TestShippedProgramLinksNothingHeavy(t *testing.T) {
 	}
 }
 
-// A user's program contains nothing that exists only for tests: the machinery of
-// internal/testkit plays clients and servers, breaks connections and cuts the power.
+// Programs for users contain nothing that exists only for tests, such as the code in
+// internal/testkit that simulates clients and servers, breaks connections and simulates
+// power failures.
 func TestNoProgramHoldsTestMachinery(t *testing.T) {
 	module, _ := packages(t)
 	deps := strings.Fields(goList(t, "-deps", module+"cmd/..."))
@@ -201,8 +203,8 @@ func TestNoProgramHoldsTestMachinery(t *testing.T) {
 	}
 }
 
-// TestTrackedFilesSpeakOfTheProductAlone looks for text that belongs to one machine and not
-// to the product.
+// TestTrackedFilesSpeakOfTheProductAlone looks for text that refers to one particular
+// machine.
 func TestTrackedFilesSpeakOfTheProductAlone(t *testing.T) {
 	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
 	out, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z").Output()

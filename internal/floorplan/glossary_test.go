@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// The glossary has three parts. Pictures are metaphors that were once names here and that a
-// reader could not understand without an explanation. The value of each is the usual
-// technical noun. No identifier may have a picture as a part of its name.
+// The glossary has three parts. Pictures are metaphors that were once names in this code
+// and that readers could not understand without an explanation. The value of each entry
+// is the usual technical noun. No identifier may contain a picture as a part of its name.
 var pictures = map[string]string{
 	"house":     "deps",
 	"books":     "journal",
@@ -40,7 +40,7 @@ var pictures = map[string]string{
 	"spot":      "at",
 }
 
-// alone lists words that say nothing if they are the whole name of a function.
+// alone lists words that are too vague to be the whole name of a function.
 var alone = map[string]string{
 	"again":   "retryEINTR, or what is done once more",
 	"between": "inBothDirs",
@@ -54,8 +54,8 @@ var alone = map[string]string{
 	"reach":   "toolReach",
 }
 
-// phrases matches turns of phrase that are not plain English. In plain English the
-// subject of a sentence is a noun, and comes first.
+// phrases matches turns of phrase that are not plain English. In plain English, a
+// sentence begins with its subject, which is a noun.
 var phrases = regexp.MustCompile(`(?:^|[.;!] )(Who|Whoever|Whose|What|Whatever|Nobody|Somebody)\b` +
 	`|\b(anew|of its own\b|all the same|that is none|has them not|is let be|parted by|as it were|for ever\b|is none\.|lets? go of)`)
 
@@ -89,7 +89,7 @@ func TestGlossary(t *testing.T) {
 	})
 	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 	sources(t, ".md", func(path string, text []byte) {
-		if filepath.Base(path) == "CHANGELOG.md" { // its old entries keep their words
+		if filepath.Base(path) == "CHANGELOG.md" { // its old entries keep their wording
 			return
 		}
 		for i, paragraph := range strings.Split(code.ReplaceAllString(string(text), "x"), "\n\n") {
@@ -100,8 +100,8 @@ func TestGlossary(t *testing.T) {
 	})
 }
 
-// dialect returns the first words of a text that are not plain English, with the words
-// after them, or "" if there are none. A question may begin with its question word.
+// dialect returns the first phrase in a text that is not plain English, with the words
+// that follow it, or "" if there is none. A question may begin with a question word.
 func dialect(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, m := range phrases.FindAllStringIndex(text, -1) {
@@ -114,7 +114,7 @@ func dialect(text string) string {
 	return ""
 }
 
-// declared returns the identifiers that a file introduces.
+// declared returns the identifiers that a file declares.
 func declared(f *ast.File) (ids []*ast.Ident) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -138,7 +138,7 @@ func declared(f *ast.File) (ids []*ast.Ident) {
 	return ids
 }
 
-// sources calls f with each file of the tree that has the suffix, except those in testdata,
+// sources calls f with each file in the tree that has the suffix, except files in testdata,
 // in bin, and in hidden folders.
 func sources(t *testing.T, suffix string, f func(path string, text []byte)) {
 	t.Helper()

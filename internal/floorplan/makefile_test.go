@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// makeIn runs a target of the Makefile in a scratch folder. Files of the given sizes take
-// the place of the programs that the target would build.
+// makeIn runs a target of the Makefile in a scratch folder. Files of the given sizes
+// replace the programs that the target would build.
 func makeIn(t *testing.T, sizes map[string]int64, args ...string) (dir, out string, err error) {
 	t.Helper()
 	if _, err := exec.LookPath("make"); err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// variable returns the value of a Makefile variable, word by word.
+// variable returns the words in the value of a Makefile variable.
 func variable(t *testing.T, root, name string) []string {
 	t.Helper()
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
@@ -23,7 +23,7 @@ func variable(t *testing.T, root, name string) []string {
 	return strings.Fields(strings.ReplaceAll(string(found[1]), "\\\n", " "))
 }
 
-// go test does not report that a named test does not exist, so this test does.
+// go test does not report named tests that do not exist, so this test reports them.
 func TestTheClientsTestsAreThere(t *testing.T) {
 	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
 	files, err := filepath.Glob(filepath.Join(root, "internal/e2e/*_test.go"))
@@ -49,7 +49,7 @@ func TestTheClientsTestsAreThere(t *testing.T) {
 	}
 }
 
-// Each stage of CI is a target, and CONTRIBUTING.md names it.
+// Each CI stage is a Makefile target, and CONTRIBUTING.md names it.
 func TestTheStagesOfCI(t *testing.T) {
 	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))

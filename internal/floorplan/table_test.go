@@ -10,7 +10,7 @@ import (
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// The manual shows the plan that is in force: every package, and what it may import.
+// The manual shows the current plan: every package and the packages that it may import.
 func TestTheManualShowsThePlan(t *testing.T) {
 	page, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {
@@ -52,7 +52,7 @@ func TestTheManualShowsThePlan(t *testing.T) {
 	}
 }
 
-// shortNames returns the packages of a cell, sorted, without internal/.
+// shortNames returns the packages in a table cell, sorted and without internal/.
 func shortNames(cell string) []string {
 	var names []string
 	for _, m := range quoted.FindAllStringSubmatch(cell, -1) {

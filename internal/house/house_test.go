@@ -113,7 +113,7 @@ func TestSourceThatDoesNotCompile(t *testing.T) {
 	}
 }
 
-// A change that misses a goal fails this test.
+// This test fails if a change makes the code miss a goal.
 func TestThisTreeReachesItsGoals(t *testing.T) {
 	h, err := load("../..")
 	if err != nil {
@@ -131,7 +131,7 @@ func TestWhatClosesACircle(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"go.mod": small["go.mod"]}
 	const n = 9
-	for i := range n { // each file uses one name of the next; the last one uses two names of the first, see below
+	for i := range n { // each file uses one name from the next; the last file uses two names from the first, as checked below
 		file := string(rune('a' + i))
 		next := strings.ToUpper(string(rune('a' + (i+1)%n)))
 		files[file+".go"] = fmt.Sprintf("package ring\n\nfunc %s1() { %s1() }\nfunc %[1]s2() {}\n", strings.ToUpper(file), next)

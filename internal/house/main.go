@@ -21,8 +21,8 @@ func main() {
 	}
 }
 
-// run measures the packages below dir and prints the table, and, if all is set, also every
-// finding above a goal.
+// run measures the packages below dir and prints the table. If all is set, it also prints
+// every finding above a goal.
 func run(w io.Writer, dir string, all bool) error {
 	h, err := load(dir)
 	if err != nil {
@@ -31,14 +31,14 @@ func run(w io.Writer, dir string, all bool) error {
 	return h.print(w, all)
 }
 
-// A tree is the source of a module, with its types.
+// A tree is the source of a module with its type information.
 type tree struct {
-	module   string // its path, with a slash at the end
+	module   string // module path with a trailing slash
 	packages []*packages.Package
 }
 
-// machinery lists the packages that test the product. No shipped program links one of
-// them, except fakeapi, which also serves the demo.
+// machinery lists the packages that test the product. No shipped program links any of
+// them except fakeapi, which is also used by the demo.
 var machinery = []string{
 	"internal/compat", "internal/e2e", "internal/fakeapi", "internal/floorplan", "internal/house", "internal/testkit",
 	"docs", "examples",
@@ -101,10 +101,10 @@ type row struct {
 type finding struct {
 	n      int
 	what   string
-	detail []string // the parts of the finding, one line each; printed only above the goal
+	detail []string // the parts of the finding, one line each; printed only if the finding is above the goal
 }
 
-// worst makes a row from the largest of some findings.
+// worst makes a row that shows the largest of the findings.
 func worst(what string, goal int, found []finding) row {
 	r := row{what: what, goal: goal}
 	for _, f := range found {
@@ -121,7 +121,7 @@ func worst(what string, goal int, found []finding) row {
 	return r
 }
 
-// total makes a row with the number of findings.
+// total makes a row that shows the number of findings.
 func total(what string, goal int, found []string) row {
 	r := row{what: what, goal: goal, now: len(found)}
 	if len(found) > goal {

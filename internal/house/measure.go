@@ -16,8 +16,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// types counts the methods of each type, and the fields of each type with methods. It does
-// not count the fields of a struct that is only data, with every field exported.
+// types counts the methods of each type, and the fields of each type that has methods. It
+// does not count the fields of a pure data struct, in which every field is exported.
 func (h *tree) types() (methods, fields []finding) {
 	for _, p := range h.product() {
 		for _, name := range p.Types.Scope().Names() {
@@ -51,8 +51,8 @@ func isData(s *types.Struct) bool {
 	return true
 }
 
-// circles finds in each package the largest set of files that use each other in a circle.
-// The detail of a finding lists the files of the circle and the uses that form it.
+// circles finds the largest set of files in each package that use each other in a circle.
+// The detail of each finding lists the files in the circle and the uses that form it.
 func (h *tree) circles() []finding {
 	var out []finding
 	for _, p := range h.product() {
@@ -69,8 +69,8 @@ func (h *tree) circles() []finding {
 	return out
 }
 
-// uses maps each file of a package to the files that it uses, and each of these to the
-// names that it uses: file → file → names.
+// uses maps each file of a package to the files that it uses, and each used file to the
+// names used from it: file → file → names.
 type uses map[string]map[string]map[string]bool
 
 func usesOf(p *packages.Package) uses {
@@ -106,8 +106,9 @@ func (g uses) files() map[string]map[string]bool {
 	return out
 }
 
-// describe lists the files of a circle, and each use of one file by another with its names.
-// The uses with the fewest names come first: they are the easiest to remove.
+// describe lists the files of a circle and, for each use of one file by another, the names
+// that are used. The uses with the fewest names are listed first, because they are the
+// easiest to remove.
 func (g uses) describe(circle []string) []string {
 	type use struct {
 		from, to string
@@ -141,7 +142,8 @@ func isLocal(obj types.Object, p *types.Package) bool {
 }
 
 // largestCircle returns the largest strongly connected component of a graph, sorted
-// (Tarjan's algorithm). Of two components of the same size, it returns the first by name.
+// (Tarjan's algorithm). If several components have this size, it returns the first in
+// name order.
 func largestCircle(uses map[string]map[string]bool) []string {
 	index, low, on := make(map[string]int), make(map[string]int), make(map[string]bool)
 	var stack, largest []string
@@ -180,7 +182,7 @@ func largestCircle(uses map[string]map[string]bool) []string {
 }
 
 // files counts the files of each package. It does not count cmd/claude-swarm, which may have
-// a file for each verb.
+// one file per verb.
 func (h *tree) files() []finding {
 	var out []finding
 	for _, p := range h.product() {
@@ -192,15 +194,15 @@ func (h *tree) files() []finding {
 	return out
 }
 
-// initializers finds functions called init.
+// initializers finds functions named init.
 func (h *tree) initializers() []string {
 	return h.functions(func(p *packages.Package, f *ast.FuncDecl) bool {
 		return f.Recv == nil && f.Name.Name == "init"
 	})
 }
 
-// writers finds source files whose functions both create and rename files, as code that
-// replaces a file does.
+// writers finds source files with functions that create and rename files, which is how
+// code replaces a file.
 func (h *tree) writers() []string {
 	var out []string
 	for _, p := range h.product() {
@@ -228,7 +230,7 @@ func (h *tree) writers() []string {
 }
 
 // callee returns the name of the called function if it is in another package, such as
-// "os.Rename", or a method, such as "os.Root.Rename"; otherwise "".
+// "os.Rename", or is a method, such as "os.Root.Rename". Otherwise it returns "".
 func callee(p *packages.Package, call *ast.CallExpr) string {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -266,7 +268,7 @@ func (h *tree) functions(is func(*packages.Package, *ast.FuncDecl) bool) []strin
 	return out
 }
 
-// programs returns the commands that are shipped.
+// programs returns the shipped commands.
 func (h *tree) programs() []string {
 	var out []string
 	for _, p := range h.product() {
@@ -277,7 +279,8 @@ func (h *tree) programs() []string {
 	return out
 }
 
-// lines counts lines with code: of the product, of tests, of test machinery.
+// lines counts lines of code separately for the product, the tests and the test
+// machinery.
 func (h *tree) lines() (product, tests, rest int) {
 	for _, p := range h.packages {
 		for _, file := range p.GoFiles {
@@ -298,8 +301,8 @@ func (h *tree) lines() (product, tests, rest int) {
 	return product, tests, rest
 }
 
-// codeLines counts the lines of a file with a token that is not a comment. A file that
-// cannot be read has none.
+// codeLines counts the lines of a file that contain a token other than a comment. It
+// returns 0 for a file that it cannot read.
 func codeLines(path string) int {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -319,7 +322,7 @@ func codeLines(path string) int {
 			continue
 		}
 		first := file.Line(pos)
-		for line := range bytes.Count([]byte(lit), []byte("\n")) + 1 { // a raw string may have several lines
+		for line := range bytes.Count([]byte(lit), []byte("\n")) + 1 { // a raw string can span several lines
 			seen[first+line] = true
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// try connects and closes the connection again.
+// try opens a connection and closes it.
 func try(t *testing.T, cfg irc.Config) (irc.State, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -35,8 +35,8 @@ func tlsFiles(t *testing.T, authority *irctest.Authority, client irctest.Certifi
 	return config
 }
 
-// A client verifies the certificate of a server, and does not register at a server without
-// TLS.
+// A client verifies a server's certificate, and does not register with a server that has
+// no TLS.
 func TestCertificatesOfServers(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, irctest.Certificate) string{"ngircd": irctest.NgircdTLS, "inspircd": irctest.InspircdTLS} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestCertificatesOfServers(t *testing.T) {
 	})
 }
 
-// A client that has to log in does not stay on a server that accepts no logins.
+// A client that must log in disconnects from a server that accepts no logins.
 func TestLoginWithoutAccounts(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		cfg := irc.Config{Addr: addr, Clear: true, Nick: "ann", SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "the-right-one"}}

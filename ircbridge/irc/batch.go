@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Limits of open batches. A batch that exceeds maxBatchBytes is dropped completely, and
-// counted. So is a batch that begins while maxBatches are open. Its messages must not
-// pass for single ones, or those of a history would be read as new. If maxRefs batches
-// are open, including the dropped ones, the start of another one and each of its messages
-// are dropped.
+// Limits on open batches. A batch that exceeds maxBatchBytes is dropped as a whole, and
+// counted. The same is true of a batch that begins while maxBatches are open. Its
+// messages must not be treated as single messages, because the lines of a history would
+// then be read as new. If maxRefs batches are open, including the dropped ones, the start
+// of another batch and each of its messages are dropped.
 const (
 	maxBatches    = 64
 	maxRefs       = 16 * maxBatches
@@ -30,10 +30,10 @@ type batch struct {
 // batches are the open batches, by reference. The reader owns them.
 type batches map[string]*batch
 
-// add adds a message to its batch, and a batch that ends to its open parent. done is the
-// batch without a parent that ends with this message, or nil; alone is false for a BATCH
-// message and for a message that belongs to an open batch; dropped says that a batch was
-// dropped.
+// add adds a message to its batch, and adds a batch that ends to its open parent. done is
+// the batch without a parent that ends with this message, or nil. alone is false for a
+// BATCH message and for a message that belongs to an open batch. dropped reports whether
+// a batch was dropped.
 func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	if m.Command == "BATCH" && len(m.Params) > 0 {
 		ref := m.Param(0)
@@ -69,7 +69,7 @@ func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 		dropped = m.Tags["batch"] != "" && len(*b) >= maxRefs
 		return nil, !dropped, dropped
 	}
-	size := 64 // even an empty message takes memory
+	size := 64 // even an empty message uses memory
 	for _, p := range m.Params {
 		size += len(p)
 	}
@@ -93,9 +93,9 @@ func (b *batch) collect(size int, messages ...Message) {
 	b.members = append(b.members, messages...)
 }
 
-// flat returns the messages of the batch: one message for a multiline batch, otherwise
-// its members, each with the batch's type as its "batch" tag. The members of a
-// labeled-response keep the tag that they have.
+// flat returns the messages of the batch. For a multiline batch this is one message. For
+// other batches these are the members, each with the batch's type as its "batch" tag. The
+// members of a labeled-response batch keep their own tag.
 func (b *batch) flat() []Message {
 	if b.kind == "draft/multiline" || b.kind == "multiline" {
 		return b.merged()

@@ -20,8 +20,8 @@ func said(ref, text string) Message {
 	return Message{Command: "PRIVMSG", Params: []string{"#x", text}, Tags: map[string]string{"batch": ref}}
 }
 
-// If a server opens too many batches, none of their lines is read as new: the lines could
-// be old orders from a history.
+// If a server opens too many batches, none of their lines is treated as new, because the
+// lines could be old orders from a history.
 func TestTooManyBatches(t *testing.T) {
 	for _, open := range []int{maxBatches, maxRefs} {
 		t.Run(fmt.Sprint(open), func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestTooManyBatches(t *testing.T) {
 	}
 }
 
-// The limit of a batch includes the batches in it and the tags of its messages.
+// The size limit of a batch includes its nested batches and the tags of its messages.
 func TestABatchThatIsTooLarge(t *testing.T) {
 	half := strings.Repeat("x", maxBatchBytes/2)
 	for name, inner := range map[string]func() Message{
@@ -81,7 +81,7 @@ func TestABatchThatIsTooLarge(t *testing.T) {
 	}
 }
 
-// A channel that was refused and is not wanted any more is not reported.
+// After a part, a channel whose join was refused is no longer reported.
 func TestAPartForgetsARefusal(t *testing.T) {
 	w := newWanted([]Channel{{Name: "#a"}})
 	w.fail("#A", "invite only")
@@ -91,7 +91,7 @@ func TestAPartForgetsARefusal(t *testing.T) {
 	}
 }
 
-// A RAM returns no more marks than a Memory may.
+// A RAM returns at most as many marks as the [Memory] interface permits.
 func TestMarksAreBounded(t *testing.T) {
 	var r RAM
 	for n := range Remembered + 500 {

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// BenchmarkProvenLines measures the time from Post to the proof, for a hundred lines at a
-// time.
+// BenchmarkProvenLines measures the time from Post to the proof of arrival, for batches
+// of a hundred lines.
 func BenchmarkProvenLines(b *testing.B) {
 	for name, start := range map[string]func(testing.TB, irctest.Limit) string{"ngircd": irctest.Ngircd, "inspircd": irctest.Inspircd} {
 		b.Run(name, func(b *testing.B) {
@@ -20,7 +20,7 @@ func BenchmarkProvenLines(b *testing.B) {
 			}
 			defer c.Close(b.Context(), "")
 			go func() {
-				for range c.Messages() { // ends with the connection
+				for range c.Messages() { // this goroutine ends with the connection
 				}
 			}()
 			if _, err := c.Do(b.Context(), irc.Msg("JOIN", "#room")); err != nil {

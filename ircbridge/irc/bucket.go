@@ -6,16 +6,17 @@ import (
 )
 
 // Flood limits how fast lines are written. The zero value is safe on ergo, ngircd,
-// inspircd and ircd-hybrid with their default settings: 4 lines at once, then one a
-// second, and at most 2,000 bytes without an answer from the server. (inspircd 3 closes a
-// connection with 10 KiB of unread bytes, ircd-hybrid 8.2 one with 2,560 bytes.)
+// inspircd and ircd-hybrid with their default settings: 4 lines at once, then one line
+// per second, and at most 2,000 bytes without an answer from the server. (inspircd 3
+// closes a connection with 10 KiB of unread bytes; ircd-hybrid 8.2 closes a connection
+// with 2,560 bytes.)
 //
 // PONG and the registration lines do not wait, but they count towards the limit.
 type Flood struct {
 	Burst  int     // how many lines may be written at once; 0 means 4
-	Rate   float64 // how many lines a second after that; 0 means 1
+	Rate   float64 // how many lines per second after that; 0 means 1
 	Window int     // how many bytes may be written without an answer from the server; 0 means 2,000
-	Off    bool    // no limit, except on unanswered lines; for your own server only
+	Off    bool    // removes every limit except the one on unanswered lines; only for your own server
 }
 
 func (f Flood) withDefaults() Flood {
@@ -31,8 +32,8 @@ func (f Flood) withDefaults() Flood {
 	return f
 }
 
-// A bucket holds tokens, one for each line. The number may be below 0, because some lines
-// do not wait. A bucket reads no clock.
+// A bucket holds tokens, one for each line. The number can be negative, because some
+// lines do not wait. A bucket does not read a clock.
 type bucket struct {
 	burst, rate float64
 	tokens      float64
@@ -43,7 +44,7 @@ func newBucket(f Flood, now time.Time) bucket {
 	return bucket{burst: float64(f.Burst), rate: f.Rate, tokens: float64(f.Burst), at: now}
 }
 
-// wait returns how long to wait until a line may be written; 0 means that it may be
+// wait returns how long to wait before a line may be written; 0 means that it may be
 // written now.
 func (b *bucket) wait(now time.Time) time.Duration {
 	if dt := now.Sub(b.at).Seconds(); dt > 0 {
@@ -56,6 +57,6 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	return time.Duration(math.Ceil((1 - b.tokens) / b.rate * float64(time.Second)))
 }
 
-// pay takes one token for each line; the number may fall below 0, but not below minus four
-// bursts. A batch costs several tokens.
+// pay removes one token for each line. The number can become negative, but not less than
+// minus four bursts. A batch costs several tokens.
 func (b *bucket) pay(lines int) { b.tokens = max(b.tokens-float64(lines), -4*b.burst) }

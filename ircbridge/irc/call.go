@@ -1,7 +1,7 @@
 package irc
 
-// maxAnswer is the maximum number of messages outside of batches that are kept as the
-// answer to one command without a label.
+// maxAnswer is the maximum number of messages outside batches that are kept as the answer
+// to one command without a label.
 const maxAnswer = 10_000
 
 // A call waits for the answer to a command.

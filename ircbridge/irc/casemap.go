@@ -1,8 +1,8 @@
 package irc
 
-// A CaseMapping says which letters a server treats as equal in nicks, channels and
-// accounts. On inspircd, dup{nick} and DUP[NICK] are the same nick; on ergo, ngircd and
-// ircd-hybrid they are not.
+// A CaseMapping specifies which characters a server treats as equal in nicks, channels
+// and accounts. On inspircd, dup{nick} and DUP[NICK] are the same nick; on ergo, ngircd
+// and ircd-hybrid they are not.
 type CaseMapping string
 
 // The mappings that servers announce. If a server announces no mapping, RFC1459 applies.
@@ -13,7 +13,8 @@ const (
 	RFC1459Strict CaseMapping = "rfc1459-strict"
 )
 
-// Fold returns the form of a name to use as a map key. It has as many bytes as the name.
+// Fold returns the normalized form of a name, for use as a map key. The normalized form
+// has as many bytes as the name.
 func (c CaseMapping) Fold(name string) string {
 	for i := range len(name) {
 		if c.fold(name[i]) == name[i] {
@@ -28,7 +29,7 @@ func (c CaseMapping) Fold(name string) string {
 	return name
 }
 
-// Same reports whether two names are the same to the server.
+// Same reports whether the server treats two names as the same.
 func (c CaseMapping) Same(a, b string) bool { return len(a) == len(b) && c.Fold(a) == c.Fold(b) }
 
 func (c CaseMapping) fold(r byte) byte {

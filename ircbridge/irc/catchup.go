@@ -8,8 +8,8 @@ import (
 
 // fetched is the history of a target, or the error that prevented it.
 type fetched struct {
-	target   string // folded channel; "" for private talk
-	name     string // as the server writes it; "" means that all private talk is fetched; err then says why some of it is missing, or is nil
+	target   string // the folded channel; "" for private messages
+	name     string // the name as the server writes it; "" means that all private messages are fetched, and err then is nil or the reason why some are missing
 	messages []Message
 	byTime   bool // see [Conn.history]
 	after    Mark // where the history of a channel begins
@@ -17,14 +17,14 @@ type fetched struct {
 	err      error
 }
 
-// entered begins to catch up with a channel that this client has joined.
+// entered starts to catch up with a channel that this client has joined.
 func (v *connTranslator) entered(ctx, fetching context.Context, channel string, at time.Time) {
 	key := v.st.CaseMapping().Fold(channel)
 	v.rejoin.joined(key, channel)
 	r := v.recent(key)
 	from := r.last
 	if from == (Mark{}) {
-		// The first time in this channel: its history begins here.
+		// This client is in the channel for the first time, so the history begins here.
 		r.last = Mark{Time: at}
 		v.events.emit(ctx, CaughtUp{channel})
 		return
@@ -42,8 +42,8 @@ func (v *connTranslator) entered(ctx, fetching context.Context, channel string, 
 	v.fetch(fetching, fetched{target: key, name: channel, after: from, from: since, to: at})
 }
 
-// fetch gets a history in a separate goroutine, so that the messages of other targets do
-// not have to wait.
+// fetch gets a history in a separate goroutine, so that messages for other targets need
+// not wait.
 func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	v.wg.Go(func() {
 		f.messages, f.byTime, f.err = v.conn.history(ctx, f.name, f.after)
@@ -54,10 +54,10 @@ func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	})
 }
 
-// fetchPrivate catches up with private talk: the server names the nicks that wrote, and
-// fetchPrivate asks for the history of each. On a server without history there is nothing
-// to fetch. Such a server told everyone who wrote while this client was away that there
-// was no such nick.
+// fetchPrivate catches up with private messages. The server lists the nicks that wrote,
+// and fetchPrivate requests the history of each nick. If the server has no history, there
+// is nothing to fetch. Such a server has already told the people who wrote while this
+// client was away that there was no such nick.
 func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 	from := v.private
 	if marks, err := v.o.Memory.Marks(""); err == nil && len(marks) > 0 && from.IsZero() {
@@ -110,22 +110,23 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 		v.tell(ctx, v.st.CaseMapping().Fold(t.Peer()), t)
 	}
 	if v.conn.Err() != nil && (f.err != nil || f.name == "") {
-		// The held texts are not emitted, so the mark stays, and the next connection asks
-		// again from there.
+		// The held texts are not emitted, so the mark does not change, and the next
+		// connection requests the history from that mark again.
 		return
 	}
 	if f.err != nil {
 		v.events.emit(ctx, Gap{Target: f.name, From: f.from, To: time.Now(), Err: f.err})
 	}
 	v.events.emit(ctx, CaughtUp{f.name})
-	v.caught = v.caught || f.name == "" // all nicks are done
+	v.caught = v.caught || f.name == "" // the history of every nick has been fetched
 	if f.target != "" {
 		v.release(ctx, f.target)
 	}
 }
 
-// knows reports whether there is no gap between the known texts and a history: the history
-// contains a known text, or no known text is recent enough to be in it.
+// knows reports whether there is no gap between the known texts and a history. There is no
+// gap if the history contains a known text, or if no known text is recent enough to be in
+// it.
 func (v *connTranslator) knows(f fetched) bool {
 	r := v.recent(f.target)
 	if f.after.ID == "" && (r.id.ID == "" || r.id.Time.Before(f.after.Time)) {

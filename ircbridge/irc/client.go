@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Client keeps a connection up: it dials again with a [Backoff], joins its channels
-// again, and fetches the texts that it has missed. Its events are one stream without
-// duplicates. All methods are safe for concurrent use.
+// A Client keeps a connection up. After a connection ends, it reconnects with a
+// [Backoff], rejoins its channels, and fetches the texts that it has missed. Its events
+// form a single stream without duplicates. All methods are safe for concurrent use.
 type Client struct {
 	cfg    Config
 	o      Options
@@ -22,7 +22,7 @@ type Client struct {
 	status Status     // without Failed
 }
 
-// NewClient makes a client. Nothing happens before Run.
+// NewClient makes a client. The client does nothing until Run is called.
 func NewClient(cfg Config, o Options) *Client {
 	if o.Memory == nil {
 		o.Memory = &RAM{}
@@ -33,8 +33,8 @@ func NewClient(cfg Config, o Options) *Client {
 	}
 }
 
-// Events returns the stream of events, closed when Run returns. The caller must read it
-// in a goroutine that does not call [Client.Do] or [Client.History].
+// Events returns the stream of events, which is closed when Run returns. The caller must
+// read the stream in a goroutine that does not call [Client.Do] or [Client.History].
 func (c *Client) Events() <-chan Event { return c.events }
 
 // Run keeps the connection up until ctx is done, then sends QUIT and returns nil. It
@@ -93,7 +93,7 @@ func (c *Client) down(err error, retry time.Time) {
 	c.status.Conn = State{Phase: Closed, Nick: c.cfg.Nick}
 }
 
-// Status returns the status of the client now.
+// Status returns the current status of the client.
 func (c *Client) Status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +131,7 @@ func (c *Client) Do(ctx context.Context, m Message) ([]Message, error) {
 }
 
 // History returns the texts of target after a mark, as [Conn.History] does. They include
-// the texts of this client, so the history shows the fate of a delivery that ended with
+// this client's own texts, so the history shows the fate of a delivery that ended with
 // [ErrUnproven].
 func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text, error) {
 	conn, ok := c.Conn()
@@ -151,7 +151,8 @@ func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text
 }
 
 // Join makes the client join a channel, now and after every reconnect. The outcome is an
-// event: [Joined] or [Failed]. A channel that has failed is tried again at once.
+// event: [Joined] or [Failed]. If an earlier attempt to join the channel failed, the
+// client retries at once.
 func (c *Client) Join(ch Channel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

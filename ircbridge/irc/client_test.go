@@ -17,7 +17,7 @@ import (
 // quick is a backoff for tests.
 var quick = irc.Backoff{Min: 10 * time.Millisecond, Max: 100 * time.Millisecond}
 
-// run keeps a client up until the end of the test.
+// run runs a client until the end of the test.
 func run(t *testing.T, cfg irc.Config, o irc.Options) *irc.Client {
 	t.Helper()
 	cfg.Clear, cfg.Flood = true, fast
@@ -40,7 +40,8 @@ func run(t *testing.T, cfg irc.Config, o irc.Options) *irc.Client {
 	return c
 }
 
-// wait reads events until one of type E fits, and returns it and the events before it.
+// wait reads events until it finds one of type E that fits, and returns this event and
+// the events before it.
 func wait[E irc.Event](t *testing.T, c *irc.Client, fits func(E) bool) (found E, before []irc.Event) {
 	t.Helper()
 	late := time.After(patience)
@@ -107,7 +108,8 @@ func TestWhatWasMissedIsTold(t *testing.T) {
 	}
 }
 
-// After the program restarts, the client emits only the texts after the last handled one.
+// After a restart of the program, the client emits only the texts after the last handled
+// one.
 func TestMemoryLivesThroughARestart(t *testing.T) {
 	s := irctest.NewServer(t, irctest.Features{})
 	memory := &irc.RAM{}
@@ -242,8 +244,8 @@ func TestRelayedUnderAnotherNick(t *testing.T) {
 	}
 }
 
-// Every message arrives once, whatever fault occurs: the test looks for an unproven
-// message in the history before it sends the message again.
+// Every message arrives exactly once, regardless of the fault that occurs. The test looks
+// for an unproven message in the history before it resends the message.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -284,7 +286,7 @@ func TestFaults(t *testing.T) {
 						t.Fatalf("%q: %v", text, err)
 					}
 					p.Heal()
-					// Wait until the client is connected again and has the history.
+					// Wait until the client has reconnected and has fetched the history.
 					for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 						ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 						said, err := c.History(ctx, "#room", begin)

@@ -19,15 +19,15 @@ import (
 type tape struct {
 	nc    net.Conn
 	start time.Time
-	deaf  bool // answers no PING
+	deaf  bool // the server does not answer PING
 
 	mu    sync.Mutex
 	lines []string
 	times []time.Duration
 }
 
-// record connects a client to a server that has no capabilities and registers the client
-// under nick. It must be called in a synctest bubble.
+// record connects a client to a server that has no capabilities and that registers the
+// client under nick. It must be called in a synctest bubble.
 func record(t *testing.T, cfg irc.Config, nick string, deaf bool) (*irc.Conn, *tape) {
 	near, far := net.Pipe()
 	tp := &tape{nc: far, deaf: deaf}
@@ -96,7 +96,7 @@ func (tp *tape) heard() ([]string, []time.Duration) {
 func TestFourAtOnceThenOneASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)
-		time.Sleep(10 * time.Second) // registering took tokens too
+		time.Sleep(10 * time.Second) // the registration also used tokens
 		tp.start = time.Now()
 		d := c.Send("#room", strings.Repeat("a line of some length\n", 30))
 		time.Sleep(5 * time.Second)
@@ -111,7 +111,7 @@ func TestFourAtOnceThenOneASecond(t *testing.T) {
 		}
 		_, times := tp.heard()
 		for i, at := range times {
-			if most := 4 + at.Seconds() + 1 + 0.01; float64(i+1) > most { // and the PONG
+			if most := 4 + at.Seconds() + 1 + 0.01; float64(i+1) > most { // the 1 is for the PONG
 				t.Errorf("line %d at %v", i+1, at)
 			}
 		}
@@ -170,7 +170,7 @@ func TestAlertsFirstAndTargetsInTurn(t *testing.T) {
 }
 
 // A private message does not wait for texts to channels. Many private messages do not
-// keep the channels waiting forever.
+// block the channels forever.
 func TestPrivateBeforeChannels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)

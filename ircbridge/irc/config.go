@@ -13,47 +13,49 @@ import (
 	"time"
 )
 
-// Config says where to connect, and under which names. Addr and Nick must be set. The
-// zero value of each other field means a default.
+// Config specifies the server to connect to and the names to use. Addr and Nick must be
+// set. For every other field, the zero value means the default.
 type Config struct {
 	Addr  string      // host:port
-	Clear bool        // without TLS; the default is TLS with a verified certificate, and no fallback
-	TLS   *tls.Config // sets another authority or a client certificate, see [TLSFiles]; nil means the system's authorities
+	Clear bool        // connect without TLS; the default is TLS with a verified certificate, without a fallback
+	TLS   *tls.Config // sets a different authority or a client certificate, see [TLSFiles]; nil means the system's authorities
 
-	Nick     string // the wanted nick; [State] has the one that the server gave
-	User     string // "" means the part of the nick that servers accept as a user name
+	Nick     string // the wanted nick; [State] contains the actual nick
+	User     string // "" means the characters of the nick that servers accept in a user name
 	RealName string // "" means the nick
-	Pass     string // the server's password; "" means none
+	Pass     string // the server's password; "" means no password
 	SASL     *SASL  // nil means no login
-	Bot      bool   // set the user mode that the server has for bots (BOT= in 005)
+	Bot      bool   // set the server's user mode for bots (BOT= in 005)
 
-	Caps []string // capabilities to ask for in addition to those that this package uses
+	Caps []string // capabilities to request in addition to those that this package uses
 
 	Flood   Flood
-	LineLen int // bytes in a line, for a server that accepts more than it announces; 0 means LINELEN in 005, or 512 without it
+	LineLen int // maximum bytes in a line, for a server that accepts more than it announces; 0 means LINELEN in 005, or 512 if it is missing
 
-	RegisterTimeout time.Duration // from dialling to the end of the registration; 0 means 60 s
-	PingAfter       time.Duration // a PING is sent after this long without a line; 0 means 60 s
-	PingTimeout     time.Duration // the connection ends after this long without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // the connection ends when a line has no proof for this long; 0 means 90 s
-	NickAfter       time.Duration // pause before the client asks for the wanted nick again; it doubles up to 10 min; 0 means 15 s
+	RegisterTimeout time.Duration // maximum time from dialling to the end of the registration; 0 means 60 s
+	PingAfter       time.Duration // the client sends a PING after this time without a line; 0 means 60 s
+	PingTimeout     time.Duration // the connection ends after this time without an answer; 0 means 30 s
+	ProofTimeout    time.Duration // the connection ends if a line remains unproven for this time; 0 means 90 s
+	NickAfter       time.Duration // pause before the client requests the wanted nick again, which doubles up to 10 min; 0 means 15 s
 
-	Secrets []string     // masked in what is sent and logged, like Pass and the SASL password
-	Log     *slog.Logger // nil logs nothing; raw lines are logged at level debug, masked
+	Secrets []string     // strings to mask in sent text and in the log, like Pass and the SASL password
+	Log     *slog.Logger // nil means no log; raw lines are masked and logged at level debug
 
-	// Dial makes the connection below TLS; nil means [net.Dialer].
+	// Dial makes the connection underneath TLS; nil means [net.Dialer].
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// SASL is a login. With the mechanism PLAIN it needs TLS or loopback.
+// SASL contains the data for a login. The mechanism PLAIN requires TLS or a loopback
+// connection.
 type SASL struct {
 	Mechanism string // PLAIN, or EXTERNAL for the client certificate
-	User      string // the account; with EXTERNAL the account that the certificate must belong to, "" means any
+	User      string // the account; with EXTERNAL, the account that the certificate must belong to, or "" for any account
 	Password  string
 }
 
-// TLSFiles makes the TLS part of a [Config] from PEM files: an authority that replaces
-// those of the system, and a client certificate with its key. Each name may be "".
+// TLSFiles makes the TLS part of a [Config] from PEM files. These contain an authority
+// that replaces the system's authorities, and a client certificate with its key. Each
+// file name can be "".
 func TLSFiles(authority, cert, key string) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if authority != "" {
@@ -76,7 +78,7 @@ func TLSFiles(authority, cert, key string) (*tls.Config, error) {
 	return config, nil
 }
 
-// withDefaults fills in the defaults. The error is [ErrConfig] if the configuration cannot
+// withDefaults sets the defaults. The error is [ErrConfig] if the configuration cannot
 // work.
 func (c Config) withDefaults() (Config, error) {
 	refuse := func(why string) (Config, error) { return c, fmt.Errorf("%w: %s", ErrConfig, why) }
@@ -143,8 +145,8 @@ func (c Config) masker() *Masker {
 	return NewMasker(own...)
 }
 
-// userOf makes a user name from a nick: ngircd accepts only letters, digits and a few
-// other characters.
+// userOf makes a user name from a nick. It removes characters, because ngircd accepts
+// only letters, digits and a few others.
 func userOf(nick string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r) {
@@ -155,7 +157,7 @@ func userOf(nick string) string {
 	return cmp.Or(strings.TrimLeft(plain, "-_."), "user")
 }
 
-// orDiscard returns the log, or a log that writes nothing.
+// orDiscard returns the log, or a log that discards its records if there is none.
 func orDiscard(log *slog.Logger) *slog.Logger {
 	if log == nil {
 		return slog.New(slog.DiscardHandler)

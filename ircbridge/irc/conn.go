@@ -16,26 +16,26 @@ import (
 	"time"
 )
 
-// maxIncoming is the maximum number of received messages that wait in [Conn.Messages].
-// When that many wait, the connection is not read, so the server must wait. In the
-// meantime the server does not count as silent.
+// maxIncoming is the maximum number of received messages that can wait in
+// [Conn.Messages]. At this limit, the client stops reading the connection, so the server
+// must wait. During this time the client does not treat the server as silent.
 const maxIncoming = 1024
 
-// writeTimeout is the longest time that a write may take. It ends a connection whose
-// other side has stopped reading.
+// writeTimeout is the timeout for a write. It ends a connection whose other side has
+// stopped reading.
 const writeTimeout = 60 * time.Second
 
-// A Conn is one connection, registered and alive until Done is closed. It does not
-// reconnect; a [Client] does. All methods are safe for concurrent use.
+// A Conn is one registered connection, which is alive until Done is closed. It does not
+// reconnect, unlike a [Client]. All methods are safe for concurrent use.
 //
-// A Conn has two goroutines: the reader reads the socket, and owns the batches and the
-// registration; the writer writes to the socket and runs the timers. Both end when the
-// connection does, and [Conn.Close] waits for them.
+// A Conn has two goroutines. The reader reads the socket, and owns the batches and the
+// registration. The writer writes to the socket and runs the timers. Both end when the
+// connection ends, and [Conn.Close] waits for them.
 type Conn struct {
 	cfg    Config
 	log    *slog.Logger
 	nc     net.Conn
-	below  net.Conn // the connection below TLS; without TLS the same as nc
+	below  net.Conn // the connection underneath TLS; without TLS, the same as nc
 	isTLS  bool
 	in     chan Message
 	ending sync.Once
@@ -47,11 +47,11 @@ type Conn struct {
 	err error // why the connection ended
 }
 
-// Dial connects and registers, and returns when the server has announced its features.
+// Dial connects and registers, and returns once the server has announced its features.
 // ctx has no effect after that. The error is [ErrConfig] or [ErrSASL] if a retry would
-// not help, [ErrNoSASL] if the server accepts no logins at the moment, a [*Refused] if
-// the server refused the connection, [ErrTimeout], the error of ctx, or an error of net
-// or tls. The caller must read [Conn.Messages] and call [Conn.Close].
+// not help, [ErrNoSASL] if the server currently accepts no logins, or a [*Refused] if the
+// server refused the connection. It can also be [ErrTimeout], the error of ctx, or an
+// error from net or tls. The caller must read [Conn.Messages] and call [Conn.Close].
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -81,7 +81,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	case <-c.done:
 		select {
 		case <-c.p.ready:
-			return c, nil // the connection has ended since then; its messages can still be read
+			return c, nil // the connection has already ended, but its messages can still be read
 		default:
 		}
 	case <-ctx.Done():
@@ -92,7 +92,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 }
 
 // connect dials and does the TLS handshake. It refuses an unencrypted login to another
-// machine, and never connects without TLS if TLS is configured.
+// machine. If TLS is configured, it never connects without TLS.
 func (c *Conn) connect(ctx context.Context) (net.Conn, error) {
 	nc, err := c.cfg.Dial(ctx, "tcp", c.cfg.Addr)
 	if err != nil {
@@ -119,29 +119,29 @@ func isLoopback(a net.Addr) bool {
 }
 
 // Messages returns the received messages, in order. The channel is closed when the
-// connection ends. PING, CAP and similar messages are left out, and so is the echo of
-// [Conn.Post]. A multiline batch is one message with line feeds in its last parameter. A
-// message of another batch, except of a labeled-response, has the batch's type, such as
-// chathistory, as its "batch" tag. A batch that is incomplete when the connection ends is
-// left out.
+// connection ends. The channel does not contain PING, CAP and similar messages, or the
+// echo of [Conn.Post]. A multiline batch is one message with line feeds in its last
+// parameter. A message from any other batch, except a labeled-response, has the batch's
+// type, such as chathistory, as its "batch" tag. A batch that is incomplete when the
+// connection ends is dropped.
 //
 // The caller must read the channel in a goroutine that does not call [Conn.Do].
 func (c *Conn) Messages() <-chan Message { return c.in }
 
-// Done returns a channel that is closed when the connection has ended; [Conn.Err] then
-// says why.
+// Done returns a channel that is closed when the connection has ended. [Conn.Err] then
+// returns the reason.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err is nil until the connection ends. Then it is [ErrClosed] after [Conn.Close], a
-// [*Refused] if the server ended it with a reason, [ErrTimeout], io.EOF or another
-// network error.
+// Err returns nil until the connection ends. After that, it returns [ErrClosed] if
+// [Conn.Close] was called, a [*Refused] if the server ended the connection with a reason,
+// or else [ErrTimeout], io.EOF or another network error.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// State returns what is known about the connection at this moment.
+// State returns a snapshot of the data that is known about the connection.
 func (c *Conn) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,8 +158,8 @@ func (c *Conn) State() State {
 	return state
 }
 
-// Members returns the nicks in a joined channel, sorted, and its topic. ok is false for
-// any other channel.
+// Members returns the sorted nicks and the topic of a joined channel. ok is false for any
+// other channel.
 func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,8 +171,8 @@ func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
 }
 
 // Close sends QUIT, waits until the server hangs up or ctx is done, and then waits for
-// the goroutines. Texts that are still waiting are not sent, so wait for their deliveries
-// first.
+// the goroutines. Texts that are still waiting are not sent, so the caller should first
+// wait for their deliveries.
 func (c *Conn) Close(ctx context.Context, reason string) error {
 	c.mu.Lock()
 	if c.p.st.refused == nil {
@@ -192,11 +192,11 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 	return nil
 }
 
-// end ends the connection. No other function does so. Only the first reason is kept.
+// end is the only function that ends the connection. Only the first call has an effect.
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
 		if errors.Is(err, ErrTimeout) {
-			c.discard() // before a caller learns that the connection has ended, and may send the text again
+			c.discard() // before a caller can see that the connection has ended and resend the text
 		}
 		c.mu.Lock()
 		switch {
@@ -215,13 +215,13 @@ func (c *Conn) end(err error) {
 }
 
 // discard drops the bytes that the other side has not acknowledged. Otherwise the kernel
-// would try to send them for minutes after the end, and they could arrive after the text
-// was sent again.
+// would try to send them for several minutes after the end, and they could arrive after
+// the text was resent.
 func (c *Conn) discard() {
 	if tcp, ok := c.below.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0)
 	}
-	c.below.Close() // before TLS sends its closing message, which would block
+	c.below.Close() // close before TLS sends its closing message, which would block
 }
 
 func (c *Conn) write() {
@@ -259,8 +259,8 @@ func (c *Conn) write() {
 	}
 }
 
-// afterWriteError gives the reader a moment to find an ERROR from the server, which says
-// more than a broken pipe.
+// afterWriteError gives the reader a moment to find an ERROR from the server, which is
+// more informative than a broken pipe.
 func (c *Conn) afterWriteError(err error) {
 	select {
 	case <-c.done:
@@ -327,7 +327,7 @@ func (c *Conn) read() {
 	}
 }
 
-// blocked records whether the reader is now waiting for its consumer instead of the
+// blocked records whether the reader is currently waiting for its consumer instead of the
 // server.
 func (c *Conn) blocked(now bool) {
 	c.mu.Lock()

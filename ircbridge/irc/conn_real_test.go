@@ -14,7 +14,7 @@ import (
 
 const patience = 60 * time.Second
 
-// fast means no flood limit, for servers that allow it.
+// fast disables the flood limit, for servers that allow this.
 var fast = irc.Flood{Off: true}
 
 // dial connects without TLS, and closes the connection when the test ends.
@@ -35,7 +35,7 @@ func dial(t *testing.T, cfg irc.Config) *irc.Conn {
 	return c
 }
 
-// until reads messages until one fits.
+// until reads messages until it finds one that fits.
 func until(t *testing.T, c *irc.Conn, what string, fits func(irc.Message) bool) irc.Message {
 	t.Helper()
 	late := time.After(patience)
@@ -110,7 +110,7 @@ func TestTalk(t *testing.T) {
 				}
 				got = append(got, m.Last())
 			}
-			// ngircd strips trailing spaces, and so makes a blank line empty.
+			// ngircd strips trailing spaces, which turns a blank line into an empty one.
 			want := strings.ReplaceAll(text, "\n\n", "\n \n")
 			if joined := strings.Join(got, "\n"); joined != want && joined != strings.TrimRight(text, " ") {
 				t.Errorf("bob sees %q, want %q", got, want)
@@ -123,7 +123,7 @@ func TestTalk(t *testing.T) {
 	})
 }
 
-// A nick may contain characters that a user name may not contain.
+// A nick can contain characters that a user name cannot contain.
 func TestNicksOfAllSigns(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		for _, nick := range []string{"[swarm]", "a|b^c`d", "{x}_\\", "_"} {
@@ -134,8 +134,8 @@ func TestNicksOfAllSigns(t *testing.T) {
 	})
 }
 
-// A line of exactly the maximum length arrives whole; a line with one byte more would
-// not.
+// A line of exactly the maximum length arrives intact; a line with one more byte would be
+// cut.
 func TestLongLinesArriveWhole(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		ann := dial(t, irc.Config{Addr: addr, Nick: "ann", Flood: fast})
@@ -151,7 +151,7 @@ func TestLongLinesArriveWhole(t *testing.T) {
 		for i := range lines {
 			m := until(t, bob, "a line", is("PRIVMSG", "#room"))
 			got += m.Last()
-			if i == len(lines)-2 { // this line has only the letter x, so it is full
+			if i == len(lines)-2 { // this line consists only of the letter x, so it is full
 				if n := len(fmt.Sprintf(":%s PRIVMSG #room :%s\r\n", m.Source, m.Last())); n != 512 {
 					t.Errorf("a full line has %d bytes, want 512", n)
 				}

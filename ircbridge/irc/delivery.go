@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// A Priority says which queue a message waits in. Texts for people and texts for channels
-// have separate queues; in each of these two groups, a lower queue waits until every higher
-// queue is empty.
+// A Priority determines the queue in which a message waits. Texts for people and texts for
+// channels have separate queues. In each of these two groups, a queue of lower priority
+// waits until every queue of higher priority is empty.
 type Priority int
 
 // Agents' output is sent after answers to people, and answers are sent after alerts.
@@ -33,10 +33,10 @@ const (
 // An Outgoing is a text to send.
 type Outgoing struct {
 	Target   string // a channel or a nick
-	Text     string // any text: it is masked, made plain and split
+	Text     string // any text; the client masks it, makes it plain and splits it
 	Kind     Kind
 	Priority Priority
-	As       string            // post it under this nick by RELAYMSG, if the server offers that
+	As       string            // the nick to post the text under, by RELAYMSG, if the server offers this
 	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped if the server accepts none
 }
 
@@ -44,8 +44,8 @@ type Outgoing struct {
 type PieceState int
 
 const (
-	Waiting PieceState = iota // no byte was written
-	Written                   // written; the server may have it
+	Waiting PieceState = iota // nothing was written
+	Written                   // it was written, so the server may have received it
 	Proven                    // the server has handled it
 	Bounced                   // the server refused it
 )
@@ -57,15 +57,15 @@ type Piece struct {
 	MsgID string // the server's id, or "" if it sends none
 }
 
-// A Delivery tracks a text until its arrival is proven: by its echo or the labelled
-// answer, or else by the PONG to a PING that was written after it, because a server
-// answers in order. It is safe for concurrent use.
+// A Delivery tracks a text until its arrival is proven. The proof is its echo or the
+// labelled answer. If there is neither, the proof is the PONG to a PING that was written
+// after the text, because a server answers in order. It is safe for concurrent use.
 type Delivery struct {
 	done chan struct{}
 
 	mu     sync.Mutex
 	pieces []Piece
-	open   int // pieces that have not ended
+	open   int // the number of pieces whose fate is unknown
 	err    error
 }
 
@@ -84,15 +84,16 @@ func refusedDelivery(err error) *Delivery {
 	return d
 }
 
-// Done returns a channel that is closed when the fate of every piece is known, which is
-// when the connection ends, if not before.
+// Done returns a channel that is closed when the fate of every piece is known. This
+// happens when the connection ends, at the latest.
 func (d *Delivery) Done() <-chan struct{} { return d.done }
 
-// Err is nil until Done is closed. After that it is nil if everything was delivered.
-// Otherwise it is a [*Rejected] with the server's reason, [ErrUnproven] if the connection
-// ended before a written piece was proven, or [ErrNotSent] if some pieces were not
-// written and all written ones are proven (see [Delivery.Pieces]). With [ErrQueueFull],
-// [ErrNoText], [ErrTooLong], [ErrTarget] and [ErrMessage], no piece was written.
+// Err returns nil until Done is closed. After that, it returns nil if everything was
+// delivered. Otherwise it returns a [*Rejected] with the server's reason, [ErrUnproven]
+// if the connection ended before a written piece was proven, or [ErrNotSent] if some
+// pieces were not written and all written pieces are proven (see [Delivery.Pieces]). If
+// the error is [ErrQueueFull], [ErrNoText], [ErrTooLong], [ErrTarget] or [ErrMessage], no
+// piece was written.
 func (d *Delivery) Err() error {
 	select {
 	case <-d.done:
@@ -102,8 +103,8 @@ func (d *Delivery) Err() error {
 	}
 }
 
-// Wait waits until Done is closed, and returns Err. If ctx ends first, Wait returns the
-// error of ctx, and the text may still arrive.
+// Wait waits until Done is closed, and returns Err. If ctx is done first, Wait returns
+// the error of ctx, and the text may still arrive.
 func (d *Delivery) Wait(ctx context.Context) error {
 	select {
 	case <-d.done:
@@ -114,7 +115,7 @@ func (d *Delivery) Wait(ctx context.Context) error {
 }
 
 // Pieces returns the state of each piece. If the connection was cut, look for the pieces
-// in the history before you send anything again.
+// in the history before resending any of them.
 func (d *Delivery) Pieces() []Piece {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -147,14 +148,14 @@ func (d *Delivery) failed(i int, err error) {
 	}
 }
 
-// dropped ends a piece that was never written.
+// dropped settles a piece that was never written.
 func (d *Delivery) dropped(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settle(err)
 }
 
-// cut ends a piece because the connection has ended.
+// cut settles a piece because the connection has ended.
 func (d *Delivery) cut(i int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -174,8 +175,9 @@ func (d *Delivery) hopeless() bool {
 	return refused
 }
 
-// settle counts one piece as ended. The error with the most weight is kept: a refusal by
-// the server, then a text that may have arrived, then a text that was not sent.
+// settle counts one piece as settled, and keeps the most important error. A refusal by
+// the server is the most important, followed by a text that may have arrived, and then by
+// a text that was not sent.
 func (d *Delivery) settle(err error) {
 	if weight(err) > weight(d.err) {
 		d.err = err

@@ -1,6 +1,6 @@
-// Package irc is a small IRC client library: the protocol of RFC 2812 and IRCv3, one
-// connection, and a client that keeps a connection up. It knows nothing about the
-// programs that use it.
+// Package irc is a small IRC client library. It implements the protocol of RFC 2812 and
+// IRCv3, a single connection, and a client that keeps a connection up. It does not depend
+// on the programs that use it.
 //
 //	Client     dials again, gets into channels again, fetches what was missed: a stream of Event
 //	  Conn       one connection: a socket, a reader and a writer
@@ -9,63 +9,68 @@
 //	      outbox     what waits to be written, and what is not proven: flood limit, Delivery
 //	        Message    one line, parsed and written
 //
-// Each layer uses only those below it. Message, Split, Mentions, Masker, CaseMapping and
-// the like are plain functions and values, useful without a connection.
+// Each layer uses only the layers below it. Message, Split, Mentions, Masker, CaseMapping
+// and similar identifiers are plain functions and types, which are useful without a
+// connection.
 //
 // # A client
 //
-// [NewClient] makes a client, and [Client.Run] runs it; the events come from
-// [Client.Events], and [Client.Post] sends texts. [Dial] makes a single connection, for
-// example to examine a server.
+// [NewClient] makes a client, and [Client.Run] runs it. [Client.Events] returns its
+// events, and [Client.Post] sends texts. [Dial] makes a single connection, for example to
+// examine a server.
 //
 //	down --dial--> connecting -> registering -> up --ERROR, cut, silence--> down
 //	  ^                 \____________\________________________________________|
 //	  \__ 1 s, 2 s, 4 s … 60 s, each times 0.5 to 1.5; stops only if [Final]
 //
-// After each [Up] the client joins its channels. The events of each channel are [Joined],
-// then the texts since the last [Text] if the server has draft/chathistory, else a [Gap],
-// and then [CaughtUp]. In a channel that is new to the client, [CaughtUp] follows
-// [Joined] directly. For private talk the texts and [CaughtUp] come for every nick that,
-// according to the server, wrote in the meantime. A last [CaughtUp] has no target. The
-// client recognizes a text by its msgid and emits it once, even across restarts of the
-// program if the [Memory] survives them. A client that is kicked or kept out of a channel
-// tries again five times; then it emits [Failed].
+// After each [Up] the client joins its channels. The client first emits [Joined] for each
+// channel. If the server has draft/chathistory, it then emits the texts since the last
+// [Text], and otherwise a [Gap]. The last event is [CaughtUp]. In a channel that is new
+// to the client, [CaughtUp] follows [Joined] directly. For private messages, the client
+// emits the texts and a [CaughtUp] for every nick that, according to the server, wrote in
+// the meantime. A final [CaughtUp] has no target. The client recognizes a text by its
+// msgid and emits it only once. This holds even across restarts of the program if the
+// [Memory] survives them. A client that is kicked from a channel or not let in retries
+// five times, and then emits [Failed].
 //
 // # Delivered means proven
 //
-// A write that succeeds proves nothing: the connection may be dead. So [Conn.Post]
-// returns a [Delivery], which is done when the server has shown that it handled the text:
+// A successful write is no proof of delivery, because the connection may be dead.
+// [Conn.Post] therefore returns a [Delivery], which is done when the server has shown
+// that it handled the text:
 //
 //	waiting --written--> written --echo, label, PONG--> proven
 //	   |                    |\--404, 401, FAIL …------> bounced   (*Rejected)
 //	   \--the end           \---the end
 //	     ErrNotSent            ErrUnproven: it may have arrived
 //
-// With labeled-response the proof is the labelled answer: the echo of the text with its
-// msgid, or an ACK from a server without echo-message. Without labeled-response a PING is
-// written after the text: a server answers in order, so its PONG comes after it has
-// handled the text (seen with ergo 2.20, ngircd 26.1, inspircd 3.15 and ircd-hybrid 8.2,
-// even while they throttle).
+// With labeled-response, the proof is the labelled answer. It is the echo of the text
+// with its msgid, or an ACK if the server has no echo-message. Without labeled-response,
+// the client writes a PING after the text. A server answers in order, so its PONG is sent
+// after it has handled the text (observed with ergo 2.20, ngircd 26.1, inspircd 3.15 and
+// ircd-hybrid 8.2, even while they throttle).
 //
-// # What cannot happen
+// # Impossible failures
 //
-//   - A second command from a text, a nick or a topic: [Message.Append] writes every
-//     line except the PING above, and every parameter passes [Message.Clean].
-//   - A text that the server cuts: lines are split at words and at whole characters,
-//     and leave exactly enough room for the source that the server puts before them.
-//   - A SASL password in the clear: SASL needs TLS or loopback, and an address with TLS
-//     is never tried without it.
-//   - A disconnection for flooding, with the default [Flood].
-//   - A secret of a known shape in a channel or in the log of raw lines:
-//     all texts pass through a [Masker].
+//   - A text, a nick or a topic cannot inject a second command. [Message.Append] writes
+//     every line except the PING above, and every parameter passes through
+//     [Message.Clean].
+//   - The server does not cut a text. The client splits long lines, between words if
+//     possible and never within a character, and leaves exactly enough room for the
+//     source that the server adds in front of them.
+//   - A SASL password is never sent in the clear. SASL requires TLS or a loopback
+//     connection, and the client never tries an address configured for TLS without it.
+//   - With the default [Flood], the server does not disconnect the client for flooding.
+//   - A secret of a known form does not appear in a channel or in the log of raw lines,
+//     because all texts pass through a [Masker].
 //
 // # Bounds
 //
-// At most 4,096 pieces may wait to be written, at most 1,024 of them for one target with
-// one [Priority]; above that, a delivery fails with [ErrQueueFull]. An [Alert] may still
-// wait while fewer than 8,192 pieces do. At most 1,024 received messages and 1,024 events
-// may wait to be read; above that, the connection is not read, and the server waits. A
-// line may have at most 16,383 bytes with its tags; a longer line is dropped and counted.
-// At most 64 batches, of at most 8 MiB each, may be open. Every command counts towards
-// the flood limit.
+// At most 4,096 pieces can wait to be written, and at most 1,024 of them for one target
+// with one [Priority]. Above these limits, a delivery fails with [ErrQueueFull]. An
+// [Alert] can still wait while fewer than 8,192 pieces are waiting. At most 1,024
+// received messages and 1,024 events can wait to be read. Above these limits, the client
+// does not read the connection, and the server waits. A line can have at most 16,383
+// bytes with its tags; a longer line is dropped and counted. At most 64 batches, of at
+// most 8 MiB each, can be open. Every command counts towards the flood limit.
 package irc

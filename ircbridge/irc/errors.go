@@ -8,24 +8,25 @@ import (
 	"os"
 )
 
-// Errors of a connection, and of a text. The errors in the second group say whether the
-// caller may send the text again.
+// Errors of a connection and of a text. The errors in the second group tell the caller
+// whether the text may be sent again.
 var (
-	ErrConfig  = errors.New("cannot connect as configured") // nothing was dialled, or the password would be sent in the clear
+	ErrConfig  = errors.New("cannot connect as configured") // no connection was attempted, or the password would have been sent in the clear
 	ErrSASL    = errors.New("the server refused the login") // never retried
-	ErrNoSASL  = errors.New("the server accepts no logins") // at the moment; it accepts them again when its services are back
+	ErrNoSASL  = errors.New("the server accepts no logins") // currently; it will accept logins when its services are running again
 	ErrTimeout = errors.New("the server fell silent")
 	ErrClosed  = errors.New("the connection was closed") // by us
 
-	ErrNotSent   = errors.New("not sent")                            // no byte was written, or only pieces that are proven: send the rest
-	ErrUnproven  = errors.New("sent, but not known to have arrived") // written, then cut: it may have arrived
-	ErrQueueFull = errors.New("too much is waiting to be sent")      // no byte was written
-	ErrNoText    = errors.New("there is no text in the message")     // no byte was written; the server would answer 412
-	ErrTooLong   = errors.New("the line is too long for the server") // no byte was written; the server would answer 417
-	ErrTarget    = errors.New("neither a channel nor a nick")        // no byte was written; the server is not asked
+	ErrNotSent   = errors.New("not sent")                            // nothing was written except pieces that are proven; the others can be sent again
+	ErrUnproven  = errors.New("sent, but not known to have arrived") // the text was written before the connection was cut, so it may have arrived
+	ErrQueueFull = errors.New("too much is waiting to be sent")      // nothing was written
+	ErrNoText    = errors.New("there is no text in the message")     // nothing was written, because the server would answer 412
+	ErrTooLong   = errors.New("the line is too long for the server") // nothing was written, because the server would answer 417
+	ErrTarget    = errors.New("neither a channel nor a nick")        // nothing was written
 )
 
-// silentEnd says in words what io.EOF means: the server hung up and gave no reason.
+// silentEnd replaces the text of io.EOF, which means that the server hung up without
+// giving a reason.
 type silentEnd struct{}
 
 func (silentEnd) Error() string { return "the server hung up without a word" }
@@ -40,11 +41,11 @@ type Refused struct {
 
 func (e *Refused) Error() string { return fmt.Sprintf("the server says %s: %s", e.Code, e.Text) }
 
-// A Rejected is the refusal of a text or a command by the server: a numeric of 400 to 599,
-// 716 for a person who accepts no private messages, or FAIL with its code. The text was not
-// delivered.
+// A Rejected is the server's refusal of a text or a command. It is a numeric from 400 to
+// 599, 716 for a person who accepts no private messages, or FAIL with its code. The text
+// was not delivered.
 type Rejected struct {
-	Code   string // 404, or for FAIL its code such as MULTILINE_MAX_BYTES
+	Code   string // the numeric, such as 404, or the code of a FAIL, such as MULTILINE_MAX_BYTES
 	Target string // the refused target; may be ""
 	Text   string
 }
@@ -75,8 +76,8 @@ func rejected(m Message) *Rejected {
 	return nil
 }
 
-// A connectError is an error of net or tls, put into words for people. It leaves out the
-// address and the system call that net adds.
+// A connectError is an error from net or tls, in a form that people can read. It omits
+// the address and the system call that net adds.
 type connectError struct {
 	addr string
 	err  error

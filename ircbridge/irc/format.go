@@ -2,7 +2,7 @@ package irc
 
 import "strings"
 
-// Formatting codes of mIRC and of clients that follow it.
+// The formatting codes of mIRC and of clients that imitate it.
 const (
 	bold      = '\x02'
 	colour    = '\x03' // N[N][,M[M]]
@@ -17,8 +17,8 @@ const (
 	ctcpMark = '\x01'
 )
 
-// StripFormat removes the formatting codes from a received text. A comma with no digit
-// after it belongs to the text, not to the colour before it.
+// StripFormat removes the formatting codes from a received text. A comma without a digit
+// after it belongs to the text, not to the preceding colour.
 func StripFormat(s string) string {
 	if !strings.ContainsFunc(s, isFormat) {
 		return s
@@ -37,9 +37,9 @@ func StripFormat(s string) string {
 	return b.String()
 }
 
-// colourLen returns the length of a foreground colour and an optional background colour
-// at the beginning of s. The arguments least and most limit the number of digits of each
-// colour.
+// colourLen returns the combined length of a foreground colour and an optional background
+// colour at the start of s. The arguments least and most limit the number of digits of
+// each colour.
 func colourLen(s string, digit func(byte) bool, least, most int) int {
 	count := func(s string) int {
 		n := 0
@@ -72,8 +72,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// CTCP parses a text between two \x01 bytes, the second of which may be missing:
-// "\x01ACTION waves\x01" gives ACTION and "waves". ok is false for plain text.
+// CTCP parses a text between two \x01 bytes, the second of which may be missing: for
+// "\x01ACTION waves\x01" it returns ACTION and "waves". ok is false for plain text.
 func CTCP(text string) (command, args string, ok bool) {
 	inner, ok := strings.CutPrefix(text, string(ctcpMark))
 	if !ok {
@@ -84,9 +84,9 @@ func CTCP(text string) (command, args string, ok bool) {
 	return strings.ToUpper(command), args, command != ""
 }
 
-// PlainText makes any text safe to send: line ends become \n, and every character that a
-// server, a client or a terminal would read as a command, a format or a CTCP becomes
-// U+FFFD. Of the control characters (C0 and C1), only tabs and line ends remain.
+// PlainText makes any text safe to send. Line ends become \n, and every character that a
+// server, a client or a terminal would interpret as a command, as formatting or as a CTCP
+// becomes U+FFFD. Of the control characters (C0 and C1), only tabs and line ends remain.
 func PlainText(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	if !strings.ContainsFunc(s, notPlain) {

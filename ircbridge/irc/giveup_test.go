@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Bytes that were on their way when a silent connection was ended do not arrive later: by
-// then, the same text may have been sent again.
+// Bytes that were in flight when a silent connection was ended must not arrive later,
+// because the same text may have been resent by then.
 func TestWhatIsGivenUpIsTakenBack(t *testing.T) {
 	s := irctest.NewServer(t, irctest.Features{})
 	p := irctest.NewProxy(t, s.Addr)
@@ -29,7 +29,7 @@ func TestWhatIsGivenUpIsTakenBack(t *testing.T) {
 		}
 	}
 	p.Heal()
-	wait(t, watch, func(e irc.Left) bool { return e.Nick == "swarm" }) // all of it has arrived
+	wait(t, watch, func(e irc.Left) bool { return e.Nick == "swarm" }) // everything that was in flight has arrived
 	if said := s.Said("#room"); len(said) != 0 {
 		t.Errorf("arrived after the client gave it up: %v", said)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// handle processes one received message, and returns the messages that the consumer gets.
-// The error ends the connection.
+// handle processes one received message, and returns the messages for the consumer. An
+// error ends the connection.
 func (p *protocol) handle(m Message, open *batches, reg *registration) ([]Message, error) {
 	now := time.Now()
 	p.timers.hear(now)
@@ -56,7 +56,7 @@ func (p *protocol) each(all []Message, reg *registration) (seen []Message, err e
 	return seen, nil
 }
 
-// answer handles a batch that is the whole answer to one labelled command.
+// answer handles a batch that contains the whole answer to one labelled command.
 func (p *protocol) answer(b *batch, reg *registration) ([]Message, error) {
 	e := p.out.labels[b.label()]
 	members := b.flat()
@@ -79,7 +79,7 @@ func (p *protocol) answer(b *batch, reg *registration) ([]Message, error) {
 			continue // the echo
 		}
 		if strings.HasSuffix(m.Tags["batch"], "chathistory") {
-			continue // a history goes only to the call that asked for it
+			continue // a history goes only to the call that requested it
 		}
 		some, err := p.one(m, reg)
 		seen = append(seen, some...)
@@ -90,7 +90,7 @@ func (p *protocol) answer(b *batch, reg *registration) ([]Message, error) {
 	return seen, nil
 }
 
-// settle completes an entry with its answer.
+// settle settles an entry with its answer.
 func (p *protocol) settle(e *entry, answer []Message, failure *Rejected, msgid string) {
 	if e.call != nil {
 		e.call.answer = append(e.call.answer, answer...)
@@ -108,8 +108,8 @@ func (p *protocol) settle(e *entry, answer []Message, failure *Rejected, msgid s
 	}
 }
 
-// historyBatch gives a history to the call that asked for it. If there is no such call, it
-// returns the messages for the consumer.
+// historyBatch passes a history to the call that requested it. If there is no such call,
+// it returns the messages for the consumer.
 func (p *protocol) historyBatch(b *batch) []Message {
 	members := b.flat()
 	if e := p.out.labels[b.label()]; e != nil {
@@ -125,7 +125,7 @@ func (p *protocol) historyBatch(b *batch) []Message {
 }
 
 // own reports whether a message was sent by this client's nick. It compares the source, or
-// the tag that the server puts on a RELAYMSG under another nick.
+// the tag that the server adds to a RELAYMSG under another nick.
 func (p *protocol) own(m Message) bool {
 	switch m.Command {
 	case "PRIVMSG", "NOTICE", "TAGMSG", "RELAYMSG":
@@ -134,7 +134,7 @@ func (p *protocol) own(m Message) bool {
 	return false
 }
 
-// one handles one message, which came alone or in a batch that is now complete.
+// one handles one message, which arrived alone or in a batch that is now complete.
 func (p *protocol) one(m Message, reg *registration) ([]Message, error) {
 	label := m.Tags["label"]
 	if e := p.out.labels[label]; label != "" && e != nil {
@@ -206,7 +206,7 @@ func (p *protocol) unlabelled(m Message) bool {
 var textRefusals = []string{"401", "402", "404", "406", "407", "411", "412", "413", "414", "415", "417", "481", "486", "492", "531", "716"}
 
 // refused returns the unproven text that a failure without a label belongs to, or nil if
-// that is unknown.
+// the text is unknown.
 func (p *protocol) refused(m Message, failure *Rejected) *entry {
 	text := func(e *entry) bool { return e.delivery != nil && e.label == "" }
 	if m.Command == "FAIL" {
@@ -215,7 +215,7 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 		})
 	}
 	switch failure.Code {
-	case "407", "411", "412", "417": // these refuse the text, not its target
+	case "407", "411", "412", "417": // these codes refuse the text, not its target
 		return p.out.find(text)
 	}
 	target := p.st.fold.Fold(failure.Target)
@@ -225,9 +225,9 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 	if !slices.Contains(textRefusals, failure.Code) {
 		return nil
 	}
-	// The failure names the target in another form, for example cut to the length of a
-	// nick, or does not name it. If texts for several targets are on their way, the
-	// refused one may then be unknown.
+	// The failure contains the target in a different form, for example cut to the length
+	// of a nick, or does not contain it. If texts for several targets are in flight, the
+	// refused text may then be unknown.
 	if e := p.out.find(func(e *entry) bool { return text(e) && target != "" && strings.HasPrefix(e.target, target) }); e != nil {
 		return e
 	}

@@ -15,13 +15,14 @@ const maxPages = 100
 // ErrNoHistory reports that the server offers no history.
 var ErrNoHistory = errors.New("the server has no history")
 
-// overlap is how far before the known time the client asks for private talk, and for a
-// history whose mark has an id that the server may have forgotten. The overlap is needed
-// because clocks differ. A text that arrives twice is emitted once.
+// overlap is how far before the known time a request for history begins. The client uses
+// it for private messages, and for a history whose mark has an id that the server may no
+// longer know. The overlap is needed because clocks differ. A text that arrives twice is
+// emitted only once.
 const overlap = time.Minute
 
-// HistoryLimit returns how many messages of history to request at once: the server's
-// limit, but at most 100, or 0 if the server offers no history.
+// HistoryLimit returns how many messages of history to request at once. This is the
+// server's limit, but at most 100, or 0 if the server offers no history.
 func (c *Conn) HistoryLimit() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,12 +36,12 @@ func (c *Conn) HistoryLimit() int {
 	return min(n, 100)
 }
 
-// History returns the messages of target after the mark, oldest first. It asks for page
-// after page, each one beginning after the last message of the previous page, until a
-// page is not full. A message that arrives twice is returned once. If the mark has no id,
-// or the server has forgotten the id, History uses the mark's time. The error is
-// [ErrNoHistory], an error of [Conn.Do], or one that says that there are more than 100
-// pages. Even with an error, History returns the messages that it has fetched.
+// History returns the messages of target after the mark, oldest first. It requests pages
+// until a page is not full; each page begins after the last message of the previous page.
+// A message that arrives twice is returned only once. If the mark has no id, or the
+// server no longer knows the id, History uses the mark's time. The error is
+// [ErrNoHistory], an error from [Conn.Do], or an error that reports more than 100 pages.
+// Even if there is an error, History returns the messages that it has fetched.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
 	all, byTime, err := c.history(ctx, target, after)
 	if byTime {
@@ -58,9 +59,9 @@ func since(all []Message, after Mark) []Message {
 }
 
 // history is like [Conn.History], but if byTime is true, the messages may begin before
-// the mark: the server may not know the id of the mark, and the earlier messages show
-// whether it knows the id. For an unknown id ergo 2.20 returns no message, as for the id
-// of the newest message; other servers refuse an unknown id.
+// the mark. The server may not know the id of the mark, and the earlier messages show
+// whether it does. For an unknown id, ergo 2.20 returns no message, just as for the id of
+// the newest message; other servers refuse an unknown id.
 func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Message, byTime bool, err error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -110,11 +111,12 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 	return all, byTime, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
 }
 
-// PrivateSince returns the nicks with which there was private talk since a time, in the
-// server's order, which may be oldest first or newest first. It asks for page after page,
-// because the server's answer also contains the channels with new messages. The error is
-// [ErrNoHistory], an error of [Conn.Do], or one that says that the pages do not end. Even
-// with an error, PrivateSince returns the nicks that it has fetched.
+// PrivateSince returns the nicks with which private messages were exchanged since a time.
+// They are in the server's order, which can be oldest first or newest first. It may
+// request several pages, because the server's answer also contains the channels with new
+// messages. The error is [ErrNoHistory], an error from [Conn.Do], or an error that
+// reports that the pages do not end. Even if there is an error, PrivateSince returns the
+// nicks that it has fetched.
 func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -151,10 +153,11 @@ func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, erro
 		if n < limit {
 			return nicks, nil
 		}
-		// The server leaves out targets that are exactly at a bound, and several targets
-		// may have the same time. So the next page overlaps this one by a millisecond. If
-		// a page had no new target, the next page begins after it. The server cuts times
-		// to milliseconds in its answer, but may compare more exact times.
+		// The server omits targets that are exactly at a bound, and several targets can
+		// have the same time. The next page therefore overlaps this one by a millisecond.
+		// If a page contains no new target, the next page begins after it. The server
+		// truncates times to milliseconds in its answer, but may compare times with a
+		// higher resolution.
 		bound, next := &from, last.Add(-time.Millisecond)
 		switch before := last.Before(first); {
 		case before && fresh == 0:

@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A server that has forgotten the id of the last text answers as if there were no later text
-// (ergo 2.20), or refuses the id. The client then asks by time, and emits a gap for the
-// forgotten texts.
+// A server that no longer knows the id of the last text answers as if there were no later
+// text (ergo 2.20), or refuses the id. The client then requests the history by time, and
+// emits a gap for the lost texts.
 func TestHistoryWithoutTheLastText(t *testing.T) {
 	texts := func(from, to int) (all []string) {
 		for i := from; i < to; i++ {
@@ -77,7 +77,7 @@ func TestHistoryWithoutTheLastText(t *testing.T) {
 }
 
 // If the last mark has only a time, the client looks for the last text with an id in the
-// history. That text shows whether the server has forgotten something.
+// history. That text shows whether the server has lost texts.
 func TestHistoryAfterOurOwnWords(t *testing.T) {
 	for name, forget := range map[string]bool{"known": false, "server restarted": true} {
 		t.Run(name, func(t *testing.T) {

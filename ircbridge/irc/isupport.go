@@ -10,8 +10,8 @@ import (
 // token to its value, or to "" if the token has no value.
 type ISupport map[string]string
 
-// add adds one 005 line: its first parameter is our nick, and its last is a sentence.
-// -TOKEN removes a token.
+// add adds one 005 line. Its first parameter is our nick, and its last parameter is a
+// sentence. -TOKEN removes a token.
 func (s ISupport) add(params []string) {
 	if len(params) < 3 {
 		return
@@ -47,8 +47,8 @@ func unescapeISupport(s string) string {
 	}
 }
 
-// Number returns the value of a token, or the default (the argument otherwise) if the
-// value is not a number above 0.
+// Number returns the value of a token, or the argument otherwise if the value is not a
+// number greater than 0.
 func (s ISupport) Number(token string, otherwise int) int {
 	if n, err := strconv.Atoi(s[token]); err == nil && n > 0 {
 		return n
@@ -56,8 +56,8 @@ func (s ISupport) Number(token string, otherwise int) int {
 	return otherwise
 }
 
-// CaseMapping returns the mapping that CASEMAPPING announces: RFC1459 if the server
-// announces none, and ASCII for an unknown one.
+// CaseMapping returns the mapping that CASEMAPPING announces. It returns RFC1459 if the
+// server announces no mapping, and ASCII if the mapping is unknown.
 func (s ISupport) CaseMapping() CaseMapping {
 	switch c := CaseMapping(strings.ToLower(s["CASEMAPPING"])); c {
 	case "":
@@ -68,7 +68,7 @@ func (s ISupport) CaseMapping() CaseMapping {
 	return ASCII
 }
 
-// IsChannel reports whether a target is a channel on this server, by CHANTYPES.
+// IsChannel reports whether a target is a channel on this server, according to CHANTYPES.
 func (s ISupport) IsChannel(target string) bool {
 	types, ok := s["CHANTYPES"]
 	if !ok {
@@ -77,8 +77,8 @@ func (s ISupport) IsChannel(target string) bool {
 	return target != "" && strings.IndexByte(types, target[0]) >= 0
 }
 
-// ranks returns the signs of PREFIX, highest rank first. In NAMES, these signs are in
-// front of a nick.
+// ranks returns the prefix characters in PREFIX, highest rank first. In NAMES, these
+// characters appear in front of a nick.
 func (s ISupport) ranks() string {
 	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
 		return signs
@@ -87,7 +87,7 @@ func (s ISupport) ranks() string {
 }
 
 // MaxTargets returns the maximum number of targets of one command, according to TARGMAX.
-// It returns 1 if TARGMAX does not name the command, and 0 if TARGMAX sets no limit for
+// It returns 1 if TARGMAX does not list the command, and 0 if TARGMAX sets no limit for
 // it.
 func (s ISupport) MaxTargets(command string) int {
 	for entry := range strings.SplitSeq(s["TARGMAX"], ",") {

@@ -8,18 +8,19 @@ import (
 	"time"
 )
 
-// Remembered is how many message ids are kept for a target, to drop duplicates.
+// Remembered is how many message ids are kept for each target in order to drop
+// duplicates.
 const Remembered = 1000
 
-// A Mark is a place in the history of a target.
+// A Mark is a position in the history of a target.
 type Mark struct {
 	ID   string // the server's msgid; "" if only the time is known
 	Time time.Time
 	Sum  uint64 // checksum of a text without an id, see [Sum]; 0 means unknown
 }
 
-// Sum returns a checksum of speaker and text, so that a text without an id that a bouncer
-// plays back can be recognized by its time and its words.
+// Sum returns a checksum of speaker and text. If a bouncer plays back a text without an
+// id, the client can recognize the text by its time and this checksum.
 func Sum(nick, text string) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, nick+"\x00"+text)
@@ -40,9 +41,9 @@ func (m Mark) key() string {
 
 // A Memory keeps the marks of handled texts across restarts of the program. [Client.Run]
 // and [Client.Handled] call its methods. The names of targets are folded; "" means all
-// private talk.
+// private messages.
 type Memory interface {
-	// Marks returns the last marks, oldest first, at most Remembered.
+	// Marks returns the last marks, at most Remembered of them, oldest first.
 	Marks(target string) ([]Mark, error)
 	Add(target string, m Mark) error
 }

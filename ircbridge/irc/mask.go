@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// Masked replaces a secret.
+// Masked is the text that replaces a secret.
 const Masked = "[masked]"
 
-// A Masker removes secrets from texts before they are split, sent or logged. It knows the
-// shapes of common tokens and keys, assignments to names that suggest a secret,
-// command-line flags for secrets, Authorization and cookie headers, passwords in URLs,
-// private key blocks, and the literal secrets that it was made with. It cannot find every
-// secret: a password in a sentence looks like any other word.
+// A Masker removes secrets from texts before they are split, sent or logged. It
+// recognizes the forms of common tokens and keys, assignments to names that suggest a
+// secret, command-line flags for secrets, Authorization and cookie headers, passwords in
+// URLs, private key blocks, and the literal secrets that it was made with. It cannot find
+// every secret, because a password in a sentence looks like any other word.
 //
-// A Masker does not change and is safe for concurrent use.
+// A Masker is immutable and safe for concurrent use.
 type Masker struct{ own *strings.Replacer }
 
-// NewMasker makes a Masker that also knows the given secrets, such as the password of the
-// connection. It ignores secrets of fewer than 4 bytes, because ordinary words would
-// contain them.
+// NewMasker makes a Masker that also recognizes the given secrets, such as the password
+// of the connection. It ignores secrets of fewer than 4 bytes, because ordinary words
+// would contain them.
 func NewMasker(own ...string) *Masker {
 	var pairs []string
 	for _, secret := range own {
@@ -31,7 +31,7 @@ func NewMasker(own ...string) *Masker {
 	return &Masker{strings.NewReplacer(pairs...)}
 }
 
-// Mask returns text with [Masked] in place of every secret.
+// Mask returns text with every secret replaced by [Masked].
 func (m *Masker) Mask(text string) string {
 	text = m.own.Replace(text)
 	text = keyBlock().ReplaceAllString(text, Masked)
@@ -48,8 +48,8 @@ func (m *Masker) Line(line string) string {
 	return m.Mask(credentials().ReplaceAllString(line, "${1}"+Masked))
 }
 
-// pattern compiles a regular expression at its first use. Compiling all of them at the
-// start would slow down every command, although few runs mask anything.
+// pattern compiles a regular expression on first use. Compiling all of them at startup
+// would slow down every command, although few commands mask anything.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
@@ -58,7 +58,7 @@ var (
 	// A block that was cut off before its end is masked to the end of the text.
 	keyBlock = pattern(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(?s:.*?)(-----END [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----|\z)`)
 
-	// Prefixes that providers give to their tokens.
+	// Tokens with the prefixes that providers use.
 	tokens = pattern(`\b(?:` + strings.Join([]string{
 		`sk-[A-Za-z0-9_-]{16,}`, // Anthropic, OpenAI
 		`gh[pousr]_[A-Za-z0-9]{20,}`, `github_pat_[A-Za-z0-9_]{20,}`,
@@ -84,16 +84,17 @@ var (
 
 	flags = pattern(`(--?(?:password|passwd|passphrase|token|secret|api-key|access-key|client-secret)(?:=|\s+)["']?)[^\s"'<$-][^\s"']*`)
 
-	// A name, then =, : or := with spaces around it, then a value in quotes, or up to the
-	// next space, quote, comma, semicolon, & or closing bracket.
+	// A name, then =, : or := with optional spaces around it, then a value. The value is
+	// in quotes, or ends at the next space, quote, comma, semicolon, & or closing
+	// bracket.
 	assignment = pattern(`(?i)\b([a-z0-9_.-]*(?:key|token|secret|password|passwd|passphrase|pwd|credentials?))(["']?\s*(?::=|[:=])\s*)("[^"\n]+"|'[^'\n]+'|` + "`[^`\n]+`" + `|[^\s"'` + "`" + `,;&)\]}]+)`)
 
-	// Commands with a secret: PASS, SASL, OPER, commands with a channel's key, and
-	// commands to a network's services.
+	// Commands that contain a secret: PASS, SASL, OPER, commands with a channel's key,
+	// and commands to a network's services.
 	credentials = pattern(`(?i)^((?:@\S+ +)?(?::\S+ +)?(?:PASS +|AUTHENTICATE +|OPER +\S+ +|JOIN +\S+ +|MODE +\S+ +\S*k\S* +|(?:PRIVMSG +)?(?:NICKSERV|NS|CHANSERV|CS|X\S*) +:?(?:IDENTIFY|ID|LOGIN|REGISTER|GHOST|RECOVER|REGAIN|SET PASSWORD) +)).+`)
 )
 
-// maskAssignment masks the value of one assignment, if the name and the value look like a
+// maskAssignment masks the value of one assignment if the name and the value suggest a
 // secret.
 func maskAssignment(found string) string {
 	parts := assignment().FindStringSubmatch(found)
@@ -109,9 +110,9 @@ func maskAssignment(found string) string {
 	return name + between + Masked
 }
 
-// isRandom reports whether a value that has only letters looks random: it has at least 20,
-// and more than 30% of them are upper-case and more than 30% lower-case. A name of several
-// words has few upper-case letters.
+// isRandom reports whether a value that consists only of letters looks random. It must
+// have at least 20 letters, of which more than 30% are upper-case and more than 30%
+// lower-case. A name that consists of several words has fewer upper-case letters.
 func isRandom(value string) bool {
 	great, small := 0, 0
 	for _, c := range value {
@@ -130,7 +131,7 @@ func isRandom(value string) bool {
 func worthMasking(name, between, value string, quoted bool) bool {
 	if strings.Contains(value, strings.Trim(Masked, "[]")) || strings.ContainsAny(value, "(){}<>") || strings.HasPrefix(value, "$") ||
 		strings.HasPrefix(value, "%") || strings.HasPrefix(value, "/") && strings.Contains(value[1:], "/") || strings.Trim(value, ".*x-…") == "" {
-		return false // masked already, a call, a placeholder, a variable, a path, dots
+		return false // already masked, a call, a placeholder, a variable, a path, or dots
 	}
 	digits, letters := strings.ContainsAny(value, "0123456789"), strings.ContainsFunc(value, isLetter)
 	mixed := digits && letters

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// planted returns invented secrets. They are assembled here so that no repository scanner
-// reports them as real secrets.
+// planted returns fake secrets. They are assembled at run time so that no repository
+// scanner reports them as real secrets.
 func planted() map[string]string {
 	r := func(s string, n int) string { return strings.Repeat(s, n)[:n] }
 	mixed := r("aB3dE6gH9jK2mN5pQ8sT1vW4", 60)

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Mentions reports whether a text addresses nick: the text contains the nick, in any case
-// that c treats as equal, with no other nick character on either side. An @ before it and
-// a colon or comma after it are allowed. A nick in a URL, a path, a mail address or the
-// name of a channel does not count.
+// Mentions reports whether a text addresses nick. The text must contain the nick, in any
+// spelling that c treats as equal, without another nick character on either side. An @
+// before it and a colon or comma after it are allowed. A nick in a URL, a path, a mail
+// address or the name of a channel does not count.
 //
-// The caller decides whether to listen: its own lines, notices and lines from bots should
-// wake nobody. Otherwise two agents could answer each other endlessly.
+// The caller must decide which lines to check. Its own lines, notices and lines from bots
+// should not wake an agent. Otherwise two agents could answer each other endlessly.
 func Mentions(text, nick string, c CaseMapping) bool {
 	start, _ := FindMention(text, nick, c)
 	return start >= 0
@@ -25,7 +25,7 @@ func FindMention(text, nick string, c CaseMapping) (start, end int) {
 	if nick == "" {
 		return -1, -1
 	}
-	folded, want := c.Fold(text), c.Fold(nick) // folding keeps every length
+	folded, want := c.Fold(text), c.Fold(nick) // folding does not change the length
 	for from := 0; ; {
 		i := strings.Index(folded[from:], want)
 		if i < 0 {
@@ -64,7 +64,7 @@ func standsAlone(text string, i, j int) bool {
 	return true
 }
 
-// inAddress reports whether the word around i begins like a URL, a mail link or a path.
+// inAddress reports whether the word around i starts like a URL, a mail link or a path.
 func inAddress(text string, i int) bool {
 	begin := strings.LastIndexFunc(text[:i], unicode.IsSpace) + 1
 	word := strings.TrimLeft(text[begin:i], `("'<`)
@@ -73,8 +73,8 @@ func inAddress(text string, i int) bool {
 		strings.HasPrefix(word, "www.") || strings.HasPrefix(word, "mailto:")
 }
 
-// isNickRune reports whether a nick may contain the rune. Letters are those of any script,
-// because some servers allow them in nicks.
+// isNickRune reports whether a nick can contain the rune. It accepts letters of any
+// script, because some servers allow them in nicks.
 func isNickRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-[]\\`^{}_|", r))
 }

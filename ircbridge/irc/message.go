@@ -10,37 +10,38 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a line in bytes, as IRCv3 and RFC 2812 define them.
+// The limits of a line in bytes, as defined by IRCv3 and RFC 2812.
 const (
-	MaxTags    = 8191 // tags of a line from a server, with the @ and the space
-	MaxTagsOut = 4096 // tags of a line from a client, likewise
-	LineLen    = 512  // the line without its tags, with CR and LF, unless the server announces another limit
+	MaxTags    = 8191 // tags in a line from a server, including the @ and the space
+	MaxTagsOut = 4096 // tags in a line from a client, including the @ and the space
+	LineLen    = 512  // the line without its tags, including CR and LF, unless the server announces a different limit
 
-	// A server may be configured for longer lines without announcing it (ergo's
-	// max-line-len), so more than LineLen is read.
+	// A server may be configured for longer lines without announcing this (ergo's
+	// max-line-len), so the client accepts lines longer than LineLen.
 	maxRead = MaxTags + 8192
 )
 
-// ErrMessage reports that a message cannot be a line: no command, an impossible tag or
-// source, or a middle parameter that is empty, begins with a colon or has a space in it. It
-// covers every mistake that would cause a second command or shifted parameters.
+// ErrMessage reports that a message cannot be written as a line. It has no command, an
+// invalid tag or source, or a middle parameter that is empty, begins with a colon or
+// contains a space. It covers every mistake that would cause a second command or shifted
+// parameters.
 var ErrMessage = errors.New("not a message")
 
 // A Message is one line of the protocol.
 type Message struct {
-	Tags    map[string]string // unescaped; nil if there are none; a tag without a value has ""
+	Tags    map[string]string // unescaped; nil if there are none; "" for a tag without a value
 	Source  string            // nick!user@host or the name of a server; "" from a client
-	Command string            // upper case, or three digits
+	Command string            // in upper case, or three digits
 	Params  []string          // nil if there are none; the last may contain spaces and may be empty
 }
 
-// Msg makes a message without tags and source.
+// Msg makes a message without tags or a source.
 func Msg(command string, params ...string) Message {
 	return Message{Command: command, Params: params}
 }
 
-// Param returns parameter i, counted from 0, or "" if there are fewer:
-// a server may leave out what its documentation promises.
+// Param returns parameter i, counted from 0, or "" if there are fewer parameters, because
+// a server may omit parameters that its documentation promises.
 func (m Message) Param(i int) string {
 	if i < 0 || i >= len(m.Params) {
 		return ""
@@ -48,11 +49,11 @@ func (m Message) Param(i int) string {
 	return m.Params[i]
 }
 
-// Last returns the last parameter, or "" for a message without any.
+// Last returns the last parameter, or "" for a message without parameters.
 func (m Message) Last() string { return m.Param(len(m.Params) - 1) }
 
-// Nick returns the source up to the first ! or @. If the source is a server, that is the
-// whole source.
+// Nick returns the source up to the first ! or @. If the source is a server, Nick returns
+// the whole source.
 func (m Message) Nick() string {
 	if i := strings.IndexAny(m.Source, "!@"); i >= 0 {
 		return m.Source[:i]
@@ -107,9 +108,9 @@ func parseTags(s string) map[string]string {
 	return tags
 }
 
-// Clean returns what [Message.Append] writes and [Parse] reads back: the command in upper
-// case and every parameter safe. It returns [ErrMessage] for a message that cannot be
-// made safe without changing its meaning.
+// Clean returns the message that [Message.Append] writes and [Parse] reads back. It has
+// the command in upper case, and every parameter is safe. It returns [ErrMessage] for a
+// message that cannot be made safe without changing its meaning.
 func (m Message) Clean() (Message, error) {
 	refuse := func(format string, args ...any) (Message, error) {
 		return Message{}, fmt.Errorf("%w: "+format, append([]any{ErrMessage}, args...)...)
@@ -147,8 +148,8 @@ func (m Message) Clean() (Message, error) {
 	return c, nil
 }
 
-// Append appends the message and CR LF to dst. Apart from the PING that asks for a proof,
-// every line that the package writes comes from Append, so no text reaches a server without
+// Append appends the message and CR LF to dst. Apart from the PING that requests a proof,
+// Append writes every line that the package sends, so no text reaches a server without
 // passing through [Message.Clean]. Append does not check the length.
 func (m Message) Append(dst []byte) ([]byte, error) {
 	m, err := m.Clean()
@@ -180,8 +181,8 @@ func (m Message) Append(dst []byte) ([]byte, error) {
 	return append(dst, '\r', '\n'), nil
 }
 
-// String returns the line without its end, or the reason why there is no such line. It is
-// for logs and tests.
+// String returns the line without its line end, or the reason why the message cannot be
+// written as a line. It is for logs and tests.
 func (m Message) String() string {
 	line, err := m.Append(nil)
 	if err != nil {
@@ -190,8 +191,8 @@ func (m Message) String() string {
 	return strings.TrimSuffix(string(line), "\r\n")
 }
 
-// cleanLast keeps the two bytes \x01 around a CTCP. Anywhere else a byte \x01 would begin
-// a CTCP, so cleanLast replaces it.
+// cleanLast keeps the two bytes \x01 around a CTCP. A byte \x01 at any other position
+// would begin a CTCP, so cleanLast replaces it.
 func cleanLast(command, p string) string {
 	if command == "PRIVMSG" || command == "NOTICE" {
 		if inner, ok := strings.CutPrefix(p, "\x01"); ok {
@@ -206,8 +207,8 @@ func cleanLast(command, p string) string {
 	return cleanText(p)
 }
 
-// cleanText replaces everything that a server or a terminal would not treat as text: C0
-// except tab and the formatting codes, DEL, C1 and invalid UTF-8.
+// cleanText replaces all characters that a server or a terminal would not treat as text.
+// These are C0 except tab and the formatting codes, DEL, C1 and invalid UTF-8.
 func cleanText(s string) string {
 	if !strings.ContainsFunc(s, unsafeRune) {
 		return s
@@ -284,8 +285,8 @@ func unescapeTag(s string) string {
 	return b.String()
 }
 
-// messageTime returns the time of a message by the server's clock, or now if the server
-// sends no time.
+// messageTime returns the time of a message according to the server's clock, or now if
+// the server sends no time.
 func messageTime(m Message, now time.Time) time.Time {
 	if at := parseTime(m.Tags["time"]); !at.IsZero() {
 		return at
@@ -293,7 +294,8 @@ func messageTime(m Message, now time.Time) time.Time {
 	return now
 }
 
-// parseTime parses a time as servers write it; it is zero if that fails.
+// parseTime parses a time in the format that servers use. It returns the zero time if
+// this fails.
 func parseTime(s string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {

@@ -138,7 +138,7 @@ func FuzzParse(f *testing.F) {
 		}
 		written, err := m.Append(nil)
 		if err != nil {
-			return // a server may send what a client must not
+			return // a server may send lines that a client must not send
 		}
 		clean, err := m.Clean()
 		if err != nil {

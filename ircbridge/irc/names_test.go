@@ -89,7 +89,7 @@ func TestMentions(t *testing.T) {
 		text, nick string
 		want       bool
 	}{
-		// The nick alone, with and without @, colon and comma.
+		// The nick alone, with or without @, colon and comma.
 		{"ann", "ann", true},
 		{"@ann", "ann", true},
 		{"ann: look", "ann", true},
@@ -107,7 +107,7 @@ func TestMentions(t *testing.T) {
 		{"<@ann>", "ann", true},
 		{"ann... hello", "ann", true},
 		{"announce, then ann", "ann", true},
-		// In another case, by the server's mapping.
+		// In a different case, according to the server's mapping.
 		{"ANN: look", "ann", true},
 		{"hello DUP[NICK]", "dup{nick}", true},
 		// Part of a longer nick or word.

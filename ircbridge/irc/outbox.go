@@ -7,51 +7,51 @@ import (
 	"time"
 )
 
-// Limits of the queues. A text for a full queue fails at once with ErrQueueFull; no
+// Limits on the queues. A text for a full queue fails at once with ErrQueueFull; no
 // waiting text is dropped to make room.
 const (
-	maxWaiting       = 4096 // pieces in all; for alerts twice as many
-	maxWaitingTarget = 1024 // pieces for one target with one priority; alerts have no such limit
+	maxWaiting       = 4096 // total number of pieces; twice as many for alerts
+	maxWaitingTarget = 1024 // number of pieces for one target with one priority; alerts have no such limit
 )
 
-// barrierEvery is how many lines are written before a PING asks whether they arrived. It
-// is small, because after a cut the fate of all these lines is unknown. barrierRest is
-// the pause before the PING when no line is waiting.
+// barrierEvery is how many lines are written before a PING checks whether they arrived.
+// It is small, because if the connection is cut, the fate of all these lines is unknown.
+// barrierRest is the pause before the PING if no line is waiting.
 const (
 	barrierEvery = 4
 	barrierRest  = 20 * time.Millisecond
 )
 
-// Limits of unanswered lines when there is no flood limit. ngircd 26.1 handles 3
-// commands at once and further ones a second later, so it is slower with more than two
-// lines and their PING. It has no labels; servers with labels handle more lines at once.
+// Limits on unanswered lines if there is no flood limit. ngircd 26.1 handles 3 commands
+// at once and further commands a second later, so it is slower with more than two lines
+// and their PING. It does not support labels; servers that do handle more lines at once.
 const (
 	maxFlyingOff      = 2
 	maxFlyingLabelled = 8
 )
 
-// An entry is written in one piece: a line, or a whole batch, inside which no other command
-// may appear.
+// An entry is data that is written in one piece. It is a line or a whole batch, in which no
+// other command may appear.
 type entry struct {
 	data     []byte
-	lines    int // how many tokens it costs
+	lines    int // how many tokens the entry costs
 	command  string
 	target   string // folded
 	private  bool   // the target is a person
-	text     string // the text as the echo will contain it
+	text     string // the text as it appears in the echo
 	priority Priority
 	label    string
 	delivery *Delivery // nil for a bare command
 	piece    int
-	call     *call // of Do; otherwise nil
+	call     *call // the call of a Do; otherwise nil
 
-	number uint64 // counts entries as they are written, from 1
+	number uint64 // numbers the entries in the order in which they are written, from 1
 	at     time.Time
 	over   bool
 }
 
-// An outbox contains the entries that wait to be written, and those that are written but
-// not proven yet. It belongs to a connection, which guards it with its mutex.
+// An outbox contains the entries that are waiting to be written, and those that are
+// written but not proven yet. It belongs to a connection, whose mutex guards it.
 type outbox struct {
 	flood  Flood
 	bucket bucket
@@ -59,15 +59,15 @@ type outbox struct {
 	urgent  [][]byte // the registration, PONG, QUIT and the PING that checks the server; they do not wait for the bucket
 	waiting [priorities]turns
 	private [priorities]turns // texts for people; see peek
-	inARow  int               // private texts written in a row while other texts waited
+	inARow  int               // number of consecutive private texts written while other texts waited
 
-	flying   []*entry          // written and not yet proven, in order
+	flying   []*entry          // entries that are written but not proven yet, in order
 	bytes    int               // total size of flying
-	labels   map[string]*entry // by label, until answered
+	labels   map[string]*entry // the entries that are not answered yet, by label
 	last     uint64            // number of the entry that was written last
-	label    uint64            // number in the newest label or batch reference
+	label    uint64            // the number in the newest label or batch reference
 	barrier  uint64            // the newest PING proves the entries up to this number
-	since    int               // entries without a label since the newest PING; the next PING proves them
+	since    int               // number of entries without a label since the newest PING; the next PING proves them
 	pingedAt time.Time
 	wroteAt  time.Time
 }
@@ -131,7 +131,7 @@ func (o *outbox) of(private bool, p Priority) *turns {
 	return &o.waiting[p]
 }
 
-// room reports whether n more pieces may wait.
+// room reports whether there is room for n more waiting pieces.
 func (o *outbox) room(target string, private bool, p Priority, n int) bool {
 	if p == Alert {
 		return o.size() < 2*maxWaiting
@@ -151,8 +151,9 @@ func (o *outbox) newLabel() string {
 	return fmt.Sprintf("s%d", o.label)
 }
 
-// next returns the bytes that may be written now, or else how long to wait, for a token or
-// before a PING. A wait of 0 means to wait until something happens.
+// next returns the bytes that may be written now. If there are none, wait is the time
+// until there is a token or until the PING is due. A wait of 0 means that there is nothing
+// to write until the next event.
 func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	for _, line := range o.urgent {
 		data = append(data, line...)
@@ -169,7 +170,7 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 				if o.since > 0 {
 					data = append(data, o.ping(now)...)
 				}
-				break // until the server has answered
+				break // wait until the server has answered
 			}
 		}
 		full := o.flood.Off && e != nil && (len(o.flying) >= maxFlyingLabelled || e.label == "" && len(o.flying) >= maxFlyingOff)
@@ -178,7 +179,8 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 				break
 			}
 			if e == nil && !o.flood.Off {
-				// More lines may follow immediately: one PING then proves all of them.
+				// More lines may follow immediately, and one PING can then prove all of
+				// them.
 				if wait = barrierRest - now.Sub(o.wroteAt); wait > 0 {
 					break
 				}
@@ -213,12 +215,13 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	return data, wait
 }
 
-// privateInARow is how many private texts are written in a row while other entries wait.
+// privateInARow is the maximum number of consecutive private texts while other entries
+// wait.
 const privateInARow = 3
 
-// peek returns the next entry. Private texts go before those for channels, because a
-// person is waiting for them. But if texts for channels are waiting too, at most
-// privateInARow private texts go in a row.
+// peek returns the next entry. Private texts take precedence over texts for channels,
+// because a person is waiting for them. However, if texts for channels are waiting, at
+// most privateInARow private texts are written in a row.
 func (o *outbox) peek() *entry {
 	private, other := highest(&o.private), highest(&o.waiting)
 	if private == nil || other != nil && o.inARow >= privateInARow {
@@ -253,7 +256,7 @@ func (o *outbox) forget(e *entry) {
 const pingPrefix = "proof-"
 
 // ping returns a PING. Its PONG shows that the server has handled everything that was
-// written before.
+// written before the PING.
 func (o *outbox) ping(now time.Time) []byte {
 	o.since = 0
 	o.barrier = o.last
@@ -280,9 +283,9 @@ func (o *outbox) pong(token string, now time.Time) (lag time.Duration, ok bool) 
 	return lag, true
 }
 
-// passed proves everything up to number, because the server answers in order and a failure
-// would have come before this answer. A command with a label waits for its answer, which
-// may come later.
+// passed marks all entries up to number as proven, because the server answers in order and
+// would have reported a failure before this answer. A command with a label waits for its
+// answer, which may arrive later.
 func (o *outbox) passed(number uint64) {
 	n := 0
 	for ; n < len(o.flying) && o.flying[n].number <= number; n++ {
@@ -299,7 +302,7 @@ func (o *outbox) passed(number uint64) {
 	o.flying = slices.Delete(o.flying, 0, n)
 }
 
-// prove settles an entry whose echo or answer has come, and everything before it.
+// prove settles an entry whose echo or answer has arrived, and all entries before it.
 func (o *outbox) prove(e *entry, msgid string) {
 	o.forget(e)
 	if e.delivery != nil {
@@ -335,7 +338,7 @@ func (o *outbox) oldest() time.Time {
 	return o.flying[0].at
 }
 
-// end ends every delivery and call.
+// end settles every delivery and ends every call.
 func (o *outbox) end(err error) {
 	over := func(e *entry) {
 		if e.over {
@@ -356,7 +359,7 @@ func (o *outbox) end(err error) {
 		o.pop(e)
 		over(e)
 	}
-	for _, e := range o.labels { // commands that the server has handled, but whose answers are still missing
+	for _, e := range o.labels { // commands that the server has handled but whose answers are still missing
 		over(e)
 	}
 	o.flying, o.labels = nil, nil

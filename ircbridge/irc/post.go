@@ -59,15 +59,15 @@ func (p *protocol) post(o Outgoing) *Delivery {
 	return d
 }
 
-// noNick reports whether a target that is not a channel cannot be a nick either. A server
-// may read such a target as a mask of users or servers ($$*), an address (nick!user@host)
-// or the operators of a channel (@#channel). A server without labels does not say which
-// text it refuses.
+// noNick reports whether a target that is not a channel also cannot be a nick. A server
+// may interpret such a target as a mask of users or servers ($$*), an address
+// (nick!user@host) or the operators of a channel (@#channel). The check is needed because
+// a server without labels does not report which text it refuses.
 func noNick(target string) bool {
 	return strings.TrimSpace(target) == "" || strings.ContainsAny(target, "!@$*?%")
 }
 
-// A parcel is a text that is being turned into lines.
+// A parcel is a text that is being converted to lines.
 type parcel struct {
 	proto   *protocol
 	o       Outgoing
@@ -124,7 +124,7 @@ func (pc *parcel) label(tags map[string]string) (string, map[string]string) {
 func (pc *parcel) single() error {
 	for _, l := range pc.lines {
 		if l.Text == "" {
-			l.Text = " " // a line without text is refused by most servers
+			l.Text = " " // most servers refuse a line without text
 		}
 		label, tags := pc.label(pc.tags)
 		data, err := pc.line(nil, l.Text, tags)
@@ -140,7 +140,7 @@ func (pc *parcel) single() error {
 func (pc *parcel) batches(maxBytes, maxLines int) error {
 	for _, lines := range Batches(pc.lines, maxBytes, maxLines) {
 		if strings.Trim(Join(lines), "\n") == "" {
-			continue // servers refuse a batch that has only blank lines
+			continue // servers refuse a batch that contains only blank lines
 		}
 		pc.proto.out.label++
 		ref := fmt.Sprintf("m%d", pc.proto.out.label)
@@ -165,7 +165,7 @@ func (pc *parcel) batches(maxBytes, maxLines int) error {
 		lines[0].Concat = false
 		pc.tags = nil
 		pc.entries = append(pc.entries, &entry{
-			data: data, lines: 1 + len(data)/LineLen, // as ergo counts lines
+			data: data, lines: 1 + len(data)/LineLen, // the way ergo counts lines
 			command: pc.command, text: Join(lines), label: label,
 		})
 	}
@@ -175,8 +175,8 @@ func (pc *parcel) batches(maxBytes, maxLines int) error {
 func (p *protocol) limit(o Outgoing) int {
 	source := p.st.sourceLen()
 	if o.As != "" && p.st.has("draft/relaymsg") {
-		// The server puts this nick before the text, with a user and host that it
-		// chooses.
+		// The server adds this nick in front of the text, with a user and host of its
+		// choice.
 		source = len(o.As) + len("!") + 10 + len("@") + 63
 	}
 	n := p.st.lineLen(p.cfg.LineLen) - len(":") - source - len(" PRIVMSG ") - len(o.Target) - len(" :") - len("\r\n")

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// archive is the greeting of a server with history.
+// archive is the greeting of a server that has a history.
 const archive = `
 > CAP LS 302
 > NICK ann
@@ -23,10 +23,12 @@ const archive = `
 < :s CAP * ACK :batch draft/chathistory labeled-response message-tags server-time
 > CAP END` + hello
 
-// heardUntil is when the client of these tests heard its last private text.
+// heardUntil is the time at which the client in these tests received its last private
+// text.
 var heardUntil = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// told returns, in a short form, the events that come until all private talk is known.
+// told returns, in a short form, the events that arrive before all private messages are
+// known.
 func told(t *testing.T, c *irc.Client) []string {
 	t.Helper()
 	_, before := wait(t, c, func(e irc.CaughtUp) bool { return e.Target == "" })
@@ -53,7 +55,7 @@ func told(t *testing.T, c *irc.Client) []string {
 	return all
 }
 
-// The client asks for the private talk that it has missed, with these exact lines.
+// The client requests the private messages that it has missed, with exactly these lines.
 func TestPrivateTalkIsFetched(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
@@ -183,9 +185,9 @@ func TestPrivateTalkIsFetchedWithoutLabels(t *testing.T) {
 	}
 }
 
-// If the connection ends before the answer, the next connection asks from the same time.
-// Later connections ask from the time of the last line, however late the client noticed
-// the end of the connection.
+// If the connection ends before the answer, the next connection requests messages from
+// the same time. Later connections request messages from the time of the last line, even
+// if the client noticed the end of the connection much later.
 func TestPrivateTalkIsAskedForAgain(t *testing.T) {
 	memory := &irc.RAM{}
 	_ = memory.Add("", irc.Mark{Time: heardUntil})

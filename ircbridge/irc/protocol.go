@@ -5,48 +5,50 @@ import (
 	"time"
 )
 
-// A protocol is one connection without its socket: the known facts, the lines that wait
-// to be written, and the timers. It reads no socket and starts no goroutine. The
-// connection feeds it received messages (handle) and the time (runTimers), takes lines
-// from its outbox, and guards all of it with its mutex.
+// A protocol is one connection without its socket. It contains the session, the lines
+// that are waiting to be written, and the timers. It does not read a socket or start a
+// goroutine. The connection passes it received messages (handle) and the time
+// (runTimers), and takes lines from its outbox. The connection's mutex guards the
+// protocol.
 type protocol struct {
 	cfg   Config
 	mask  *Masker
 	log   *slog.Logger
 	bell  chan struct{} // wakes the writer
-	ready chan struct{} // closed at the end of registering
+	ready chan struct{} // closed at the end of the registration
 
 	st     session
 	out    *outbox
 	timers timers
 }
 
-// timers are the times at which a connection has to act. The writer checks them.
+// timers are the times at which a connection must act. The writer checks them.
 type timers struct {
-	heard    time.Time // when the last line came, or when a wait for the consumer ended
-	pinged   time.Time // when a PING was sent after that; zero if none was
+	heard    time.Time // when the last line arrived, or when a wait for the consumer ended
+	pinged   time.Time // when a PING was sent after that; zero if no PING was sent
 	asked    time.Time // when the last PING was sent, to measure the lag
-	blocked  bool      // the reader is waiting for its consumer, so silence proves nothing
-	nickAt   time.Time // when to ask for the wanted nick
+	blocked  bool      // the reader is waiting for its consumer, so silence does not mean that the connection is dead
+	nickAt   time.Time // when to request the wanted nick
 	nickWait time.Duration
 }
 
 // alive is the token of the PING that checks the server.
 const alive = "alive"
 
-// hear records that a line has come.
+// hear records that a line has arrived.
 func (t *timers) hear(now time.Time) { t.heard, t.pinged = now, time.Time{} }
 
 // wake wakes the writer.
 func (p *protocol) wake() {
 	select {
 	case p.bell <- struct{}{}:
-	default: // the writer is being woken already
+	default: // the writer is already being woken
 	}
 }
 
-// urgent puts a line before all waiting entries. The line does not wait for the bucket. A
-// message that cannot be a line is logged and dropped: it is a mistake in this package.
+// urgent queues a line ahead of all waiting entries. The line does not wait for the
+// bucket. A message that cannot be written as a line is logged and dropped, because it is
+// an error in this package.
 func (p *protocol) urgent(m Message) {
 	line, err := m.Append(nil)
 	if err != nil {
@@ -57,7 +59,7 @@ func (p *protocol) urgent(m Message) {
 	p.wake()
 }
 
-// bare queues a command whose answer no call waits for.
+// bare queues a command for whose answer no call waits.
 func (p *protocol) bare(m Message) {
 	line, err := m.Append(nil)
 	if err != nil || len(line) > p.st.lineLen(p.cfg.LineLen) {
@@ -82,7 +84,7 @@ func (p *protocol) becomeReady() {
 	p.wake()
 }
 
-// nickFree makes the writer ask for the wanted nick as soon as it runs.
+// nickFree makes the writer request the wanted nick as soon as the writer runs.
 func (p *protocol) nickFree() {
 	p.timers.nickAt = time.Time{}
 	p.wake()

@@ -8,7 +8,7 @@ type recent struct {
 	known map[string]bool
 	last  Mark
 	id    Mark      // the newest mark with an id
-	alive time.Time // the time up to which this client heard the target
+	alive time.Time // the time up to which this client received the target's messages
 }
 
 func newRecent(marks []Mark) *recent {
@@ -20,8 +20,8 @@ func newRecent(marks []Mark) *recent {
 }
 
 // add adds a mark, and reports whether it is new. A live text without an id always counts
-// as new: a person may say the same thing twice in one instant. played says that the text
-// comes from a history.
+// as new, because a person may say the same thing twice in the same instant. played
+// reports whether the text is from a history.
 func (r *recent) add(m Mark, played bool) bool {
 	key := m.key()
 	known := key != "" && r.known[key]

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// usedCaps are the capabilities that this package uses. It also works without any of
-// them.
+// usedCaps are the capabilities that this package uses. None of them is required.
 var usedCaps = []string{
 	"account-notify", "account-tag", "batch", "cap-notify", "chghost", "draft/chathistory", "draft/event-playback",
 	"draft/multiline", "draft/relaymsg", "echo-message", "labeled-response", "message-tags", "server-time",
@@ -26,7 +25,7 @@ var usedCaps = []string{
 type registration struct {
 	cfg      Config
 	want     []string
-	asked    [][]string // CAP REQ lines without an answer yet
+	asked    [][]string // CAP REQ lines that are not answered yet
 	listed   bool       // the answer to CAP LS is complete
 	ended    bool       // CAP END was sent
 	login    bool       // AUTHENTICATE was sent
@@ -52,7 +51,8 @@ func (r *registration) begin(p *protocol) {
 	p.urgent(Msg("USER", r.cfg.User, "0", "*", r.cfg.RealName))
 }
 
-// handle handles one message. done says that the message is only for the registration.
+// handle handles one message. done reports whether the message is only for the
+// registration.
 func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 	switch m.Command {
 	case "CAP":
@@ -71,7 +71,7 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 		if p.st.phase == Registering && r.cfg.SASL != nil {
 			p.urgent(Msg("QUIT", "login refused"))
 			why := ErrSASL
-			if m.Command == "906" { // the server gave up, for example because its services are gone
+			if m.Command == "906" { // the server aborted the login, for example because its services are down
 				why = ErrNoSASL
 			}
 			return true, fmt.Errorf("%w: %s (%s)", why, m.Last(), m.Command)
@@ -101,7 +101,7 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 			break
 		}
 		if r.tries == 0 && len(r.cfg.Nick) > 9 {
-			r.tries++ // RFC 1459 allows a nick of 9 bytes, and some servers allow no more
+			r.tries++ // RFC 1459 limits a nick to 9 bytes, and some servers do not allow more
 			p.st.nick = r.cfg.Nick[:9]
 			p.urgent(Msg("NICK", p.st.nick))
 			return true, nil
@@ -113,8 +113,8 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 	return false, nil
 }
 
-// nextNick tries nick_, nick__, nick___, then random ones. The random nicks are short,
-// because ircd-hybrid cuts a long nick without saying so.
+// nextNick tries nick_, nick__ and nick___, and then random nicks. The random nicks are
+// short, because ircd-hybrid silently cuts a long nick.
 func (r *registration) nextNick(p *protocol, m Message) error {
 	if !p.st.since.IsZero() {
 		return nil
@@ -188,7 +188,8 @@ func addCaps(caps map[string]string, list []string) {
 	}
 }
 
-// request asks for the offered capabilities that are not on yet, in lines below 510 bytes.
+// request requests the offered capabilities that are not enabled yet, in lines shorter
+// than 510 bytes.
 func (r *registration) request(p *protocol, names []string) {
 	var line []string
 	size := 0
@@ -253,13 +254,13 @@ func (r *registration) proceed(p *protocol) error {
 }
 
 // authenticate answers the server's + with the credentials, in base64, in pieces of 400
-// bytes. If the last piece has exactly 400 bytes, or there is no piece, it adds a +.
+// bytes. If the last piece has exactly 400 bytes, or if there is no piece, it adds a +.
 func (r *registration) authenticate(p *protocol, m Message) {
 	if r.cfg.SASL == nil || !r.login || r.loggedIn || m.Param(0) != "+" {
 		return
 	}
-	// With EXTERNAL the certificate names the account. Some services (atheme 7.2) refuse a
-	// second name, even the same one.
+	// With EXTERNAL, the certificate identifies the account. Some services (atheme 7.2)
+	// refuse an additional account name, even if it is the same.
 	secret := ""
 	if r.cfg.SASL.Mechanism == "PLAIN" {
 		secret = r.cfg.SASL.User + "\x00" + r.cfg.SASL.User + "\x00" + r.cfg.SASL.Password

@@ -18,7 +18,7 @@ const hello = `
 `
 
 func TestRegistering(t *testing.T) {
-	plain := strings.Repeat("p", 289) // 297 bytes together with ann\0ann\0, or 396 bytes of base64
+	plain := strings.Repeat("p", 289) // 297 bytes including ann\0ann\0, or 396 bytes of base64
 	for name, c := range map[string]struct {
 		cfg    irc.Config
 		script string

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// maxRejoins is how many times the client tries again to get into a channel before the
-// event [Failed]. Later tries follow after longer pauses, because a closed channel may be
-// opened.
+// maxRejoins is how many times the client retries to join a channel before it emits
+// [Failed]. Later attempts follow after longer pauses, because a closed channel may be
+// opened again.
 const maxRejoins = 5
 
-// rejoinAfter are the pauses between the later tries; the last one repeats.
+// rejoinAfter are the pauses between the later attempts; the last pause repeats.
 var rejoinAfter = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute}
 
 type wishState int
@@ -22,14 +22,14 @@ const (
 	wishIn
 )
 
-// A wish is a wanted channel, with the progress of this connection in joining it.
+// A wish is a wanted channel, together with this connection's progress in joining it.
 //
 //	out --JOIN--> asked --our JOIN comes back--> in --KICK, PART--> out
 //	               \--403, 470-477 …--> out
 type wish struct {
 	Channel
 	state   wishState
-	at      time.Time // when to ask
+	at      time.Time // when to send JOIN
 	since   time.Time // when this connection joined the channel
 	tries   int
 	backoff Backoff
@@ -67,7 +67,7 @@ func joins(channels []Channel, support ISupport) []Message {
 	return all
 }
 
-// A rejoiner gets one connection into the wanted channels.
+// A rejoiner joins the wanted channels on one connection.
 type rejoiner struct {
 	conn   *Conn
 	o      Options // Backoff and RejoinAfter
@@ -75,8 +75,8 @@ type rejoiner struct {
 	wishes map[string]*wish // by folded name
 }
 
-// enter asks for the channels that are due, and returns the time until the next one is
-// due.
+// enter sends JOIN for the channels that are due, and returns the time until the next
+// channel is due.
 func (r *rejoiner) enter(now time.Time, support ISupport) time.Duration {
 	fold := support.CaseMapping()
 	list, again := r.wanted.pending()
@@ -125,7 +125,7 @@ func (r *rejoiner) in() []string {
 }
 
 // joined records that this connection is in a channel. If the channel is not wanted, the
-// server has put us there, and joined leaves it.
+// server has forced us to join it, and joined leaves it.
 func (r *rejoiner) joined(key, name string) {
 	w := r.wishes[key]
 	if w == nil {
@@ -136,9 +136,9 @@ func (r *rejoiner) joined(key, name string) {
 	r.wanted.joined(w.Name)
 }
 
-// parted records that this connection is out of a channel; err is nil if it left on
-// request. was says that the connection was in the channel. failed is not nil if the next
-// try is a long time away.
+// parted records that this connection has left a channel; err is nil if it left on
+// request. was reports whether the connection was in the channel. failed is not nil if
+// the next attempt is a long time away.
 func (r *rejoiner) parted(key string, err error) (was bool, failed *Failed) {
 	w := r.wishes[key]
 	if w == nil || w.state != wishIn {
@@ -151,7 +151,7 @@ func (r *rejoiner) parted(key string, err error) (was bool, failed *Failed) {
 	return true, failed
 }
 
-// refused handles the numerics that keep this connection out of a channel.
+// refused handles the numerics with which the server refuses a JOIN.
 func (r *rejoiner) refused(m Message, fold CaseMapping) *Failed {
 	switch m.Command {
 	case "403", "405", "437", "470", "471", "472", "473", "474", "475", "476", "477", "489", "520":
@@ -166,7 +166,8 @@ func (r *rejoiner) refused(m Message, fold CaseMapping) *Failed {
 	return r.later(w, &Rejected{Code: m.Command, Target: w.Name, Text: m.Last()}, 0)
 }
 
-// later plans the next try. It returns an event if that try is a long time away.
+// later schedules the next attempt. It returns an event if that attempt is a long time
+// away.
 func (r *rejoiner) later(w *wish, err error, stood time.Duration) *Failed {
 	if stood >= orDefault(r.o.Backoff.Stand, time.Minute) {
 		w.tries = 0

@@ -13,23 +13,23 @@ func (c *Conn) Send(target string, text ...string) *Delivery {
 }
 
 // Post queues a text and returns at once. It masks the text ([Masker]), makes it plain
-// ([PlainText]) and splits it. If the text needs more than one line and the server
-// supports multiline batches, the text becomes one or more such batches, unless it is an
-// [Emote] or is sent by RELAYMSG; otherwise it becomes single lines. A blank single line is
-// sent as a space. Line ends at the end of the text are left out.
+// ([PlainText]) and splits it. If the text needs several lines and the server supports
+// multiline batches, the text becomes one or more such batches, unless it is an [Emote] or
+// is sent by RELAYMSG. Otherwise it becomes single lines. A blank single line is sent as a
+// space. Trailing line ends are removed.
 //
-// Every target has a separate queue. The queues take turns, within the flood limit, and
-// texts for people go before those for channels. If the queues are full, the delivery
-// fails with [ErrQueueFull]. It fails with [ErrTarget] if the target is neither a channel
-// nor a nick.
+// Every target has a separate queue. The queues take turns within the flood limit, and
+// texts for people are sent before texts for channels. If the queues are full, the
+// delivery fails with [ErrQueueFull]. It fails with [ErrTarget] if the target is neither
+// a channel nor a nick.
 func (c *Conn) Post(o Outgoing) *Delivery {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.p.post(o)
 }
 
-// Limit returns how many bytes of text fit in one line of o after the server has put the
-// source before it.
+// Limit returns how many bytes of text fit in one line of o after the server has added
+// the source in front of it.
 func (c *Conn) Limit(o Outgoing) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,13 +38,13 @@ func (c *Conn) Limit(o Outgoing) int {
 
 // Do writes a command and waits until the server has handled it. With labeled-response,
 // Do returns exactly the server's answer to the command. Without it, Do writes a PING
-// after the command, and returns every numeric and FAIL that comes before the PONG; some
-// of them may have another cause. The error is a [*Rejected] if the answer contains a
-// failure, an error of [Conn.Err] if the connection ends, or the error of ctx. It is
-// [ErrNotSent], [ErrQueueFull], [ErrTooLong] or [ErrMessage] if m was not queued.
+// after the command, and returns every numeric and FAIL that arrives before the PONG;
+// some of them may have a different cause. The error is a [*Rejected] if the answer
+// contains a failure, an error of [Conn.Err] if the connection ends, or the error of ctx.
+// It is [ErrNotSent], [ErrQueueFull], [ErrTooLong] or [ErrMessage] if m was not queued.
 //
-// [Conn.Messages] delivers the answer too, unless it is a history. So the goroutine that
-// reads Messages must not call Do: each would wait for the other.
+// [Conn.Messages] also delivers the answer, unless it is a history. The goroutine that
+// reads Messages therefore must not call Do, because this would cause a deadlock.
 func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
 	k := &call{done: make(chan struct{})}
 	c.mu.Lock()
@@ -67,7 +67,7 @@ func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
 		c.mu.Unlock()
 	}
 	c.mu.Lock()
-	// The reader may still add to the answer of a call that ctx has ended.
+	// The reader may still append to the answer after ctx has ended the call.
 	answer, err := k.answer[:len(k.answer):len(k.answer)], k.err
 	c.mu.Unlock()
 	if err == nil && e.label == "" {
@@ -84,7 +84,7 @@ func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
 	return answer, nil
 }
 
-// command makes the entry for a bare command. The caller holds mu.
+// command makes the entry for a bare command. The caller must hold mu.
 func (c *Conn) command(m Message) (*entry, error) {
 	switch {
 	case c.err != nil:
@@ -126,7 +126,7 @@ func concerns(r *Rejected, answer, m Message, fold CaseMapping) bool {
 	return false
 }
 
-// tell queues a command whose answer no call waits for.
+// tell queues a command for whose answer no call waits.
 func (c *Conn) tell(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// session contains what the client knows about its connection to the server.
+// session contains the client's data about its connection to the server.
 type session struct {
 	phase   Phase
 	wanted  string
@@ -17,7 +17,7 @@ type session struct {
 	caps    map[string]string
 	isup    ISupport
 	fold    CaseMapping
-	rooms   map[string]*room // by folded name: the channels that we are in
+	rooms   map[string]*room // the channels that we are in, by folded name
 	lag     time.Duration
 	since   time.Time
 	heard   time.Time
@@ -38,7 +38,7 @@ func newSession(nick string) session {
 type room struct {
 	name    string
 	topic   string
-	members map[string]string // folded nick to nick
+	members map[string]string // maps a folded nick to the nick
 }
 
 func (s *session) has(caps ...string) bool {
@@ -70,9 +70,9 @@ func (s *session) lineLen(configured int) int {
 	return s.isup.Number("LINELEN", LineLen)
 }
 
-// sourceLen returns the length of the source that the server puts before the messages of
-// this connection. An unknown source counts as a nick of at least 30 bytes, a user of 10
-// and a host of 63, plus ! and @.
+// sourceLen returns the length of the source that the server adds in front of this
+// connection's messages. An unknown source counts as a nick of at least 30 bytes, a user
+// of 10 and a host of 63, plus ! and @.
 func (s *session) sourceLen() int {
 	if s.source == "" {
 		return max(30, len(s.nick)) + len("!") + 10 + len("@") + 63
@@ -80,7 +80,7 @@ func (s *session) sourceLen() int {
 	return len(s.source)
 }
 
-// learn records the source of this connection if a line from the server shows it.
+// learn records the source of this connection if a line from the server contains it.
 func (s *session) learn(source string) {
 	if nick, rest, ok := strings.Cut(source, "!"); ok && s.me(nick) && strings.Contains(rest, "@") {
 		s.source = source
@@ -107,7 +107,8 @@ func (s *session) rename(nick, user, host string) {
 	s.source = nick + "!" + user + "@" + host
 }
 
-// multiline returns the limits of a batch, from the value of the capability.
+// multiline returns the limits of a batch, which it parses from the value of the
+// capability.
 func (s *session) multiline() (maxBytes, maxLines int, ok bool) {
 	value, ok := s.caps["draft/multiline"]
 	if !ok || !s.has("batch") {

@@ -65,7 +65,7 @@ func TestOwnSourceIsLearned(t *testing.T) {
 	}
 }
 
-// A line that is too long or cannot be parsed affects nothing else.
+// A line that is too long or cannot be parsed does not affect other lines.
 func TestBadLinesAreDropped(t *testing.T) {
 	c := dial(t, irc.Config{Nick: "ann", Flood: fast, Addr: irctest.Script(t, greet+hello+
 		"\n< :s NOTE "+strings.Repeat("x", 20_000)+
@@ -134,7 +134,7 @@ func TestHostileTextIsTextOnly(t *testing.T) {
 				t.Errorf("Send(%.40q) = %v", text, err)
 			}
 			for _, o := range []irc.Outgoing{{Target: text, Text: "x"}, {Target: "#room", Text: "x", As: text}} {
-				_ = delivered(t, ann.Post(o)) // its fate does not matter here
+				_ = delivered(t, ann.Post(o)) // the text's fate does not matter here
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			_, _ = ann.Do(ctx, irc.Msg("TOPIC", "#room", text))
@@ -178,7 +178,7 @@ func TestSecretsReachNeitherChannelNorLog(t *testing.T) {
 	secrets := planted()
 	secrets["server-pass"], secrets["sasl-pass"] = "it is %", "%"
 	for secret, text := range secrets {
-		padded := strings.Repeat("word ", 85) + strings.Replace(text, "%", secret, 1) // so that a line may be cut within the secret
+		padded := strings.Repeat("word ", 85) + strings.Replace(text, "%", secret, 1) // long enough that a line could be cut within the secret
 		if err := delivered(t, c.Send("#room", padded)); err != nil {
 			t.Fatal(err)
 		}

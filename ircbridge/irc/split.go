@@ -10,15 +10,15 @@ import (
 // A Line is a piece of a text that fits into one message.
 type Line struct {
 	Text   string
-	Concat bool // continues where the piece before it ended, within one line of the text
+	Concat bool // continues the previous piece, within one line of the text
 }
 
-// Split cuts a text into lines of at most limit bytes each; limit is at least 4. A line
-// of the text that is too long is cut before a space, so that words stay whole. The space
-// begins the next piece because some servers strip trailing spaces (ngircd 26.1). A word
-// longer than limit is cut between the characters that a reader sees, and a character
-// longer than limit is cut between its runes. Nothing is left out: [Join] restores the
-// same text.
+// Split cuts a text into lines of at most limit bytes each. A smaller limit than 4 counts
+// as 4. A line of the text that is too long is cut before a space, so that words stay
+// intact. The space begins the next piece because some servers strip trailing spaces
+// (ngircd 26.1). A word longer than limit is cut between visible characters, and a
+// character longer than limit is cut between its runes. No text is lost, so [Join]
+// restores the original text.
 func Split(text string, limit int) []Line {
 	limit = max(limit, utf8.UTFMax)
 	var lines []Line
@@ -36,7 +36,8 @@ func Split(text string, limit int) []Line {
 	return lines
 }
 
-// cut returns where the first piece of a line ends; the line is longer than limit.
+// cut returns the offset at which the first piece of a line ends. The line must be longer
+// than limit.
 func cut(line string, limit int) int {
 	for i := limit; i > 0; i-- {
 		if line[i] != ' ' || line[i-1] == ' ' {
@@ -50,7 +51,7 @@ func cut(line string, limit int) int {
 		if i == limit || spaces+len(word) <= limit {
 			return i
 		}
-		break // a word that must be split anyway fills this piece too
+		break // a word that must be split anyway also fills this piece
 	}
 	n, state := 0, -1
 	for rest := line; ; {
@@ -74,7 +75,7 @@ func cut(line string, limit int) int {
 	return n
 }
 
-// Join joins the lines that [Split] made: pieces of one line with nothing in between, and
+// Join joins the lines that [Split] made. It joins the pieces of one line directly, and
 // separate lines with \n.
 func Join(lines []Line) string {
 	var b strings.Builder
@@ -87,10 +88,10 @@ func Join(lines []Line) string {
 	return b.String()
 }
 
-// Batches combines lines into draft/multiline batches within the server's limits,
-// maxBytes and maxLines; 0 or less means no limit. A line feed between two lines counts
-// as a byte. A batch ends between two lines of the text if it can; if it must end within
-// a line, the next batch begins with a Concat line.
+// Batches combines lines into draft/multiline batches within the server's limits maxBytes
+// and maxLines. A limit of 0 or less means no limit. A line feed between two lines counts
+// as a byte. If possible, a batch ends between two lines of the text. If it must end
+// within a line, the next batch begins with a Concat line.
 func Batches(lines []Line, maxBytes, maxLines int) [][]Line {
 	fits := func(b []Line) bool {
 		return (maxBytes <= 0 || len(Join(b)) <= maxBytes) && (maxLines <= 0 || len(b) <= maxLines)
@@ -112,7 +113,7 @@ func Batches(lines []Line, maxBytes, maxLines int) [][]Line {
 			for whole > 0 && lines[whole].Concat {
 				whole--
 			}
-			// Move the end back only if the line that would be split then fits into one
+			// Move the end back only if the line that would be split fits into a single
 			// batch.
 			end := whole + 1
 			for end < len(lines) && lines[end].Concat {

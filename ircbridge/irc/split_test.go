@@ -13,7 +13,7 @@ import (
 )
 
 func TestSplit(t *testing.T) {
-	family := "👩‍👩‍👧" // 18 bytes, one character to a reader
+	family := "👩‍👩‍👧" // 18 bytes, but one visible character
 	for _, c := range []struct {
 		text  string
 		limit int
@@ -66,7 +66,7 @@ func FuzzSplit(f *testing.F) {
 			if len(l.Text) > limit || !utf8.ValidString(l.Text) || l.Concat && l.Text == "" {
 				t.Fatalf("Split(%q, %d) makes line %q", text, limit, l.Text)
 			}
-			// A character is split only if it alone is longer than a line.
+			// A character is split only if that character is longer than a line.
 			if i > 0 && l.Concat {
 				before := lines[i-1].Text
 				both := before + l.Text

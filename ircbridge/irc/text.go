@@ -6,9 +6,9 @@ import (
 )
 
 // eventSource is the source under which ergo 2.20 writes events, such as a JOIN, into the
-// history of clients without draft/event-playback. On ergo that nick is reserved. On
-// another server, a person could have that nick. Such a person's texts from the history
-// would be hidden if they were sent without a login.
+// history of clients without draft/event-playback. On ergo, the nick in it is reserved.
+// On another server, a person could have that nick. Texts that this person sent without a
+// login would then be missing from the history.
 const eventSource = "HistServ!HistServ@localhost"
 
 // newText makes a Text from a PRIVMSG or NOTICE. ok is false for any other message, for a
@@ -50,8 +50,8 @@ func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	return t, true
 }
 
-// isHistory reports whether batches of a type contain old messages: a history that was
-// asked for, or the play-back of a bouncer.
+// isHistory reports whether batches of a type contain old messages, from a requested
+// history or from the playback of a bouncer.
 func isHistory(batch string) bool {
 	return strings.HasSuffix(batch, "chathistory") || strings.HasSuffix(batch, "/playback")
 }

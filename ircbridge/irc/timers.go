@@ -11,11 +11,11 @@ const motdPatience = 5 * time.Second
 const maxNickWait = 10 * time.Minute
 
 // runTimers performs the actions that are due, and returns the time until the next one is
-// due. The error ends the connection.
+// due. An error ends the connection.
 func (p *protocol) runTimers(now time.Time) (time.Duration, error) {
 	t := &p.timers
 	next := time.Hour
-	// due reports whether a time has come. If it has not, due makes sure that the writer
+	// due reports whether a time has been reached. If not, due makes sure that the writer
 	// wakes by then.
 	due := func(at time.Time) bool {
 		if d := at.Sub(now); d > 0 {

@@ -3,7 +3,7 @@ package irc
 import "strings"
 
 // track updates the session from the server's messages about this connection, the server
-// and the joined channels. free says that the wanted nick may be free now.
+// and the joined channels. free reports whether the wanted nick may now be free.
 func (s *session) track(m Message) (free bool) {
 	mine := s.me(m.Nick())
 	room := s.rooms[s.fold.Fold(m.Param(0))]
@@ -93,7 +93,8 @@ func newRoom(name, folded, nick string) *room {
 	return &room{name: name, members: map[string]string{folded: nick}}
 }
 
-// wants reports whether nick is the wanted nick and this connection has another nick.
+// wants reports whether nick is the wanted nick while this connection has a different
+// nick.
 func (s *session) wants(nick string) bool {
 	return !s.me(s.wanted) && s.fold.Same(nick, s.wanted)
 }

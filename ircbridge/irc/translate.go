@@ -10,24 +10,25 @@ import (
 	"time"
 )
 
-// goodbye is how long a server may take to hang up after QUIT.
+// goodbye is how long the client waits for the server to hang up after QUIT.
 const goodbye = 2 * time.Second
 
-// maxHeld is the maximum number of live messages of one target that wait for its history.
+// maxHeld is the maximum number of live messages of one target that can wait for the
+// target's history.
 const maxHeld = 5000
 
-// ctcpEvery is the shortest time between two answers to CTCP requests.
+// ctcpEvery is the minimum time between two answers to CTCP requests.
 const ctcpEvery = 10 * time.Second
 
-// A translator turns the messages of one connection after another into events. It belongs
-// to the goroutine of [Client.Run].
+// A translator converts the messages of successive connections to events. It belongs to
+// the goroutine of [Client.Run].
 type translator struct {
 	o       Options
 	log     *slog.Logger
 	events  events
 	wanted  *wanted
-	recents map[string]*recent // by folded peer; they outlive connections
-	private time.Time          // all private talk up to this time is known, by the server's clock
+	recents map[string]*recent // by folded peer; kept across connections
+	private time.Time          // all private messages up to this time, by the server's clock, are known
 }
 
 // A connTranslator is a translator for one connection.
@@ -38,12 +39,12 @@ type connTranslator struct {
 	rejoin  rejoiner
 	fetched chan fetched
 	held    map[string][]Message // live messages that wait for the history of their target, by target
-	caught  bool                 // all private talk has been fetched
+	caught  bool                 // all private messages have been fetched
 	ctcp    time.Time            // when a CTCP request was last answered
 	wg      sync.WaitGroup       // waits for the fetches
 }
 
-// serve runs until the connection ends, and returns why.
+// serve runs until the connection ends, and returns the reason for the end.
 func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 	v := &connTranslator{
 		translator: tr, conn: conn, st: conn.State(),
@@ -79,7 +80,8 @@ func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 	}
 }
 
-// leave records the time up to which this client heard its channels and private talk.
+// leave records the time up to which this client received the messages of its channels
+// and its private messages.
 func (v *connTranslator) leave() {
 	now := time.Now()
 	if v.caught {
@@ -92,8 +94,8 @@ func (v *connTranslator) leave() {
 	}
 }
 
-// recent returns the last texts of a peer. The first time, it reads them from the
-// [Memory].
+// recent returns the last texts of a peer. On the first call for a peer, it reads them
+// from the [Memory].
 func (tr *translator) recent(key string) *recent {
 	r := tr.recents[key]
 	if r == nil {
@@ -107,7 +109,7 @@ func (tr *translator) recent(key string) *recent {
 	return r
 }
 
-// handle turns one message into events.
+// handle converts one message to events.
 func (v *connTranslator) handle(ctx, fetching context.Context, m Message) {
 	if isHistory(m.Tags["batch"]) && m.Command != "PRIVMSG" && m.Command != "NOTICE" {
 		return // an old JOIN or a similar message
@@ -145,7 +147,7 @@ func (v *connTranslator) handle(ctx, fetching context.Context, m Message) {
 	case "QUIT":
 		v.events.emit(ctx, Left{Nick: m.Nick(), Reason: m.Param(0), Own: own})
 	case "NICK":
-		// The state is newer than the message: it already has the new nick.
+		// The state is newer than the message, so it already contains the new nick.
 		v.events.emit(ctx, Renamed{m.Nick(), m.Param(0), fold.Same(m.Param(0), v.st.Nick)})
 	case "INVITE":
 		if fold.Same(channel, v.st.Nick) {
@@ -162,7 +164,7 @@ func (v *connTranslator) handle(ctx, fetching context.Context, m Message) {
 	}
 }
 
-// parted records that this client is out of a channel; err is nil if it left on request.
+// parted records that this client has left a channel; err is nil if it left on request.
 func (v *connTranslator) parted(ctx context.Context, channel string, err error) {
 	key := v.st.CaseMapping().Fold(channel)
 	was, failed := v.rejoin.parted(key, err)
@@ -178,7 +180,7 @@ func (v *connTranslator) failed(ctx context.Context, f *Failed) {
 	}
 }
 
-// heard emits a text, or holds it back while the history before it is fetched.
+// heard emits a text, or holds it back while the preceding history is being fetched.
 func (v *connTranslator) heard(ctx context.Context, m Message) {
 	t, ok := newText(m, &v.st, time.Now())
 	if !ok {
@@ -191,7 +193,7 @@ func (v *connTranslator) heard(ctx context.Context, m Message) {
 			v.held[key] = append(held, m)
 			return
 		}
-		v.release(ctx, key) // the history takes too long: its texts come after these
+		v.release(ctx, key) // the history takes too long, so its texts follow these texts
 	}
 	v.tell(ctx, key, t)
 }
@@ -214,8 +216,8 @@ func (v *connTranslator) release(ctx context.Context, key string) {
 	}
 }
 
-// answerCTCP answers VERSION and PING, at most once in ctcpEvery. It answers no other
-// request.
+// answerCTCP answers VERSION and PING, at most once per ctcpEvery. It does not answer
+// other requests.
 func (v *connTranslator) answerCTCP(m Message) {
 	command, args, ok := CTCP(m.Last())
 	if !ok || m.Command != "PRIVMSG" || v.st.CaseMapping().Same(m.Nick(), v.st.Nick) || time.Since(v.ctcp) < ctcpEvery {

@@ -13,15 +13,15 @@ type wanted struct {
 
 	mu     sync.Mutex // guards the fields below
 	list   []Channel
-	again  map[string]bool   // folded names that Join asked for again
-	failed map[string]string // channels that did not let us in, and why
+	again  map[string]bool   // folded names of channels for which Join was called again
+	failed map[string]string // maps each channel that did not let us in to the reason
 }
 
 func newWanted(channels []Channel) *wanted {
 	return &wanted{changed: make(chan struct{}, 1), list: slices.Clone(channels), again: make(map[string]bool)}
 }
 
-// add adds a channel, or asks for it again.
+// add adds a channel, or causes a new attempt to join it.
 func (w *wanted) add(ch Channel, fold CaseMapping) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -31,7 +31,7 @@ func (w *wanted) add(ch Channel, fold CaseMapping) {
 	w.wake()
 }
 
-// remove removes a channel, and the note that says why it did not let us in.
+// remove removes a channel, and the recorded reason why it did not let us in.
 func (w *wanted) remove(channel string, fold CaseMapping) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,12 +47,12 @@ func (w *wanted) drop(channel string, fold CaseMapping) {
 func (w *wanted) wake() {
 	select {
 	case w.changed <- struct{}{}:
-	default: // the translator looks at the whole list
+	default: // the translator checks the whole list anyway
 	}
 }
 
-// pending returns the list, and the folded names that Join asked for again since the last
-// call.
+// pending returns the list, and the folded names of the channels for which Join was
+// called since the last call of pending.
 func (w *wanted) pending() (list []Channel, again map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +60,7 @@ func (w *wanted) pending() (list []Channel, again map[string]bool) {
 	return slices.Clone(w.list), again
 }
 
-// fail records why a channel does not let us in; joined removes the note.
+// fail records why a channel does not let us in; joined removes this record.
 func (w *wanted) fail(channel, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,14 +76,14 @@ func (w *wanted) joined(channel string) {
 	delete(w.failed, channel)
 }
 
-// begin forgets the failures of the previous connection.
+// begin clears the failures of the previous connection.
 func (w *wanted) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed = nil
 }
 
-// failures returns the channels that do not let us in, and why.
+// failures returns the channels that do not let us in, with the reasons.
 func (w *wanted) failures() map[string]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

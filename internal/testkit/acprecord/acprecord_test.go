@@ -11,10 +11,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/acptest"
 )
 
-// Each client, in the version that the tests run, has a recording of each row. No recording
-// contains a trace of the machine that made it.
+// There is a recording of each row for each client, in the client version that the tests
+// run. No recording contains traces of the machine on which it was made.
 func TestEveryRowIsRecorded(t *testing.T) {
-	// The neutral home is /tmp/acp/home.
+	// The home folder in all recordings is /tmp/acp/home.
 	machine := regexp.MustCompile(`/root|[^p]/home/|/Users/|127\.0\.0\.1:(808[1-9]|[1-79]|80[0-79])|` + regexp.QuoteMeta(os.TempDir()) + `/acp[0-9]`)
 	for _, c := range acptest.Clients {
 		for _, r := range rows {

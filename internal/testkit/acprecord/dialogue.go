@@ -23,7 +23,7 @@ type line struct {
 }
 
 // A dialogue is an exchange of messages with a client, one process at a time. Its methods
-// send and wait; they do not check what an answer says.
+// send messages and wait for answers; they do not check the content of an answer.
 type dialogue struct {
 	home    *acptest.Home
 	session string
@@ -37,8 +37,8 @@ type dialogue struct {
 
 	mu     sync.Mutex
 	lines  []line
-	decide string   // the kind of option that answers a question; "" leaves it open
-	asked  []any    // ids of questions without an answer
+	decide string   // the kind of option to choose in answers to questions; "" leaves questions open
+	asked  []any    // ids of unanswered questions
 	odd    []string // unexpected events, for the person who makes the recordings
 }
 
@@ -125,7 +125,8 @@ func (d *dialogue) say(text string) {
 	d.odd = append(d.odd, text)
 }
 
-// permit sets the kind of option that answers the next questions; with "" they stay open.
+// permit sets the kind of option to choose in answers to the next questions; with "",
+// they stay open.
 func (d *dialogue) permit(kind string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,7 +136,7 @@ func (d *dialogue) permit(kind string) {
 func (d *dialogue) send(msg object) {
 	data, err := json.Marshal(msg)
 	if err != nil {
-		panic(err) // this program makes all messages
+		panic(err) // cannot fail, because this program creates all messages
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -175,8 +176,8 @@ func (d *dialogue) answer(id string) map[string]any {
 	return nil
 }
 
-// until waits until ok returns true. It returns false if the time limit passes first, or if
-// the client has ended.
+// until waits until ok returns true. It returns false if the time limit expires or the
+// client exits first.
 func (d *dialogue) until(limit time.Duration, ok func() bool) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
@@ -221,7 +222,7 @@ func (d *dialogue) initialize() {
 	})
 }
 
-// open makes a session.
+// open creates a session.
 func (d *dialogue) open() {
 	d.initialize()
 	answer := d.call("session/new", object{"cwd": d.home.Work, "mcpServers": d.servers})
@@ -244,7 +245,7 @@ func (d *dialogue) takeUp(method string) {
 	}
 	answer := d.call(method, object{"sessionId": d.session, "cwd": d.home.Work, "mcpServers": d.servers})
 	if answer["error"] == nil {
-		time.Sleep(time.Second) // updates may come after the answer
+		time.Sleep(time.Second) // updates can arrive after the answer
 		d.choose()
 	}
 }
@@ -272,13 +273,13 @@ func (d *dialogue) cancel() {
 	d.send(object{"jsonrpc": "2.0", "method": "session/cancel", "params": object{"sessionId": d.session}})
 }
 
-// end closes the client's input, and kills the client's process group if the client does
-// not exit.
+// end closes the client's input, waits up to 3 seconds for the client to exit, and kills
+// the client's process group.
 func (d *dialogue) end() {
 	if d.cmd == nil {
 		return
 	}
-	time.Sleep(200 * time.Millisecond) // for updates after the last answer
+	time.Sleep(200 * time.Millisecond) // leaves time for updates that arrive after the last answer
 	d.in.Close()
 	select {
 	case <-d.read:

@@ -74,7 +74,7 @@ func run(ctx context.Context, names []string) error {
 	return errors.Join(all...)
 }
 
-// record runs one row in a new home and writes its file.
+// record runs one row in a new home folder and writes its file.
 func record(ctx context.Context, c acptest.Client, r row, root, file string) (err error) {
 	dir, err := os.MkdirTemp("", "acp")
 	if err != nil {
@@ -120,7 +120,8 @@ func record(ctx context.Context, c acptest.Client, r row, root, file string) (er
 	return os.WriteFile(file, data, 0o666)
 }
 
-// maxFile keeps the recordings small enough to read.
+// maxFile is the maximum size of a recording, in bytes, so that recordings stay short
+// enough to read.
 const maxFile = 60_000
 
 func exe() string {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// neutral returns the text of a recording without the parts that differ between runs.
+// neutral returns the text of a recording with the parts that differ between runs
+// replaced by fixed values.
 func neutral(lines []line, names map[string]string) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -28,7 +29,7 @@ func neutral(lines []line, names map[string]string) ([]byte, error) {
 	slices.SortFunc(longest, func(a, b string) int { return len(b) - len(a) })
 	for _, name := range longest {
 		text = strings.ReplaceAll(text, name, names[name])
-		if trimmed := strings.TrimPrefix(name, "/"); trimmed != name { // opencode shows a path like this
+		if trimmed := strings.TrimPrefix(name, "/"); trimmed != name { // opencode shows paths in this form
 			text = strings.ReplaceAll(text, trimmed, strings.TrimPrefix(names[name], "/"))
 		}
 	}
@@ -47,8 +48,8 @@ func neutral(lines []line, names map[string]string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// ids are the forms of ids and times in the clients' messages. A replacement with a
-// formatting verb is numbered.
+// ids contains the patterns of ids and times in the clients' messages. If a replacement
+// contains a formatting verb, each different id gets its own number.
 var ids = []struct {
 	pattern *regexp.Regexp
 	form    string
@@ -63,8 +64,8 @@ var ids = []struct {
 	{regexp.MustCompile(`20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]{5})`), "2026-01-01T00:00:00.000Z", true},
 }
 
-// shorten keeps only the first two entries of long lists of what a client offers, and only
-// the beginning of long texts.
+// shorten keeps only the first two entries of the long lists in which a client describes
+// what it offers, and only the beginning of long texts.
 func shorten(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -88,8 +89,8 @@ func shorten(v any) any {
 
 var offers = []string{"availableCommands", "availableModels", "options"}
 
-// isPermission reports whether options are the answers to a permission question, which are
-// all kept, and not the values of a setting.
+// isPermission reports whether options are the answers to a permission question, not the
+// values of a setting. All such answers are kept.
 func isPermission(options []any) bool {
 	first, _ := options[0].(map[string]any)
 	return first["optionId"] != nil

@@ -2,8 +2,8 @@ package main
 
 import "time"
 
-// A row is one dialogue. The function before runs first, in an earlier process with the
-// same home. That process is not recorded.
+// A row is one dialogue. The function before runs first, in a separate process with the
+// same home folder. That process is not recorded.
 type row struct {
 	name   string
 	before func(*dialogue)
@@ -47,7 +47,7 @@ var rows = []row{
 	}},
 	{name: "cancel-question", play: func(d *dialogue) {
 		d.open()
-		d.permit("") // leave the question open until the cancel
+		d.permit("") // the question stays open until the cancel
 		id := d.begin("@sh rm -rf sub\n@say never")
 		d.seen(`"method":"session/request_permission"`)
 		d.cancel()
@@ -73,12 +73,13 @@ var rows = []row{
 	{name: "retry", play: func(d *dialogue) { d.open(); d.prompt("@status 503 times 1\n@say well again") }},
 }
 
-// earlier makes a session with one turn.
+// earlier creates a session that contains one turn.
 func earlier(d *dialogue) {
 	d.open()
 	d.prompt("@say one\n@sh echo hi\n@say remembered")
 	if d.home.Client.Name == "gemini" {
-		// Version 0.61.0 loses a session that is loaded in the minute in which it was made.
+		// Version 0.61.0 loses a session that is loaded in the same calendar minute in
+		// which it was created.
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(61 * time.Second)))
 	}
 }

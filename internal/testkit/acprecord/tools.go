@@ -6,7 +6,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// toolsVar makes this program the MCP server that the clients start.
+// toolsVar is the environment variable that makes this program act as the MCP server that
+// the clients start.
 const toolsVar = "ACPRECORD_TOOLS"
 
 // serveTools offers one tool, send, as our own server does.

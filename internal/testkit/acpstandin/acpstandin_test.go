@@ -19,8 +19,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// as is the variable that makes the test binary the agent, or an MCP server with one
-// tool.
+// as is the environment variable that makes the test binary act as the agent or as an MCP
+// server with one tool.
 const as = "ACPSTANDIN_TEST"
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A talk is the dialogue of a test with one agent.
+// A talk is the dialogue between a test and one agent.
 type talk struct {
 	t       *testing.T
 	cmd     *exec.Cmd
@@ -49,12 +49,12 @@ type talk struct {
 	lines   chan map[string]any
 	id      int
 	session string
-	option  string // the kind of option that answers questions
+	option  string // the kind of option to choose in answers to questions
 	asked   []map[string]any
 	updates []map[string]any
 }
 
-// speak starts an agent in a home.
+// speak starts an agent in a home folder.
 func speak(t *testing.T, home string, env []string, args ...string) *talk {
 	t.Helper()
 	self, err := os.Executable()
@@ -77,7 +77,7 @@ func speak(t *testing.T, home string, env []string, args ...string) *talk {
 		t.Fatal(err)
 	}
 	k := &talk{t: t, cmd: cmd, in: in, lines: make(chan map[string]any, 1000), option: "allow_once"}
-	go func() { // it ends with the agent, which Cleanup kills
+	go func() { // ends when the agent ends, which Cleanup kills
 		defer close(k.lines)
 		r := bufio.NewReader(out)
 		for {
@@ -108,7 +108,7 @@ func (k *talk) send(m map[string]any) {
 	k.in.Write(append(data, '\n'))
 }
 
-// next returns the next line, or nil at the end of the output.
+// next returns the next line of output, or nil at the end.
 func (k *talk) next() map[string]any {
 	k.t.Helper()
 	select {
@@ -120,7 +120,8 @@ func (k *talk) next() map[string]any {
 	}
 }
 
-// ask sends a request and returns its response. It answers questions and keeps updates.
+// ask sends a request and returns its response. While it waits, it answers the agent's
+// questions and stores the updates.
 func (k *talk) ask(method string, params map[string]any) map[string]any {
 	k.t.Helper()
 	k.id++

@@ -40,17 +40,17 @@ func (a *agent) serve() int {
 	}
 }
 
-// leave ends the process after its input has ended.
+// leave does what the client does after its input has ended, and returns the exit status.
 func (a *agent) leave() int {
 	if a.deaf.Load() {
 		select {}
 	}
 	if a.turn.Load() != nil {
-		return 0 // the turn owns the session; its servers see the end of their input
+		return 0 // the turn owns the session; its servers' input ends when this process exits
 	}
 	for _, s := range a.sessions {
 		if len(s.servers) > 0 && a.is.StaysOpen {
-			select {} // until a signal comes
+			select {} // waits for a signal
 		}
 		for _, server := range s.servers {
 			server.close()
@@ -60,14 +60,14 @@ func (a *agent) leave() int {
 	return 0
 }
 
-// notified handles a notification. It ignores unknown ones.
+// notified handles a notification. It ignores unknown notifications.
 func (a *agent) notified(m message) {
 	if t := a.turn.Load(); m.Method == "session/cancel" && t != nil && !a.deaf.Load() {
 		t.cancel(errCancelled)
 	}
 }
 
-// params are the parameters of all requests that the stand-in knows.
+// params contains the parameters of all requests that the stand-in supports.
 type params struct {
 	Protocol  *int              `json:"protocolVersion"`
 	SessionID string            `json:"sessionId"`
@@ -92,8 +92,8 @@ func (p *params) text() string {
 	return text
 }
 
-// request answers every request except session/prompt. It may set after to a function that
-// runs once the answer is written.
+// request answers every request except session/prompt. It can return a function, after,
+// that must run after the answer has been written.
 func (a *agent) request(m message, after *func()) (any, error) {
 	var p params
 	if err := json.Unmarshal(m.Params, &p); err != nil {
@@ -143,7 +143,7 @@ func (a *agent) request(m message, after *func()) (any, error) {
 	case m.Method == "_session/steering":
 		return a.steered(&p), nil
 	case m.Method == "session/set_model", p.ConfigID == "model":
-		s.Model = p.ModelID + p.Value // only one of the two is set
+		s.Model = p.ModelID + p.Value // only one of the two parameters is set
 	case !slices.Contains(a.is.Modes, p.ModeID+p.Value):
 		return nil, invalid("no mode is called %q", p.ModeID+p.Value)
 	default:
@@ -152,7 +152,7 @@ func (a *agent) request(m message, after *func()) (any, error) {
 	return map[string]any{}, s.save()
 }
 
-// initialized returns the answer to initialize: what the agent can do.
+// initialized returns the answer to initialize, which lists the agent's capabilities.
 func (a *agent) initialized() any {
 	sessions := map[string]any{}
 	if a.is.Resume {
@@ -174,7 +174,7 @@ func (a *agent) initialized() any {
 	return result
 }
 
-// begin opens a session: a new one if s is nil.
+// begin opens the session s, or a new session if s is nil.
 func (a *agent) begin(m message, p *params, after *func(), s *session) (any, error) {
 	if !filepath.IsAbs(p.Cwd) {
 		return nil, invalid("cwd: %q is not an absolute path", p.Cwd)
@@ -276,10 +276,10 @@ func (a *agent) prompt(m message) {
 		a.conn.answer(m, nil, errors.New("SessionRuntime state is \"running\""))
 		return
 	}
-	go t.run(m, p.text()) // ends with the process
+	go t.run(m, p.text()) // runs until the process exits
 }
 
-// steered gives a message to the running turn.
+// steered delivers a message to the running turn.
 func (a *agent) steered(p *params) any {
 	if t := a.turn.Load(); t != nil {
 		select {

@@ -12,31 +12,32 @@ import (
 )
 
 // Bad lists the kinds of bad clients. ACPSTANDIN_BAD chooses one, as KIND or KIND:METHOD.
-// With a METHOD the client behaves well until it writes the answer to that request, or its
-// own message with that method. Without one it misbehaves from its first message on.
+// With a METHOD, the client behaves correctly until it writes the answer to that request,
+// or its own message with that method. Without a METHOD, it misbehaves from its first
+// message on.
 var Bad = []string{
 	"prose",      // prints sentences
-	"silent",     // reads, and prints nothing
-	"echo",       // prints what it reads, as cat does; with a METHOD, prints that line twice
-	"exit",       // says why on its standard error, and exits with status 3
-	"kill",       // ends itself by SIGKILL
+	"silent",     // reads its input and prints nothing
+	"echo",       // prints its input, as cat does; with a METHOD, prints that message twice
+	"exit",       // prints the reason to standard error and exits with status 3
+	"kill",       // kills itself with SIGKILL
 	"garbage",    // prints bytes that are not JSON, then the message
 	"long-line",  // prints 100 MB in one line, then the message
 	"many-lines", // prints 100 MB in many lines, then the message
 	"half",       // prints half of the message and then nothing
-	"ids",        // answers with another id
+	"ids",        // answers with a wrong id
 	"twice",      // prints each message twice
-	"strings",    // numbers are strings
-	"deep",       // arrays within arrays, 200,000 levels
-	"mute",       // omits this message
+	"strings",    // writes numbers as strings
+	"deep",       // adds nested arrays, 200,000 levels deep
+	"mute",       // omits the message
 	"asks",       // asks for permissions endlessly
-	"wants",      // sends requests with an unknown method endlessly, and reads no answer
+	"wants",      // sends requests with an unknown method endlessly and reads no answers
 }
 
-// garbageSize is the size of the long garbage, in bytes.
+// garbageSize is the amount of garbage in long-line and many-lines, in bytes.
 const garbageSize = 100 << 20
 
-// misbehave makes the agent a bad client. If all is true, the client never spoke the
+// misbehave turns the agent into a bad client. If all is true, the client never spoke the
 // protocol and has ended with code.
 func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code int, all bool) {
 	kind, method, _ := strings.Cut(bad, ":")
@@ -87,7 +88,7 @@ func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code i
 	return 0, false
 }
 
-// pester prints requests until it is killed or nobody reads them.
+// pester prints requests until it is killed or the reader has closed the pipe.
 func pester(kind string, stdout io.Writer) {
 	request := `"method":"session/request_permission","params":{"toolCall":{"toolCallId":"call-1","kind":"execute","rawInput":{"command":"true"}},"options":[]}`
 	if kind == "wants" {
@@ -100,7 +101,7 @@ func pester(kind string, stdout io.Writer) {
 	}
 }
 
-// spoiled returns what a bad client prints in place of a line.
+// spoiled returns the output of a bad client that replaces a line.
 func (a *agent) spoiled(kind string, line []byte) []byte {
 	switch kind {
 	case "exit", "kill":
@@ -149,7 +150,7 @@ func numbers(line []byte) []byte {
 func (a *agent) die(how string) {
 	if how == "kill" {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		time.Sleep(time.Minute) // the signal comes in the meantime
+		time.Sleep(time.Minute) // the signal arrives in the meantime
 	}
 	fmt.Fprintln(a.stderr, "acpstandin: the settings are broken")
 	os.Exit(3)

@@ -18,7 +18,7 @@ type message struct {
 	Error  *rpcError       `json:"error,omitempty"`
 }
 
-// An rpcError is an error of JSON-RPC.
+// An rpcError is a JSON-RPC error.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -40,10 +40,10 @@ type conn struct {
 	in *bufio.Reader
 
 	mu    sync.Mutex
-	spoil func(kind string, line []byte) []byte // nil except in a bad client, which changes what it writes
+	spoil func(kind string, line []byte) []byte // changes what a bad client writes; nil in other clients
 	out   io.Writer
 	next  int
-	open  map[string]chan message // the questions without an answer, by id
+	open  map[string]chan message // unanswered questions, by id
 }
 
 func newConn(in io.Reader, out io.Writer) *conn {
@@ -63,7 +63,7 @@ func (c *conn) read() (message, error) {
 	return m, nil
 }
 
-// write writes one line. kind names the message for spoil.
+// write writes one line. kind identifies the message for spoil.
 func (c *conn) write(kind string, fields map[string]any) {
 	fields["jsonrpc"] = "2.0"
 	line := encode(fields)
@@ -73,7 +73,7 @@ func (c *conn) write(kind string, fields map[string]any) {
 		line = c.spoil(kind, line)
 	}
 	if len(line) > 0 {
-		c.out.Write(append(line, '\n')) // a client that has exited has closed our input too
+		c.out.Write(append(line, '\n')) // an error needs no handling, because a program that has exited has also closed our input
 	}
 }
 
@@ -106,8 +106,8 @@ func (c *conn) ask(method string, params any) <-chan message {
 	return answer
 }
 
-// answered passes an answer to the goroutine that asked. It returns false if the answer
-// belongs to no open request.
+// answered passes an answer to the goroutine that sent the request. It returns false if
+// no open request has this answer's id.
 func (c *conn) answered(m message) bool {
 	c.mu.Lock()
 	answer := c.open[string(m.ID)]
@@ -120,7 +120,7 @@ func (c *conn) answered(m message) bool {
 	return true
 }
 
-// encode returns value as JSON. Every value of this package can be encoded.
+// encode returns value as JSON. It cannot fail for the values of this package.
 func encode(value any) []byte {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package acpstandin is a stand-in for the agents that speak the Agent Client Protocol
-// (version 1) on their standard input and output, for tests. It needs no model, account or
-// network. The prompt is the script: lines that begin with an @ and a known word are steps,
-// and other lines are ignored. If no step says anything, the agent says "Done: " and the
-// first line of the message.
+// Package acpstandin is a test stand-in for agents that use the Agent Client Protocol
+// (version 1) on standard input and output. It needs no model, account or network. The
+// prompt is the script: lines that begin with an @ and a known word are steps, and other
+// lines are ignored. If no step says anything, the agent says "Done: " and the first line
+// of the message.
 //
 //	@say TEXT            a message, in two chunks
 //	@think TEXT          a thought
@@ -23,10 +23,10 @@
 //	                     this status; "@status 429 usage" is the usage limit of a subscription
 //	@noresult            exits in the middle of the turn, with status 1
 //
-// The real clients differ. A [Personality] is data: one field for each observed difference.
-// [Personalities] has one entry for each client, with its values.
+// The real clients differ. A [Personality] is a struct with one field for each observed
+// difference. [Personalities] contains one entry for each client, with its values.
 //
-// Environment variables choose what the stand-in plays:
+// Environment variables select the stand-in's behavior:
 //
 //	ACPSTANDIN=codex            the personality; without it "acp", which has no quirks
 //	ACPSTANDIN_QUIRKS={…}       JSON that changes fields of the personality
@@ -34,5 +34,6 @@
 //	ACPSTANDIN_BAD=prose        a bad client; see [Bad]
 //	ACPSTANDIN_PLAY=FILE        plays a recorded dialogue; see [Player]
 //
-// Sessions are files below $HOME/.acpstandin, so that a later process can resume them.
+// Sessions are stored as files below $HOME/.acpstandin, so a later process can resume
+// them.
 package acpstandin

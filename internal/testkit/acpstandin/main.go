@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The variables that the stand-in reads.
+// These are the environment variables that the stand-in reads.
 const (
 	Var             = "ACPSTANDIN"
 	QuirksVar       = "ACPSTANDIN_QUIRKS"
@@ -21,12 +21,12 @@ const (
 	BadVar          = "ACPSTANDIN_BAD"
 	PlayVar         = "ACPSTANDIN_PLAY"
 
-	partVar = "ACPSTANDIN_PART" // the part that this process plays, if another stand-in started it: agent or daemon
+	partVar = "ACPSTANDIN_PART" // role of a process that another stand-in started: agent or daemon
 )
 
-// Main runs the stand-in: call os.Exit with its result. args are the arguments without the
-// program's name; environ has the form of [os.Environ]. The goroutine of a turn may still
-// be running when Main returns.
+// Main runs the stand-in. Its caller must pass the result to os.Exit. args are the
+// arguments without the program's name; environ has the form of [os.Environ]. The
+// goroutine of a turn may still be running when Main returns.
 func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := environment(environ)
 	if env[partVar] == "daemon" {
@@ -61,8 +61,8 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 	return a.serve()
 }
 
-// environment makes a map from the result of [os.Environ]; the last value of a variable
-// wins.
+// environment converts the result of [os.Environ] to a map; if a variable occurs twice,
+// the last value is used.
 func environment(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, kv := range environ {
@@ -73,7 +73,7 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// reexec prepares another process of this program.
+// reexec prepares a command that runs this program in another process.
 func reexec(part string, args, environ []string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -84,7 +84,7 @@ func reexec(part string, args, environ []string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// launch runs the agent in a second process of the same group.
+// launch runs the agent in a second process of the same process group.
 func launch(how string, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd, err := reexec("agent", args, environ)
 	if err != nil {
@@ -94,13 +94,13 @@ func launch(how string, args, environ []string, stdin io.Reader, stdout, stderr 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	signals := make(chan os.Signal, 4)
 	if how != "dies" {
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // they wait until the agent has started
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // signals are held until the agent has started
 	}
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(stderr, "acpstandin:", err)
 		return 2
 	}
-	go func() { // ends with the process
+	go func() { // runs until this process exits
 		for s := range signals {
 			if how == "forwards" {
 				cmd.Process.Signal(s)
@@ -111,7 +111,7 @@ func launch(how string, args, environ []string, stdin io.Reader, stdout, stderr 
 	return max(cmd.ProcessState.ExitCode(), 0)
 }
 
-// daemonLife limits the life of a daemon that a test does not end.
+// daemonLife is the lifetime of a daemon that no test kills.
 const daemonLife = 5 * time.Minute
 
 func daemon() int {
@@ -119,7 +119,7 @@ func daemon() int {
 	return 0
 }
 
-// leaveDaemon starts a process outside our process group.
+// leaveDaemon starts a daemon process outside our process group.
 func (a *agent) leaveDaemon() {
 	if !a.is.Daemon || a.getenv("CLINE_SESSION_BACKEND_MODE") == "local" || a.hasDaemon {
 		return
@@ -133,7 +133,7 @@ func (a *agent) leaveDaemon() {
 	a.complain(err)
 }
 
-// heed ends the process on a signal, unless a turn is deaf.
+// heed ends the process on a signal, unless a turn ignores signals.
 func (a *agent) heed() {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -159,7 +159,8 @@ type agent struct {
 	conn    *conn
 	deaf    atomic.Bool // @hang
 
-	// The reading goroutine owns these fields; a running turn owns its session.
+	// The goroutine that reads the input owns these fields; a running turn owns its
+	// session.
 	sessions  map[string]*session
 	hasDaemon bool
 	turn      atomic.Pointer[turn] // nil between turns
@@ -173,7 +174,7 @@ func (a *agent) complain(err error) {
 	}
 }
 
-// flags returns the values of a flag, which may be written as --flag=value or as two
+// flags returns the values of a flag, which can be written as --flag=value or as two
 // arguments.
 func (a *agent) flags(name string) []string {
 	var values []string

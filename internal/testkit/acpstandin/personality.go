@@ -6,31 +6,33 @@ import (
 	"fmt"
 )
 
-// A Personality describes how one real client differs from the others. It is data that
-// JSON can change.
+// A Personality describes how one real client differs from the others. JSON can override
+// its fields.
 type Personality struct {
 	Name    string `json:"name"`    // agentInfo.name
-	Title   string `json:"title"`   // agentInfo.title; "" is left out
+	Title   string `json:"title"`   // agentInfo.title; omitted if ""
 	Version string `json:"version"` // agentInfo.version
 
-	Protocol int    `json:"protocol"` // the version in the answer to initialize
-	IDs      string `json:"ids"`      // the shape of session ids: uuid, ses or cli
-	Login    bool   `json:"login"`    // session/new says that a login is missing
+	Protocol int    `json:"protocol"` // protocol version in the answer to initialize
+	IDs      string `json:"ids"`      // format of session ids: uuid, ses or cli
+	Login    bool   `json:"login"`    // session/new returns the error that a login is missing
 
-	// Servers says where the client takes MCP servers from: session (from session/new),
+	// Servers specifies where the client gets its MCP servers: session (from session/new),
 	// trusted (from session/new, only with --skip-trust or GEMINI_CLI_TRUST_WORKSPACE), flag
 	// (--additional-mcp-config), file (the file of CLINE_MCP_SETTINGS_PATH) or none.
 	Servers  string `json:"servers"`
-	ToolName string `json:"tool_name"` // a format for the server and the tool
+	ToolName string `json:"tool_name"` // format string for the names of the server and the tool
 	BareTool bool   `json:"bare_tool"` // questions name the tool without its server
-	// LateServers says that servers start with the first prompt.
+	// LateServers means that servers start only at the first prompt.
 	LateServers bool `json:"late_servers"`
-	ClosedEnv   bool `json:"closed_env"` // an MCP server gets little of the client's environment
-	// AllowedTools are the flags that name a server or tool that may be used without asking.
+	ClosedEnv   bool `json:"closed_env"` // an MCP server gets only a few variables of the client's environment
+	// AllowedTools contains the flags that name a server or tool that the client may use
+	// without permission.
 	AllowedTools []string `json:"allowed_tools"`
 
-	// Asks says when the client asks: always, dangerous (only for rm -rf) or never.
-	// AsksTools is the same for MCP tools: always, mute (without the arguments) or never.
+	// Asks specifies when the client asks for permission: always, dangerous (only for rm
+	// -rf) or never. AsksTools is the same for MCP tools: always, mute (without the
+	// arguments) or never.
 	Asks      string   `json:"asks"`
 	AsksTools string   `json:"asks_tools"`
 	Options   []Option `json:"options"`
@@ -38,72 +40,75 @@ type Personality struct {
 	// (update, question, tool_call, update), question (question, update) or partial (tool_call
 	// without the command, update, question, update).
 	Calls string `json:"calls"`
-	// Input is the shape of rawInput of a command: command, commands (a list), both or none.
+	// Input specifies the fields of a command's rawInput: command, commands (a list), both
+	// or none.
 	Input string `json:"input"`
-	// Refused says what follows a refused call: goes-on, ends, says (a text, then the end) or
-	// cancelled (the turn, unless the call is for an MCP tool).
+	// Refused specifies what happens after a refused call: goes-on, ends, says (the client
+	// sends a text, then ends the turn) or cancelled (the turn is cancelled, unless the call
+	// is for an MCP tool).
 	Refused string `json:"refused"`
-	// CancelWaits says that session/cancel has no effect while a question is open.
+	// CancelWaits means that session/cancel has no effect while a question is open.
 	CancelWaits bool `json:"cancel_waits"`
 
-	// Usage says which tokens a response reports: turn, call (those of the last model
-	// call), session (a running total), quota (those of the turn, in _meta) or none.
+	// Usage specifies which tokens a response reports: turn, call (those of the last
+	// model call), session (a running total), quota (those of the turn, in _meta) or
+	// none.
 	Usage   string `json:"usage"`
 	Context bool   `json:"context"` // usage_update reports used and size
 	Cost    bool   `json:"cost"`    // usage_update reports the cost of the session
 
-	Resume bool `json:"resume"` // it has session/resume
-	Load   bool `json:"load"`   // it has session/load, which replays the history
-	Late   bool `json:"late"`   // a part of the replay follows the response
+	Resume bool `json:"resume"` // supports session/resume
+	Load   bool `json:"load"`   // supports session/load, which replays the history
+	Late   bool `json:"late"`   // part of the replay is sent after the response
 	// Missing is the error for an unknown session; %s is its id.
 	Missing rpcError `json:"missing"`
 
-	Errors  []Error `json:"errors"`  // how the client reports an error of the service; the first match counts
-	Silence int     `json:"silence"` // how long the client is silent before a silent error, in milliseconds
-	// CancelEnds says that session/cancel during this silence ends the turn with end_turn,
-	// not cancelled.
+	Errors  []Error `json:"errors"`  // how the client reports errors from the model's service; the first match applies
+	Silence int     `json:"silence"` // how long the client prints nothing before a silent error, in milliseconds
+	// CancelEnds means that session/cancel during this silence ends the turn with
+	// end_turn, not with cancelled.
 	CancelEnds bool `json:"cancel_ends"`
-	ZeroUsed   bool `json:"zero_used"` // a usage_update with 0 used tokens comes before an error
+	ZeroUsed   bool `json:"zero_used"` // a usage_update with 0 used tokens precedes an error
 
-	StaysOpen bool   `json:"stays_open"` // with an MCP server it outlives the end of its input
+	StaysOpen bool   `json:"stays_open"` // keeps running after its input ends if it has an MCP server
 	ExitAfter int    `json:"exit_after"` // time from the end of its input to its exit, in milliseconds
-	Launcher  string `json:"launcher"`   // a process around the agent: "", forwards, dies or deaf (for signals)
-	Signals   bool   `json:"signals"`    // it exits with status 0 on a signal
-	Daemon    bool   `json:"daemon"`     // it leaves a daemon running, unless CLINE_SESSION_BACKEND_MODE is local
+	Launcher  string `json:"launcher"`   // how a launcher process handles signals: forwards, dies or deaf; "" means no launcher
+	Signals   bool   `json:"signals"`    // exits with status 0 on a signal
+	Daemon    bool   `json:"daemon"`     // leaves a daemon running, unless CLINE_SESSION_BACKEND_MODE is local
 
-	Modes    []string `json:"modes"` // the first one is the default
+	Modes    []string `json:"modes"` // the first mode is the default
 	Models   []string `json:"models"`
 	ModesBy  string   `json:"modes_by"` // modes (session/set_mode), options (session/set_config_option) or both
 	Steering bool     `json:"steering"`
 
-	// AsksFiles says that the client offers the text of a file with fs/write_text_file,
-	// and writes the file itself when the offer is refused.
+	// AsksFiles means that the client requests fs/write_text_file with the text of a
+	// file, and writes the file itself if the request is refused.
 	AsksFiles bool   `json:"asks_files"`
 	Prefix    string `json:"prefix"` // a warning in front of each answer
-	Noise     bool   `json:"noise"`  // unknown updates, fields, notifications and a request
+	Noise     bool   `json:"noise"`  // sends unknown updates, fields, notifications and a request
 }
 
-// An Option is one answer that a question offers.
+// An Option is one of the answers that a question offers.
 type Option struct {
 	ID   string `json:"optionId"`
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 }
 
-// An Error describes how the client reports an error of its model's service.
+// An Error describes how the client reports an error from its model's service.
 type Error struct {
 	Statuses []int `json:"statuses"` // empty: all
 	// As is error (a JSON-RPC error), code (one with the status as its code), login (one that
-	// demands a login), system (a text, end_turn and the status systemError), text ("Error: "
-	// and a text, end_turn) or usage (only for "@status 429 usage": a JSON-RPC error that names
-	// the limit).
+	// demands a login), system (a text, end_turn and the status systemError), text (a text that
+	// begins with "Error: ", end_turn) or usage (only for "@status 429 usage": a JSON-RPC error
+	// that names the limit).
 	As     string `json:"as"`
-	Silent bool   `json:"silent"` // only after Silence
+	Silent bool   `json:"silent"` // the error is reported only after Silence
 }
 
 var standard = []Option{{"allow_once", "allow_once", "Allow once"}, {"allow_always", "allow_always", "Always allow"}, {"reject_once", "reject_once", "Reject"}}
 
-// notThere is the error of the protocol's library for an unknown session.
+// notThere is the error that the protocol's library returns for an unknown session.
 var notThere = rpcError{Code: -32002, Message: "Resource not found: %s", Data: map[string]any{"uri": "%s"}}
 
 // copilotMode is the prefix of the ids of copilot's modes.
@@ -171,7 +176,7 @@ var Personalities = map[string]Personality{
 	},
 }
 
-// personality returns the personality that name and quirks choose.
+// personality returns the personality called name, with the changes in quirks.
 func personality(name, quirks string) (Personality, error) {
 	if name == "" {
 		name = "acp"

@@ -17,13 +17,14 @@ import (
 
 // A Line is one line of a recorded dialogue.
 type Line struct {
-	TMS int             `json:"t_ms"` // since the start of the agent
+	TMS int             `json:"t_ms"` // time since the start of the agent
 	Dir string          `json:"dir"`  // client or agent
 	Msg json.RawMessage `json:"msg"`
 }
 
-// ReadRecord reads a record and divides it into its connections: each one begins with the
-// client's initialize. Lines with a direction other than client or agent are comments.
+// ReadRecord reads a record and splits it into its connections, each of which begins with
+// the client's initialize. Lines with a direction other than client or agent are
+// comments.
 func ReadRecord(r io.Reader) ([][]Line, error) {
 	var connections [][]Line
 	lines := bufio.NewReader(r)
@@ -57,34 +58,35 @@ func ReadRecord(r io.Reader) ([][]Line, error) {
 	}
 }
 
-// A Player plays the agent of one recorded connection. It matches each message from the
+// A Player plays the agent in one recorded connection. It matches each message from the
 // client with the next recorded message of the same kind: a request or notification with
-// the same method, or the response to the same request from the agent. Then it prints what
-// the agent printed before the client's next message. It translates the ids of requests,
-// the session's id and the working folder. A response that differs from the recorded one,
-// or is not in the record, is an error. A Player is not safe for concurrent use.
+// the same method, or the response to the same request from the agent. Then it prints the
+// messages that the agent printed before the client's next message. It translates the ids
+// of requests, the session's id and the working folder. It returns an error for a
+// response that differs from the recorded one or is not in the record. A Player is not
+// safe for concurrent use.
 type Player struct {
 	lines []Line
-	open  []string       // the ids of the agent's requests that have no response
+	open  []string       // ids of the agent's requests that have no response yet
 	sent  []message      // the client's messages, at the index of their lines; zero at other indexes
-	used  map[string]int // by kind: how far the record has been played
+	used  map[string]int // how much of the record has been played, by kind of message
 	ids   map[string]json.RawMessage
 	old   []string // pairs for strings.NewReplacer
 }
 
-// NewPlayer makes a player of one connection.
+// NewPlayer returns a player for one connection.
 func NewPlayer(lines []Line) *Player {
 	p := &Player{lines: lines, sent: make([]message, len(lines)), used: map[string]int{}, ids: map[string]json.RawMessage{}}
 	for i, l := range lines {
 		if l.Dir == "client" {
-			json.Unmarshal(l.Msg, &p.sent[i]) // ReadRecord has checked it
+			json.Unmarshal(l.Msg, &p.sent[i]) // cannot fail, because ReadRecord has checked it
 		}
 	}
 	return p
 }
 
-// kindOf names the kind of a message from the client, by which the matching message is
-// found in the record.
+// kindOf returns the kind of a message from the client, which is used to find the
+// matching message in the record.
 func kindOf(m message) string {
 	if m.Method == "" {
 		return "answer to " + string(m.ID)
@@ -92,8 +94,8 @@ func kindOf(m message) string {
 	return m.Method
 }
 
-// Next returns what the agent prints after a message from the client. For a request that is
-// not in the record it returns the answer that the method is unknown.
+// Next returns the messages that the agent prints after a message from the client. For a
+// request that is not in the record, it returns the error that the method is unknown.
 func (p *Player) Next(m message) ([]json.RawMessage, error) {
 	kind := kindOf(m)
 	at := p.used[kind]
@@ -125,7 +127,7 @@ func (p *Player) Next(m message) ([]json.RawMessage, error) {
 		}
 		out = append(out, p.played(l.Msg, replacer))
 		var asked message
-		json.Unmarshal(l.Msg, &asked) // ReadRecord has checked it
+		json.Unmarshal(l.Msg, &asked) // cannot fail, because ReadRecord has checked it
 		if asked.Method != "" && asked.ID != nil {
 			p.open = append(p.open, string(asked.ID))
 		}
@@ -133,8 +135,8 @@ func (p *Player) Next(m message) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// Unanswered returns the ids of the requests that the agent has made and the client has not
-// answered, in order.
+// Unanswered returns the ids of the agent's requests that the client has not answered, in
+// order.
 func (p *Player) Unanswered() []string { return slices.Clone(p.open) }
 
 // outcome describes a response for an error message.
@@ -145,7 +147,7 @@ func outcome(m message) string {
 	return string(m.Result)
 }
 
-// translate remembers the ids and folders that differ between the client and the record.
+// translate stores the ids and folders that differ between the client and the record.
 func (p *Player) translate(recorded, m message) {
 	if m.ID != nil && m.Method != "" {
 		p.ids[string(recorded.ID)] = m.ID
@@ -155,7 +157,7 @@ func (p *Player) translate(recorded, m message) {
 		Cwd       string `json:"cwd"`
 	}
 	if json.Unmarshal(recorded.Params, &was) != nil || json.Unmarshal(m.Params, &is) != nil {
-		return // parameters that are not an object have neither
+		return // parameters that are not an object contain neither
 	}
 	for _, pair := range [][2]string{{was.SessionID, is.SessionID}, {was.Cwd, is.Cwd}} {
 		if pair[0] != "" && pair[1] != "" && pair[0] != pair[1] {
@@ -183,7 +185,7 @@ func (p *Player) played(recorded json.RawMessage, replacer *strings.Replacer) js
 	return encode(fields)
 }
 
-// same reports whether two pieces of JSON mean the same thing.
+// same reports whether two JSON texts have the same value.
 func same(a, b json.RawMessage) bool {
 	var x, y any
 	json.Unmarshal(a, &x) // nil for missing JSON
@@ -191,9 +193,9 @@ func same(a, b json.RawMessage) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// playRecord plays a connection of a recorded dialogue: the first process of a home plays
-// the first connection, and the next process plays the second one. It exits with status 4
-// when the client does not follow the record.
+// playRecord plays one connection of a recorded dialogue. The first process that uses a
+// home folder plays the first connection, the second process plays the second one, and so
+// on. It exits with status 4 if the client does not follow the record.
 func (a *agent) playRecord(path string) int {
 	lines, err := a.connection(path)
 	if err != nil {
@@ -222,7 +224,7 @@ func (a *agent) playRecord(path string) int {
 			return 4
 		}
 		for _, line := range out {
-			a.conn.out.Write(append(line, '\n')) // a client that has exited has closed our input too
+			a.conn.out.Write(append(line, '\n')) // an error needs no handling, because a program that has exited has also closed our input
 		}
 	}
 }
@@ -249,7 +251,7 @@ func (a *agent) startRecorded(m message) error {
 	return nil
 }
 
-// connection reads the part of the record that this process plays.
+// connection reads the part of the record that this process must play.
 func (a *agent) connection(path string) ([]Line, error) {
 	f, err := os.Open(path)
 	if err != nil {

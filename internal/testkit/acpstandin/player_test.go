@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// asksOnce is a record in which the agent asks for a permission and offers a file.
+// asksOnce is a record in which the agent asks for permission once and requests a file
+// write.
 const asksOnce = `
 {"t_ms":0,"dir":"client","msg":{"jsonrpc":"2.0","id":"a","method":"initialize","params":{}}}
 {"t_ms":1,"dir":"agent","msg":{"jsonrpc":"2.0","id":"a","result":{"protocolVersion":1}}}
@@ -21,7 +22,7 @@ const asksOnce = `
 {"t_ms":8,"dir":"agent","msg":{"jsonrpc":"2.0","id":"b","result":{"stopReason":"end_turn"}}}
 `
 
-// toPlay returns a player of asksOnce.
+// toPlay returns a player for asksOnce.
 func toPlay(t *testing.T) *Player {
 	t.Helper()
 	connections, err := ReadRecord(strings.NewReader(asksOnce))
@@ -31,7 +32,7 @@ func toPlay(t *testing.T) *Player {
 	return NewPlayer(connections[0])
 }
 
-// heard gives the player a message and returns what it prints.
+// heard passes a message to the player and returns its output.
 func heard(t *testing.T, p *Player, line string) (string, error) {
 	t.Helper()
 	var m message
@@ -68,8 +69,8 @@ func TestPlayerNoticesADifference(t *testing.T) {
 	const yes = `{"id":0,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`
 	for name, test := range map[string]struct {
 		client []string
-		says   string   // the error after the client's last message
-		open   []string // the open requests after it
+		says   string   // expected error after the client's last message
+		open   []string // expected open requests after that message
 	}{
 		"another decision":               {[]string{begin, prompt, `{"id":0,"result":{"outcome":{"outcome":"cancelled"}}}`}, "in the record", []string{"0"}},
 		"an error in place of one":       {[]string{begin, prompt, `{"id":0,"error":{"code":-32601,"message":"no"}}`}, "is the error -32601: no", []string{"0"}},
@@ -96,7 +97,7 @@ func TestPlayerNoticesADifference(t *testing.T) {
 	}
 }
 
-// A request that is not in the record gets the error for an unknown method.
+// The answer to a request that is not in the record is the error for an unknown method.
 func TestPlayerRefusesAnUnknownRequest(t *testing.T) {
 	for _, method := range []string{"session/fork", "session/set_mode"} {
 		out, err := heard(t, toPlay(t), `{"id":5,"method":"`+method+`"}`)

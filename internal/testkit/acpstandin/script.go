@@ -9,10 +9,10 @@ import (
 // A step is one line of a script.
 type step struct{ word, arg string }
 
-// words are the words of a script. doc.go explains them.
+// words contains the words of a script. doc.go explains them.
 var words = []string{"say", "think", "sh", "write", "double", "deny", "tool", "sleep", "hang", "cost", "context", "compact", "steer", "late", "fail", "status", "noresult"}
 
-// script returns the steps of a prompt. It ignores the lines of earlier turns that the
+// script returns the steps of a prompt. It ignores lines from earlier turns that the
 // prompt repeats.
 func script(prompt string) []step {
 	var steps []step

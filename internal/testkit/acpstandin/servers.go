@@ -20,7 +20,7 @@ type server struct {
 	name    string
 	tools   []string
 	session *mcp.ClientSession
-	wrapped bool // the client marks its results as text from another program
+	wrapped bool // the client marks the server's results as text from another program
 }
 
 // A serverSpec describes how to start a server.
@@ -51,7 +51,7 @@ func (a *agent) serverSpecs(p *params) ([]serverSpec, error) {
 			return nil, invalid("mcpServers: %v", err)
 		}
 		if s.Type == "http" || s.Type == "sse" {
-			continue // initialize says that the stand-in supports no such server
+			continue // the answer to initialize says that the stand-in does not support such servers
 		}
 		if s.Name == "" || s.Command == "" || s.Args == nil || s.Env == nil {
 			return nil, invalid("mcpServers: name, command, args and env are required: %s", raw)
@@ -79,7 +79,7 @@ func (a *agent) serverSpecs(p *params) ([]serverSpec, error) {
 	return nil, nil
 }
 
-// serverFile reads servers from JSON, or from a file when config is @FILE.
+// serverFile reads servers from JSON, or from a file if config is @FILE.
 func serverFile(config string) ([]serverSpec, error) {
 	if config == "" {
 		return nil, nil
@@ -122,7 +122,7 @@ func (a *agent) startServers(s *session) {
 	for _, spec := range s.waiting {
 		server, err := a.startServer(spec, s)
 		if err != nil {
-			a.complain(err) // the real clients continue silently
+			a.complain(err) // the real clients ignore the error and continue silently
 			continue
 		}
 		s.servers = append(s.servers, server)
@@ -192,7 +192,7 @@ func (s *server) call(ctx context.Context, tool string, input map[string]any) (o
 	return out, nil
 }
 
-func (s *server) close() { s.session.Close() } // the error is the server's exit status
+func (s *server) close() { s.session.Close() } // the error is only the server's exit status
 
 // allows reports whether the client's settings permit an MCP tool without a question.
 func (a *agent) allows(tool string) bool {

@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// A session is a conversation, as its file stores it.
+// A session is a conversation that is stored in a file.
 type session struct {
 	ID      string  `json:"id"`
 	Mode    string  `json:"mode"`
 	Model   string  `json:"model"`
-	Input   int     `json:"input"`  // tokens of the whole session
-	Output  int     `json:"output"` // tokens of the whole session
-	Used    int     `json:"used"`   // tokens in the context
-	Cost    float64 `json:"cost"`   // US dollars of the whole session
-	Calls   int     `json:"calls"`  // tool calls so far
+	Input   int     `json:"input"`  // total for the session, in tokens
+	Output  int     `json:"output"` // total for the session, in tokens
+	Used    int     `json:"used"`   // size of the context, in tokens
+	Cost    float64 `json:"cost"`   // total for the session, in US dollars
+	Calls   int     `json:"calls"`  // number of tool calls so far
 	History []said  `json:"history"`
 
 	cwd     string
 	file    string
-	servers []*server    // in the client's order
-	waiting []serverSpec // servers that start with the first prompt
+	servers []*server    // in the order that the client specified
+	waiting []serverSpec // servers to start at the first prompt
 }
 
 // A said is one entry of the history: an update that session/load replays.
@@ -35,10 +35,10 @@ type said struct {
 	Update map[string]any `json:"update"`
 }
 
-// contextSize is the size of every model's context, in tokens.
+// contextSize is the context size of all models, in tokens.
 const contextSize = 200000
 
-// newID makes an id in the shape that the client uses.
+// newID returns a new id in the format that the client uses.
 func newID(shape string) string {
 	random := strings.ToLower(rand.Text())
 	switch shape {
@@ -53,7 +53,7 @@ func newID(shape string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// folder returns the folder with the sessions of this home.
+// folder returns the folder that contains the sessions of this home folder.
 func (a *agent) folder() string {
 	return filepath.Join(a.getenv("HOME"), ".acpstandin", strings.ReplaceAll(a.is.Name, "/", "-"))
 }
@@ -88,7 +88,7 @@ func (a *agent) open(id, cwd string) (*session, error) {
 	return s, nil
 }
 
-// unknownSession returns the error for an unknown id, in the client's words.
+// unknownSession returns the error for an unknown id, worded as in the real client.
 func (a *agent) unknownSession(id string) error {
 	text := strings.ReplaceAll(string(encode(a.is.Missing)), "%s", strings.Trim(string(encode(id)), `"`))
 	missing := &rpcError{}
@@ -98,8 +98,8 @@ func (a *agent) unknownSession(id string) error {
 	return missing
 }
 
-// save writes the session atomically: a process that dies leaves the old file or the new
-// one.
+// save writes the session atomically: if the process dies, either the old file or the new
+// one remains.
 func (s *session) save() error {
 	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fits reports whether an entry of Personality.Errors applies to this answer of the
+// fits reports whether an entry of Personality.Errors applies to this answer from the
 // service.
 func fits(e Error, code int, rest string) bool {
 	if e.As == "usage" && !strings.HasPrefix(rest, "usage") {
@@ -17,7 +17,7 @@ func fits(e Error, code int, rest string) bool {
 	return len(e.Statuses) == 0 || slices.Contains(e.Statuses, code)
 }
 
-// failure ends the turn as e says: it returns the error that ends the turn.
+// failure returns the error that ends the turn in the way that e specifies.
 func (t *turn) failure(e Error, code int, rest string) error {
 	if e.As == "text" && strings.HasPrefix(rest, "retry-after ") {
 		e.Silent = false // copilot does not retry if the wait is long
@@ -61,7 +61,7 @@ func (t *turn) failure(e Error, code int, rest string) error {
 	return &rpcError{Code: -32603, Message: "Internal error", Data: map[string]any{"details": "scripted status", "statusCode": code}}
 }
 
-// silence returns how long the client retries silently.
+// silence returns how long the client retries without output.
 func (t *turn) silence(rest string) time.Duration {
 	if seconds, ok := strings.CutPrefix(rest, "retry-after "); ok {
 		return duration(seconds + "s")
@@ -69,14 +69,14 @@ func (t *turn) silence(rest string) time.Duration {
 	return time.Duration(t.a.is.Silence) * time.Millisecond
 }
 
-// broken reports an error as codex does: with a text, and with the status of its thread.
+// broken reports an error as codex does, with a text and with its thread status.
 func (t *turn) broken(text string) {
 	t.a.update(t.s, map[string]any{"sessionUpdate": "session_info_update",
 		"_meta": map[string]any{"codex": map[string]any{"threadStatus": map[string]any{"type": "systemError"}}}})
 	t.chunk("agent_message_chunk", text+"\n\n")
 }
 
-// systemText returns what codex says about an answer of the service.
+// systemText returns the text that codex shows for an answer from the service.
 func systemText(code int) string {
 	switch code {
 	case http.StatusInternalServerError:

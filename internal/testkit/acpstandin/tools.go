@@ -16,15 +16,15 @@ import (
 // A call is one tool call.
 type call struct {
 	id, kind, name, title string
-	command               string // of kind execute
+	command               string // set only for kind execute
 	input                 map[string]any
 	locations, content    []any
 	mcp                   bool
 	bare                  string         // the title in a question, if it differs
-	meta                  map[string]any // of tool_call
+	meta                  map[string]any // _meta of tool_call
 }
 
-// An output is what a tool returns.
+// An output is the result of a tool.
 type output struct {
 	text   string
 	failed bool
@@ -65,7 +65,7 @@ func (t *turn) execute(command string) (output, error) {
 	cmd.Dir, cmd.Env = t.s.cwd, t.a.environ
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	var out bytes.Buffer
-	file, err := os.CreateTemp("", "acpstandin") // a pipe would stay open for processes that the command leaves behind
+	file, err := os.CreateTemp("", "acpstandin") // not a pipe, because processes that the command leaves behind would keep it open
 	if err != nil {
 		return output{}, err
 	}
@@ -89,7 +89,7 @@ func (t *turn) execute(command string) (output, error) {
 	return output{text: out.String(), failed: err != nil}, nil
 }
 
-// write writes a file: PATH TEXT.
+// write writes a file. Its argument is PATH TEXT.
 func (t *turn) write(arg string) error {
 	path, text, _ := strings.Cut(arg, " ")
 	if !filepath.IsAbs(path) {
@@ -114,8 +114,8 @@ func (t *turn) write(arg string) error {
 	})
 }
 
-// offer asks the client to write a file, although the client has not said that it supports
-// this. The client must refuse.
+// offer asks the client to write a file, although the client has not declared that it
+// supports this. The client must refuse.
 func (t *turn) offer(path, text string) error {
 	select {
 	case m := <-t.a.conn.ask("fs/write_text_file", map[string]any{"sessionId": t.s.ID, "path": path, "content": text}):
@@ -128,7 +128,8 @@ func (t *turn) offer(path, text string) error {
 	}
 }
 
-// deny calls a tool that fails without a question: TOOL WHAT.
+// deny makes a tool call that fails without a permission question. Its argument is TOOL
+// WHAT.
 func (t *turn) deny(arg string) error {
 	name, what, _ := strings.Cut(arg, " ")
 	c := t.newCall("other", name, name+" "+what)
@@ -138,7 +139,7 @@ func (t *turn) deny(arg string) error {
 	return nil
 }
 
-// tool calls a tool of an MCP server: NAME JSON.
+// tool calls a tool of an MCP server. Its argument is NAME JSON.
 func (t *turn) tool(arg string) error {
 	name, input, _ := strings.Cut(arg, " ")
 	for _, s := range t.s.servers {
@@ -161,7 +162,7 @@ func (t *turn) tool(arg string) error {
 	return nil
 }
 
-// mcpShape returns a call in the form in which the real client reports it.
+// mcpShape returns a call in the format that the real client uses to report it.
 func (t *turn) mcpShape(c *call, s *server, tool string) *call {
 	told := *c
 	if t.a.is.BareTool {
@@ -183,7 +184,7 @@ func (t *turn) mcpShape(c *call, s *server, tool string) *call {
 	return &told
 }
 
-// use runs a call; it asks first if the real client does.
+// use runs a call. It asks for permission first if the real client does.
 func (t *turn) use(c *call, run func() (output, error)) error {
 	if t.a.is.Calls != "update" && t.a.is.Calls != "question" {
 		t.announce(c)
@@ -226,7 +227,7 @@ func (t *turn) rule(c *call) string {
 	case c.mcp:
 		return "ask"
 	case t.a.is.Asks == "dangerous" && strings.HasPrefix(c.command, "rm -rf"):
-		if mode == "agent" { // in this mode a second model decides, and tests have none
+		if mode == "agent" { // in this mode a second model decides, and tests have no second model
 			return "deny"
 		}
 		return "ask"
@@ -240,7 +241,8 @@ func (t *turn) rule(c *call) string {
 	return "ask"
 }
 
-// ask sends session/request_permission. It returns false for a refusal.
+// ask sends session/request_permission. It returns false if the client refuses
+// permission.
 func (t *turn) ask(c *call) (bool, error) {
 	told := t.about(c, "", "pending")
 	if c.bare != "" {
@@ -284,7 +286,7 @@ func (t *turn) ask(c *call) (bool, error) {
 	return strings.HasPrefix(t.a.is.Options[i].Kind, "allow"), nil
 }
 
-// refused does what the client does after a call that was not permitted.
+// refused does what the real client does after a refused call.
 func (t *turn) refused(c *call) error {
 	if t.a.is.Calls != "question" {
 		t.send(map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": c.id, "status": "failed",

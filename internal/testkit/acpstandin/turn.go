@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// Each call to the model uses these numbers of tokens.
+// Each call to the model uses these token counts.
 const (
 	callInput  = 100
 	callOutput = 10
@@ -22,7 +22,7 @@ const (
 // errCancelled is the error of a turn that the client has cancelled.
 var errCancelled = errors.New("cancelled")
 
-// An ended is an error with which a step ends the turn.
+// ended is an error that a step returns to end the turn.
 type ended struct {
 	stop    string
 	noUsage bool
@@ -36,9 +36,9 @@ type turn struct {
 	s        *session
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	steering chan string // texts of _session/steering
+	steering chan string // texts of the _session/steering messages
 
-	calls int // to the model
+	calls int // number of calls to the model
 	said  bool
 	late  bool
 }
@@ -91,7 +91,7 @@ func (t *turn) play(prompt string) (any, error) {
 	return t.result("end_turn", false), nil
 }
 
-// do plays one step. It may return steps to play next.
+// do plays one step. It can return steps to play next.
 func (t *turn) do(next step) ([]step, error) {
 	switch next.word {
 	case "say":
@@ -141,7 +141,8 @@ func (t *turn) do(next step) ([]step, error) {
 	return nil, nil
 }
 
-// wait waits for d or the end of the turn. It returns false if the turn has ended.
+// wait waits until d has elapsed or the turn ends. It returns false if the turn ended
+// first.
 func (t *turn) wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -167,10 +168,10 @@ func (t *turn) steered() ([]step, error) {
 	}
 }
 
-// say says text, in two chunks.
+// say sends text in two chunks.
 func (t *turn) say(text string) {
 	half := len(text) / 2
-	for half > 0 && text[half]&0xC0 == 0x80 { // not inside a character
+	for half > 0 && text[half]&0xC0 == 0x80 { // does not split a character
 		half--
 	}
 	id := newID("ses")
@@ -192,7 +193,7 @@ func (t *turn) chunk(kind, text string) {
 	t.send(map[string]any{"sessionUpdate": kind, "content": textBlock(text)})
 }
 
-// send sends an update that the session remembers.
+// send sends an update and adds it to the session's history.
 func (t *turn) send(update map[string]any) {
 	t.a.update(t.s, update)
 	t.remember(update)
@@ -253,8 +254,8 @@ func (t *turn) result(stop string, noUsage bool) any {
 	return result
 }
 
-// noise sends messages that a client need not know, and requires the client to answer an
-// unknown request with an error.
+// noise sends messages that a client need not support, and checks that the client answers
+// an unsupported request with an error.
 func (t *turn) noise() error {
 	t.a.conn.notify("_stand-in/noise", map[string]any{"weather": "fine"})
 	t.a.update(t.s, map[string]any{"sessionUpdate": "moon_phase_update", "phase": 0.5})
@@ -286,7 +287,7 @@ func (t *turn) status(arg string) error {
 	return fmt.Errorf("the personality has no error for %d", code)
 }
 
-// detail returns the JSON body of an API error.
+// detail returns an API error as a JSON body.
 func detail(code int) string {
 	return `{"error":{"code":` + strconv.Itoa(code) + `,"message":"scripted status","type":"scripted"}}`
 }

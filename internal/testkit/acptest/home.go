@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// Model is the name of the scripted model. Clients that have several providers need the
-// name in [Home].Model instead.
+// Model is the name of the scripted model. Clients that support several providers need
+// the name in [Home].Model instead.
 const Model = "stub-model"
 
-// A Home has what one client needs: a home folder with its configuration, a working folder
-// and an environment.
+// A Home contains what one client needs: a home folder with its configuration, a working
+// folder and an environment.
 type Home struct {
 	Client  Client
 	Dir     string // HOME
-	Work    string // the working folder, empty at first
+	Work    string // the working folder, initially empty
 	Program string
-	Env     []string // the whole environment of the client
-	Model   string   // the model, as the client calls it
+	Env     []string // the client's complete environment
+	Model   string   // the client's name for the model
 }
 
 // Find returns the client with the given name.
@@ -32,14 +32,14 @@ func Find(name string) (Client, error) {
 	return Clients[i], nil
 }
 
-// Path returns the path at which `make acp-tools` installs the client. It is below
-// repository, the folder of the checkout.
+// Path returns the path at which `make acp-tools` installs the client. The path is below
+// repository, the root folder of the checkout.
 func (c Client) Path(repository string) string {
 	return filepath.Join(repository, ".tools", "acp", c.Name, c.Version, "node_modules", ".bin", c.Program)
 }
 
-// Prepare makes a home for c below the empty folder dir. The client's model is the scripted
-// one at url, such as "http://127.0.0.1:8080". Prepare fails if the client is not
+// Prepare creates a home folder for c below the empty folder dir. The client's model is the
+// scripted one at url, such as "http://127.0.0.1:8080". Prepare fails if the client is not
 // installed.
 func Prepare(c Client, repository, dir, url string) (*Home, error) {
 	h := &Home{Client: c, Dir: filepath.Join(dir, "home"), Work: filepath.Join(dir, "work"), Program: c.Path(repository), Model: Model}
@@ -90,7 +90,7 @@ enabled = false
 		return nil
 	},
 	"gemini": func(h *Home, url string) error {
-		// With the model "auto" gemini first sends a request that chooses the model.
+		// With the model "auto", gemini first sends a request to choose a model.
 		h.Model = "gemini-2.5-flash"
 		h.Env = append(h.Env, "GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL="+url)
 		return h.writeJSON(".gemini/settings.json", object{
@@ -100,8 +100,8 @@ enabled = false
 	},
 	"cline": func(h *Home, url string) error {
 		h.Env = append(h.Env, "CLINE_API_KEY=dummy", "CLINE_PROVIDER=openai-compatible")
-		// `cline auth -p openai -k dummy -m stub-model -b URL` of version 3.0.65 writes the
-		// same file.
+		// In version 3.0.65, `cline auth -p openai -k dummy -m stub-model -b URL` writes
+		// the same file.
 		return h.writeJSON(".cline/data/settings/providers.json", object{
 			"version": 1, "lastUsedProvider": "openai-compatible", "modes": object{},
 			"providers": object{"openai-compatible": object{

@@ -1,14 +1,14 @@
 package acptest
 
-// A Row is a promise that every backend keeps. Tests with the real clients run one test for
-// each row and client.
+// A Row is a promise that every backend must keep, except those in [Cannot]. Tests with the
+// real clients run one test for each row and client.
 type Row struct {
 	Name    string
 	Promise string
-	Full    bool // tested by make backends-full only
+	Full    bool // tested only by make backends-full
 }
 
-// Rows are the promises, in the order in which they are printed.
+// Rows contains the promises, in the order in which they are printed.
 var Rows = []Row{
 	{"start", "starts in its tested version", false},
 	{"turn", "runs a turn, and its last words are filed", false},
@@ -25,8 +25,8 @@ var Rows = []Row{
 	{"kill", "a stopped turn leaves no process", true},
 }
 
-// Cannot maps a client, and a row that the client cannot pass, to the reason. The reason
-// completes a sentence that begins with the client's name.
+// Cannot maps a client and the name of a row that the client cannot pass to the reason.
+// The reason completes a sentence that begins with the client's name.
 var Cannot = map[string]map[string]string{
 	"gemini": {
 		"cancel": "forgets a session whose first turn was stopped: the next turn has a new one",

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 )
 
-// A Tools is an MCP server over standard input and output, which a client starts.
+// Tools describes an MCP server over standard input and output that a client starts.
 type Tools struct {
 	Name    string
 	Command string
@@ -12,10 +12,10 @@ type Tools struct {
 	Env     map[string]string
 }
 
-// Speak returns the command line that starts the client as an agent of the protocol with
-// the server s, additions to its environment, and the servers for session/new. How an MCP
-// server is passed differs between clients. The command makes the client trust the working
-// folder and ask before it uses a tool.
+// Speak returns the command line that starts the client as a protocol agent with the
+// server s, the additional variables for its environment, and the servers for session/new.
+// Each client has its own way of passing an MCP server. The command makes the client trust
+// the working folder and ask before it uses a tool.
 func (h *Home) Speak(s Tools) (command, env []string, servers []any, err error) {
 	pairs := []any{}
 	for key, value := range s.Env {
@@ -29,7 +29,7 @@ func (h *Home) Speak(s Tools) (command, env []string, servers []any, err error) 
 	case "opencode":
 		return []string{h.Program, "acp"}, nil, servers, nil
 	case "gemini":
-		// Without this setting, gemini deletes, when it starts, sessions that another process
+		// Without this setting, gemini deletes at its start sessions that another process
 		// has loaded.
 		system := filepath.Join(h.Dir, "system.json")
 		err = h.writeJSON("system.json", object{"general": object{"sessionRetention": object{"enabled": false}}})

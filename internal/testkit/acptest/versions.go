@@ -1,9 +1,9 @@
 package acptest
 
-// A Client is a real coding agent that speaks the Agent Client Protocol, in the version that
-// the tests run.
+// A Client is a real coding agent that supports the Agent Client Protocol, in the version
+// that the tests run.
 type Client struct {
-	Name    string // of the backend
+	Name    string // name of the backend
 	Package string // on npm
 	Version string
 	Program string // the name of its command

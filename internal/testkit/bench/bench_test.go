@@ -85,7 +85,7 @@ func TestGoalsAreJudgedByMedians(t *testing.T) {
 	}
 }
 
-// Floor and ours take turns running first, every variant runs once in each round, and an
+// Floor and ours take turns at running first, every variant runs once per round, and an
 // error ends the measurement.
 func TestMeasureRotates(t *testing.T) {
 	var order []string
@@ -142,8 +142,8 @@ func TestTheTableIsNarrow(t *testing.T) {
 	}
 }
 
-// A benchmark that counts runs only once, and its line below the table says if the goal is
-// missed.
+// A benchmark that only counts runs once, and its line below the table says whether the
+// goal is missed.
 func TestWhatIsCounted(t *testing.T) {
 	runs := 0
 	run := func(context.Context, variant) (map[string]float64, error) {
@@ -170,7 +170,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Each benchmark that a goal names exists in the package that it names.
+// Each benchmark that a goal names exists in the named package.
 func TestGoalsNameBenchmarks(t *testing.T) {
 	functions := map[string]bool{}
 	for _, group := range variants(goals) {

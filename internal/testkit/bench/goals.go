@@ -1,7 +1,7 @@
 package main
 
-// A variant is a benchmark that runs alone. The field bench is its full name, with the parts
-// of sub-benchmarks; time is a -benchtime.
+// A variant is a benchmark that runs separately. The field bench is its full name,
+// including the names of sub-benchmarks; time is a value for -benchtime.
 type variant struct {
 	pkg, bench, time string
 }
@@ -12,13 +12,13 @@ type value struct {
 	unit string
 }
 
-// The kinds of a goal.
+// A comparison is the kind of a goal.
 type comparison int
 
 const (
 	speed  comparison = iota // floor/ours, at least the goal: ours reaches at least that share of the floor's speed
 	cost                     // ours/floor, at most the goal: ours takes at most that many times as long
-	bound                    // ours alone, at most the goal, in the unit of ours
+	bound                    // only ours, at most the goal, in the unit of ours
 	excess                   // ours - floor, at most the goal, in the unit of ours
 )
 
@@ -26,15 +26,15 @@ const (
 type goal struct {
 	what    string
 	how     comparison
-	floor   value // only shown if how is bound; may have no variant then
+	floor   value // only shown if how is bound, in which case it may have no variant
 	ours    value
 	is      float64
-	inverse bool    // the values are rates, not times: more is better
-	times   float64 // a factor for the ratio; 0 means 1
+	inverse bool    // the values are rates, not times, so higher is better
+	times   float64 // factor by which the ratio is multiplied; 0 means 1
 	linux   bool    // measured only on Linux
 }
 
-// The variants, by package.
+// These are the variants, grouped by package.
 var (
 	deliver1Floor = variant{"dropbox", "BenchmarkDeliver/floor/1", "300ms"}
 	deliver1      = variant{"dropbox", "BenchmarkDeliver/ours/1", "300ms"}
@@ -78,7 +78,7 @@ var (
 	inRate       = variant{"ircbridge", "BenchmarkInRate/ours", "1x"}
 	onIRC        = variant{"cmd/claude-swarm", "BenchmarkOnIRC", "1x"}
 
-	// This one measures no time, so one round is enough.
+	// This variant does not measure time, so one round is enough.
 	firstRequest = variant{"internal/e2e", "BenchmarkContext", "1x"}
 
 	appendFloor = variant{"window", "BenchmarkAppend/floor/copy", "200ms"}
@@ -86,11 +86,11 @@ var (
 	render      = variant{"window", "BenchmarkRender", "200ms"}
 )
 
-// goals are the lines of the table, in order.
+// goals contains the lines of the table, in order.
 var goals = []goal{
 	{what: "deliver, 1 writer", how: speed, floor: value{deliver1Floor, "ns/op"}, ours: value{deliver1, "ns/op"}, is: 0.90},
 	{what: "deliver, 8 writers", how: speed, floor: value{deliver8Floor, "ns/op"}, ours: value{deliver8, "ns/op"}, is: 0.90},
-	{what: "take", how: speed, floor: value{takeFloor, "ns/op"}, ours: value{take, "ns/op"}, is: 0.70}, // the YAML library reads the front matter
+	{what: "take", how: speed, floor: value{takeFloor, "ns/op"}, ours: value{take, "ns/op"}, is: 0.70}, // lower because the YAML library parses the front matter
 	{what: "wake, median", how: cost, floor: value{wakeFloor, "p50-ns"}, ours: value{wake, "p50-ns"}, is: 1.6, linux: true},
 	{what: "wake, 99 of 100", how: cost, floor: value{wakeFloor, "p99-ns"}, ours: value{wake, "p99-ns"}, is: 2, linux: true},
 	{what: "send to client start", how: cost, floor: value{startFloor, "p50-ns"}, ours: value{start, "p50-ns"}, is: 1.5, linux: true},
@@ -123,8 +123,8 @@ var goals = []goal{
 	{what: "context added to the first request", how: bound, ours: value{firstRequest, "tokens"}, is: 2550, linux: true},
 }
 
-// variants returns the variants that the given goals need. Each appears once, with floor and
-// ours of a goal in the same group.
+// variants returns the variants that are needed for the given goals. Each variant appears
+// once, and the floor and ours of a goal are in the same group.
 func variants(of []goal) [][]variant {
 	var groups [][]variant
 	seen := map[variant]bool{}

@@ -27,8 +27,8 @@ func main() {
 	}
 }
 
-// run measures and prints the table. It writes one line to progress and keeps overwriting
-// it.
+// run runs the measurements and prints the table. It shows its progress in a single line
+// on progress that it keeps overwriting.
 func run(ctx context.Context, out, progress io.Writer, rounds int, only string, asJSON bool) (err error) {
 	chosen := choose(goals, only, runtime.GOOS)
 	if len(chosen) == 0 || rounds < 1 {
@@ -71,9 +71,10 @@ func choose(all []goal, only, system string) []goal {
 	})
 }
 
-// measure runs each variant once in every round, except firstRequest, which counts and so
-// runs in the first round only. A group contains the floor and ours of a line. Its variants
-// take turns running first, and each round begins with a different group.
+// measure runs each variant once per round, except firstRequest, which runs only in the
+// first round because it does not measure time. A group contains the floor and ours of a
+// table line. Its variants take turns at running first, and each round begins with a
+// different group.
 func measure(ctx context.Context, run func(context.Context, variant) (map[string]float64, error),
 	groups [][]variant, rounds int, progress io.Writer) (map[value]sample, error) {
 	measured := map[value]sample{}

@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// A bench runs benchmarks. Their files stay in its scratch folder.
+// A bench runs benchmarks. The files that they create stay in its scratch folder.
 type bench struct {
-	module  string // folder of the module
+	module  string // root folder of the module
 	scratch string
 	runs    int
 }
@@ -50,7 +50,8 @@ func prepare(ctx context.Context, of []goal) (*bench, error) {
 	return b, nil
 }
 
-// programs builds the shipped program, and those that the benchmarks compare it with.
+// programs builds the shipped program and the programs with which the benchmarks compare
+// it.
 func (b *bench) programs(ctx context.Context) error {
 	if err := b.command(ctx, ".", "make", "-s", "build").Run(); err != nil {
 		return fmt.Errorf("make build: %w", err)
@@ -67,8 +68,8 @@ func (b *bench) programs(ctx context.Context) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build ./testdata/bench/...: %w", err)
 	}
-	// All programs are copied, as make install copies ours: how fast a program starts
-	// depends on how it was written to the disk.
+	// All programs are copied in the same way as make install copies ours, because the
+	// start time of a program depends on how it was written to disk.
 	others, err := filepath.Glob(filepath.Join(linked, "*"))
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func (b *bench) programs(ctx context.Context) error {
 
 func (b *bench) bin() string { return filepath.Join(b.scratch, "bin") }
 
-// close deletes the programs and the files that the benchmarks left.
+// close deletes the programs and the files that the benchmarks created.
 func (b *bench) close() error { return os.RemoveAll(b.scratch) }
 
 func (b *bench) binary(pkg string) string {
@@ -98,7 +99,8 @@ func (b *bench) command(ctx context.Context, dir, name string, args ...string) *
 	return cmd
 }
 
-// run runs a variant when the disk is idle, and returns its reported values.
+// run waits until the disk is idle, runs a variant, and returns the values that it
+// reports.
 func (b *bench) run(ctx context.Context, v variant) (map[string]float64, error) {
 	b.runs++
 	left := filepath.Join(b.scratch, strconv.Itoa(b.runs))
@@ -134,9 +136,9 @@ func exactly(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// parse reads the lines of benchmarks in the format of the Go project's proposal 14313:
-// name, iterations, and pairs of a value and its unit. It removes the number of processors
-// from the end of each name.
+// parse reads benchmark lines in the format of the Go project's proposal 14313: name,
+// iterations, and pairs of a value and a unit. It removes the processor count from the
+// end of each name.
 func parse(r io.Reader) (map[string]map[string]float64, error) {
 	all := map[string]map[string]float64{}
 	sc := bufio.NewScanner(r)

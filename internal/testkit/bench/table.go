@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// A sample has one value for each round.
+// A sample contains one value for each round.
 type sample []float64
 
 // median returns the middle value of a sample. If there are two middle values, it returns
-// the lower one, because a mean of the two was not measured.
+// the lower one, because their mean is not a measured value.
 func (s sample) median() float64 {
 	if len(s) == 0 {
 		return math.NaN()
@@ -29,12 +29,12 @@ type row struct {
 	Ratio  *float64 `json:"ratio,omitempty"`
 	AtMost bool     `json:"at_most"` // the goal is an upper bound
 	Goal   *float64 `json:"goal,omitempty"`
-	OK     *bool    `json:"ok,omitempty"` // absent where there is no goal
+	OK     *bool    `json:"ok,omitempty"` // absent if there is no goal
 
-	unit string // of Goal, when it is not a ratio
+	unit string // unit of Goal if Goal is not a ratio
 }
 
-// A spread is a summary of a sample.
+// A spread summarizes a sample.
 type spread struct {
 	Unit   string  `json:"unit"`
 	Median float64 `json:"median"`
@@ -46,7 +46,7 @@ func spreadOf(unit string, s sample) spread {
 	return spread{Unit: unit, Median: s.median(), Min: slices.Min(s), Max: slices.Max(s)}
 }
 
-// rowOf judges a goal by its samples.
+// rowOf makes the row for a goal from its samples.
 func rowOf(g goal, measured map[value]sample) row {
 	r := row{What: g.what, Ours: spreadOf(g.ours.unit, measured[g.ours]), AtMost: g.how != speed}
 	if g.floor.of.bench != "" {
@@ -85,7 +85,7 @@ func rowOf(g goal, measured map[value]sample) row {
 }
 
 // write prints the table, at most 80 columns wide. Token counts are printed in a sentence
-// below it, because they do not depend on the machine.
+// below the table, because they do not depend on the machine.
 func write(w io.Writer, machine string, rounds int, rows []row) {
 	fmt.Fprintf(w, "%s\n%d rounds: median, least–most\n\n", machine, rounds)
 	fmt.Fprintf(w, "%-21s %-17s %-17s %5s %s\n", "what", "floor", "ours", "ratio", "goal")
@@ -128,7 +128,7 @@ func write(w io.Writer, machine string, rounds int, rows []row) {
 	}
 }
 
-// thousands writes a count with a comma: 2,500.
+// thousands formats a count with a comma, such as 2,500.
 func thousands(x float64) string {
 	n := int(x)
 	if n < 1000 {
@@ -137,7 +137,7 @@ func thousands(x float64) string {
 	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
-// text returns a median and its spread in one unit: "112 µs 104–131".
+// text returns a median and its spread in the same unit, such as "112 µs 104–131".
 func (s spread) text() string {
 	f, unit := scale(s.Unit, s.Median)
 	one := number(s.Median / f)
@@ -150,7 +150,7 @@ func (s spread) text() string {
 	return one + " " + number(s.Min/f) + "–" + number(s.Max/f)
 }
 
-// scale chooses the unit in which a number of about this size is shown.
+// scale chooses the unit in which to show a number of about this size.
 func scale(unit string, size float64) (factor float64, shown string) {
 	switch unit {
 	case "ns/op", "p50-ns", "p99-ns", "first-ns", "new-ns", "again-ns":

@@ -167,7 +167,7 @@ func testChannels(s *scene) {
 	s.in("#other", true)
 	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#other"}, "part\n"), dropbox.Done)
 	s.in("#other", false)
-	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#project"}, "part\n"), dropbox.Dead) // the bridge never leaves a channel of the configuration
+	s.where(s.say(bridge.Origin{Do: bridge.DoPart, Channel: "#project"}, "part\n"), dropbox.Dead) // the bridge never leaves a channel that is in the configuration
 }
 
 func testRefused(s *scene) {

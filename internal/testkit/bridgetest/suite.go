@@ -13,20 +13,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// A Network is a network for tests of a bridge. It has the channels #project and #other,
-// and the people ann, who may do everything, and eve, who may do nothing.
+// A Network is a network on which to test a bridge. It has the channels #project and
+// #other and two people: ann, who is allowed to do everything, and eve, who is allowed to
+// do nothing.
 type Network interface {
-	// Bridge returns the Run function of a bridge over a new link to the network, with
-	// some of the options set. The network sets the others, such as the name.
+	// Bridge returns the Run function of a bridge over a new link to the network. Some of
+	// the options are set by the caller. The network sets the others, such as the name.
 	Bridge(t *testing.T, o bridge.Options) func(context.Context) error
 	// Name returns the name of the bridge.
 	Name() string
 	// Say makes a person send a text to a channel, or to the bridge, whose name is swarm.
 	Say(t *testing.T, nick, target, text string)
-	// Seen returns the lines of the bridge that people saw in a channel, or that one person
-	// saw privately, in order.
+	// Seen returns the bridge's lines that people have seen in a channel, or that one
+	// person has seen privately, in order.
 	Seen(target string) []string
-	// Cut breaks the network until mended is called.
+	// Cut interrupts the network until mended is called.
 	Cut(t *testing.T) (mended func())
 }
 
@@ -90,7 +91,7 @@ func (s *scene) start() (stop func()) {
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx) }() // stop waits for it
+	go func() { ended <- run(ctx) }() // stop waits for this goroutine
 	stopped := false
 	stop = func() {
 		if stopped {
@@ -106,7 +107,7 @@ func (s *scene) start() (stop func()) {
 	return stop
 }
 
-// leave puts a message into the bridge's mailbox.
+// leave delivers a message to the bridge's mailbox.
 func (s *scene) leave(m *dropbox.Message) string {
 	s.Helper()
 	d, err := s.store.Deliver(s.network.Name(), m)
@@ -116,7 +117,7 @@ func (s *scene) leave(m *dropbox.Message) string {
 	return d.ID
 }
 
-// say puts a note from coder into the bridge's mailbox.
+// say delivers a note from coder to the bridge's mailbox.
 func (s *scene) say(o bridge.Origin, text string) string {
 	s.Helper()
 	return s.leave(&dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte(text), Extra: o.Extra(s.network.Name())})
@@ -152,14 +153,14 @@ func (s *scene) where(id string, want dropbox.State) {
 	s.Helper()
 	s.until(fmt.Sprintf("%s is %s", id, want), func() bool {
 		f, err := s.store.Find(id)
-		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // the message may be between two folders
+		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // the message may be moving between two folders
 			s.Fatal(err)
 		}
 		return err == nil && f.State == want
 	})
 }
 
-// mail waits until a message is in a mailbox, files it and returns it.
+// mail waits until a mailbox contains a message, files the message and returns it.
 func (s *scene) mail(agent string) *dropbox.Message {
 	s.Helper()
 	box, err := s.store.Mailbox(agent)
@@ -200,7 +201,7 @@ func (s *scene) state(what string, ok func(bridge.State) bool) {
 	})
 }
 
-// in waits until the bridge is in a channel, or out of it.
+// in waits until the bridge is in a channel, or is not in it if want is false.
 func (s *scene) in(channel string, want bool) {
 	s.Helper()
 	s.state(fmt.Sprintf("in %s: %v", channel, want), func(st bridge.State) bool {
@@ -208,7 +209,7 @@ func (s *scene) in(channel string, want bool) {
 	})
 }
 
-// A swarm answers questions to the daemon.
+// A swarm answers the bridge's requests in place of the daemon.
 type swarm struct{}
 
 func (*swarm) Status(context.Context, string) (string, error) { return "all is well", nil }

@@ -1,5 +1,5 @@
-// Package durabletest cuts the power in the middle of a write, for tests of code that
-// writes with package durable.
+// Package durabletest simulates a power failure in the middle of a write, for tests of
+// code that uses package durable.
 package durabletest
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Cut cuts the power before one change on disk: neither this change nor any later one is
-// made.
+// A Cut simulates a power failure before one change on disk: neither this change nor any
+// later one is made.
 type Cut struct {
-	Before int            // the number of changes that are made
-	Steps  []durable.Step // the changes that were asked for, made or not
+	Before int            // number of changes before the cut
+	Steps  []durable.Step // all requested changes, whether made or not
 }
 
 // ErrCut is the error of every change after the cut.
@@ -32,11 +32,11 @@ func (c *Cut) Step(s durable.Step) error {
 	return nil
 }
 
-// Check tests the promise of a durable write. The function write writes the file at path
-// through f, with content that depends on n. Check calls it with n = 1, which no cut
-// interrupts, and with n = 2 for every possible cut. After a cut, write must return
-// [ErrCut], and the file must contain one of the two contents in full. Without a cut, the
-// content must be synced before the file gets its name.
+// Check tests that a write is durable. The function write writes the file at path through
+// f, with content that depends on n. Check calls it once with n = 1 and no cut, and then
+// with n = 2 for every possible cut. After a cut, write must return [ErrCut], and the
+// file must contain either of the two contents in full. Without a cut, the content must
+// be synced before the file is renamed to path.
 func Check(t *testing.T, path string, write func(f durable.Files, n int) error) {
 	t.Helper()
 	if err := write(durable.Files{}, 1); err != nil {

@@ -32,7 +32,7 @@ type Certificate struct {
 	Fingerprint   string // SHA-256 of the certificate, in hexadecimal, as services accept it
 }
 
-// NewAuthority makes an authority that no program trusts yet.
+// NewAuthority creates an authority that no program trusts yet.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{t: t, dir: t.TempDir()}
@@ -44,7 +44,7 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue makes a certificate for this machine, 127.0.0.1, and for clients.
+// Issue issues a certificate that is valid for the server 127.0.0.1 and for clients.
 func (a *Authority) Issue(name string) Certificate {
 	a.t.Helper()
 	return a.issue(name, &x509.Certificate{
@@ -53,7 +53,7 @@ func (a *Authority) Issue(name string) Certificate {
 	}, a.key)
 }
 
-// Expired makes a certificate for this machine that was valid until an hour ago.
+// Expired issues a certificate for this machine that expired an hour ago.
 func (a *Authority) Expired(name string) Certificate {
 	a.t.Helper()
 	return a.issue(name, &x509.Certificate{

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// Znc starts ZNC, which connects to a server on loopback under the given nick and joins
-// the channels. ZNC plays back all lines, even those that the client has heard, to every
-// client that attaches with the password. Znc returns ZNC's address; the nick is on the
-// server soon afterwards.
+// Znc starts ZNC, which connects to a server on loopback with the given nick and joins
+// the channels. To every client that attaches with the password, ZNC plays back all
+// lines, even those that the client has already received. Znc returns ZNC's address; the
+// nick appears on the server soon afterwards.
 func Znc(t testing.TB, server, nick, password string, channels ...string) (addr string) {
 	t.Helper()
 	dir, port := workDir(t), freePorts(t, 1)[0]

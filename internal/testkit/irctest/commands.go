@@ -139,7 +139,7 @@ func (u *user) say(command string, m Said) {
 	}
 }
 
-// say keeps a message and sends it to all its receivers except the user from.
+// say stores a message and sends it to all its recipients except the user from.
 func (s *Server) say(from *user, m Said, command string) Said {
 	s.serial++
 	m.ID, m.Time = fmt.Sprintf("id%d", s.serial), time.Now().UTC()
@@ -153,7 +153,7 @@ func (s *Server) say(from *user, m Said, command string) Said {
 	return m
 }
 
-// clientTags returns those tags of a client's message that a server passes on.
+// clientTags returns the tags in a client's message that a server passes on.
 func clientTags(m irc.Message) map[string]string {
 	tags := maps.Clone(m.Tags)
 	maps.DeleteFunc(tags, func(key, _ string) bool { return !strings.HasPrefix(key, "+") })
@@ -172,7 +172,8 @@ func (m Said) tags() map[string]string {
 	return tags
 }
 
-// deliver writes a message; the answer to a command has its label.
+// deliver writes a message to the user. If it answers a command, it carries the command's
+// label.
 func (u *user) deliver(m Said, command string, answer bool) {
 	write := u.raw
 	if answer {
@@ -200,8 +201,8 @@ func (u *user) deliver(m Said, command string, answer bool) {
 	}
 }
 
-// targets lists the users who wrote privately and the user's channels with new messages,
-// in the order of their newest messages.
+// targets lists the channels and the private senders with new messages for the user, in
+// the order of their newest messages.
 func (u *user) targets(ref string, after, before time.Time, limit int) {
 	if u.s.f.NoTargets {
 		u.send("s", "FAIL", "CHATHISTORY", "INVALID_PARAMS", "TARGETS", "Unknown subcommand")
@@ -226,7 +227,7 @@ func (u *user) targets(ref string, after, before time.Time, limit int) {
 	u.raw(irc.Msg("BATCH", "-"+ref))
 }
 
-// peer returns the channel, or the sender of a private message.
+// peer returns the channel of a message, or the sender if the message is private.
 func (m Said) peer() string {
 	if strings.HasPrefix(m.Target, "#") {
 		return m.Target
@@ -255,7 +256,7 @@ func (u *user) history(m irc.Message) {
 	if u.s.f.Ring > 0 {
 		kept = kept[max(0, len(kept)-u.s.f.Ring):]
 	}
-	first := len(kept) // for an unknown id, no message is left
+	first := len(kept) // for an unknown id, no message is returned
 	if id, ok := strings.CutPrefix(after, "msgid="); ok {
 		if i := slices.IndexFunc(kept, func(said Said) bool { return said.ID == id }); i >= 0 {
 			first = i + 1
@@ -301,8 +302,8 @@ func (s *Server) keepEvent(room string, m irc.Message) {
 	}
 }
 
-// played returns an event from the history. That is the event itself if the user asked
-// for events, and otherwise a text from a service, as ergo 2.20 writes it.
+// played returns an event from the history. This is the event itself if the user
+// requested events, and otherwise a text from a service in the format of ergo 2.20.
 func (u *user) played(said Said, tags map[string]string) irc.Message {
 	if u.caps["draft/event-playback"] {
 		m := *said.event

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Limit says whether a real server keeps its flood limit.
+// A Limit specifies whether a real server keeps its flood limit.
 type Limit bool
 
 const (
@@ -19,7 +19,7 @@ const (
 )
 
 // Ngircd starts ngircd, an old-style server with one capability and no tags. It returns
-// the address.
+// the server's address.
 func Ngircd(t testing.TB, limit Limit) string {
 	return start(t, "ngircd", func(dir, port string) (string, []string) {
 		penalty := "MaxPenaltyTime = 0\n"
@@ -67,7 +67,7 @@ PAM = no
 }
 
 // Inspircd starts inspircd, a modern server with tags, echoes, labels and batches. It
-// returns the address.
+// returns the server's address.
 func Inspircd(t testing.TB, limit Limit) string {
 	return start(t, "inspircd", func(dir, port string) (string, []string) {
 		bounds := noBounds
@@ -78,7 +78,7 @@ func Inspircd(t testing.TB, limit Limit) string {
 	})
 }
 
-// noBounds are the settings that lift the limits of inspircd.
+// noBounds contains the settings that disable inspircd's limits.
 const noBounds = `recvq="10M" hardsendq="10M" softsendq="10M" threshold="100000" commandrate="100000000"`
 
 func inspircdConfig(dir, port, bounds string) string {
@@ -131,7 +131,7 @@ func writeFile(t testing.TB, path, text string) {
 	}
 }
 
-// freePorts finds free ports of 127.0.0.1.
+// freePorts finds free ports on 127.0.0.1.
 func freePorts(t testing.TB, n int) (ports []string) {
 	t.Helper()
 	for range n {
@@ -139,20 +139,20 @@ func freePorts(t testing.TB, n int) (ports []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close() // only at the end, so that no two ports are the same
+		defer l.Close() // closed only on return, so that no port is found twice
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		ports = append(ports, port)
 	}
 	return ports
 }
 
-// A program is a process that ends with the test, or earlier.
+// A program is a process that ends at the latest when the test ends.
 type program struct {
 	name  string
 	cmd   *exec.Cmd
-	said  strings.Builder // read it only after the program has ended
+	said  strings.Builder // must be read only after the program has ended
 	ended chan struct{}
-	err   error // why it ended
+	err   error // result of Wait
 }
 
 // launch starts an installed program in a folder.
@@ -163,7 +163,7 @@ func launch(t testing.TB, dir, name string, args ...string) *program {
 	return p
 }
 
-// prepare finds an installed program and makes it ready to start in a folder.
+// prepare finds an installed program and prepares to start it in a folder.
 func prepare(t testing.TB, dir, name string, args ...string) *program {
 	t.Helper()
 	if testing.Short() {
@@ -171,7 +171,7 @@ func prepare(t testing.TB, dir, name string, args ...string) *program {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		path = filepath.Join("/usr/sbin", name) // not in every PATH
+		path = filepath.Join("/usr/sbin", name) // this folder is not in every PATH
 		if _, err = os.Stat(path); err != nil {
 			if os.Getenv("SWARM_STRICT") == "1" {
 				t.Fatalf("%s is missing", name)
@@ -189,14 +189,14 @@ func (p *program) start(t testing.TB) {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { // the cleanup waits for it
+	go func() { // the cleanup waits for this goroutine
 		p.err = p.cmd.Wait()
 		close(p.ended)
 	}()
 	t.Cleanup(func() { p.end(os.Kill) })
 }
 
-// end signals the program and waits until it is gone.
+// end sends the program a signal and waits until it has exited.
 func (p *program) end(signal os.Signal) {
 	_ = p.cmd.Process.Signal(signal)
 	<-p.ended

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Way is a direction through a [Proxy].
+// A Way is a direction of traffic through a [Proxy].
 type Way int
 
 const (
@@ -18,14 +18,14 @@ const (
 	Down            // from the server to the client
 )
 
-// A Proxy is a proxy between a client and a server that breaks connections, as a network
-// does. All methods are safe for concurrent use.
+// A Proxy sits between a client and a server and simulates the faults of a network. All
+// methods are safe for concurrent use.
 //
 // Stalled bytes are delivered later, even if the sender has hung up in the meantime. If
-// the sender hangs up with an RST, they are discarded. The other side sees the end of the
-// connection only when bytes can pass again.
+// the sender hangs up with an RST, they are discarded. The other side detects the end of
+// the connection only when bytes can pass again.
 type Proxy struct {
-	Addr string // where clients connect
+	Addr string // address to which clients connect
 
 	l      net.Listener
 	server string
@@ -42,41 +42,41 @@ type Proxy struct {
 	over    bool // the test has ended
 }
 
-// Counts contains the counts of a [Proxy] so far.
+// Counts contains the current counts of a [Proxy].
 type Counts struct {
-	Connections int    // that clients have asked for
-	Refused     int    // of these, the ones that were closed at once
+	Connections int    // connections that clients have opened
+	Refused     int    // those of Connections that were closed immediately
 	Stand       int    // connections that are open now
 	Left        int    // connections on which the client has hung up
 	Cut, Reset  int    // connections
 	MidLine     [2]int // connections that [Proxy.CutAfter] ended
-	Held        [2]int // bytes that were held for a while
+	Held        [2]int // bytes that were held temporarily
 	Swallowed   [2]int // bytes
-	Single      [2]int // bytes that passed one by one
+	Single      [2]int // bytes that were passed one at a time
 	Late        [2]int // pieces that were delayed
 }
 
-// A trigger fires after a number of pieces with a PRIVMSG.
+// A trigger fires after a number of pieces that contain a PRIVMSG.
 type trigger struct {
 	after  int
-	strike func() // nil: no trigger
+	strike func() // nil if there is no trigger
 }
 
 type fault struct {
 	stall   bool
-	swallow bool // the end of a connection does not get through either
+	swallow bool // the end of a connection is not passed on either
 	trickle bool
 	delay   time.Duration
-	cutIn   int // cut after this many bytes; 0 is never
+	cutIn   int // cut after this many bytes; 0 means never
 }
 
-// A link is one connection, with its two sides.
+// A link is one connection with its two sides.
 type link struct {
 	sides  [2]*net.TCPConn // the connection to the client, and the one to the server
 	stream *bytes.Buffer   // the bytes that the client has received
-	dead   [2]bool         // swallows everything until the end; the proxy's mutex guards dead, left and late
+	dead   [2]bool         // discards all bytes until the connection ends; the proxy's mutex guards dead, left and late
 	left   bool            // the client has hung up
-	late   bool            // the bytes from the client are held
+	late   bool            // bytes from the client are held
 	gone   chan struct{}   // closed when the link ends
 	once   sync.Once
 }
@@ -102,7 +102,7 @@ func NewProxy(t testing.TB, server string) *Proxy {
 	return p
 }
 
-// Cut ends every connection in both directions, as an exiting server does.
+// Cut closes every connection in both directions, as a server does when it exits.
 func (p *Proxy) Cut() {
 	p.change(func() {
 		p.counts.Cut += len(p.links)
@@ -110,7 +110,7 @@ func (p *Proxy) Cut() {
 	})
 }
 
-// Reset ends every connection with an RST.
+// Reset closes every connection with an RST.
 func (p *Proxy) Reset() {
 	p.change(func() {
 		p.counts.Reset += len(p.links)
@@ -118,13 +118,13 @@ func (p *Proxy) Reset() {
 	})
 }
 
-// Stall lets nothing through in one direction until [Proxy.Heal]. It ends no connection,
-// and affects new connections too.
+// Stall holds all bytes in one direction until [Proxy.Heal]. It does not close
+// connections, and it also affects new ones.
 func (p *Proxy) Stall(w Way) { p.change(func() { p.faults[w].stall = true }) }
 
-// Swallow discards everything in one direction, so that the writer believes it was sent.
-// It affects the current connections until they close, because a stream cannot continue
-// after a gap.
+// Swallow discards all bytes in one direction while the writer assumes that they are
+// sent. It affects the current connections until they close, because a stream cannot
+// continue after a gap.
 func (p *Proxy) Swallow(w Way) {
 	p.change(func() {
 		p.faults[w].swallow = true
@@ -134,9 +134,9 @@ func (p *Proxy) Swallow(w Way) {
 	})
 }
 
-// Lose ends the current connections on the client's side only. The client's bytes that
-// are on their way are delivered at [Proxy.Heal], as with a server that keeps reading a
-// dead connection.
+// Lose closes the current connections on the client's side only. Bytes from the client
+// that are in transit are delivered after [Proxy.Heal], as with a server that keeps
+// reading from a dead connection.
 func (p *Proxy) Lose() {
 	p.change(func() {
 		for l := range p.links {
@@ -146,21 +146,20 @@ func (p *Proxy) Lose() {
 	})
 }
 
-// Trickle passes the bytes in one direction one by one until [Proxy.Heal].
+// Trickle passes bytes in one direction one at a time until [Proxy.Heal].
 func (p *Proxy) Trickle(w Way) { p.change(func() { p.faults[w].trickle = true }) }
 
-// Delay delays everything in one direction by d, until [Proxy.Heal].
+// Delay delays all bytes in one direction by d until [Proxy.Heal].
 func (p *Proxy) Delay(w Way, d time.Duration) { p.change(func() { p.faults[w].delay = d }) }
 
-// CutAfter ends a connection after n more bytes in one direction. It cuts one byte
-// earlier or later if that would be the end of a line, so that it always cuts within a
-// line.
+// CutAfter closes a connection after n more bytes in one direction. It adjusts n by one
+// byte if the cut would be at the end of a line, so the cut is always within a line.
 func (p *Proxy) CutAfter(w Way, n int) { p.change(func() { p.faults[w].cutIn = n }) }
 
-// Refuse hangs up on new connections at once until [Proxy.Heal].
+// Refuse closes new connections immediately until [Proxy.Heal].
 func (p *Proxy) Refuse() { p.change(func() { p.refuse = true }) }
 
-// Heal removes all faults. A connection that swallows bytes continues to do so.
+// Heal removes all faults. A connection whose bytes are being discarded stays that way.
 func (p *Proxy) Heal() {
 	p.change(func() {
 		p.refuse = false
@@ -171,11 +170,11 @@ func (p *Proxy) Heal() {
 	})
 }
 
-// OnText makes the proxy call f, which causes a fault, while a text is on its way. The
-// call comes after the given number of pieces with a PRIVMSG have passed in that
-// direction, when one more has reached the proxy but not passed it. Connections that the
-// client has left, or that have ended, do not count. The returned channel is closed after
-// the call.
+// OnText makes the proxy call f, which causes a fault, while a text is in transit. The
+// proxy calls f after the given number of pieces that contain a PRIVMSG have passed in
+// that direction, when the next such piece has reached the proxy but has not been
+// forwarded. Closed connections, and those on which the client has hung up, do not count.
+// The returned channel is closed after the call.
 func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
 	done := make(chan struct{})
 	p.change(func() {
@@ -187,7 +186,7 @@ func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
 	return done
 }
 
-// Counts returns the counts until now.
+// Counts returns the current counts.
 func (p *Proxy) Counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,11 +195,11 @@ func (p *Proxy) Counts() Counts {
 	return c
 }
 
-// Connections returns the number of connections that clients have asked for so far.
+// Connections returns the number of connections that clients have opened so far.
 func (p *Proxy) Connections() int { return p.Counts().Connections }
 
-// Brought returns the bytes that the client got on each connection, in the order of the
-// connections.
+// Brought returns the bytes that the client has received on each connection, in the order
+// of the connections.
 func (p *Proxy) Brought() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,8 +210,8 @@ func (p *Proxy) Brought() []string {
 	return all
 }
 
-// change changes the faults. All changes must use it, so that stalled connections check
-// the faults again.
+// change changes the faults. All changes must use it, because it makes stalled
+// connections check the faults again.
 func (p *Proxy) change(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,14 +220,14 @@ func (p *Proxy) change(f func()) {
 	p.changed = make(chan struct{})
 }
 
-// end ends every connection. The caller holds the mutex.
+// end closes every connection. The caller must hold the mutex.
 func (p *Proxy) end(reset bool) {
 	for l := range p.links {
 		p.hangUp(l, reset)
 	}
 }
 
-// hangUp ends a connection. The caller holds the mutex.
+// hangUp closes a connection. The caller must hold the mutex.
 func (p *Proxy) hangUp(l *link, reset bool) {
 	l.once.Do(func() {
 		delete(p.links, l)
@@ -278,8 +277,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// pass forwards the bytes of one side. It continues to read while the network stalls, to
-// see whether the sender hangs up.
+// pass forwards the bytes from one side. It continues to read during a stall, to detect
+// whether the sender hangs up.
 func (p *Proxy) pass(l *link, w Way) {
 	pieces, takenBack := make(chan []byte, 1024), make(chan struct{})
 	p.wg.Go(func() {
@@ -313,7 +312,7 @@ func (p *Proxy) pass(l *link, w Way) {
 			break
 		}
 	}
-	for { // the end of the connection passes as soon as bytes can pass
+	for { // passes on the end of the connection as soon as bytes can pass
 		p.mu.Lock()
 		f, changed := p.faults[w], p.changed
 		if !f.stall && !f.swallow && !l.late {
@@ -336,12 +335,12 @@ func (p *Proxy) pass(l *link, w Way) {
 	}
 }
 
-// bring writes to the other side, and reports whether more may follow.
+// bring writes data to the other side and reports whether the connection can carry more.
 func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bool {
 	if strike := p.trigger(l, data, w); strike != nil {
 		strike()
 	}
-	counted := false // whether the bytes are counted as held
+	counted := false // whether the bytes have been counted as held
 	for len(data) > 0 {
 		p.mu.Lock()
 		f, changed, dead := &p.faults[w], p.changed, l.dead[w]
@@ -383,7 +382,7 @@ func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bo
 				continue
 			}
 		case delay > 0:
-			time.Sleep(delay) // the delay is the fault
+			time.Sleep(delay) // the delay is the simulated fault
 		}
 		if _, err := l.sides[1-w].Write(data[:n]); err != nil {
 			return false
@@ -402,7 +401,7 @@ func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bo
 	return true
 }
 
-// trigger returns the function to call before data passes.
+// trigger returns the function to call before data is forwarded, or nil.
 func (p *Proxy) trigger(l *link, data []byte, w Way) func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -419,7 +418,8 @@ func (p *Proxy) trigger(l *link, data []byte, w Way) func() {
 	return strike
 }
 
-// cut says how much of data passes, and whether that is the end.
+// cut returns how much of data to forward, and whether to close the connection
+// afterwards.
 func (f *fault) cut(data []byte) (n int, end bool) {
 	n = len(data)
 	switch {

@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// Script listens, and plays one exchange on each connection, byte by byte and in the
-// given order. A line that begins with "> " is what the client must write. The lines
-// after it that begin with "< " are what the server then writes. In a client's line, a
-// name in parentheses, such as (label), matches any text. In all later lines, the name
-// means the text that it matched. "! cut" closes the connection. After the end of the
-// script, the server reads until QUIT and answers nothing. Script returns the address.
+// Script listens for connections and plays one exchange on each, byte by byte and in the
+// given order. A line that begins with "> " contains the text that the client must write.
+// The following lines that begin with "< " contain the server's answer. In a client's
+// line, a name in parentheses, such as (label), matches any text. In all later lines, the
+// name in parentheses stands for the text that it matched. "! cut" closes the connection.
+// After the end of the script, the server reads until QUIT and sends no answers. Script
+// returns the server's address.
 func Script(t testing.TB, exchanges ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,25 +13,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Features choose what a [Server] can do. The zero value offers every capability.
+// Features selects the features of a [Server]. The zero value offers every capability.
 type Features struct {
-	Without  []string // capabilities that it does not offer
-	MaxBytes int      // maximum of a multiline batch; 0 means 4096
-	MaxLines int      // maximum of a multiline batch; 0 means 100
-	Page     int      // messages in one page of a history; 0 means 100
-	Ring     int      // lines of a target that the history keeps; 0 means all
-	Password string   // for SASL PLAIN with every account; "" accepts any
+	Without  []string // capabilities that the server does not offer
+	MaxBytes int      // maximum number of bytes in a multiline batch; 0 means 4096
+	MaxLines int      // maximum number of lines in a multiline batch; 0 means 100
+	Page     int      // number of messages in one page of history; 0 means 100
+	Ring     int      // number of lines in each target's history; 0 means all
+	Password string   // password of every account for SASL PLAIN; "" accepts any password
 
 	NoRelay   []string // channels in which RELAYMSG is refused, until [Server.Op]
-	NoTargets bool     // the history does not say who wrote privately
-	Events    bool     // joins and quits are in the history of a channel, too, as on ergo
+	NoTargets bool     // CHATHISTORY TARGETS is refused
+	Events    bool     // a channel's history also contains joins and quits, as on ergo
 	StrictIDs bool     // a msgid that is not in the history is refused with FAIL; ergo 2.20 answers with an empty batch
 }
 
-// A Server is a small IRC server in the test. It has SASL and the capabilities that the
-// servers in Linux distributions lack: draft/multiline, draft/chathistory and
-// draft/relaymsg. It answers as ergo 2.20 does. It has no flood limit and keeps all
-// lines, so a test can ask which lines arrived. Its methods are safe for concurrent use.
+// A Server is a small IRC server inside the test process. It supports SASL and the
+// capabilities that the servers in Linux distributions lack: draft/multiline,
+// draft/chathistory and draft/relaymsg. Its answers are like those of ergo 2.20. It has
+// no flood limit and stores all lines, so a test can check which lines arrived. Its
+// methods are safe for concurrent use.
 type Server struct {
 	Addr string
 
@@ -42,7 +43,7 @@ type Server struct {
 	mu     sync.Mutex
 	users  map[string]*user // by nick in lower case
 	said   []Said
-	forgot int // how many of the oldest lines in said are no longer in the history
+	forgot int // number of the oldest lines in said that are no longer in the history
 	serial int
 }
 
@@ -51,9 +52,9 @@ type Said struct {
 	ID, Target, Source, Text string
 	Time                     time.Time
 	Account, RelayedBy       string
-	Tags                     map[string]string // of the client, such as +draft/reply
-	lines                    []irc.Line        // of a multiline batch
-	event                    *irc.Message      // in place of a text
+	Tags                     map[string]string // tags from the client, such as +draft/reply
+	lines                    []irc.Line        // lines of a multiline batch
+	event                    *irc.Message      // replaces the text of an entry that is a join or quit
 }
 
 // A user is one connection. The server's mutex guards its fields.
@@ -66,7 +67,7 @@ type user struct {
 	caps     map[string]bool
 	rooms    map[string]string
 	welcomed bool
-	waiting  bool // for CAP END
+	waiting  bool // the server is waiting for CAP END
 	batch    *openBatch
 	label    string
 	answered bool
@@ -78,7 +79,7 @@ type openBatch struct {
 	lines              []irc.Line
 }
 
-// NewServer starts a server that ends with the test.
+// NewServer starts a server that runs until the end of the test.
 func NewServer(t testing.TB, f Features) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -114,7 +115,7 @@ func NewServer(t testing.TB, f Features) *Server {
 	return s
 }
 
-// Said returns everything that was said to target, oldest first.
+// Said returns all messages that were sent to target, oldest first.
 func (s *Server) Said(target string) []Said {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,15 +128,15 @@ func (s *Server) Said(target string) []Said {
 	return all
 }
 
-// Say sends a text from a person who has no connection.
+// Say sends a text from a person without a connection to the server.
 func (s *Server) Say(nick, account, target, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.say(nil, Said{Source: nick + "!u@elsewhere", Account: account, Target: target, Text: text}, "PRIVMSG")
 }
 
-// Forget empties the history, as a restart of a server that keeps it in memory does.
-// [Server.Said] still returns all texts.
+// Forget empties the history, like a restart of a server that keeps its history in
+// memory. [Server.Said] still returns all texts.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,14 +151,14 @@ func (s *Server) Op(channel, nick string) {
 	s.toRoom(channel, irc.Message{Source: "op!u@elsewhere", Command: "MODE", Params: []string{channel, "+o", nick}})
 }
 
-// Online reports whether a client has a nick.
+// Online reports whether a client uses the nick.
 func (s *Server) Online(nick string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.users[strings.ToLower(nick)] != nil
 }
 
-// Kick kicks a nick out of a channel.
+// Kick kicks a nick from a channel.
 func (s *Server) Kick(channel, nick string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +210,8 @@ func (s *Server) serve(nc net.Conn) {
 
 func (u *user) source() string { return u.nick + "!~" + u.name + "@here" }
 
-// send answers the current command; the first line of the answer has the command's label.
+// send answers the current command. The first line of the answer carries the command's
+// label.
 func (u *user) send(source, command string, params ...string) {
 	u.write(irc.Message{Source: source, Command: command, Params: params})
 }
@@ -237,7 +239,7 @@ func (u *user) raw(m irc.Message) {
 	}
 	line, err := m.Append(nil)
 	if err != nil {
-		panic(err) // the server's own mistake
+		panic(err) // a bug in this server
 	}
 	_ = u.nc.SetWriteDeadline(time.Now().Add(10 * time.Second))
 	_, _ = u.nc.Write(line)
@@ -260,7 +262,7 @@ func (s *Server) offers() []string {
 	})
 }
 
-// handle runs one command and reports whether the connection stays open.
+// handle handles one command and reports whether the connection stays open.
 func (u *user) handle(m irc.Message) bool {
 	if u.batch != nil && m.Command != "BATCH" && m.Tags["batch"] != u.batch.ref {
 		u.batch = nil

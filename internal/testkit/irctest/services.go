@@ -14,12 +14,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A Network consists of inspircd with TLS, and of atheme, which provides the services. It
-// has real accounts, SASL PLAIN and EXTERNAL, and account-tag.
+// A Network consists of inspircd with TLS and atheme, which provides the services. It
+// supports real accounts, SASL PLAIN and EXTERNAL, and account-tag.
 type Network struct {
-	Addr      string // in the clear
+	Addr      string // address without TLS
 	TLS       string
-	Authority *Authority // issued the server's certificate
+	Authority *Authority // issuer of the server's certificate
 
 	t        testing.TB
 	dir      string
@@ -30,7 +30,7 @@ type Network struct {
 // linkPassword is shared by the two servers of a [Network].
 const linkPassword = "link"
 
-// NewNetwork starts both servers and returns when accounts can be used.
+// NewNetwork starts both servers and returns as soon as accounts can be used.
 func NewNetwork(t testing.TB) *Network {
 	t.Helper()
 	n := &Network{Authority: NewAuthority(t), t: t, dir: workDir(t)}
@@ -77,15 +77,15 @@ saslserv { nick = "SaslServ"; user = "SaslServ"; host = "services.test"; real = 
 	return n
 }
 
-// StartServices starts the services, also again after StopServices with the same accounts,
-// and returns when they can be used.
+// StartServices starts the services and returns as soon as they can be used. After
+// StopServices, it restarts them with the same accounts.
 func (n *Network) StartServices() {
 	n.t.Helper()
 	file := func(name string) string { return filepath.Join(n.dir, name) }
 	n.starts++
 	log := file(fmt.Sprintf("services-%d.log", n.starts))
 	n.services = launch(n.t, n.dir, "atheme-services", "-n", "-c", file("services.conf"), "-D", n.dir, "-l", log, "-p", file("services.pid"))
-	// The server offers SASL before the services answer.
+	// The server offers SASL before the services are ready to answer.
 	n.services.until(n.t, "get to know the network", func() bool {
 		said, _ := os.ReadFile(log)
 		return strings.Contains(string(said), "finished synching")
@@ -93,8 +93,8 @@ func (n *Network) StartServices() {
 	n.services.until(n.t, "offer SASL", func() bool { return strings.Contains(n.offered(), " sasl=") })
 }
 
-// StopServices ends the services, as if they were being restarted. The network continues
-// without them.
+// StopServices stops the services, as at the beginning of a restart. The network
+// continues without them.
 func (n *Network) StopServices() {
 	n.t.Helper()
 	n.services.end(syscall.SIGTERM)
@@ -102,13 +102,13 @@ func (n *Network) StopServices() {
 		if time.Now().After(deadline) {
 			n.t.Fatal("the server still offers SASL")
 		}
-		// When the services send a last line just before they hang up, inspircd does not
-		// notice the end of the link until it sends something there, such as a join.
+		// If the services send a last line just before they hang up, inspircd detects the
+		// end of the link only when it sends them something, such as a join.
 		n.visit("visitor").Close(n.t.Context(), "")
 	}
 }
 
-// visit connects without an account. The caller closes the connection.
+// visit connects without an account. The caller must close the connection.
 func (n *Network) visit(nick string) *irc.Conn {
 	n.t.Helper()
 	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
@@ -120,8 +120,8 @@ func (n *Network) visit(nick string) *irc.Conn {
 	return c
 }
 
-// offered returns the server's list of capabilities for a new connection, or "" if the
-// server does not answer.
+// offered returns the capabilities that the server offers on a new connection, or "" if
+// the server does not answer.
 func (n *Network) offered() string {
 	nc, err := net.Dial("tcp", n.Addr)
 	if err != nil {
@@ -144,8 +144,8 @@ func (n *Network) offered() string {
 	return strings.ReplaceAll(string(list[:size]), ":", " ")
 }
 
-// Register makes an account, through a client with that nick, which then disconnects. A
-// client with one of the certificates can log in to the account.
+// Register creates an account with a temporary client that uses that nick. A client with
+// one of the certificates can log in to the account.
 func (n *Network) Register(account, password string, certificates ...Certificate) {
 	n.t.Helper()
 	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
@@ -158,8 +158,8 @@ func (n *Network) Register(account, password string, certificates ...Certificate
 	}
 }
 
-// Ask sends a text to NickServ and waits for a line that contains answer. Other lines
-// that arrive before it are lost.
+// Ask sends a text to NickServ and waits for a line that contains answer. Lines that
+// arrive before that line are discarded.
 func (n *Network) Ask(ctx context.Context, c *irc.Conn, text, answer string) {
 	n.t.Helper()
 	d := c.Send("NickServ", text)

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// completions is the format of the Chat Completions API, as opencode, copilot and cline
-// speak it.
+// completions is the format of the Chat Completions API that opencode, copilot and cline
+// use.
 type completions struct{}
 
 func (completions) read(_ *http.Request, body []byte) (*conversation, bool, error) {
@@ -55,7 +55,8 @@ func (completions) answer(w http.ResponseWriter, c *conversation, n int, stream 
 	}}
 }
 
-// A completion is an answer of the Chat Completions API, in pieces or whole.
+// A completion is an answer in the format of the Chat Completions API, sent in pieces or
+// as a whole.
 type completion struct {
 	events
 	whole bool

@@ -12,12 +12,13 @@ type conversation struct {
 	tools    []offer
 }
 
-// A message is one side's part of a conversation. Tool results are messages without text.
+// A message is the contribution of one side to a conversation. Tool results are messages
+// without text.
 type message struct {
 	from    role
 	text    string
-	calls   int // the model's tool calls in it
-	results int // the results of tool calls in it
+	calls   int // number of tool calls by the model in the message
+	results int // number of tool results in the message
 }
 
 type role int
@@ -28,15 +29,15 @@ const (
 	result
 )
 
-// An offer is a tool of the client.
+// An offer is a tool that the client offers.
 type offer struct {
 	name      string
-	namespace string // that codex gives to the tool of an MCP server
+	namespace string // namespace that codex gives to an MCP server's tool
 	free      bool   // accepts plain text instead of JSON
 }
 
-// add adds a message. Consecutive messages from the model become one. The user's messages
-// stay separate, because each may be a script.
+// add adds a message. Consecutive messages from the model are merged. The user's messages
+// stay separate, because each can be a script.
 func (c *conversation) add(m message) {
 	if n := len(c.messages); n > 0 && m.from == assistant && c.messages[n-1].from == assistant {
 		last := &c.messages[n-1]
@@ -60,7 +61,7 @@ func (c *conversation) next() (prompt string, left []step) {
 		done := 0
 		for _, m := range c.messages[i+1:] {
 			if m.from == assistant && m.calls == 0 {
-				return "", nil // this answer ended the script, and no later message has one
+				return "", nil // this answer ended the script, and no later message contains another
 			}
 			done += m.results
 		}
@@ -69,8 +70,8 @@ func (c *conversation) next() (prompt string, left []step) {
 	return "", nil
 }
 
-// after returns the steps after the first n calls, preceded by the last @context step that
-// came before them.
+// after returns the steps after the first n calls, with the last @context step before them
+// at the beginning.
 func after(steps []step, n int) []step {
 	var kept []step
 	for i, s := range steps {
@@ -87,7 +88,7 @@ func after(steps []step, n int) []step {
 	return kept
 }
 
-// A toolCall is a tool call that uses the client's name for the tool.
+// A toolCall is a tool call with the client's name for the tool.
 type toolCall struct {
 	offer
 	input any // an object, or a string for a tool that accepts plain text

@@ -13,8 +13,8 @@ type events struct {
 	begun bool
 }
 
-// send sends data as JSON, with the event's name if it has one. It does nothing after the
-// client has hung up.
+// send sends data as JSON, with name as the event's name if it is not "". It does nothing
+// after the client has hung up.
 func (e *events) send(name string, data any) {
 	if !e.begun {
 		e.begun = true
@@ -25,7 +25,7 @@ func (e *events) send(name string, data any) {
 	if !ok {
 		buf, err := json.Marshal(data)
 		if err != nil {
-			panic(err) // this package defines all types
+			panic(err) // cannot happen, because this package defines all the types
 		}
 		text = string(buf)
 	}
@@ -39,10 +39,10 @@ func (e *events) send(name string, data any) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v) // it fails only if the client has hung up
+	json.NewEncoder(w).Encode(v) // fails only if the client has hung up
 }
 
-// fail writes an error with its header.
+// fail writes an error with its Retry-After header, if it has one.
 func fail(w http.ResponseWriter, r *refusal, body any) {
 	if r.after > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(r.after))

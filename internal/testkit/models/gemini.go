@@ -77,7 +77,7 @@ func (gemini) answer(w http.ResponseWriter, c *conversation, n int, stream bool)
 	return &generated{events: events{w: w}, whole: !stream, model: c.model}
 }
 
-// generated is an answer of the Gemini API, in pieces or whole.
+// generated is an answer in the format of the Gemini API, sent in pieces or as a whole.
 type generated struct {
 	events
 	whole bool

@@ -13,14 +13,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/models"
 )
 
-// A dialect writes requests of one format and reads what the model answered.
+// A dialect writes requests in one format and reads the model's answers.
 type dialect struct {
 	path    string
 	request func(turns []turn, tools []string) any
 	said    func(data []json.RawMessage) (text, tool, input string, in, out int)
 }
 
-// A turn is one message of a request: a text of one side, a tool call, or its result.
+// A turn is one message in a request: a text from one side, a tool call, or its result.
 type turn struct{ who, text string }
 
 func user(text string) turn  { return turn{"user", text} }

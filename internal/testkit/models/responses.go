@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// responses is the format of the Responses API, as codex speaks it.
+// responses is the format of the Responses API that codex uses.
 type responses struct{}
 
 func (responses) read(_ *http.Request, body []byte) (*conversation, bool, error) {
@@ -68,13 +68,14 @@ func (responses) answer(w http.ResponseWriter, c *conversation, n int, stream bo
 	return &response{events: events{w: w}, id: fmt.Sprintf("resp_%d", n), n: n}
 }
 
-// A response is an answer of the Responses API; codex always wants it streamed.
+// A response is an answer in the format of the Responses API, which is always streamed
+// because codex requires it.
 type response struct {
 	events
 	id   string
 	n    int
 	text string
-	open bool // the item of the text has begun
+	open bool // the text item has begun
 	out  []any
 }
 
@@ -101,7 +102,7 @@ func (a *response) item(item object) {
 	a.out = append(a.out, item)
 }
 
-// close ends the item of the text.
+// close ends the text item.
 func (a *response) close() {
 	if a.open {
 		a.item(object{"type": "message", "role": "assistant", "id": "msg_" + a.id,
@@ -140,13 +141,13 @@ func (a *response) end(u usage) {
 func jsonText(v any) string {
 	buf, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // the input of a script has been checked
+		panic(err) // cannot fail, because the script's input has been checked
 	}
 	return string(buf)
 }
 
-// texts returns the text of a content: a string, or a list of parts, which it joins with
-// newlines.
+// texts returns the text of a content field, which is a string or a list of parts. It
+// joins parts with newlines.
 func texts(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {

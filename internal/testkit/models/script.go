@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A step is one thing that the model does. At most one field is set; a step without a field
-// does nothing.
+// A step is one action of the model. At most one field is set; a step without a field does
+// nothing.
 type step struct {
 	say     string
 	call    *call
@@ -20,10 +20,10 @@ type step struct {
 	context int // input tokens
 }
 
-// A call is a tool call before the client's own names are known.
+// A call is a tool call that does not yet use the client's tool names.
 type call struct {
 	do   string // "sh", "write" or "tool"
-	name string // the file, or the tool of an MCP server
+	name string // name of the file or of the MCP server's tool
 	text string // the command, the file's text or the tool's input
 }
 
@@ -31,8 +31,8 @@ type call struct {
 type refusal struct {
 	status int
 	after  int  // seconds in the Retry-After header; 0 for no such header
-	limit  bool // the account's usage limit, which ends after that time
-	times  int  // how many requests get it; 0 for all
+	limit  bool // the account has reached its usage limit, which ends after that time
+	times  int  // number of requests that are refused; 0 means all
 	text   string
 }
 
@@ -52,11 +52,11 @@ var words = map[string]func(arg string) (step, error){
 	"context": func(arg string) (step, error) { n, err := strconv.Atoi(arg); return step{context: n}, err },
 }
 
-// script returns the steps of a prompt, or none if the prompt has no script. A wrong
-// argument replaces the whole script with one refusal that names the argument.
+// script returns the steps of a prompt, or none if the prompt has no script. If an
+// argument is invalid, the result is a single refusal that names the argument.
 func script(prompt string) []step {
 	var steps []step
-	given := false // inside the earlier turns that the prompt repeats
+	given := false // whether the line is inside the earlier turns that the prompt repeats
 	for line := range strings.Lines(prompt) {
 		line = strings.TrimRight(line, "\r\n")
 		given = (given || strings.HasPrefix(line, "<prior-context")) && !strings.Contains(line, "</prior-context>")
@@ -75,8 +75,8 @@ func script(prompt string) []step {
 	return steps
 }
 
-// unwrap removes from one line the tags that a client puts around a prompt, such as
-// <user_input>.
+// unwrap removes the tags that a client puts around a prompt, such as <user_input>, from
+// one line.
 func unwrap(line string) string {
 	for strings.HasPrefix(line, "<") {
 		_, rest, ok := strings.Cut(line, ">")

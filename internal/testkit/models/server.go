@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Fixed is the model's answer if the script has no text or call left for it, or if the
-// prompt has no script. Title is its answer to a request without tools.
+// Fixed is the model's answer if the rest of the script contains no text or call, or if
+// the prompt has no script. Title is the model's answer to a request without tools.
 const (
 	Fixed = "Done."
 	Title = "Scripted title"
@@ -29,20 +29,20 @@ const (
 type Server struct {
 	mu       sync.Mutex
 	requests []Request
-	refused  map[string]int // how many requests got an error, by script
+	refused  map[string]int // number of requests that got an error, by script
 }
 
-// A Request is one request of a client to the model.
+// A Request is one request from a client to the model.
 type Request struct {
 	Time   time.Time
 	Path   string
 	Body   []byte
-	Status int  // of the answer
-	Side   bool // offered no tools
+	Status int  // status of the answer
+	Side   bool // the request offered no tools
 }
 
-// Requests returns all requests that the model understood, oldest first. The caller must
-// not change the bodies.
+// Requests returns all valid requests, oldest first. The caller must not modify the
+// bodies.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *Server) Requests() []Request {
 
 // A wire is one of the wire formats.
 type wire interface {
-	// read reads a request. If stream is true, the client wants the answer in pieces.
+	// read reads a request. If stream is true, the client requests a streamed answer.
 	read(r *http.Request, body []byte) (c *conversation, stream bool, err error)
 	// refuse writes an error.
 	refuse(w http.ResponseWriter, r *refusal)
@@ -59,7 +59,8 @@ type wire interface {
 	answer(w http.ResponseWriter, c *conversation, n int, stream bool) answer
 }
 
-// An answer writes the model's words. It sends nothing before the first word.
+// An answer writes the model's reply to the client. It sends nothing before the first
+// text or call.
 type answer interface {
 	say(text string)
 	call(c toolCall)
@@ -68,7 +69,7 @@ type answer interface {
 
 type usage struct{ in, out int }
 
-// find returns the format for a path.
+// find returns the wire format for a URL path.
 func find(path string) wire {
 	switch {
 	case strings.HasSuffix(path, "/responses"):
@@ -115,7 +116,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	play(r.Context(), w, c, format.answer(w, c, s.keep(got), stream), steps)
 }
 
-// keep records a request and returns its number.
+// keep stores a request and returns its number.
 func (s *Server) keep(got Request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +124,8 @@ func (s *Server) keep(got Request) int {
 	return len(s.requests)
 }
 
-// refuses reports whether the script's next step is an error to send. Once enough requests
-// have got the error, refuses removes it from steps.
+// refuses reports whether the script's next step is an error to send. If the error has
+// already been sent the given number of times, refuses removes it from steps.
 func (s *Server) refuses(prompt string, steps *[]step) bool {
 	if len(*steps) == 0 || (*steps)[0].refuse == nil {
 		return false
@@ -164,7 +165,7 @@ func play(ctx context.Context, w http.ResponseWriter, c *conversation, a answer,
 			if !sleep(ctx, st.wait) {
 				return
 			}
-		case st.cut, st.refuse != nil: // the answer has begun, so no error can be sent
+		case st.cut, st.refuse != nil: // the answer has begun, so it is too late to send an error status
 			panic(http.ErrAbortHandler)
 		case st.call != nil:
 			if known, ok := c.resolve(*st.call); ok {
@@ -181,7 +182,7 @@ func play(ctx context.Context, w http.ResponseWriter, c *conversation, a answer,
 	a.end(u)
 }
 
-// sleep returns false if ctx ends first.
+// sleep waits for d. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -2,14 +2,14 @@ package models
 
 import "encoding/json"
 
-// A clientTool is a tool that one of the clients has built in.
+// A clientTool is a built-in tool of one of the clients.
 type clientTool struct {
 	name  string
 	input func(call) any
 }
 
-// clientTools are the tools for the words sh and write. A call uses the first tool of the
-// list that the client offers.
+// clientTools lists the tools for the words sh and write. A call uses the first tool in
+// the list that the client offers.
 var clientTools = map[string][]clientTool{
 	"sh": {
 		{"exec_command", func(c call) any { return map[string]any{"cmd": c.text} }},                                         // codex
@@ -24,14 +24,14 @@ var clientTools = map[string][]clientTool{
 		{"write_file", func(c call) any { return map[string]any{"file_path": c.name, "content": c.text + "\n"} }}, // gemini
 		{"exec_command", func(c call) any {
 			return map[string]any{"cmd": "apply_patch <<'END'\n" + patch(c.name, c.text) + "END\n"}
-		}}, // codex, for a model that it does not know
+		}}, // codex, for an unknown model
 		{"editor", func(c call) any { return map[string]any{"path": c.name, "new_text": c.text + "\n"} }}, // cline
 	},
 }
 
 func rawInput(text string) any { return json.RawMessage(text) }
 
-// patch returns the text with which codex's tool makes a new file.
+// patch returns the patch text that makes codex's tool create a file.
 func patch(file, text string) string {
 	return "*** Begin Patch\n*** Add File: " + file + "\n+" + text + "\n*** End Patch\n"
 }

@@ -9,7 +9,7 @@ import (
 //go:embed equivalents.txt
 var equivalentsText string
 
-// parseEquivalents reads the list of the mutants that no test can notice. The name of each
+// parseEquivalents reads the list of mutants that no test can detect. The name of each
 // mutant is followed by lines that begin with a tab and state the reason.
 func parseEquivalents(text string) (map[string]string, error) {
 	reasons := map[string]string{}
@@ -39,8 +39,8 @@ func parseEquivalents(text string) (map[string]string, error) {
 	return reasons, nil
 }
 
-// unknown returns the listed equivalents that are not mutants, for example because the code
-// has changed.
+// unknown returns the listed equivalents that are not generated as mutants, for example
+// because the code has changed.
 func unknown(reasons map[string]string, all []mutant) []string {
 	there := map[string]bool{}
 	for _, m := range all {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A rule makes mutants.
+// A rule describes how to generate mutants.
 type rule string
 
 const (
@@ -24,13 +24,13 @@ const (
 
 // A mutant is one small mistake in one file.
 type mutant struct {
-	pkg, file string // the folder of the package in the module; the file in it
+	pkg, file string // the package's folder in the module; the file in that folder
 	line      int
-	fn        string // the function that it is in, such as (*Mailbox).take
+	fn        string // the function that contains the mutant, such as (*Mailbox).take
 	rule      rule
-	was       string // the text that is replaced, on one line
-	nth       int    // its number among those with the same function, rule and text, from 1
-	from, to  int    // bytes of the file that are replaced
+	was       string // the replaced text, on one line
+	nth       int    // number among the mutants with the same function, rule and text, starting at 1
+	from, to  int    // range of the replaced bytes in the file
 	with      string
 }
 
@@ -47,16 +47,16 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%s/%s:%d: %s in %s: %s", m.pkg, m.file, m.line, m.rule, m.fn, m.was)
 }
 
-// apply returns src, the text of the file, with the mistake in it.
+// apply returns src, the text of the file, with the mistake applied.
 func (m mutant) apply(src []byte) []byte {
 	return slices.Concat(src[:m.from], []byte(m.with), src[m.to:])
 }
 
-// durable matches the names of the calls that the rule drop removes: those that make a file
-// durable, move one, or commit.
+// durable matches the names of the calls that the rule drop removes: calls that make a file
+// durable, move a file, or commit.
 var durable = regexp.MustCompile(`^([Ss]ync\w*|[Rr]ename\w*|move(At)?|replace(At|File)?|link(At)?|Linkat|Commit)$`)
 
-// generate makes all mutants of the targets, sorted by file and place.
+// generate generates all mutants of the targets, sorted by file and position.
 func generate(root string, targets []target) ([]mutant, error) {
 	g := &generator{onlyErrors: map[string]bool{}}
 	type source struct {
@@ -106,9 +106,9 @@ func generate(root string, targets []target) ([]mutant, error) {
 	return all, nil
 }
 
-// A generator knows which functions return an error and nothing else.
+// A generator stores which functions return an error and nothing else.
 type generator struct {
-	onlyErrors map[string]bool // by name; false if a function of that name returns other things
+	onlyErrors map[string]bool // by name; false if any function with that name returns anything else
 }
 
 func (g *generator) learn(file *ast.File) {
@@ -129,7 +129,7 @@ func (g *generator) learn(file *ast.File) {
 	}
 }
 
-// isError reports whether an expression is an error, judging by its syntax alone.
+// isError reports whether the syntax of an expression shows that it is an error.
 func (g *generator) isError(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -164,7 +164,7 @@ var opposite = map[token.Token]string{
 	token.GTR: "<=", token.LEQ: ">",
 }
 
-// mutants makes the mutants of one file.
+// mutants generates the mutants of one file.
 func (g *generator) mutants(pkg, name string, src []byte, fset *token.FileSet, file *ast.File) []mutant {
 	offset := func(p token.Pos) int { return fset.Position(p).Offset }
 	var all []mutant
@@ -187,8 +187,8 @@ func (g *generator) mutants(pkg, name string, src []byte, fset *token.FileSet, f
 				only, known := g.onlyErrors[called(n)]
 				if durable.MatchString(called(n)) && (only || !known) {
 					add(drop, n, func(text string) string {
-						// The call remains in the code. Otherwise its arguments might be
-						// unused, and the code would not build.
+						// The call remains in the code. Without it, its arguments could
+						// be unused, and the code would not build.
 						return "func() (err error) { if false { err = " + text + " }; return }()"
 					})
 				}
@@ -227,7 +227,7 @@ func isNil(e ast.Expr) bool {
 	return ok && id.Name == "nil"
 }
 
-// funcName returns a function's name with its receiver: (*Mailbox).take.
+// funcName returns a function's name with its receiver, such as (*Mailbox).take.
 func funcName(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) == 0 {
 		return f.Name.Name

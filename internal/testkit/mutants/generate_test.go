@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// example contains code that each rule changes, and code that no rule changes.
+// example contains code that is changed by each rule, and code that no rule changes.
 const example = `package example
 
 type box struct{ f *os.File }
@@ -44,7 +44,7 @@ func (box) many() (int, error) { return 0, nil }
 func none(a, b int) int { return a + b }
 `
 
-// mutate makes all mutants of one file.
+// mutate generates all mutants of one file.
 func mutate(t *testing.T, src string) []mutant {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -111,8 +111,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The listed files exist. The choice has a mutant of every rule that applies to a file, and
-// is the same each time.
+// The listed files exist. The selection contains a mutant for every rule that applies to a
+// file, and is the same each time.
 func TestTheSet(t *testing.T) {
 	root, err := moduleRoot(t.Context())
 	if err != nil {
@@ -159,7 +159,7 @@ func TestTheSet(t *testing.T) {
 	}
 }
 
-// If one mutant disappears, at most one of the chosen mutants is no longer chosen.
+// If one mutant disappears, at most one selected mutant is no longer selected.
 func TestTheChoiceIsStable(t *testing.T) {
 	all := mutate(t, example)
 	for i := range all {

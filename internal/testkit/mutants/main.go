@@ -107,18 +107,18 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// A runner runs the chosen mutants, package by package.
+// A runner runs the selected mutants, one package at a time.
 type runner struct {
 	options
 	out     io.Writer
 	root    string
-	reasons map[string]string // of the equivalents
+	reasons map[string]string // reasons in the list of equivalents
 	states  states
 	memory  *memory
 	began   time.Time
 }
 
-// runPackage judges the mutants without a known verdict.
+// runPackage tests the mutants that have no known verdict.
 func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) error {
 	left := slices.DeleteFunc(chosen, func(m mutant) bool {
 		_, known := r.memory.known(m, r.states)
@@ -127,8 +127,8 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 	if len(left) == 0 || r.over() {
 		return nil
 	}
-	// The path is short, because tests make sockets, and the length of a socket's path is
-	// limited.
+	// The path is short because tests create sockets, and the length of a socket's path
+	// is limited.
 	tmp, err := os.MkdirTemp("", "mu")
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 				f, err := b.judge(ctx, m)
 				if err == nil {
 					f.State = r.states.of(m, f.Verdict)
-					if f.Verdict != escaped || !r.quick { // otherwise the verdict is not certain
+					if f.Verdict != escaped || !r.quick { // an escape from only the quick tests is not certain
 						err = r.memory.add(f)
 					}
 				}
@@ -180,5 +180,5 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 	return failed
 }
 
-// over reports whether the time is up.
+// over reports whether the run's time limit has expired.
 func (r *runner) over() bool { return r.time > 0 && time.Since(r.began) > r.time }

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// A memory keeps findings in a file, one per line, so that a run can be interrupted.
+// A memory stores findings in a file, one per line, so that a run can be interrupted.
 type memory struct {
 	mu   sync.Mutex
 	file *os.File
@@ -28,7 +28,7 @@ func openMemory(path string) (*memory, error) {
 	k := &memory{by: map[string]finding{}}
 	for scan := bufio.NewScanner(bytes.NewReader(data)); scan.Scan(); {
 		var f finding
-		if json.Unmarshal(scan.Bytes(), &f) == nil { // a line may be cut off
+		if json.Unmarshal(scan.Bytes(), &f) == nil { // the last line of an interrupted run can be incomplete
 			k.by[f.Mutant] = f
 		}
 	}
@@ -58,8 +58,8 @@ func (k *memory) known(m mutant, s states) (finding, bool) {
 
 // states contains hashes of the sources.
 type states struct {
-	files    map[string]string // by their path in the module
-	packages map[string]string // by folder; each also covers the tests that run, even those in another folder
+	files    map[string]string // by path in the module
+	packages map[string]string // by folder; each hash also covers the tests that run, including those in other folders
 }
 
 func (s states) of(m mutant, v verdict) string {

@@ -19,7 +19,8 @@ func (t *tally) add(o tally) {
 	t.left += o.left
 }
 
-// percent returns the percentage of caught mutants among the caught and the escaped ones.
+// percent returns the number of caught mutants as a percentage of the caught and escaped
+// ones.
 func (t tally) percent() float64 {
 	if t.caught+t.escaped == 0 {
 		return 100
@@ -27,8 +28,9 @@ func (t tally) percent() float64 {
 	return 100 * float64(t.caught) / float64(t.caught+t.escaped)
 }
 
-// report prints the findings about the chosen mutants: the escaped ones, the equivalent
-// ones with their reasons, and a line for each package. The error says why the run failed.
+// report prints the findings about the selected mutants: the escaped ones, the equivalent
+// ones with their reasons, and a line for each package. The error is the reason if the run
+// failed.
 func (r *runner) report(chosen []mutant) error {
 	var tallies []tally
 	var sum tally

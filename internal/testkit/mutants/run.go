@@ -31,31 +31,31 @@ const (
 type finding struct {
 	Mutant  string  `json:"mutant"` // its id
 	Verdict verdict `json:"verdict"`
-	By      string  `json:"by,omitempty"`      // the test that failed, or what else went wrong
-	Seconds float64 `json:"seconds,omitempty"` // that the verdict took
+	By      string  `json:"by,omitempty"`      // the test that failed, or a description of another failure
+	Seconds float64 `json:"seconds,omitempty"` // time until the verdict
 	State   string  `json:"state"`             // hash of the sources for which the finding is valid
 }
 
 // A bench builds and tests mutants of one package. It is safe for concurrent use.
 type bench struct {
-	root   string // the folder of the module
+	root   string // root folder of the module
 	target target
 	tmp    string
 	quick  bool // run only the short tests
 
 	mu     sync.Mutex
-	plain  map[string]string        // the test programs without a mutant, by folder
-	limits map[string]time.Duration // the time limits of the stages, by name
+	plain  map[string]string        // test programs without a mutant, by folder
+	limits map[string]time.Duration // time limits of the stages, by name
 }
 
-// A stage is a selection of the tests of one package.
+// A stage is a selection of tests from one package.
 type stage struct {
 	name string
 	dir  string // the folder of the package
 	args []string
 }
 
-// stages returns the tests that a mutant must survive to escape, the quick ones first.
+// stages returns the stages that a mutant must survive to escape, fastest first.
 func (b *bench) stages() (all []stage) {
 	short := []string{"-test.short", "-test.failfast"}
 	dirs := b.target.tests()
@@ -73,13 +73,13 @@ func (b *bench) stages() (all []stage) {
 	return all
 }
 
-// leastLimit is the shortest time limit of a stage, because a mutant may make very short
-// tests wait.
+// leastLimit is the minimum time limit of a stage. It is long because a mutant can make
+// very short tests wait.
 const leastLimit = 30 * time.Second
 
-// limit returns how long a stage may take with a mutant. That is four times as long as the
-// tests take without one, because the machine may be busier then. When the first mutant
-// reaches the stage, limit runs the tests without a mutant, and they must pass.
+// limit returns the time limit of a stage with a mutant. This is four times as long as the
+// tests take without a mutant, because the machine can be busier later. When the first
+// mutant reaches the stage, limit runs the stage's tests without a mutant. They must pass.
 func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,9 +144,9 @@ func (b *bench) judge(ctx context.Context, m mutant) (finding, error) {
 	return f, nil
 }
 
-// fails runs a stage and returns what failed, or "" if nothing did. A test that fails once
-// and then passes when run alone may have failed because the machine was busy, so the stage
-// is repeated with twice the time.
+// fails runs a stage and returns the test that failed, or "" if none failed. If a failed
+// test passes when it is run alone, the failure was possibly due to a busy machine, so
+// the stage is repeated with twice the time limit.
 func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	for range 2 {
 		if by, err = b.test(ctx, bin, s, limit); err != nil || by == "" {
@@ -174,7 +174,7 @@ type buildError struct{ says string }
 func (e *buildError) Error() string { return e.says }
 
 // build compiles the tests of a package into a program. If m is not nil, the mutated file
-// takes the place of the original.
+// replaces the original.
 func (b *bench) build(ctx context.Context, dir, name string, m *mutant) (string, error) {
 	bin := filepath.Join(b.tmp, filepath.Base(dir)+name+".test")
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-w", "-o", bin}
@@ -206,16 +206,16 @@ func (b *bench) build(ctx context.Context, dir, name string, m *mutant) (string,
 	return bin, err
 }
 
-// test runs a stage and returns what failed, or "" if nothing did. If the time runs out,
-// the test that is running counts as failed: the mutant makes it wait for an event that
-// never comes.
+// test runs a stage and returns the test that failed, or "" if none failed. If the time
+// limit expires, the running test counts as failed, because the mutant makes it wait for
+// an event that never happens.
 func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	tmp, err := os.MkdirTemp(b.tmp, "")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, removeAll(tmp)) }()
-	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests' time limit ends them earlier
+	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests' own timeout ends them earlier
 	defer cancel()
 	cmd := exec.CommandContext(timed, bin, append(slices.Clone(s.args), "-test.timeout", limit.String())...)
 	cmd.Dir = filepath.Join(b.root, s.dir)
@@ -246,8 +246,8 @@ var (
 	panicked   = regexp.MustCompile(`(?m)^(panic: .*|fatal error: .*)$`)
 )
 
-// failure returns the first failed test in the output of tests, or what else went wrong. A
-// subtest is printed after its test.
+// failure returns the first failed test in the output of tests, or a description of
+// another failure. The output lists a subtest after its test.
 func failure(out []byte) string {
 	if t := timedOut.FindSubmatch(out); t != nil {
 		return string(t[1]) + " without an end"
@@ -269,7 +269,7 @@ func failure(out []byte) string {
 
 func cut(s string) string { return s[:min(len(s), 100)] }
 
-// removeAll removes a folder in which tests may have made folders that cannot be read.
+// removeAll removes a folder in which tests can have created unreadable folders.
 func removeAll(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil

@@ -17,7 +17,7 @@ var module = map[string]string{
 		"func TestWait(t *testing.T) { Wait(2) }\n",
 }
 
-// newModule writes the module and makes its mutants.
+// newModule writes the module and generates its mutants.
 func newModule(t *testing.T) (root string, of target, all []mutant) {
 	t.Helper()
 	root = t.TempDir()
@@ -96,8 +96,8 @@ func TestTestsOfTwoPackages(t *testing.T) {
 	}
 }
 
-// Tests that exceed their limit together but not separately do not catch a mutant: the
-// machine was busy.
+// Tests that exceed the time limit together but not separately do not catch a mutant,
+// because the machine was probably busy.
 func TestTestsOfABusyMachine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -182,7 +182,7 @@ func TestWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Tests of another package may catch a mutant. When these tests change, an escaped mutant is
+// Tests of another package can catch a mutant. When these tests change, an escaped mutant is
 // run again.
 func TestWhatIsKnownOfTheTestsOfAnotherPackage(t *testing.T) {
 	root, of, all := newModule(t)
@@ -206,12 +206,13 @@ func TestWhatIsKnownOfTheTestsOfAnotherPackage(t *testing.T) {
 	}
 }
 
-// The report names the escaped mutants, and its error says why the run failed.
+// The report names the escaped mutants, and its error is the reason for the failure of
+// the run.
 func TestReport(t *testing.T) {
 	root, of, all := newModule(t)
 	for name, c := range map[string]struct {
 		verdicts [3]verdict
-		same     int // index of the mutant that is listed as equivalent; -1 for none
+		same     int // index of the mutant that is listed as equivalent; -1 if there is none
 		wants    []string
 		err      string
 	}{

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// enough is the largest number of mutants in a run without options.
+// enough is the maximum number of mutants in a run without options.
 const enough = 170
 
-// sample chooses the mutants of a run: of each rule in each file one in n, but at least
-// one. The hashes of their names decide which ones, so a change to the code changes the
-// choice only where the code has changed. If n is 0, sample uses the smallest n that
-// chooses at most [enough].
+// sample selects the mutants of a run: one in n of those of each rule in each file, but
+// at least one. The selection is based on hashes of the mutants' names, so a change to
+// the code affects the selection only where the code has changed. If n is 0, sample uses
+// the smallest n that selects at most [enough].
 func sample(all []mutant, n int) (chosen []mutant, oneIn int) {
 	if n > 0 {
 		return choose(all, n), n
@@ -44,7 +44,8 @@ func choose(all []mutant, n int) []mutant {
 	return slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !chosen[m.id()] })
 }
 
-// lot returns the hash of a mutant's name. The choice sorts the mutants by this hash.
+// lot returns the hash of a mutant's name. The mutants are sorted by this hash before the
+// selection.
 func lot(m mutant) string {
 	sum := sha256.Sum256([]byte(m.id()))
 	return string(sum[:])

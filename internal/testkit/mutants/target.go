@@ -2,13 +2,13 @@ package main
 
 // A target is a package whose tests are measured.
 type target struct {
-	pkg   string   // its folder in the module
-	files []string // mutants are made in these
-	first string   // a pattern for the tests of the last package, including long ones, that find most of the mutants; "" for none
-	by    []string // the folders of packages whose tests run after its own
+	pkg   string   // the package's folder in the module
+	files []string // files in which mutants are generated
+	first string   // pattern for the tests of the last package, including long ones, that catch most of the mutants; "" for none
+	by    []string // folders of packages whose tests run after the package's own tests
 }
 
-// tests returns the folders of the packages whose tests run, the quick ones first.
+// tests returns the folders of the packages whose tests run, fastest first.
 func (t target) tests() []string { return append([]string{t.pkg}, t.by...) }
 
 // wholeTurns are tests of swarm that check each step of a turn.
@@ -31,7 +31,7 @@ var targets = []target{
 		"left.go", "cutoff.go", // take-up
 	}, by: []string{"swarm"}, first: wholeTurns},
 	{pkg: "swarm/turn", files: []string{
-		"attempt.go", "tracker.go", // the record, before the prompt
+		"attempt.go", "tracker.go", // the record that is written before the prompt
 		"follow.go", // take-up
 	}, by: []string{"swarm"}, first: wholeTurns},
 	{pkg: "swarm/journal", files: []string{

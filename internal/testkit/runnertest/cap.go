@@ -7,9 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// capped: a turn with a cap ends after the request that spends the cap, and keeps an answer
-// that was complete. Follow reads the same outcome from the turn's file, and the client
-// does not stay.
+// capped checks that a turn with a cap ends after the request that uses up the cap, and
+// that a complete answer is kept. Follow must read the same outcome from the turn's file,
+// and the client must not keep running.
 func (f Fixture) capped(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string

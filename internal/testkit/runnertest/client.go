@@ -22,26 +22,26 @@ type client struct {
 	turn     runner.Turn
 	account  runner.Account
 	began    time.Time
-	file     *os.File // nil if the turn has none
+	file     *os.File // nil if the turn has no file
 	session  string
 	model    string
 	context  int
 	limit    int
-	cost     float64 // what the turn has cost, in US dollars
-	price    float64 // what each request to the model adds to it
-	cap      float64 // of the turn; 0: none
+	cost     float64 // cost of the turn so far, in US dollars
+	price    float64 // cost of each request to the model, in US dollars
+	cap      float64 // cap of the turn; 0 means none
 	words    string  // the model's last text
-	answered bool    // the last request brought an answer, not a tool call
-	asked    bool    // a request came since the cost was compared with the cap
+	answered bool    // the result of the last request was an answer, not a tool call
+	asked    bool    // there was a request after the last comparison of the cost with the cap
 	billing  runner.Billing
 	calls    int
 	said     string
 	denied   []streamjson.Denial
 	decided  []runner.Decision
-	asks     bool // it asks before it uses a tool
+	asks     bool // the client asks before it uses a tool
 	lines    int
-	taken    bool            // the prompt was repeated
-	brought  []string        // UUIDs of the messages that Steering brought
+	taken    bool            // the prompt has been echoed
+	brought  []string        // UUIDs of the messages from Steering
 	repeated map[string]bool // UUIDs of the received prompts
 }
 
@@ -54,7 +54,7 @@ func newClient(ctx context.Context, kind *runner.Kind, t runner.Turn, mode int) 
 		c.cap = t.CapUSD
 	}
 	if t.Spec.Timeout > 0 {
-		// The cause distinguishes a time-out from a stop; see wait.
+		// The cause distinguishes a timeout from a stop; see wait.
 		c.ctx, c.cancel = context.WithTimeoutCause(ctx, t.Spec.Timeout, errTimedOut)
 	}
 	if t.Stdout == "" {
@@ -75,8 +75,8 @@ func (c *client) close() {
 var errTimedOut = errors.New("timed out")
 
 // play runs the steps. A step that ends the turn returns its outcome. After each step, play
-// compares the cost with the cap, as a client does after each request. If the last step was
-// the answer, the answer is kept.
+// compares the cost with the cap, as a client does after each request. If the cap is
+// reached in the last step and that step was the answer, the answer is kept.
 func (c *client) play(steps []Step) runner.Outcome {
 	for i, step := range steps {
 		if out := step(c); out != nil {
@@ -92,7 +92,7 @@ func (c *client) play(steps []Step) runner.Outcome {
 	return c.done()
 }
 
-// wait waits for d, or returns the outcome of a turn that ends in the meantime.
+// wait waits for d. If the turn ends in the meantime, wait returns its outcome.
 func (c *client) wait(d time.Duration) *runner.Outcome {
 	stall := time.Duration(-1)
 	if c.turn.Spec.Stall > 0 && d >= c.turn.Spec.Stall && c.account.OpenCalls() == 0 {
@@ -126,7 +126,7 @@ func (c *client) emit(ev streamjson.Event) {
 	ev.Raw = line
 	if c.file != nil {
 		if _, err := c.file.Write(append(line, '\n')); err != nil {
-			panic(fmt.Sprintf("runnertest: %v", err)) // the test's folder is gone
+			panic(fmt.Sprintf("runnertest: %v", err)) // the test's folder has been removed
 		}
 	}
 	c.observe(&ev)
@@ -152,7 +152,7 @@ func (c *client) observe(ev *streamjson.Event) {
 	}
 }
 
-// replay reads the turn's file from where the turn begins.
+// replay reads the turn's file from the beginning of the turn.
 func (c *client) replay() error {
 	if c.file == nil {
 		return nil
@@ -179,7 +179,7 @@ func (c *client) replay() error {
 	}
 }
 
-// birth emits the first events of a turn, once.
+// birth emits the first events of a turn, unless they have been emitted.
 func (c *client) birth() {
 	if c.lines > 0 {
 		return
@@ -188,7 +188,7 @@ func (c *client) birth() {
 	c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
 }
 
-// assistant emits one block of the model's reply, and counts it as one request.
+// assistant emits one block of the model's reply and counts it as one request.
 func (c *client) assistant(b streamjson.Block) {
 	c.birth()
 	c.cost, c.answered, c.asked = c.cost+c.price, b.Kind == streamjson.BlockText, true
@@ -208,22 +208,22 @@ func (c *client) done() runner.Outcome {
 	return c.concluded()
 }
 
-// spentUp reports, once after each request, whether the turn has spent its cap.
+// spentUp reports, once after each request, whether the turn has used up its cap.
 func (c *client) spentUp() bool {
 	asked := c.asked
 	c.asked = false
 	return asked && c.cap > 0 && c.cost >= c.cap
 }
 
-// These mark the result of a turn that has spent its cap: spentCap always, and finished if
-// the answer was complete.
+// These mark the result of a turn that has used up its cap: spentCap is always set, and
+// finished only if the answer was complete.
 const (
 	spentCap = "budget_exhausted"
 	finished = "end_turn"
 )
 
-// capped ends a turn that has spent its cap. Its result has no text, even if the model has
-// answered.
+// capped ends a turn that has used up its cap. The turn's result has no text, even if the
+// model has answered.
 func (c *client) capped(answered bool) runner.Outcome {
 	r := &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true, TerminalReason: spentCap, StopReason: "tool_use"}
 	if answered {
@@ -238,7 +238,7 @@ func (c *client) result(isError bool, text string) {
 	c.ends(&streamjson.Result{Subtype: "success", IsError: isError, Text: text, TerminalReason: "completed"})
 }
 
-// ends emits r as the result of the turn, with its numbers.
+// ends adds the turn's numbers to r and emits r as the result of the turn.
 func (c *client) ends(r *streamjson.Result) {
 	c.birth()
 	r.Turns, r.Duration, r.CostUSD, r.ContextLimit, r.Denials = 1+c.calls, time.Since(c.began), c.cost, c.limit, c.denied
@@ -271,7 +271,7 @@ func (c *client) concluded() runner.Outcome {
 // fail ends the turn without a result.
 func (c *client) fail(end runner.End, reason string) runner.Outcome { return *c.outcome(end, reason) }
 
-// crash ends the turn as if the client had ended by itself.
+// crash ends the turn as if the client had crashed.
 func (c *client) crash(end runner.End, reason string) *runner.Outcome {
 	out := c.outcome(end, reason)
 	out.Crashed = true

@@ -10,14 +10,14 @@ import (
 // Version is the version that every scripted client reports.
 const Version = "1.2.3"
 
-// kind is the usual kind of scripted clients.
+// kind is the default kind of scripted client.
 var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Caps: true, Resumes: true, RunsOnce: true, Steers: true, Compacts: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
 
-// plain is a scripted client without any optional feature.
+// plain is a scripted client without optional features.
 var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
 // asking is a scripted client that names its sessions, asks before it uses a tool, runs a
-// prompt again if it receives the prompt again, and reports no cost.
+// prompt again if it receives it twice, and reports no cost.
 var asking = runner.Kind{Name: kind.Name, Resumes: true, NamesSessions: true, Asks: true, Steers: true, Compacts: true, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
 // quiet is a scripted client that resumes its session, but reports less and reads no mail
@@ -35,7 +35,7 @@ type tools struct{}
 
 func (tools) About(tool string, input []byte) string {
 	var in struct{ Command, Path string }
-	_ = json.Unmarshal(input, &in) // another tool's input may be anything
+	_ = json.Unmarshal(input, &in) // the input of other tools can be anything
 	return in.Command + in.Path
 }
 
@@ -57,7 +57,7 @@ func (tools) Waits(string, []byte) bool { return false }
 
 func (t tools) Allow(tool string, input []byte) string { return tool + " " + t.About(tool, input) }
 
-// HookRoom is the longest text that a scripted client accepts from its hook.
+// HookRoom is the maximum length of a text that a scripted client accepts from its hook.
 const HookRoom = 4000
 
 // hooks describes the only hook of a scripted client, which prints text for the model.

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// resident checks the promises of [runner.Resident].
+// resident checks the guarantees of [runner.Resident].
 func (f Fixture) resident(t *testing.T, b runner.Resident) {
 	if f.Kill == nil {
 		t.Fatal("the fixture of a resident backend has no Kill")
@@ -26,14 +26,14 @@ func (f Fixture) resident(t *testing.T, b runner.Resident) {
 	t.Run("Follow", r.follow)
 }
 
-// residents is a fixture whose clients can stay.
+// residents is a fixture whose clients can stay after a turn.
 type residents struct {
 	Fixture
 	backend runner.Resident
 }
 
-// serve runs a turn and checks the promises for every outcome. A client that stays is
-// closed by the end of the test.
+// serve runs a turn and checks the guarantees that apply to every outcome. If the client
+// stays, it is closed at the end of the test.
 func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	t.Helper()
 	out, warm := f.backend.Serve(ctx, turn, c)
@@ -46,14 +46,14 @@ func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c 
 	}
 	t.Cleanup(func() {
 		if len(runner.Leftovers(turn.Mark())) > 0 {
-			f.Kill(warm.Process()) // the test has failed before its end
+			f.Kill(warm.Process()) // the test failed before it closed the client
 			warm.Close(context.WithoutCancel(t.Context()))
 		}
 	})
 	return out, warm
 }
 
-// stays does what serve does, for a turn after which the client must stay.
+// stays is like serve, for a turn after which the client must stay.
 func (f residents) stays(t *testing.T, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	t.Helper()
 	out, warm := f.serve(t, t.Context(), turn, c)
@@ -63,7 +63,7 @@ func (f residents) stays(t *testing.T, turn runner.Turn, c runner.Warm) (runner.
 	return out, warm
 }
 
-// next makes the turn after one whose client has stayed.
+// next makes the turn that follows turn in a client that has stayed.
 func next(turn runner.Turn, out runner.Outcome, warm runner.Warm, script string) runner.Turn {
 	first := turn.Mark()
 	turn = further(turn, out, script)
@@ -85,7 +85,8 @@ func (f residents) closed(t *testing.T, turn runner.Turn, warm runner.Warm) {
 	}
 }
 
-// turns: several prompts in one process, and each turn has its own cost.
+// turns checks that one process can run several prompts and that each turn has its own
+// cost.
 func (f residents) turns(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.25\n@say one")
 	var warm runner.Warm
@@ -148,8 +149,8 @@ func (f residents) turns(t *testing.T) {
 	f.closed(t, turn, warm)
 }
 
-// ends: a client stays only after a good turn without a compaction, whether the turn is its
-// first or a later one.
+// ends checks that a client stays only after a successful turn without a compaction,
+// whether the turn is its first or a later one.
 func (f residents) ends(t *testing.T) {
 	for script, want := range map[string]runner.End{
 		"@fail no luck":         runner.Failed,
@@ -189,7 +190,8 @@ func (f residents) ends(t *testing.T) {
 	}
 }
 
-// died: a client that dies while it waits has done nothing, and another client continues.
+// died checks that a client that dies while it waits has done no work, and that another
+// client continues.
 func (f residents) died(t *testing.T) {
 	turn := f.Turn(t, "@say one")
 	out, warm := f.stays(t, turn, nil)
@@ -228,7 +230,7 @@ func (f residents) unrecorded(t *testing.T) {
 	}
 }
 
-// stirs: a waiting client does nothing.
+// stirs checks that a waiting client does nothing.
 func (f residents) stirs(t *testing.T) {
 	turn := f.Turn(t, "@say one")
 	_, warm := f.stays(t, turn, nil)
@@ -238,7 +240,7 @@ func (f residents) stirs(t *testing.T) {
 	f.closed(t, turn, warm)
 }
 
-// follow: Follow finds the right turn among those in one file.
+// follow checks that Follow finds the right turn among several in one file.
 func (f residents) follow(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.5\n@say one")
 	out, warm := f.stays(t, turn, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// rows tests the promises that every backend keeps, whatever its client is. Tests with real
-// clients and with recorded dialogues have similar rows.
+// rows tests the guarantees that every backend must provide, regardless of its client.
+// Tests with real clients and with recorded dialogues have similar rows.
 func (f Fixture) rows(t *testing.T) {
 	t.Run("Start", f.rowStart)
 	t.Run("Turn", f.rowTurn)
@@ -34,8 +34,8 @@ func (f Fixture) rows(t *testing.T) {
 // command returns a command that an asking client does not run without permission.
 func (f Fixture) command() string { return cmp.Or(f.Command, "npm test") }
 
-// refused returns a step with a refused call. If the client asks, Permit refuses the call;
-// otherwise the client itself does.
+// refused returns a script step with a refused call. If the client asks, Permit refuses
+// the call; otherwise the client itself refuses it.
 func (f Fixture) refused() string {
 	if f.Backend.Kind().Asks {
 		return "@sh " + f.command()
@@ -119,7 +119,7 @@ func (f Fixture) rowToolRefused(t *testing.T) {
 		t.Errorf("the decision is %+v", d)
 	}
 
-	// Without a Permit no call is allowed.
+	// Without a Permit, no call is allowed.
 	turn = f.Turn(t, f.refused())
 	if out := f.run(t, t.Context(), turn); len(out.Denied) != 1 || len(out.Decisions) != 1 || out.Decisions[0].Allowed {
 		t.Errorf("without a Permit: denied %+v, decided %+v", out.Denied, out.Decisions)
@@ -140,8 +140,8 @@ func (f Fixture) cancelled(t *testing.T) (runner.Turn, runner.Outcome) {
 	return turn, out
 }
 
-// rowCancelAndGoOn: an open question does not delay a stop, and the backend can run other
-// turns afterwards.
+// rowCancelAndGoOn checks that an open question does not delay a stop and that the
+// backend can run other turns afterwards.
 func (f Fixture) rowCancelAndGoOn(t *testing.T) {
 	turn := f.Turn(t, "@say begun\n@sh "+f.command()+"\n@sleep 10m")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -149,7 +149,7 @@ func (f Fixture) rowCancelAndGoOn(t *testing.T) {
 	if f.Backend.Kind().Asks {
 		turn.Permit = func(ctx context.Context, r runner.PermissionRequest) runner.Decision {
 			cancel()
-			<-ctx.Done() // a person who does not answer
+			<-ctx.Done() // simulates a person who does not answer
 			return runner.Decision{Request: r}
 		}
 	} else {
@@ -173,7 +173,7 @@ func (f Fixture) rowTurnAfterCancel(t *testing.T) {
 	}
 }
 
-// rowResume: the next turn repeats no event of an earlier turn.
+// rowResume checks that the next turn does not repeat any event of an earlier turn.
 func (f Fixture) rowResume(t *testing.T) {
 	turn := f.Turn(t, "@say an early word\n@write early.txt x")
 	turn.Permit = permits("edit")
@@ -231,7 +231,7 @@ func (f Fixture) rowOurTools(t *testing.T) {
 	if f.Calls == "" {
 		return
 	}
-	// A client that does not get the tools has not begun to work on the message.
+	// A client that does not get its tools must not begin to work on the message.
 	turn = f.Turn(t, "@say ready")
 	turn.Tools = &runner.Server{Command: filepath.Join(t.TempDir(), "missing"), Args: []string{}, Env: map[string]string{}}
 	turn.Ready, turn.Servers = filepath.Join(t.TempDir(), "ready"), filepath.Join(t.TempDir(), "servers.json")
@@ -240,8 +240,8 @@ func (f Fixture) rowOurTools(t *testing.T) {
 	}
 }
 
-// checkSpent checks what out.Spent says about a turn that cost usd US dollars and made
-// calls tool calls.
+// checkSpent checks out.Spent for a turn that cost usd US dollars and made calls tool
+// calls.
 func (f Fixture) checkSpent(t *testing.T, out runner.Outcome, usd float64, calls int) {
 	t.Helper()
 	if f.Lacks.Cost {
@@ -255,7 +255,8 @@ func (f Fixture) checkSpent(t *testing.T, out runner.Outcome, usd float64, calls
 	}
 }
 
-// rowTokensAndCost: a turn counts its own use, not that of earlier turns in the session.
+// rowTokensAndCost checks that a turn counts only its own usage, not that of earlier
+// turns in the session.
 func (f Fixture) rowTokensAndCost(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.25\n@say one")
 	first := f.run(t, t.Context(), turn)
@@ -285,8 +286,8 @@ func (f Fixture) rowLimits(t *testing.T) {
 	}
 }
 
-// rowKill: processes that a tool has started end with the turn, in whatever group and session
-// they are.
+// rowKill checks that processes started by a tool end with the turn, regardless of their
+// process group and session.
 func (f Fixture) rowKill(t *testing.T) {
 	if !f.Commands {
 		t.Skip("the stand-in runs no commands")
@@ -296,7 +297,7 @@ func (f Fixture) rowKill(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	pid := filepath.Join(turn.Spec.Dir, "pid")
-	go func() { // cancels the turn's context and then ends
+	go func() { // this goroutine cancels the turn's context and then ends
 		for ctx.Err() == nil {
 			if data, err := os.ReadFile(pid); err == nil && len(data) > 0 {
 				cancel()
@@ -304,7 +305,7 @@ func (f Fixture) rowKill(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}()
-	if out := f.run(t, ctx, turn); out.End != runner.Stopped { // run looks for leftovers
+	if out := f.run(t, ctx, turn); out.End != runner.Stopped { // run checks for leftover processes
 		t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Stopped)
 	}
 	data, err := os.ReadFile(pid)

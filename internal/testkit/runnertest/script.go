@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// words maps each word that may follow an @ at the beginning of a line of a prompt to its
-// step: the words of [Suite], and more for tests of the daemon. A wrong argument fails the
-// turn.
+// words maps each word that can follow an @ at the beginning of a prompt line to its step.
+// It contains the words of [Suite] and additional words for tests of the daemon. If an
+// argument is invalid, the turn fails.
 var words = map[string]func(arg string) Step{
 	"say":      Say,
 	"sh":       func(arg string) Step { return Tool(Shell, map[string]string{"command": arg}, "") },
@@ -31,7 +31,7 @@ var words = map[string]func(arg string) Step{
 // script returns the steps of a prompt.
 func script(prompt string) []Step {
 	var steps []Step
-	given := false // inside the earlier turns that the prompt repeats
+	given := false // whether the line is inside the earlier turns that the prompt repeats
 	for line := range strings.Lines(prompt) {
 		line = strings.TrimRight(line, "\r\n")
 		given = (given || strings.HasPrefix(line, "<prior-context")) && !strings.Contains(line, "</prior-context>")
@@ -63,7 +63,7 @@ func firstWord(text string) string {
 }
 
 // status ends the turn as if the model's service had answered with this HTTP status. arg
-// may end in retry-after and a number of seconds.
+// can end with retry-after and a number of seconds.
 func status(arg string) func(code int) Step {
 	return func(code int) Step {
 		switch code {
@@ -71,15 +71,16 @@ func status(arg string) func(code int) Step {
 			return Refused(fmt.Sprintf("the service refused (%d)", code))
 		case 402, 403, 408, 409, 429, 500, 502, 503, 504, 529:
 			_, after, _ := strings.Cut(arg, " retry-after ")
-			d, _ := time.ParseDuration(after + "s") // 0 if arg names no time
+			d, _ := time.ParseDuration(after + "s") // 0 if arg contains no time
 			return limited(fmt.Sprintf("the service takes nothing (%d)", code), d)
 		}
 		return Fail(fmt.Sprintf("the service failed (%d)", code))
 	}
 }
 
-// firstLine returns the first line of the message in a prompt, which is between two equal
-// lines "--- mark ---"; without them it returns the last line of the prompt.
+// firstLine returns the first line of the message in a prompt. The message is between two
+// identical lines "--- mark ---"; if there are none, firstLine returns the last line of
+// the prompt.
 func firstLine(prompt string) string {
 	last, frame := "", ""
 	for line := range strings.Lines(prompt) {

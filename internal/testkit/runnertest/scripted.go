@@ -10,33 +10,34 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Scripted is a [runner.Backend] without processes. It keeps those promises of a real
-// backend that can be kept in memory: Started comes before the first event, a session is
-// made once and resumed only if it was made, a prompt with a given UUID is run once, Stall
-// and Timeout are obeyed, and Stdout is written so that Follow can read it (one event per
-// line). Its clients can stay (see [runner.Resident]) if they have an output. The zero
-// value is ready to use; it is safe for concurrent use.
+// Scripted is a [runner.Backend] without processes. It provides those guarantees of a real
+// backend that are possible in memory: Started is called before the first event, a session
+// is created once and resumed only if it exists, a prompt with a given UUID is run once,
+// Stall and Timeout are applied, and Stdout is written in a format that Follow can read
+// (one event per line). Its clients can stay (see [runner.Resident]) if they have an
+// output file. The zero value is ready to use, and Scripted is safe for concurrent use.
 type Scripted struct {
-	// Name is the name of its kind; "" is "scripted".
+	// Name is the name of the kind of client; "" means "scripted".
 	Name string
 	// Script returns the steps of a turn; nil means the steps in its prompt.
 	Script func(runner.Turn) []Step
-	// Outlive returns the further steps of a client when Follow continues its turn, after
-	// the events of its file. nil means that the client is dead.
+	// Outlive returns the remaining steps of a client, which Follow plays after the
+	// events in the turn's file. nil means that the client is dead.
 	Outlive func(runner.Turn, runner.Process) []Step
-	// Plain makes it a backend of clients that cannot resume a session and report no cost.
+	// Plain makes it a backend for clients that cannot resume a session and report no
+	// cost.
 	Plain bool
-	// Asks makes it a backend of clients that name their sessions and ask
-	// [runner.Turn].Permit before they run a command or write a file. They report no cost
-	// either, and run a prompt with a known UUID again.
+	// Asks makes it a backend for clients that name their sessions and ask
+	// [runner.Turn].Permit before they run a command or write a file. These clients
+	// report no cost, and run a prompt with a known UUID again.
 	Asks bool
-	// Quiet makes it a backend of clients that resume a session, but report no compaction,
-	// run no hook and read no mail during a turn.
+	// Quiet makes it a backend for clients that resume a session, but report no
+	// compaction, run no hook and read no mail during a turn.
 	Quiet bool
-	// Billing is how the account of its clients pays, as they report it.
+	// Billing is the billing of the clients' account, as they report it.
 	Billing runner.Billing
-	// Timing shortens the wait after which a prompt counts as not run. Its other fields
-	// have no meaning here.
+	// Timing sets the wait after which a prompt counts as not run. Its other fields have
+	// no effect.
 	Timing runner.Timing
 
 	mu       sync.Mutex
@@ -46,17 +47,17 @@ type Scripted struct {
 	waiting  map[runner.Process]*waiting
 }
 
-// A Run is one turn that a Scripted backend has begun.
+// A Run is one turn that a Scripted backend has started.
 type Run struct {
 	Turn     runner.Turn
 	Process  runner.Process
-	Followed bool // begun by Follow, not by Run
+	Followed bool // started by Follow, not by Run
 	Began    time.Time
-	Ended    time.Time // zero while it runs
+	Ended    time.Time // zero while the turn is running
 	Outcome  runner.Outcome
 }
 
-// Kind returns a kind that no real client has.
+// Kind returns a kind that differs from that of every real client.
 func (s *Scripted) Kind() *runner.Kind {
 	k := kind
 	switch {
@@ -71,7 +72,7 @@ func (s *Scripted) Kind() *runner.Kind {
 	return &k
 }
 
-// Runs returns the turns so far, in the order in which they began.
+// Runs returns all turns so far, in the order in which they began.
 func (s *Scripted) Runs() []Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +90,7 @@ func (s *Scripted) Running() int {
 	return n
 }
 
-// Forget drops a session, as if a person had deleted the client's files.
+// Forget removes a session, as if a person had deleted the client's files.
 func (s *Scripted) Forget(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +123,7 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mod
 	if c.session == "" {
 		c.session = "scripted-" + t.ID
 	}
-	if mode == os.O_TRUNC { // a client that has waited already has its session
+	if mode == os.O_TRUNC { // a client that has waited for this turn already has its session
 		if reason := s.takeSession(t.Session); reason != "" {
 			return c.fail(runner.NoSession, reason)
 		}
@@ -143,7 +144,7 @@ func (s *Scripted) client(ctx context.Context, t runner.Turn, mode int) (*client
 	return c, err
 }
 
-// Follow passes on the events of the turn's file. If none of them is a result, Follow plays
+// Follow emits the events in the turn's file. If none of them is a result, Follow plays
 // Outlive; without Outlive it returns [runner.NoResult].
 func (s *Scripted) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	i, _ := s.begin(t, p, true)
@@ -174,7 +175,7 @@ func (s *Scripted) begin(t runner.Turn, p runner.Process, followed bool) (int, r
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !followed && p.PID == 0 {
-		// No process has a negative number, so nothing can be signalled by mistake.
+		// No process has a negative PID, so no process can be signalled by mistake.
 		p = runner.Process{PID: -len(s.runs) - 1, Start: 1}
 	}
 	s.runs = append(s.runs, Run{Turn: t, Process: p, Followed: followed, Began: time.Now()})
@@ -187,7 +188,7 @@ func (s *Scripted) end(i int, out runner.Outcome) {
 	s.runs[i].Ended, s.runs[i].Outcome = time.Now(), out
 }
 
-// takeSession returns why the session cannot be used, or "".
+// takeSession returns the reason why the session cannot be used, or "".
 func (s *Scripted) takeSession(want runner.Session) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,7 +208,7 @@ func (s *Scripted) takeSession(want runner.Session) string {
 	return ""
 }
 
-// takeUUID reports whether a prompt with this UUID was taken before.
+// takeUUID reports whether a prompt with this UUID has been received before.
 func (s *Scripted) takeUUID(uuid string) bool {
 	if uuid == "" {
 		return false

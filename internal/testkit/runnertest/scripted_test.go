@@ -157,7 +157,8 @@ func TestFollowReadsTheFile(t *testing.T) {
 	}
 }
 
-// A turn with a cap ends after the request that spends it. A finished answer is kept.
+// A turn with a cap ends after the request that uses up the cap. A complete answer is
+// kept.
 func TestACap(t *testing.T) {
 	b := &runnertest.Scripted{Billing: runner.BillingAPI}
 	for name, c := range map[string]struct {

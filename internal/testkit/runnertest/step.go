@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Step is one action of a scripted client. The functions below make steps; the steps
-// after one that ends the turn are ignored.
+// A Step is one action of a scripted client. The functions below make steps. Steps after
+// one that ends the turn are ignored.
 type Step func(*client) *runner.Outcome
 
 // goOn makes a step that does not end the turn.
@@ -19,7 +19,7 @@ func goOn(f func(*client)) Step {
 	return func(c *client) *runner.Outcome { f(c); return nil }
 }
 
-// Say makes the client say text. The last text is the turn's text.
+// Say makes the client say text. The last text becomes the text of the turn.
 func Say(text string) Step {
 	return goOn(func(c *client) {
 		c.said = text
@@ -27,8 +27,8 @@ func Say(text string) Step {
 	})
 }
 
-// Tool makes the client call a tool, which returns result at once. input is written as
-// JSON.
+// Tool makes the client call a tool, which returns result immediately. input is encoded
+// as JSON.
 func Tool(name string, input any, result string) Step {
 	return goOn(func(c *client) {
 		id := c.call(name, input)
@@ -40,7 +40,7 @@ func Tool(name string, input any, result string) Step {
 	})
 }
 
-// deny makes the client call a tool and be refused.
+// deny makes the client call a tool and refuses the call.
 func deny(name, what string) Step {
 	return goOn(func(c *client) {
 		input := map[string]string{"path": what}
@@ -97,7 +97,7 @@ func sleep(d time.Duration) Step {
 	return func(c *client) *runner.Outcome { c.birth(); return c.wait(d) }
 }
 
-// forever is longer than any test.
+// forever is longer than any test takes.
 const forever = 100 * 365 * 24 * time.Hour
 
 // Do calls f, for effects outside the client, in the goroutine of Run and with Run's
@@ -116,7 +116,7 @@ func Do(f func(context.Context, runner.Turn) error) Step {
 func TakeIn() Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()
-		for c.ctx.Err() == nil { // [client.play] notices the end of ctx
+		for c.ctx.Err() == nil { // [client.play] handles the end of ctx
 			if s, ok := c.turn.Steering.Next(); ok {
 				c.brought = append(c.brought, s.UUID)
 				c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: s.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: s.Prompt}}})
@@ -131,7 +131,7 @@ func TakeIn() Step {
 	}
 }
 
-// TookIn makes a followed client read a message that an earlier daemon brought.
+// TookIn makes a followed client read a message that an earlier daemon delivered.
 func TookIn(uuid string) Step {
 	return goOn(func(c *client) { c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: uuid}) })
 }
@@ -141,10 +141,10 @@ func Emit(ev streamjson.Event) Step {
 	return goOn(func(c *client) { c.birth(); c.emit(ev) })
 }
 
-// Cost sets what the turn has cost, in US dollars.
+// Cost sets the turn's cost so far, in US dollars.
 func Cost(usd float64) Step { return goOn(func(c *client) { c.cost = usd }) }
 
-// Price sets what each further request to the model costs, in US dollars. Each text and
+// Price sets the cost of each further request to the model, in US dollars. Each text and
 // each tool call is one request.
 func Price(usd float64) Step { return goOn(func(c *client) { c.price = usd }) }
 
@@ -169,7 +169,7 @@ func HookRan(output string) Step {
 	})
 }
 
-// ends ends the turn with an error result that says reason.
+// ends ends the turn with an error result that contains reason.
 func ends(end runner.End, reason string, more func(*runner.Outcome)) Step {
 	return func(c *client) *runner.Outcome {
 		c.result(true, reason)
@@ -185,17 +185,18 @@ func Hang() Step { return sleep(forever) }
 // Fail ends the turn as Failed.
 func Fail(text string) Step { return ends(runner.Failed, text, func(*runner.Outcome) {}) }
 
-// Refused ends the turn as Refused, like a client that cannot work, for example because of
-// a wrong key.
+// Refused ends the turn as Refused, like a client that cannot work, for example because
+// its key is wrong.
 func Refused(reason string) Step { return ends(runner.Refused, reason, func(*runner.Outcome) {}) }
 
-// Unknown ends the turn as Limited, for a cause that the client does not name.
+// Unknown ends the turn as Limited, for a cause that the client does not specify.
 func Unknown() Step {
 	return ends(runner.Limited, "API Error: something is wrong", func(out *runner.Outcome) { out.Unknown = true })
 }
 
-// Limited ends the turn at the usage limit, which is lifted after d. A negative d means
-// that the limit was lifted already, and 0 that the client does not say when it is lifted.
+// Limited ends the turn because of a usage limit that is lifted after d. A negative d
+// means that the limit has already been lifted, and 0 means that the client does not say
+// when it will be lifted.
 func Limited(d time.Duration) Step { return limited("the usage limit is reached (429)", d) }
 
 func limited(reason string, d time.Duration) Step {
@@ -211,8 +212,8 @@ func noFirstEvent(c *client) *runner.Outcome {
 	return c.crash(runner.NoFirstEvent, "the client died before its first event")
 }
 
-// Gone ends the turn as if its waiting client had died before it took the prompt. It does
-// nothing in a client that was started for the turn.
+// Gone ends the turn as if its waiting client had died before it received the prompt. It
+// does nothing in a client that was started for the turn.
 func Gone() Step {
 	return func(c *client) *runner.Outcome {
 		if c.turn.From == (runner.Place{}) {
@@ -222,7 +223,7 @@ func Gone() Step {
 	}
 }
 
-// promptNotRun ends the turn after the prompt was acknowledged but not run.
+// promptNotRun acknowledges the prompt and ends the turn without running it.
 func promptNotRun(timing runner.Timing) Step {
 	return func(c *client) *runner.Outcome {
 		c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
@@ -233,7 +234,7 @@ func promptNotRun(timing runner.Timing) Step {
 	}
 }
 
-// NoResult ends the turn without a result, after it has begun.
+// NoResult ends the turn without a result after it has begun.
 func NoResult() Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()

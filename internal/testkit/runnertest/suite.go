@@ -21,43 +21,44 @@ import (
 type Fixture struct {
 	// Backend must have short time limits, because the suite waits for them.
 	Backend runner.Backend
-	// Turn makes a turn whose client plays script, in a new session with a new folder for
-	// its files. The suite uses the words say, fail, sleep, hang, noresult, unborn, status,
-	// deny, write, sh, cost and compact; Turn translates them for a stand-in with other
-	// words.
+	// Turn returns a turn whose client plays script, in a new session and with a new folder
+	// for its files. The suite uses the words say, fail, sleep, hang, noresult, unborn,
+	// status, deny, write, sh, cost and compact; Turn translates them for a stand-in that
+	// uses other words.
 	Turn func(t *testing.T, script string) runner.Turn
-	// Shell is the tool that runs commands, and Allow the entry of the configuration that
+	// Shell is the tool that runs commands, and Allow is the configuration entry that
 	// would permit Command.
 	Shell, Allow string
 	// Command is a command that an asking client does not run without permission; "" means
-	// npm test. The suite makes a folder "sub" where the client works.
+	// npm test. The suite creates a folder "sub" in the client's working folder.
 	Command string
-	// Commands says that the stand-in really runs commands in a shell and writes files.
+	// Commands means that the stand-in really runs commands in a shell and writes files.
 	Commands bool
 	// Server is an MCP server, and Calls is the script of a turn that calls one of its
-	// tools, so that the turn's text or a tool's result contains Result. If Calls is "",
-	// the turn only proves that the client has the server's tools. A nil Server means that
+	// tools. The turn's text or a tool's result must then contain Result. If Calls is "",
+	// the turn only shows that the client has the server's tools. A nil Server means that
 	// the stand-in starts no servers.
 	Server        func(t *testing.T) *runner.Server
 	Calls, Result string
-	// Ends has, by script, the ends that replace those that the suite expects.
+	// Ends maps scripts to the ends that replace those that the suite expects by default.
 	Ends map[string]runner.End
-	// Lacks says what this client does not report.
+	// Lacks specifies what this client does not report.
 	Lacks Lacks
-	// Kill ends a waiting client, as SIGKILL does. It may be nil if the backend is not a
+	// Kill kills a waiting client, like SIGKILL. It can be nil if the backend is not a
 	// [runner.Resident].
 	Kill func(runner.Process)
 }
 
-// Lacks says what a client does not report, so that the suite does not expect it.
+// Lacks specifies what a client does not report, so the suite does not expect it.
 type Lacks struct {
 	Cost, Tokens, Context bool
 	Model                 bool
 	Result                bool // the result of an MCP tool
 }
 
-// Suite checks the promises of [runner.Backend], and those of [runner.Resident] if the
-// backend is one. The fixture must not share a client's home between two calls of Turn.
+// Suite checks the guarantees of [runner.Backend], and those of [runner.Resident] if the
+// backend is one. The fixture must use a different client home folder for each call of
+// Turn.
 func Suite(t *testing.T, f Fixture) {
 	t.Run("Rows", f.rows)
 	t.Run("Good", f.good)
@@ -83,7 +84,7 @@ func Suite(t *testing.T, f Fixture) {
 	}
 }
 
-// run runs a turn and checks the promises for every outcome.
+// run runs a turn and checks the guarantees that apply to every outcome.
 func (f Fixture) run(t *testing.T, ctx context.Context, turn runner.Turn) runner.Outcome {
 	t.Helper()
 	start := time.Now()
@@ -111,7 +112,7 @@ func (f Fixture) check(t *testing.T, turn runner.Turn, out runner.Outcome) {
 	}
 }
 
-// nextTurn makes a further turn of the same agent.
+// nextTurn returns another turn of the same agent.
 func nextTurn(turn runner.Turn, script string, how runner.How) runner.Turn {
 	turn.ID, turn.UUID = turn.ID+"b", NewUUID()
 	turn.Prompt = script
@@ -119,8 +120,8 @@ func nextTurn(turn runner.Turn, script string, how runner.How) runner.Turn {
 	return turn
 }
 
-// sessionOf reports whether the turn ran in its session, which either the client or the
-// turn has named.
+// sessionOf reports whether the turn ran in its session, whose name comes from either the
+// client or the turn.
 func (f Fixture) sessionOf(turn runner.Turn, out runner.Outcome) bool {
 	if f.Backend.Kind().NamesSessions && turn.Session.How != runner.Resume {
 		return out.Session != ""
@@ -128,14 +129,14 @@ func (f Fixture) sessionOf(turn runner.Turn, out runner.Outcome) bool {
 	return out.Session == turn.Session.ID
 }
 
-// further makes a further turn in the session of a turn that has ended.
+// further returns another turn in the session of a turn that has ended.
 func further(turn runner.Turn, out runner.Outcome, script string) runner.Turn {
 	turn = nextTurn(turn, script, runner.Resume)
 	turn.Session.ID = cmp.Or(out.Session, turn.Session.ID)
 	return turn
 }
 
-// permits returns a [runner.Permit] that allows calls of these kinds.
+// permits returns a [runner.Permit] that allows only calls of these kinds.
 func permits(kinds ...string) runner.Permit {
 	return func(_ context.Context, r runner.PermissionRequest) runner.Decision {
 		return runner.Decision{Request: r, Allowed: slices.Contains(kinds, r.Kind), Rule: "test", At: time.Now()}
@@ -203,7 +204,7 @@ func (f Fixture) ends(t *testing.T) {
 	}
 }
 
-// order: Started comes first, then all events in order.
+// order checks that Started is called first, and then Event for all events in order.
 func (f Fixture) order(t *testing.T) {
 	turn := f.Turn(t, "@say one\n@say two\n@say three")
 	var said []string
@@ -222,7 +223,7 @@ func (f Fixture) order(t *testing.T) {
 		if !started {
 			t.Errorf("event %s came before Started", ev.Kind)
 		}
-		if ev.Kind != streamjson.KindCommand { // the status of the prompt may also come after the result
+		if ev.Kind != streamjson.KindCommand { // the status of the prompt can also arrive after the result
 			last = ev.Kind
 		}
 		if ev.Kind == streamjson.KindAssistant {
@@ -232,13 +233,13 @@ func (f Fixture) order(t *testing.T) {
 		}
 	}
 	f.run(t, t.Context(), turn)
-	// Not every client that sends text in pieces marks where a message ends.
+	// Some clients that send text in pieces do not mark the end of a message.
 	if text := strings.Join(said, ""); text != "onetwothree" || last != streamjson.KindResult {
 		t.Errorf("the client said %q, last came %q; want one, two, three and a result", said, last)
 	}
 }
 
-// unrecorded: a client does no work if its process cannot be recorded.
+// unrecorded checks that a client does no work if its process cannot be recorded.
 func (f Fixture) unrecorded(t *testing.T) {
 	turn := f.Turn(t, "@say ready")
 	turn.Started = func(runner.Process) error { return errors.New("disk full") }
@@ -269,9 +270,9 @@ func (f Fixture) account(t *testing.T) {
 func (f Fixture) sessions(t *testing.T) {
 	turn := f.Turn(t, "@say one")
 	names := f.Backend.Kind().NamesSessions
-	taken := runner.NoSession // the end of a turn that makes a second session with the same id
+	taken := runner.NoSession // how a turn ends that creates a second session with the same id
 	if names {
-		taken = runner.Done // the client makes a session with a different id
+		taken = runner.Done // the client creates a session with a different id
 	}
 	var out runner.Outcome
 	seen := map[string]bool{}
@@ -299,7 +300,8 @@ func (f Fixture) sessions(t *testing.T) {
 	}
 }
 
-// sameUUID: a prompt that the session knows is not run again, if the client ensures that.
+// sameUUID checks that the session does not run a known prompt again, if the client
+// guarantees that.
 func (f Fixture) sameUUID(t *testing.T) {
 	want := runner.Done
 	if f.Backend.Kind().RunsOnce {
@@ -320,7 +322,7 @@ func (f Fixture) sameUUID(t *testing.T) {
 	}
 }
 
-// stopped: even a client that ignores signals is gone when Run returns.
+// stopped checks that even a client that ignores signals has exited when Run returns.
 func (f Fixture) stopped(t *testing.T) {
 	for _, script := range []string{"@say begun\n@sleep 10m", "@say begun\n@hang"} {
 		t.Run(script, func(t *testing.T) {
@@ -340,8 +342,8 @@ func (f Fixture) stopped(t *testing.T) {
 	}
 }
 
-// onWork calls do at the first sign that the model is working. A text may still be
-// unfinished.
+// onWork calls do at the first sign that the model is working. A text can still be
+// incomplete at this point.
 func onWork(do func()) func(*streamjson.Event) {
 	return func(ev *streamjson.Event) {
 		if ev.Kind == streamjson.KindAssistant || ev.Kind == streamjson.KindPartial {
@@ -369,13 +371,13 @@ func (f Fixture) timedOut(t *testing.T) {
 func (f Fixture) stalled(t *testing.T) {
 	turn := f.Turn(t, "@say begun\n@sleep 10m")
 	turn.Spec.Stall = 300 * time.Millisecond
-	turn.Spec.Timeout = time.Minute // so that a failing test also ends
+	turn.Spec.Timeout = time.Minute // limits the duration of a failing test
 	if out := f.run(t, t.Context(), turn); out.End != runner.Stalled {
 		t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Stalled)
 	}
 }
 
-// anyPrompt: every text reaches the client unchanged.
+// anyPrompt checks that every text reaches the client unchanged.
 func (f Fixture) anyPrompt(t *testing.T) {
 	for name, prompt := range map[string]string{
 		"dash":    "--version",
@@ -403,7 +405,7 @@ func (f Fixture) anyPrompt(t *testing.T) {
 	}
 }
 
-// atOnce: parallel turns do not affect each other.
+// atOnce checks that parallel turns do not affect each other.
 func (f Fixture) atOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 4 {
@@ -419,7 +421,7 @@ func (f Fixture) atOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// followEnded: a result in the file counts as much as a live one.
+// followEnded checks that a result in the file is treated like a live one.
 func (f Fixture) followEnded(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.5\n@say ready")
 	var p runner.Process

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A waiting is a scripted client between two turns.
+// waiting is a scripted client between two turns.
 type waiting struct {
 	of      *Scripted
 	process runner.Process
@@ -19,8 +19,8 @@ type waiting struct {
 	exit    func() // closes exited
 }
 
-// Serve plays the turn's script, and lets the client stay after a turn that went well,
-// unless the turn had a cap, compacted the context, or had no output file.
+// Serve plays the turn's script. The client stays after a successful turn, unless the
+// turn had a cap, compacted the context, or had no output file.
 func (s *Scripted) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	p, mode, alive := runner.Process{}, os.O_TRUNC, true
 	if w, ok := c.(*waiting); ok {
@@ -53,7 +53,7 @@ func (s *Scripted) activate(w *waiting) bool {
 func (s *Scripted) wait(t runner.Turn, p runner.Process) *waiting {
 	info, err := os.Stat(t.Stdout)
 	if err != nil {
-		panic(fmt.Sprintf("runnertest: %v", err)) // the test's folder is gone
+		panic(fmt.Sprintf("runnertest: %v", err)) // the test's folder has been removed
 	}
 	w := &waiting{of: s, process: p, stdout: t.Stdout, exited: make(chan struct{}),
 		place: runner.Place{Offset: info.Size()}}
@@ -67,7 +67,7 @@ func (s *Scripted) wait(t runner.Turn, p runner.Process) *waiting {
 	return w
 }
 
-// Waiting returns the clients that stay and have no turn.
+// Waiting returns the clients that have stayed and are between turns.
 func (s *Scripted) Waiting() []runner.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Scripted) Waiting() []runner.Process {
 	return all
 }
 
-// Kill ends a waiting client, as SIGKILL does.
+// Kill kills a waiting client, like SIGKILL.
 func (s *Scripted) Kill(p runner.Process) {
 	s.mu.Lock()
 	w := s.waiting[p]
@@ -93,14 +93,14 @@ func (w *waiting) Process() runner.Process { return w.process }
 func (w *waiting) Exited() <-chan struct{} { return w.exited }
 func (w *waiting) Place() runner.Place     { return w.place }
 
-// Stirs returns true if the file has grown or is gone. A test writes into the file what the
-// client prints unasked.
+// Stirs returns true if the file has grown or has been removed. A test can write
+// unrequested client output to the file.
 func (w *waiting) Stirs() bool {
 	info, err := os.Stat(w.stdout)
 	return err != nil || info.Size() > w.place.Offset
 }
 
-// Close ends the client at once.
+// Close ends the client immediately.
 func (w *waiting) Close(context.Context) runner.Exit {
 	w.of.Kill(w.process)
 	return runner.Exit{}

@@ -36,10 +36,10 @@ type apiReply struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	requestID string
-	problem   error // why there was no answer
+	problem   error // reason why there was no answer
 }
 
-// toolList returns the tools that a model may call.
+// toolList returns the tools that the model may call.
 func toolList() []apiTool {
 	return []apiTool{
 		tool("Bash", "Runs a shell command.", "command", "description"),
@@ -63,7 +63,7 @@ func tooLong(err error) bool {
 	return ok && f.status == 400 && strings.Contains(f.text, "prompt is too long")
 }
 
-// ask makes one request, and repeats it after a temporary error. Its error is
+// ask sends one request and retries it after a temporary error. Its error is
 // errInterrupted or a *failure.
 func (c *client) ask(ctx context.Context, base string, messages []message, tools []apiTool) (*apiReply, error) {
 	body := encode(&apiRequest{
@@ -92,12 +92,12 @@ func (c *client) ask(ctx context.Context, base string, messages []message, tools
 	}
 }
 
-// longWait is the shortest retry-after, in seconds, that makes the real program give up at
-// once.
+// longWait is the minimum retry-after, in seconds, at which the real program gives up
+// immediately.
 const longWait = 60
 
-// post sends one request. status is 0 if no answer came; again is false if the API asks for
-// a wait that is too long.
+// post sends one request. status is 0 if there was no answer; again is false if the API
+// requires a wait that is too long.
 func (c *client) post(ctx context.Context, url string, body []byte) (reply *apiReply, status int, again bool) {
 	reply = new(apiReply)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.number("API_TIMEOUT_MS", apiTimeout))*time.Millisecond)

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// apiError plays an error of the Messages API, without the waits.
+// apiError plays an error of the Messages API without the waits between retries.
 func (t *turn) apiError(status int, rest string) error {
 	c := t.c
 	e := c.errorText(status, statusText(status))
-	if e.again && rest == "" { // every retry-after counts as a long one, after which there is no retry
+	if e.again && rest == "" { // every retry-after counts as too long, so there is no retry
 		for n := range c.number("CLAUDE_CODE_MAX_RETRIES", 10) {
 			c.retry(n+1, status, e.retry)
 		}
@@ -23,7 +23,7 @@ func (t *turn) apiError(status int, rest string) error {
 	return e.failure(status)
 }
 
-// statusText returns the message of an error of the API.
+// statusText returns the message of an API error.
 func statusText(status int) string {
 	switch status {
 	case http.StatusInternalServerError:
@@ -34,8 +34,8 @@ func statusText(status int) string {
 	return http.StatusText(status)
 }
 
-// usageLimit plays the usage limit of a subscription: an error that names the reset time
-// and is not retried.
+// usageLimit plays the usage limit of a subscription, which is an error that names the
+// reset time and is not retried.
 func (t *turn) usageLimit(reset time.Time) error {
 	c := t.c
 	rate := &rateLimit{Status: "rejected", ResetsAt: reset.Unix(), Type: "five_hour"}
@@ -49,7 +49,7 @@ func (t *turn) usageLimit(reset time.Time) error {
 	return f
 }
 
-// retry prints the line before another try.
+// retry prints the line that announces a retry.
 func (c *client) retry(attempt, status int, kind string) {
 	c.out.line(&systemLine{
 		Type: "system", Subtype: "api_retry", Attempt: attempt, MaxRetries: c.number("CLAUDE_CODE_MAX_RETRIES", 10),
@@ -57,29 +57,30 @@ func (c *client) retry(attempt, status int, kind string) {
 	})
 }
 
-// retryDelay returns roughly the pause of the real program, in milliseconds.
+// retryDelay returns the approximate delay before a retry of the real program, in
+// milliseconds.
 func retryDelay(attempt int) float64 { return min(500*float64(int(1)<<(attempt-1)), 32000) + 0.5 }
 
-// apiErrorText contains the real program's words for an error: in the result, on the
-// assistant line, and on the lines before another try.
+// apiErrorText contains the real program's texts for an error: in the result, on the
+// assistant line, and on the lines that announce retries.
 type apiErrorText struct {
 	kind, retry, text string
 	again             bool
-	code              string // api_error of the newer version
+	code              string // api_error in the newer version
 }
 
 func (e apiErrorText) failure(status int) *failure {
 	return &failure{text: e.text, status: status, kind: e.kind, sort: errorTypes[status], code: e.code}
 }
 
-// errorTypes are the types of the API's errors.
+// errorTypes contains the types of the API's errors.
 var errorTypes = map[int]string{
 	400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error",
 	408: "api_error", 409: "api_error", 413: "request_too_large", 429: "rate_limit_error",
 	500: "api_error", 502: "api_error", 503: "api_error", 504: "timeout_error", 529: "overloaded_error",
 }
 
-// errorText returns the real program's words for an error that the API sent with message.
+// errorText returns the real program's text for an API error with this message.
 func (c *client) errorText(status int, message string) apiErrorText {
 	switch status {
 	case http.StatusUnauthorized:
@@ -107,7 +108,7 @@ func (c *client) errorText(status int, message string) apiErrorText {
 	return e
 }
 
-// noAnswer returns the real program's words for a missing answer.
+// noAnswer returns the real program's text for a missing answer.
 func (c *client) noAnswer(err error) apiErrorText {
 	e := apiErrorText{kind: "server_error", retry: "server_error", again: true}
 	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
@@ -129,5 +130,5 @@ func (c *client) noAnswer(err error) apiErrorText {
 
 const connectionFailed = "connection_failed"
 
-// apiTimeout is how long the real program waits for an answer, in milliseconds.
+// apiTimeout is the real program's timeout for an answer, in milliseconds.
 const apiTimeout = 600000

@@ -5,18 +5,18 @@ import (
 	"strconv"
 )
 
-// A spendingCap is the amount, in US dollars, that --max-budget-usd lets one process
-// spend.
+// A spendingCap is the maximum amount, in US dollars, that one process may spend with
+// --max-budget-usd.
 type spendingCap struct {
 	usd     float64 // 0: none
-	before  float64 // the running total when the process began to count
-	checked int     // requests of the running turn after which the cost was compared with the cap
+	before  float64 // the running total at the start of the process
+	checked int     // number of the current turn's requests whose cost has been compared with the cap
 }
 
-// capReached is the subtype of the result of a turn that has spent the cap.
+// capReached is the subtype of the result of a turn that has used up the cap.
 const capReached = "error_max_budget_usd"
 
-// setCap reads the flag as the real program does.
+// setCap parses the flag as the real program does.
 func (o *options) setCap(value string) error {
 	usd, err := strconv.ParseFloat(value, 64)
 	if err != nil || usd <= 0 {
@@ -27,8 +27,8 @@ func (o *options) setCap(value string) error {
 }
 
 // withinCap compares the process's spending with its cap, once after each request of the
-// turn. The turn that has spent the cap ends with an error, even if the request brought its
-// answer.
+// turn. The turn that uses up the cap ends with an error, even if the last request returned
+// the answer.
 func (t *turn) withinCap(answered bool) error {
 	c := t.c
 	if c.cap.usd == 0 || t.requests <= c.cap.checked {
@@ -49,7 +49,7 @@ func (t *turn) withinCap(answered bool) error {
 	return &failure{text: fmt.Sprintf("Reached maximum budget ($%v)", c.cap.usd), limit: capReached, stop: stop}
 }
 
-// refuseOverCap ends a turn before its first request, in a process that has spent its cap.
+// refuseOverCap ends a turn before its first request if the process has used up its cap.
 func (t *turn) refuseOverCap() error {
 	c := t.c
 	if c.cap.usd == 0 || c.cost-c.cap.before < c.cap.usd {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A cap belongs to the process. The turn ends after the request that spends the cap, and
-// the next turn is refused. The count begins again with the next process of the session.
+// A cap applies to a process. The turn ends after the request that uses up the cap, and
+// the next turn is refused. The next process of the session starts counting from zero.
 func TestACap(t *testing.T) {
 	for _, version := range []string{"2.1.330", "2.1.197"} {
 		t.Run(version, func(t *testing.T) {

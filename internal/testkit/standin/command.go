@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// errCommand ends a turn in which no model was asked.
+// errCommand ends a turn without a request to the model.
 var errCommand = errors.New("answered without a model")
 
 // slashWord matches a prompt that the real program treats as a command. A path is not a
-// command, and neither is a word after a space.
+// command, nor is a word that follows a space.
 var slashWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[A-Za-z][A-Za-z0-9_:-]*(\s|$)`) })
 
 func slashCommand(text string) (string, bool) {
@@ -20,7 +20,7 @@ func slashCommand(text string) (string, bool) {
 	return strings.TrimSpace(word), word != ""
 }
 
-// slash answers a prompt that begins with a slash. The newer version passes an unknown
+// slash handles a prompt that begins with a slash. The newer version passes an unknown
 // command to the model.
 func (t *turn) slash(ctx context.Context, name string) error {
 	c := t.c

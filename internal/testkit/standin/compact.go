@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// settings are the keys of --settings that this program knows.
+// settings contains the keys of --settings that this program supports.
 type settings struct {
 	Window int                    `json:"autoCompactWindow"`
 	Hooks  map[string][]hookGroup `json:"hooks"`
@@ -25,8 +25,8 @@ type hookGroup struct {
 	} `json:"hooks"`
 }
 
-// readSettings reads a file, or JSON in the argument itself. It silently ignores unknown
-// JSON, as the real program does.
+// readSettings reads settings from a file, or from the argument itself if it is JSON. It
+// silently ignores JSON with an unknown structure, as the real program does.
 func readSettings(arg string) (settings, error) {
 	var s settings
 	if arg == "" {
@@ -48,8 +48,8 @@ func readSettings(arg string) (settings, error) {
 	return s, nil
 }
 
-// full reports whether the context has reached the size at which the program compacts by
-// itself. The numbers are the real program's.
+// full reports whether the context has reached the size at which the program compacts
+// automatically. The numbers are those of the real program.
 func (c *client) full() bool {
 	window := c.number("CLAUDE_CODE_AUTO_COMPACT_WINDOW", c.settings.Window)
 	if window == 0 || c.getenv("DISABLE_AUTO_COMPACT") == "1" || c.sess.turns == 0 {
@@ -59,9 +59,9 @@ func (c *client) full() bool {
 	return c.sess.context >= window-20000-13000
 }
 
-// compact compacts the session. It prints the status lines, with the SessionStart hooks in
-// between, then the boundary and the summary. If the summary fails, the turn continues
-// without a compaction.
+// compact compacts the session. It prints a status line, runs the SessionStart hooks, and
+// prints another status line, the boundary and the summary. If the summary fails, the turn
+// continues without a compaction.
 func (c *client) compact(ctx context.Context, trigger string) error {
 	began := time.Now()
 	c.status("compacting", "", "")
@@ -116,14 +116,14 @@ func (c *client) compact(ctx context.Context, trigger string) error {
 		Type: "compact", Message: &message{Role: "user", Content: encode(whole)}, Context: c.sess.context, Model: c.model,
 	})
 	c.sess.known, c.sess.mark = known, 1
-	for i := range rest { // the running turn is kept whole
+	for i := range rest { // the current turn is kept in full
 		err = errors.Join(err, c.sess.add(record{Type: "message", Message: &rest[i]}))
 	}
 	return err
 }
 
-// runHooks runs the SessionStart hooks for source (startup, resume, compact) one after the
-// other, and returns their text for the model.
+// runHooks runs the SessionStart hooks for source (startup, resume, compact) one after
+// another and returns their text for the model.
 func (c *client) runHooks(ctx context.Context, source string) string {
 	var given []string
 	for _, group := range c.settings.Hooks["SessionStart"] {
@@ -139,8 +139,8 @@ func (c *client) runHooks(ctx context.Context, source string) string {
 	return strings.TrimSpace(strings.Join(given, "\n"))
 }
 
-// runHook runs one hook between its two lines. A hook that fails or takes too long does not
-// stop the turn.
+// runHook runs one hook. It prints a line before and after the hook. A hook that fails or
+// takes too long does not stop the turn.
 func (c *client) runHook(ctx context.Context, source, command string, seconds float64) string {
 	if seconds <= 0 {
 		seconds = 60
@@ -175,12 +175,13 @@ func (c *client) runHook(ctx context.Context, source, command string, seconds fl
 	return c.hookContext(stdout)
 }
 
-// hookLimit is the largest number of characters of a hook's output that the model gets in
+// hookLimit is the maximum number of characters of hook output that the model gets in
 // full.
 const hookLimit = 10000
 
-// hookContext returns the model's part of a hook's output: the additionalContext of JSON,
-// or all of the output. If that part is longer than hookLimit, it returns only a preview.
+// hookContext returns the part of a hook's output that is for the model: the
+// additionalContext if the output is JSON, or else the entire output. If that part is
+// longer than hookLimit, it returns only a preview.
 func (c *client) hookContext(stdout []byte) string {
 	text := string(stdout)
 	var reply struct {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// converse plays the turn against the Messages API at base: it asks, runs the
-// tools that the answer calls, and asks again, until the answer calls none.
+// converse plays the turn against the Messages API at base. It sends a request, runs the
+// tools that the answer calls, and repeats this until an answer calls no tools.
 func (t *turn) converse(ctx context.Context, base string) error {
 	c := t.c
 	t.counted = true
@@ -50,7 +50,7 @@ func (t *turn) converse(ctx context.Context, base string) error {
 	}
 }
 
-// print prints the blocks of an answer as lines and returns its tool calls.
+// print prints the blocks of an answer as lines and returns the tool calls in it.
 func (t *turn) print(reply *apiReply) (calls []block, err error) {
 	t.message, t.request, t.blocks = reply.ID, reply.requestID, 0
 	t.requests++
@@ -78,8 +78,8 @@ func (t *turn) print(reply *apiReply) (calls []block, err error) {
 	return calls, nil
 }
 
-// conversation returns the session in the form of the API: the roles alternate, so
-// successive messages of one side become one message.
+// conversation returns the session in the API's format. Because the roles must alternate,
+// consecutive messages from one side are merged.
 func (c *client) conversation() []message {
 	type turns struct {
 		role   string

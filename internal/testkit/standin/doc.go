@@ -1,8 +1,8 @@
 // Package standin is a stand-in for the claude command line program. It accepts the same
-// flags, keeps sessions and prints the same stream of JSON lines as Claude Code 2.1.330
-// does in print mode, or 2.1.197 where STANDIN_VERSION says so, but it asks no model: the
-// prompt contains the script of a turn. Tests run thousands of turns with it, in the test
-// binary itself or with the program in the folder claude.
+// flags, stores sessions, and prints the same stream of JSON lines as Claude Code 2.1.330
+// in print mode, or 2.1.197 if STANDIN_VERSION selects it. It uses no model; instead, the
+// prompt contains the script of a turn. Tests use it to run thousands of turns, in the
+// test binary itself or with the program in the folder claude.
 //
 // # A turn
 //
@@ -11,9 +11,9 @@
 //	    +--------------------------- next line <-----------------------------+
 //	                                 EOF: exit 0, or 1 after a bad result
 //
-// The script of a turn consists of the lines of the prompt that begin with a verb of this
-// table, in order, anywhere except inside <prior-context>. D is a duration (3s, 250ms; a
-// bare number counts seconds), N a number. \n in TEXT is a line break.
+// The script of a turn consists of the prompt's lines that begin with a verb from this
+// table, in order. Lines inside <prior-context> are ignored. D is a duration (3s, 250ms,
+// or a number of seconds), and N is a number. \n in TEXT is a line break.
 //
 //	@say TEXT             text of the assistant; the last one is the result
 //	@think TEXT           a thinking block
@@ -52,61 +52,63 @@
 //	@rubbish              a line that is not JSON
 //	@unknown              an event of an unknown type
 //
-// A line with another word after the @ is plain text; a known verb with an invalid argument
-// ends the process with status 2, so that a misspelt test fails loudly. A prompt without
-// any verb is answered with "Done: " and the first line of the body, which is between two
-// equal lines of the form "--- mark ---"; without such a frame it is the last line that is
-// not blank. If ANTHROPIC_BASE_URL is set, such a prompt is instead played against the
-// Messages API there, including the tools, until the model stops.
+// A line with another word after the @ is plain text. A known verb with an invalid argument
+// ends the process with status 2, so an error in a test script does not go unnoticed. The
+// answer to a prompt without verbs is "Done: " and the first line of the body, which is
+// between two identical lines of the form "--- mark ---". If there is no such frame, the
+// answer contains the last non-blank line instead. If ANTHROPIC_BASE_URL is set, such a
+// prompt is sent to the Messages API at that address, and the turn, including its tool
+// calls, continues until the model stops.
 //
-// Tools obey --disallowedTools, and in the modes dontAsk and plan also --allowedTools; with
-// an API the other modes apply too, for Bash, Read, Write and Edit.
+// --disallowedTools applies to all tools, as does --allowedTools in the modes dontAsk and
+// plan. With an API, the other modes also apply to Bash, Read, Write and Edit.
 //
 // # A cap
 //
-// --max-budget-usd USD is the most that the process may spend. After each request (a text
-// or a tool call of the script) the cost is compared with this cap. A turn that has
-// reached it ends with error_max_budget_usd, and its result has no text, even if the
-// request brought the answer. Later turns are refused.
+// --max-budget-usd USD is the maximum amount that the process may spend. After each
+// request (a text or a tool call in the script), the cost is compared with this cap. A
+// turn that has reached the cap ends with error_max_budget_usd, and its result has no
+// text, even if the last request returned the answer. Later turns are refused.
 //
 // # Sessions
 //
 // A session is a file below $CLAUDE_CONFIG_DIR (or $HOME/.claude), in standin/<hash of the
-// working directory>/<id>.jsonl. A message whose uuid the session knows is printed back and
-// not run again. After a compaction, the next process of the session no longer knows the
-// uuids from before it.
+// working directory>/<id>.jsonl. If the session already contains a message's uuid, the
+// message is echoed but not run again. After a compaction, the next process of the session
+// no longer recognizes earlier uuids.
 //
-// In 2.1.330 the totals of a result (total_cost_usd, modelUsage) cover the session with its
-// earlier processes, and model_usage_since_last_result covers only the turn. In 2.1.197 the
-// totals cover only the process.
+// In 2.1.330, the totals in a result (total_cost_usd, modelUsage) cover the session
+// including its earlier processes, and model_usage_since_last_result covers only the turn.
+// In 2.1.197, the totals cover only the process.
 //
 // When the context reaches the compact window (settings autoCompactWindow, or
-// CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens, the next turn compacts first and runs
-// the SessionStart hooks of --settings. In 2.1.330 the system prompt of the first turn
+// CLAUDE_CODE_AUTO_COMPACT_WINDOW) minus 33,000 tokens, the next turn compacts first and
+// runs the SessionStart hooks in --settings. In 2.1.330, the system prompt of the first turn
 // applies until a compaction, unless --system-prompt-snapshot off or an initialize request
-// says otherwise.
+// disables this.
 //
 // # Prompts
 //
-// 2.1.330 prints the state of a prompt that came with a uuid (command_lifecycle): queued
-// when it was read, started, then completed, or cancelled by an interrupt. The stand-in
-// prints the line that repeats the prompt when the prompt's turn begins; the real program
-// prints it with the first content.
+// 2.1.330 prints the state of each prompt that has a uuid (command_lifecycle): queued
+// when it has been read, then started, then completed, or cancelled after an interrupt.
+// The stand-in prints the line that echoes the prompt at the beginning of the prompt's
+// turn; the real program prints it with the first content.
 //
 // # Stopping
 //
-// A control request "interrupt" ends the running turn with error_during_execution and keeps
-// the process; SIGINT ends the turn in the same way, and then the process; SIGTERM and
-// SIGHUP end the process at once with 143 and 129 and leave a running Bash command alone.
-// The real program does the same.
+// A control request "interrupt" ends the running turn with error_during_execution, but not
+// the process. SIGINT ends the turn in the same way, and then the process. SIGTERM and
+// SIGHUP end the process immediately with 143 and 129 and do not stop a running Bash
+// command. The real program does the same.
 //
-// # What it leaves out
+// # Unsupported features
 //
-// The stand-in leaves out hooks other than SessionStart, sub-agents, background commands,
-// plugins, titles of sessions, and "priority" on a message. MCP servers are named where the
-// real program names them, but not started. A prompt of the form /word is answered as the
-// real program does, but only /compact and /clear have an effect. There is no socket for
-// the messages of other sessions (messaging_socket_path), and no MCP tool is deferred.
+// The stand-in does not support hooks other than SessionStart, sub-agents, background
+// commands, plugins, session titles, or "priority" on a message. MCP servers are listed
+// where the real program lists them, but not started. The answer to a prompt of the form
+// /word is that of the real program, but only /compact and /clear have an effect. There is
+// no socket for messages from other sessions (messaging_socket_path), and no MCP tools are
+// deferred.
 //
 // # Environment
 //
@@ -131,6 +133,6 @@
 //	STANDIN_MCP_ANSWER=W how mcp_status is answered: none, unknown, or "after D" (after
 //	                     D, during which nothing else is read)
 //
-// AGENT is $CLAUDE_SWARM_AGENT or a dash. Each line of the log is written with a single
-// write, so that many processes can share the file.
+// AGENT is $CLAUDE_SWARM_AGENT, or a dash if it is not set. Each log line is written in a
+// single write, so many processes can share the file.
 package standin

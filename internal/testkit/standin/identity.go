@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// newUUID makes a random UUID. The UUID protects no secret, so the fast source of random
-// numbers is good enough.
+// newUUID returns a random UUID. The UUID does not protect a secret, so a fast random
+// number generator is sufficient.
 func newUUID() string {
 	a, b := rand.Uint64(), rand.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x",
@@ -16,7 +16,7 @@ func newUUID() string {
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// newID makes an id as the API makes them: a prefix and 24 characters.
+// newID returns a new id in the API's format, which is a prefix and 24 characters.
 func newID(prefix string) string {
 	id := []byte(prefix + "01")
 	for range 22 {

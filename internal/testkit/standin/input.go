@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// A prompt is a message that came over stdin or on the command line.
+// A prompt is a message from stdin or the command line.
 type prompt struct {
-	seq     int // 1 for the first of the process
+	seq     int // 1 for the first prompt of the process
 	uuid    string
-	named   bool // the uuid came with it
+	named   bool // the uuid was part of the message
 	text    string
 	content json.RawMessage // as received
-	at      string          // when it came, for the replay line
+	at      string          // arrival time, for the replay line
 }
 
 // inputLine is a line of standard input in stream-json format.
@@ -30,15 +30,15 @@ type inputLine struct {
 	} `json:"request"`
 }
 
-// An inbox contains the waiting prompts. The reader of stdin adds them, and the goroutine
-// of the turns removes them.
+// An inbox contains the waiting prompts. The goroutine that reads stdin adds them, and
+// the goroutine that runs the turns removes them.
 type inbox struct {
 	mu     sync.Mutex
 	items  []prompt
-	last   int // seq of the prompt that was added last
-	cut    int // prompts up to this seq were interrupted
+	last   int // seq of the newest prompt
+	cut    int // prompts up to this seq have been interrupted
 	closed bool
-	bell   chan struct{} // of capacity one: a signal that prompts may have come
+	bell   chan struct{} // signals that there may be new prompts; the capacity is one
 }
 
 func newInbox() *inbox { return &inbox{bell: make(chan struct{}, 1)} }
@@ -52,8 +52,8 @@ func (b *inbox) put(p prompt) {
 	b.wake()
 }
 
-// cutOff marks all prompts so far as interrupted, including those that no turn has taken
-// yet, so that an interrupt that comes before its turn begins is not lost.
+// cutOff marks all prompts so far as interrupted, including those that are not in a turn
+// yet. This way, an interrupt that arrives before its turn begins is not lost.
 func (b *inbox) cutOff() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,7 @@ func (b *inbox) wake() {
 	}
 }
 
-// drain returns the waiting prompts, without waiting for more.
+// drain returns the waiting prompts without waiting for more.
 func (b *inbox) drain() (all []prompt, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,8 +89,8 @@ func (b *inbox) drain() (all []prompt, closed bool) {
 	return all, b.closed
 }
 
-// wait returns the waiting prompts as soon as there are some, or none at the end of the
-// input.
+// wait returns the waiting prompts as soon as there is at least one, or nothing at the
+// end of the input.
 func (b *inbox) wait() []prompt {
 	for {
 		all, closed := b.drain()
@@ -101,8 +101,8 @@ func (b *inbox) wait() []prompt {
 	}
 }
 
-// readLines reads stdin until its end. It ignores lines of an unknown type; a line that is
-// not JSON ends the process, as in the real program.
+// readLines reads stdin until its end. As in the real program, lines of an unknown type
+// are ignored, and a line that is not JSON ends the process.
 func (c *client) readLines(stdin io.Reader) {
 	r := bufio.NewReader(stdin)
 	for {
@@ -143,7 +143,8 @@ func (c *client) readLine(line string) bool {
 	return true
 }
 
-// plainText returns the text of a content field: a string, or text blocks.
+// plainText returns the text of a content field, which is a string or a list of text
+// blocks.
 func plainText(content json.RawMessage) string {
 	var s string
 	if json.Unmarshal(content, &s) == nil {

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// journal appends a line about the prompt p to STANDIN_LOG.
+// journal appends a line about the prompt p to the log file, STANDIN_LOG.
 func (c *client) journal(what string, p prompt) {
 	path := c.getenv("STANDIN_LOG")
 	if path == "" {

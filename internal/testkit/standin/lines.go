@@ -2,8 +2,8 @@ package standin
 
 import "encoding/json"
 
-// This file contains the lines of the stream, with the keys of the real program in its
-// order.
+// This file defines the lines of the stream, with the same keys in the same order as in
+// the real program.
 
 // tokens is the usage of one request.
 type tokens struct {
@@ -13,7 +13,7 @@ type tokens struct {
 	CacheRead     int `json:"cache_read_input_tokens"`
 }
 
-// context returns the part of the model's window that the request filled, in tokens.
+// context returns how much of the model's window the request filled, in tokens.
 func (t tokens) context() int { return t.Input + t.CacheCreation + t.CacheRead }
 
 type initLine struct {
@@ -78,8 +78,8 @@ type assistantLine struct {
 	*apiErrorMore
 }
 
-// syntheticMessage is an assistant message that no model wrote: the program's text about an
-// API error, or the answer to a command.
+// syntheticMessage is an assistant message that was not written by a model: the program's
+// text for an API error, or the answer to a command.
 type syntheticMessage struct {
 	ID           string         `json:"id"`
 	Container    any            `json:"container"`
@@ -95,7 +95,7 @@ type syntheticMessage struct {
 	*syntheticMessageMore
 }
 
-// textBlock is a block whose text may be empty.
+// textBlock is a block whose text can be empty.
 type textBlock struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -127,7 +127,7 @@ type message struct {
 	Content json.RawMessage `json:"content"` // a string or a list of blocks
 }
 
-// userLine is a repeated prompt, a tool result, a note from the program or its summary after
+// userLine is an echoed prompt, a tool result, a note from the program, or the summary after
 // a compaction.
 type userLine struct {
 	Type       string     `json:"type"`
@@ -158,7 +158,8 @@ type systemLine struct {
 	Parent        string     `json:"logical_parent_uuid,omitempty"`
 }
 
-// compact describes a compaction. The uuids name the messages that were kept unchanged.
+// compact describes a compaction. The uuids identify the messages that were kept
+// unchanged.
 type compact struct {
 	Trigger    string       `json:"trigger"`
 	Pre        int          `json:"pre_tokens"`
@@ -234,7 +235,7 @@ type denial struct {
 	Input json.RawMessage `json:"tool_input"`
 }
 
-// modelUsage is the running total for one model: of the process or, in the newer version, of
+// modelUsage is the running total for one model in the process or, in the newer version, in
 // the session.
 type modelUsage struct {
 	Input         int     `json:"inputTokens"`
@@ -263,7 +264,7 @@ type resultUsage struct {
 }
 
 // resultLine ends a turn. After an interrupt, or if the turn reached a limit of the client,
-// the line has errors and no result; after an error of the API, the result is its text.
+// the line has errors and no result. After an API error, the result is the error's text.
 // is_error is true in both cases.
 type resultLine struct {
 	Type       string                 `json:"type"`
@@ -294,7 +295,7 @@ type resultLine struct {
 // error and for a refused connection.
 type apiStatus int
 
-// MarshalJSON writes the number, or null.
+// MarshalJSON returns the number, or null for 0.
 func (s apiStatus) MarshalJSON() ([]byte, error) {
 	if s == 0 {
 		return []byte("null"), nil

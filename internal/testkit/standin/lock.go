@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// lockPatience is the longest time for which the agent's earlier client may still hold the
-// lock: the files of a killed process close a moment after its end.
+// lockPatience is the maximum time that the agent's earlier client can still hold the
+// lock, because the files of a killed process are closed shortly after its end.
 const lockPatience = 50 * time.Millisecond
 
-// lock takes the lock of the agent in STANDIN_LOCK. It is held until this process and every
-// command that it started have ended, so it shows whether two clients of one agent run at
-// once, or a client runs beside a leftover of another.
+// lock takes the lock of the agent in STANDIN_LOCK. The lock is held until this process and
+// every command that it started have ended. It therefore detects two clients of one agent
+// that run at the same time, and a client that runs at the same time as a command left
+// behind by another.
 func (c *client) lock() error {
 	dir := c.getenv("STANDIN_LOCK")
 	if dir == "" {
@@ -23,7 +24,8 @@ func (c *client) lock() error {
 	if err != nil {
 		return fmt.Errorf("STANDIN_LOCK: %w", err)
 	}
-	// The file is never closed, and stays open in the children: no O_CLOEXEC.
+	// The file is never closed. It is opened without O_CLOEXEC, so it stays open in child
+	// processes.
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil || err != syscall.EWOULDBLOCK {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The lock finds two clients of one agent, and a client beside a command that the earlier
-// client has left.
+// The lock detects two clients of one agent, and a client that runs at the same time as a
+// command left behind by the earlier client.
 func TestLock(t *testing.T) {
 	p := newPlace(t)
 	log := filepath.Join(t.TempDir(), "log")

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Main runs the stand-in: call os.Exit with its result. args are the arguments without the
-// program's name, environ has the form of [os.Environ]. While Main runs it handles SIGINT,
-// SIGTERM and SIGHUP; when it returns, the goroutines that read stdin and run the turn may
-// still be running.
+// Main runs the stand-in. Its caller must pass the result to os.Exit. args are the
+// arguments without the program's name; environ has the form of [os.Environ]. While Main
+// runs, it handles SIGINT, SIGTERM and SIGHUP. When it returns, the goroutines that read
+// stdin and run the turn may still be running.
 func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := environment(environ)
 	c := &client{
@@ -96,9 +96,9 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 	}
 }
 
-// A client is one process. The fields above the line are set before the turns begin, or are
-// safe for concurrent use, or belong to the reader of stdin. Those below it belong to the
-// goroutine that runs the turns.
+// A client is one process. The fields above the line are set before the turns begin, are
+// safe for concurrent use, or are used only by the goroutine that reads stdin. The fields
+// below the line are used only by the goroutine that runs the turns.
 type client struct {
 	o          *options
 	release    release
@@ -107,18 +107,18 @@ type client struct {
 	getenv     func(string) string
 	cwd        string
 	mcp        []string // names of the MCP servers
-	asked      int      // number of mcp_status requests so far; it belongs to the reader of stdin
+	asked      int      // number of mcp_status requests so far; used only by the goroutine that reads stdin
 	stderr     io.Writer
 	out        *printer
 	inbox      *inbox
 	born       time.Time
-	exit       chan int               // the exit status; the first one counts
-	delay      time.Duration          // before each result
+	exit       chan int               // the exit status; only the first one is used
+	delay      time.Duration          // delay before each result
 	deaf       atomic.Bool            // @hang and @spin ignore all signals
-	leaving    atomic.Bool            // SIGINT: the process ends with the turn
+	leaving    atomic.Bool            // set by SIGINT: the process exits at the end of the turn
 	noSnapshot atomic.Bool            // the system prompt of an earlier process does not apply
-	heard      map[string]bool        // uuids of prompts; it belongs to the reader of stdin
-	id         atomic.Pointer[string] // of the session, for the reader
+	heard      map[string]bool        // uuids of prompts; used only by the goroutine that reads stdin
+	id         atomic.Pointer[string] // id of the session, for the goroutine that reads stdin
 
 	mu     sync.Mutex
 	cancel context.CancelFunc // ends the running turn; nil between turns
@@ -133,13 +133,13 @@ type client struct {
 	cap     spendingCap
 	apiTime time.Duration
 	models  map[string]*modelUsage
-	since   map[string]*modelUsage // the usage since the last result
+	since   map[string]*modelUsage // usage since the last result
 	results int
 	own     map[string]bool // uuids of the prompts that this process has run
 }
 
-// environment makes a map from the result of [os.Environ]; the last value of a variable
-// wins.
+// environment converts the result of [os.Environ] to a map; if a variable occurs twice,
+// the last value is used.
 func environment(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, kv := range environ {
@@ -150,7 +150,7 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// open reads the settings, files and session that the command line names.
+// open reads the settings, files and session that are given on the command line.
 func (c *client) open(o *options) (err error) {
 	c.o, c.out.format = o, o.output
 	if c.cwd, err = os.Getwd(); err != nil {
@@ -188,8 +188,8 @@ func (c *client) open(o *options) (err error) {
 	return nil
 }
 
-// refused says on stderr why nothing was started, and for a missing session also in the
-// stream, as the real program does.
+// refused prints to stderr why the client does not start. For a missing session, it also
+// reports this in the stream, as the real program does.
 func (c *client) refused(err error) int {
 	if missing, ok := errors.AsType[*missingError](err); ok {
 		c.out.line(&resultLine{
@@ -223,7 +223,7 @@ func (c *client) readText(stdin io.Reader) error {
 	return nil
 }
 
-// serve runs one turn after another until the input ends.
+// serve runs turns one after another until the input ends.
 func (c *client) serve(ctx context.Context) {
 	for {
 		prompts := c.inbox.wait()
@@ -232,7 +232,7 @@ func (c *client) serve(ctx context.Context) {
 		}
 		c.turn(ctx, prompts)
 		if c.leaving.Load() {
-			// The real program exits with 0 here when its input is a stream.
+			// In this case, the real program exits with 0 if its input is a stream.
 			c.end(boolStatus(c.bad && c.o.input == "text"))
 			return
 		}
@@ -253,14 +253,14 @@ func boolStatus(bad bool) int {
 func (c *client) end(code int) {
 	select {
 	case c.exit <- code:
-	default: // another goroutine was first
+	default: // another goroutine has already set the exit status
 	}
 }
 
-// stay blocks forever: the goroutine ends with the process.
+// stay blocks until the process exits.
 func (c *client) stay() { select {} }
 
-// interrupt ends the running turn, and the turns of waiting prompts. Between two turns
+// interrupt ends the running turn, and the turns of waiting prompts. Between two turns,
 // SIGINT ends the process.
 func (c *client) interrupt() {
 	c.inbox.cutOff()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// misbehave plays the steps of a misbehaving program. Those that end the process do not
-// return.
+// misbehave plays the steps of a misbehaving program. If a step ends the process,
+// misbehave does not return.
 func (t *turn) misbehave(ctx context.Context, s Step) error {
 	c := t.c
 	switch s.Verb {
@@ -61,8 +61,8 @@ func (t *turn) misbehave(ctx context.Context, s Step) error {
 	return nil
 }
 
-// goDeaf makes the process ignore every request to end, and then writes a line to the log.
-// Until this line is written, a signal may still have an effect.
+// goDeaf makes the process ignore every request to end and then writes a line to the log.
+// Until this line has been written, a signal can still have an effect.
 func (t *turn) goDeaf() {
 	t.c.deaf.Store(true)
 	t.c.journal("deaf", t.prompt)
@@ -95,7 +95,7 @@ func (c *client) noise(n int) error {
 	return nil
 }
 
-// endIfAsked ends the process before it prints anything, if a prompt asks for that.
+// endIfAsked ends the process before it prints anything if a prompt requests that.
 func (c *client) endIfAsked(prompts []prompt) {
 	if slices.ContainsFunc(prompts, asksForEarlyEnd) {
 		c.complain("standin: unborn, as the prompt says")
@@ -105,12 +105,12 @@ func (c *client) endIfAsked(prompts []prompt) {
 }
 
 func asksForEarlyEnd(p prompt) bool {
-	steps, _ := Script(p.text) // the turn reports wrong steps
+	steps, _ := Script(p.text) // the turn reports invalid steps
 	return slices.ContainsFunc(steps, func(s Step) bool { return s.Verb == "unborn" })
 }
 
-// goOn begins a turn without a prompt, as the real program does after a command in the
-// background has ended.
+// goOn starts a turn without a prompt, as the real program does after a background
+// command has ended.
 func (c *client) goOn(text string) {
 	t := &turn{c: c, began: time.Now()}
 	c.printInit()
@@ -118,8 +118,8 @@ func (c *client) goOn(text string) {
 	c.out.line(t.finish(err))
 }
 
-// orphan leaves a grandchild in a separate session, whose parent is init and which holds
-// the standard output open.
+// orphan leaves behind a grandchild process in a separate session. Its parent is init,
+// and it keeps standard output open.
 func (t *turn) orphan(s Step) error {
 	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf("sleep %.3f &", s.D.Seconds()))
 	cmd.Env = t.c.environ

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// options are the options of the command line.
+// options contains the command-line options.
 type options struct {
 	version, help   bool
-	input, output   string // text, stream-json; text, json, stream-json
+	input, output   string // input: text, stream-json; output: text, json, stream-json
 	verbose         bool
 	replay          bool
 	partial         bool
@@ -28,11 +28,11 @@ type options struct {
 	noSnapshot      bool // the system prompt of an earlier process does not apply
 	mcp             []string
 	maxTurns        int
-	budget          float64 // --max-budget-usd; 0: none
+	budget          float64 // --max-budget-usd; 0 means none
 	prompt          []string
 }
 
-// arity says how many values a flag takes.
+// arity is the number of values that a flag takes.
 type arity uint8
 
 const (
@@ -42,9 +42,9 @@ const (
 	many  // all words up to the next flag
 )
 
-// flags are those that the real program's --help lists, plus the hidden ones that a
-// daemon uses. A flag for which options has no field is accepted, as in the real program,
-// and changes nothing here.
+// flags contains the flags that the real program's --help lists, plus the hidden ones
+// that a daemon uses. Flags without a field in options are accepted, as in the real
+// program, but have no effect.
 var flags = map[string]arity{
 	"--add-dir": many, "--agent": one, "--agents": one, "--allow-dangerously-skip-permissions": none,
 	"--allowedTools": many, "--allowed-tools": many, "--append-system-prompt": one, "--append-system-prompt-file": one,
@@ -65,18 +65,18 @@ var short = map[string]string{
 
 var modes = []string{"acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"}
 
-// A complaint is an error in the exact words of the real program, which prints it on
+// A complaint is an error with the exact text of the real program, which prints it to
 // standard error and exits with 1.
 type complaint string
 
 func (c complaint) Error() string { return string(c) }
 
-// complain formats a complaint as [fmt.Sprintf] does.
+// complain formats a complaint like [fmt.Sprintf].
 func complain(format string, args ...any) complaint {
 	return complaint(fmt.Sprintf(format, args...))
 }
 
-// parseOptions reads the command line. Its errors are complaints.
+// parseOptions parses the command line. Its errors are complaints.
 func parseOptions(args []string, r release) (*options, error) {
 	o := &options{input: "text", output: "text", mode: "default"}
 	for i := 0; i < len(args); i++ {
@@ -203,8 +203,8 @@ func (o *options) check() error {
 	return nil
 }
 
-// splitRules cuts the values of --allowedTools at commas and spaces that are
-// not inside parentheses: "Bash(git *),Edit Read" is three rules.
+// splitRules splits the values of --allowedTools at commas and spaces that are not inside
+// parentheses, so "Bash(git *),Edit Read" is three rules.
 func splitRules(values []string) []string {
 	var rules []string
 	for _, v := range values {
@@ -222,8 +222,7 @@ func splitRules(values []string) []string {
 	return rules
 }
 
-// isUUID reports whether s has the shape of a UUID; the case of its letters
-// does not matter.
+// isUUID reports whether s has the format of a UUID, in upper or lower case.
 func isUUID(s string) bool {
 	if len(s) != 36 {
 		return false

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ask returns the objection of the mode "default", which would have to ask a person.
+// ask returns the reason for a refusal in the mode "default", in which the program would
+// have to ask a person.
 func ask(name string, in *toolInput) string {
 	switch name {
 	case "Bash":
@@ -17,9 +18,9 @@ func ask(name string, in *toolInput) string {
 	return "Claude requested permissions to use " + name + ", but you haven't granted it yet."
 }
 
-// scriptDenial applies to the tools of a script. A script is meant to run, so only explicit
-// rules count: a list of forbidden tools, and the modes that refuse everything that is not
-// allowed.
+// scriptDenial returns the reason why a script may not use a tool, or "". A script is meant
+// to run, so only explicit rules apply: the list of forbidden tools, and the modes that
+// refuse all calls that are not allowed.
 func (c *client) scriptDenial(name string, in *toolInput) string {
 	if c.disallowed(name) || matchAny(c.o.denied, name, in) {
 		return "Permission to use " + name + " has been denied."
@@ -30,7 +31,7 @@ func (c *client) scriptDenial(name string, in *toolInput) string {
 	return ""
 }
 
-// modelDenial applies to the tools that a model calls. All modes apply to them.
+// modelDenial returns the reason why a model may not use a tool, or "". All modes apply.
 func (c *client) modelDenial(name string, in *toolInput) string {
 	if why := c.scriptDenial(name, in); why != "" {
 		return why
@@ -50,11 +51,11 @@ func (c *client) inside(path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// disallowed reports whether a tool as a whole is on the forbidden list.
+// disallowed reports whether all calls of a tool are forbidden.
 func (c *client) disallowed(name string) bool { return slices.Contains(c.o.denied, name) }
 
-// matchAny reports whether one of the rules names the call: "Write", "Bash(make)",
-// "Bash(git *)" or, in the older form, "Bash(git:*)".
+// matchAny reports whether one of the rules matches the call. Rules have the form
+// "Write", "Bash(make)", "Bash(git *)" or, in the older form, "Bash(git:*)".
 func matchAny(rules []string, name string, in *toolInput) bool {
 	return slices.ContainsFunc(rules, func(rule string) bool {
 		tool, pattern, limited := strings.Cut(rule, "(")
@@ -75,7 +76,7 @@ func matchAny(rules []string, name string, in *toolInput) bool {
 		if !open {
 			return in.Command == pattern
 		}
-		// A rule for one program must not allow a second one after it.
+		// A rule for one program must not allow a second program in the same command.
 		return (in.Command == prefix || strings.HasPrefix(in.Command, prefix+" ")) && !strings.ContainsAny(in.Command, ";&|`$<>\n")
 	})
 }
