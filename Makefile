@@ -1,4 +1,4 @@
-# claude-swarm. `make check` is what CI runs; CONTRIBUTING.md explains the other targets.
+# claude-swarm. CI runs `make check`; CONTRIBUTING.md explains the other targets.
 
 STATICCHECK   := v0.8.2
 TOOLS         := $(CURDIR)/.tools
@@ -6,12 +6,12 @@ TOOLS         := $(CURDIR)/.tools
 RANGE         := swarm/runner/claude/versions.go
 CLI_OLDEST    := $(shell sed -n 's/^\tOldest = "\(.*\)"/\1/p' $(RANGE))
 CLI_NEWEST    := $(shell sed -n 's/^\tNewest = "\(.*\)"/\1/p' $(RANGE))
-# The client that the end-to-end tests run: oldest, newest or a version.
+# The client version for the end-to-end tests: oldest, newest or a version number.
 CLI           ?= $(if $(filter Newest,$(shell sed -n 's/^const Default = //p' $(RANGE))),newest,oldest)
 CLI_VERSION   := $(patsubst oldest,$(CLI_OLDEST),$(patsubst newest,$(CLI_NEWEST),$(CLI)))
 CLI_FILE       = $(TOOLS)/claude/$(1)/node_modules/.bin/claude
 # An independent MCP client: the command line of the MCP inspector, without its web page.
-# It is a quarter of the size of the whole inspector.
+# It is a quarter of the size of the full inspector.
 INSPECTOR_VERSION := 0.22.0
 INSPECTOR_SDK := 1.32.2
 INSPECTOR     := $(TOOLS)/inspector/node_modules/.bin/mcp-inspector-cli
@@ -21,14 +21,14 @@ acp_part       = $(word $(1),$(subst :, ,$(2)))
 acp_dir        = $(TOOLS)/acp/$(call acp_part,1,$(1))/$(call acp_part,3,$(1))
 acp_file       = $(call acp_dir,$(1))/node_modules/.bin/$(call acp_part,4,$(1))
 ACP_FILES     := $(foreach c,$(ACP_CLIENTS),$(call acp_file,$(c)))
-# The number of inputs for each target. A time works too, but then go ends some targets
-# with an error.
+# The number of inputs for each fuzz target. A duration works too, but then go ends some
+# targets with an error.
 FUZZTIME      ?= 3000x
 VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The program starts faster without cgo and without the library's page generator.
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
-# Where `make install` puts the program: make install PREFIX=/usr/local.
+# The folder in which `make install` installs the program: make install PREFIX=/usr/local.
 PREFIX        ?= $(HOME)/.local
 BINDIR        ?= $(PREFIX)/bin
 # The size limit of the program, in bytes; docs/performance.md gives the reason.
@@ -49,8 +49,8 @@ size: build
 	echo "claude-swarm: $$has bytes of at most $(SIZE)"; \
 	[ $$has -le $(SIZE) ] || { echo "claude-swarm is too large: look at what it links (go list -deps ./cmd/claude-swarm), or raise SIZE and say why"; exit 1; }
 
-# Claude Code, with a folder below the checkout for each version. Tests and the demo run it
-# without an account, with the scripted Messages API on loopback.
+# Claude Code, in a folder below the checkout for each version. Tests and the demo run it
+# without an account, against the scripted Messages API on loopback.
 $(TOOLS)/claude/%/node_modules/.bin/claude:
 	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS)/claude/$* @anthropic-ai/claude-code@$*
 
@@ -58,7 +58,8 @@ $(INSPECTOR):
 	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS)/inspector \
 		@modelcontextprotocol/inspector-cli@$(INSPECTOR_VERSION) @modelcontextprotocol/sdk@$(INSPECTOR_SDK)
 
-# 1.5 GB in all. Unpacking takes most of the time, so acp-tools installs them in parallel.
+# They take 1.5 GB in total. Unpacking takes most of the time, so acp-tools installs them
+# in parallel.
 define acp_rule
 $(call acp_file,$(1)):
 	npm install --no-fund --no-audit --loglevel=error --prefix $(call acp_dir,$(1)) $(call acp_part,2,$(1))@$(call acp_part,3,$(1))
@@ -71,8 +72,8 @@ acp-tools:
 
 tools: $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST)) $(call CLI_FILE,$(CLI_VERSION)) $(INSPECTOR)
 
-# The demo runs the claude program of the PATH or, if there is none, the one that npm
-# installs here. Without npm it says what to install.
+# The demo runs the claude program on the PATH or, if there is none, the one that npm
+# installs here. Without npm the demo says what to install.
 demo: build
 	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory $(call CLI_FILE,$(CLI_VERSION))
 	@PATH="$$PATH:$(dir $(call CLI_FILE,$(CLI_VERSION)))" ./bin/claude-swarm demo
@@ -81,7 +82,7 @@ test: tools acp-tools
 	go test ./...
 
 # The tests with one version of the real client: make e2e CLI=oldest. TESTS is a pattern
-# that selects some of them.
+# that selects some of the tests.
 e2e: tools
 	CLI=$(CLI_VERSION) go test -count=1 -timeout 30m $(if $(TESTS),-run '$(TESTS)') ./internal/e2e
 
@@ -118,18 +119,18 @@ fuzz:
 bench: build tools
 	go run ./internal/testkit/bench
 
-# Prints numbers about the structure of the tree; make house ARGS=-v names everything that
-# is above its goal.
+# Prints numbers about the structure of the tree; make house ARGS=-v lists everything that
+# exceeds its goal.
 house:
 	go run ./internal/house $(ARGS)
 
-# Makes small mistakes in the files that keep the promises, one at a time, and reports
-# whether a test fails. For one package: make mutants PKG=dropbox. A run continues where an
-# earlier one stopped.
+# Introduces small mistakes, one at a time, into the files that keep the promises, and
+# reports whether a test fails. For one package: make mutants PKG=dropbox. A run continues
+# where an earlier one stopped.
 mutants:
 	go run ./internal/testkit/mutants $(if $(PKG),--pkg $(PKG)) $(if $(QUICK),--quick) $(if $(FOR),--for $(FOR))
 
-# Records testdata/acp again, from dialogues with the real coding agents. For some of them:
+# Records testdata/acp again from dialogues with the real coding agents. For some of them:
 # make record-acp ROWS="codex gemini/load".
 record-acp: acp-tools
 	go run ./internal/testkit/acprecord $(ROWS)
@@ -142,12 +143,12 @@ torture:
 night:
 	go test ./swarm -run TestTheNight -count=1 -v
 
-# Runs for half an hour, with a fault about every second.
+# Runs for half an hour, with about one fault per second.
 soak:
 	go run ./internal/testkit/torture --only soak --minutes 30
 
-# The end-to-end tests that depend most on the client. These also run with the oldest one;
-# the others run only with the newest one.
+# The end-to-end tests that depend most on the client. They also run with the oldest
+# version; the others run only with the newest one.
 CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReallyRuns \
 	TestAReviewerCannotWriteAndTheAnswerSaysSo TestTwoAgentsInOneFolderKeepTheirSessions \
 	TestADaemonThatIsKilledLosesNothing TestSIGTERMOfTheCLIDuringABashTool \
@@ -161,9 +162,9 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest \
 	TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon TestTheJudgeCanOnlyAnswer
 
-# All tests except those with the real Claude Code, which would not get enough processor
-# time next to the others. If tmux, zsh, fish, unshare or an IRC server is missing, the tests
-# that need it fail here; `make test` skips them.
+# All tests except those with the real Claude Code, which would not get enough CPU time next
+# to the others. If tmux, zsh, fish, unshare or an IRC server is missing, the tests that need
+# it fail here; `make test` skips them.
 REAL_DEMO := ^TestReadmeShowsTheDemo$$
 strict:
 	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m -skip '$(REAL_DEMO)' $$(go list ./... | grep -v /internal/e2e)
@@ -171,10 +172,10 @@ strict:
 e2e-newest:
 	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=newest
 
-# Prints a table of the promises that each backend keeps with its real client: backends
-# checks only the rows that an agent needs, and then lets a swarm of all kinds work on a task
-# together; backends-full checks all rows. ONLY=codex or ONLY=codex/turn checks some rows and
-# runs no swarm.
+# Prints a table of the promises that each backend keeps with its real client. The target
+# backends checks only the rows that an agent needs, and then lets agents of all kinds work
+# on one task together; backends-full checks all rows. ONLY=codex or ONLY=codex/turn checks
+# only those rows and runs no swarm.
 backends: acp-tools tools
 	go -C internal/e2e/backends test -count=1 -timeout 15m -run '$(if $(ONLY),^TestBackends$$/$(ONLY),^(TestBackends|TestMixedSwarm)$$)'
 
@@ -193,7 +194,7 @@ demo-check: tools
 	$(MAKE) --no-print-directory demo CLI=newest
 	go test -count=1 -run '$(REAL_DEMO)' ./docs
 
-# What CI runs, one stage after the other. Each is a target of this file.
+# The stages that CI runs, in this order. Each is a target of this file.
 STAGES := install-tools lint darwin size strict e2e-newest e2e-oldest backends fuzz demo-check
 check:
 	@sh .ci/stages $(STAGES)

@@ -69,7 +69,7 @@ func modesTable() string {
 				modes = append(modes, "`"+m+"`")
 			}
 		}
-		asks, from, proven := "never; it denies what is not allowed", "its command line", "before the prompt"
+		asks, from, proven := "never; it denies calls that are not allowed", "its command line", "before the prompt"
 		if k.Asks {
 			asks = k.Asking
 		}
@@ -81,7 +81,7 @@ func modesTable() string {
 		}
 		all := strings.Join(modes, ", ")
 		if all == "" {
-			all = "as the program offers"
+			all = "the modes of the program"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, all, asks, from, proven)
 	}

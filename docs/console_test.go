@@ -21,8 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// A console is a terminal in a scratch project: a small git repository, a separate home,
-// and a client whose model answers from testdata/model.json.
+// A console is a terminal in a scratch project with a small git repository, a separate
+// home folder, and a client whose model answers from testdata/model.json.
 type console struct {
 	t   *testing.T
 	dir string
@@ -233,7 +233,8 @@ func (c *console) messages() []string {
 }
 
 var (
-	// An id, or a word of ten letters. The new ids on a page therefore contain a digit.
+	// idShape matches an id, but also any word of ten letters. For this reason, the new
+	// ids on a page contain a digit.
 	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
 	// These parts, and the number of spaces around them, differ from run to run. If a text
 	// is truncated at the end of a line, the position depends on the width of the part

@@ -146,7 +146,7 @@ func TestTheContainersOfThePageOnIRC(t *testing.T) {
 	ann.says("swarm: resume coder", "[coder] ann: ")
 }
 
-// A person is a connection to an IRC server, in one channel.
+// A person is a connection to an IRC server that has joined one channel.
 type person struct {
 	t       *testing.T
 	conn    net.Conn
@@ -182,7 +182,7 @@ func (p *person) types(line string) {
 	}
 }
 
-// sees waits for a line that contains a text.
+// sees waits for a line that contains the given text.
 func (p *person) sees(part string) string {
 	p.t.Helper()
 	for p.in.Scan() {

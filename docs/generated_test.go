@@ -52,7 +52,7 @@ func TestConfigurationPage(t *testing.T) {
 	fill(t, "configuration.md", "later", strings.Join(later, ", ")+".")
 }
 
-// cell escapes text for a table cell.
+// cell escapes text for use in a table cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 // The command-line reference consists of the program's own help texts.
@@ -87,7 +87,7 @@ func TestToolsPage(t *testing.T) {
 			}
 			b.WriteString("\n")
 		}
-		b.WriteString("Gives " + partsOf(tool.Output) + ".\n\n")
+		b.WriteString("Returns " + partsOf(tool.Output) + ".\n\n")
 	}
 	fill(t, "agents-tools.md", "tools", b.String())
 }

@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// update reports whether to rewrite the pages instead of comparing them.
+// update reports whether to rewrite the pages instead of checking them.
 var update = os.Getenv("UPDATE") != ""
 
-// patience is the longest time for one command of a page.
+// patience is the timeout for one command on a page.
 const patience = 2 * time.Minute
 
-// built is a folder with the real program and, under the name claude, the stand-in. It is
-// made once.
+// built returns a folder with the real program and, under the name claude, the stand-in.
+// The folder is created only once.
 var built = sync.OnceValues(func() (string, error) {
 	if err := noteSources(); err != nil {
 		return "", err
@@ -39,7 +39,7 @@ var built = sync.OnceValues(func() (string, error) {
 	return bin, nil
 })
 
-// noteSources reads the folders of the program's source, so that the go command drops its
+// noteSources reads the program's source folders, so that the go command discards its
 // cached result of this test when one of them has changed.
 func noteSources() error {
 	for _, dir := range []string{"cmd", "dropbox", "internal", "ircbridge", "streamjson", "swarm", "window"} {
@@ -68,7 +68,7 @@ func program(t *testing.T) (bin string) {
 	return bin
 }
 
-// pages returns the files that people read, relative to this folder.
+// pages returns the paths of the documentation pages, relative to this folder.
 func pages(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -94,20 +94,21 @@ func read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// A verb is a verb of the program, as the help describes it.
+// A verb is a verb of the program, as shown in the help.
 type verb struct {
 	words []string // "dead", "list"
 	help  string
-	flags []string // with their dashes
+	flags []string // with the leading dashes
 	subs  []verb
 }
 
 func (v verb) name() string { return strings.Join(v.words, " ") }
 
-// unlisted are verbs for programs; the manual describes them, the help does not.
+// unlisted contains the verbs for programs, which the manual describes but the help does
+// not list.
 var unlisted = []string{"mcp"}
 
-// root is the help of the program with all verbs below it.
+// root parses the program's help and the help of all its verbs.
 var root = sync.OnceValues(func() (verb, error) {
 	v, err := helpOf(nil)
 	for _, name := range unlisted {
@@ -153,13 +154,13 @@ func helpOf(words []string) (verb, error) {
 }
 
 var (
-	// A line of the help about a verb or a flag has two spaces, the name, and at least two
-	// spaces or a line end before the description.
+	// A help line for a verb or a flag consists of two spaces, the name, at least two
+	// spaces or the end of the line, and the description.
 	entry  = regexp.MustCompile(`^  ([a-z]+|-.*?)(?:  +(\S.*))?\n$`)
 	dashed = regexp.MustCompile(`--?[a-z][a-z-]*\b`)
 )
 
-// all returns v and every verb below it.
+// all returns v and, recursively, the verbs below it.
 func (v verb) all() []verb {
 	list := []verb{v}
 	for _, sub := range v.subs {
@@ -180,7 +181,8 @@ func verbs(t *testing.T) verb {
 	return v
 }
 
-// fill puts text between the marks of that name in a page, or checks that it is there.
+// fill writes text between the marks with that name in a page, or checks that it is
+// already there.
 func fill(t *testing.T, page, name, text string) {
 	t.Helper()
 	const end = "<!-- end -->\n"
@@ -203,8 +205,8 @@ func fill(t *testing.T, page, name, text string) {
 	}
 }
 
-// find returns the longest verb with which the words begin, or an error if the first
-// word is not a verb.
+// find returns the longest verb that the words begin with, or an error if the first word
+// is not a verb.
 func (v verb) find(words []string) (verb, error) {
 	for _, sub := range v.subs {
 		if len(words) > 0 && sub.words[len(sub.words)-1] == words[0] {

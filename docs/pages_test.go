@@ -19,7 +19,7 @@ var (
 	inline  = regexp.MustCompile("`([^`\n]+)`")
 )
 
-// anchors returns the names for links to the headings of a page, as GitHub makes them.
+// anchors returns the link anchors of a page's headings, as GitHub generates them.
 func anchors(text string) []string {
 	var all []string
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
@@ -61,7 +61,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// The README links to every page of this folder.
+// The README must link to every page in this folder.
 func TestReadmeLinksToEveryPage(t *testing.T) {
 	readme := read(t, "../README.md")
 	names, err := filepath.Glob("*.md")
@@ -75,7 +75,7 @@ func TestReadmeLinksToEveryPage(t *testing.T) {
 	}
 }
 
-// code returns the commands that a page shows, one per line.
+// code returns the lines of the code blocks on a page, and its inline code.
 func code(text string) []string {
 	var lines []string
 	for _, m := range fenced.FindAllStringSubmatch(text, -1) {
@@ -99,7 +99,7 @@ var (
 // Every command on a page must exist: the verb, and each flag.
 func TestVerbsAndFlagsExist(t *testing.T) {
 	top := verbs(t)
-	hidden := []string{"hook", "help", "sned"} // the last is a typing mistake on a page
+	hidden := []string{"hook", "help", "sned"} // the last is a deliberate typing mistake on a page
 	used := map[string]bool{}
 	const skill = "../internal/provision/skill.md" // the file that init --skill writes
 	for _, page := range append(pages(t), skill) {
@@ -139,15 +139,15 @@ func TestVerbsAndFlagsExist(t *testing.T) {
 
 var keyed = regexp.MustCompile(`^([a-z_]+):( .*)?$`)
 
-// envelope contains the keys of a message file and of a receipt, which look like those of
-// the configuration.
+// envelope contains the keys of a message file and of a receipt, which look like
+// configuration keys.
 var envelope = []string{
 	"v", "id", "from", "to", "cc", "type", "priority", "subject", "thread", "reply_to", "trace", "key", "turn", "topic", "offer", "hops", "path",
 	"created", "expires", "attachments", "proof", "via", "proven", "outcome", "denied", "answer", "text",
 	"try", "duplicate", // fields of the program's output
 }
 
-// Every key of the configuration that a page names exists.
+// Every configuration key that a page names must exist.
 func TestKeysExist(t *testing.T) {
 	known := append(slices.Clone(envelope), "defaults", "agents", "policy", "irc", "supervisor", "log", "audit", "retention", "matcher", "swarm", "coder", "reviewer", "private")
 	known = append(known, config.Later()...)
@@ -164,7 +164,7 @@ func TestKeysExist(t *testing.T) {
 	}
 }
 
-// Every configuration that a page shows can be loaded.
+// Every configuration that a page shows must load without errors.
 func TestYAMLBlocksLoad(t *testing.T) {
 	checked := 0
 	for _, page := range pages(t) {
@@ -183,7 +183,7 @@ func TestYAMLBlocksLoad(t *testing.T) {
 	}
 }
 
-// The pages use no words of advertising, and none of the other unwanted words.
+// The pages must not use marketing words or other unwanted words.
 func TestWords(t *testing.T) {
 	bad := regexp.MustCompile(`(?i)\b(DLQ|blazing|seamless(ly)?|effortless(ly)?|simply|leverage|robust|powerful|whitelist|blacklist)\b`)
 	for _, page := range pages(t) {

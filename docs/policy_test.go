@@ -8,8 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// The page about the policy has a line for each rule, in the order in which the rules are
-// evaluated.
+// The policy page must list the rules in the order in which they are evaluated.
 func TestPolicyPage(t *testing.T) {
 	page := read(t, "policy.md")
 	var told []policy.Rule

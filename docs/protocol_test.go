@@ -27,7 +27,7 @@ func started(t *testing.T) *console {
 	return c
 }
 
-// A program that is written from the page about the protocol can talk to the daemon.
+// A program that follows the protocol page can talk to the daemon.
 func TestProtocolAsThePageSays(t *testing.T) {
 	c := started(t)
 	real, err := filepath.EvalSymlinks(c.dir)
@@ -122,7 +122,7 @@ func TestProtocolAsThePageSays(t *testing.T) {
 	}
 }
 
-// A program that is written from the page about messages can sign a message with a key.
+// A program that follows the page about the message format can sign a message with a key.
 func TestProofAsThePageSays(t *testing.T) {
 	c := started(t)
 	var token string
@@ -162,7 +162,7 @@ func TestProofAsThePageSays(t *testing.T) {
 	if receipt := read(t, receipts[0]); !strings.Contains(receipt, "\nproven: true\n") || !strings.Contains(receipt, "\nvia: mailbox\n") {
 		t.Errorf("the receipt says\n%s", receipt)
 	}
-	// claude-swarm recognizes the key when a second message has it.
+	// claude-swarm recognizes the key when a second message uses it.
 	out, err := c.run(t.Context(), "claude-swarm send reviewer 'Is there one?' --key greeting")
 	if err != nil || !strings.Contains(out, "duplicate of "+id) {
 		t.Errorf("a second message with the key: %v\n%s", err, out)

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The pages where a reader looks for the range of supported versions state that range.
+// The pages where readers look for the supported versions must name the supported range.
 func TestPagesNameTheRange(t *testing.T) {
 	for _, page := range []string{"../README.md", "quickstart.md", "troubleshooting.md", "compatibility.md"} {
 		if !strings.Contains(read(t, page), claude.Supported) {
@@ -20,7 +20,7 @@ func TestPagesNameTheRange(t *testing.T) {
 
 var versionRange = regexp.MustCompile(`\b\d+\.\d+\.\d+ to \d+\.\d+\.\d+\b`)
 
-// No page states another range.
+// No page may name a different range.
 func TestNoPageNamesAnotherRange(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 var shellBlock = regexp.MustCompile("(?ms)^```(?:sh)?\n(.*?)^```$")
 
-// The commands on the pages about topics and attached sessions work in a new project with a
-// daemon, line by line. The test does not start a session; it checks that the plugin
+// The commands on the pages about topics and attached sessions must work, line by line, in
+// a new project with a daemon. The test does not start a session; it checks that the plugin
 // exists.
 func TestWhatPagesTellToType(t *testing.T) {
 	if testing.Short() {

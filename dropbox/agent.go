@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// reserved lists names that no agent may have, because a store or its users need them.
-// lead, swarm and [Hooks] are mailboxes. The names that [Bridges] returns are reserved,
-// too. Every agent may write to lead.
+// reserved lists the names that no agent can have because a store or its users need them.
+// lead, swarm and [Hooks] are mailboxes. The names that [Bridges] returns are also
+// reserved. Every agent may write to lead.
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
@@ -21,22 +21,22 @@ const Hooks = "hooks"
 
 // Lead is the mailbox of the person or agent that leads the others. Swarm is the sender
 // of the daemon's own messages; its mailbox receives people's answers to the daemon's
-// questions. All means every agent except the sender.
+// questions. All addresses every agent except the sender.
 const (
 	Lead  = "lead"
 	Swarm = "swarm"
 	All   = "all"
 )
 
-// bridges are the names of the bridges' mailboxes. A bridge carries mail between the
+// bridges lists the names of the bridges' mailboxes. A bridge carries mail between the
 // mailboxes and people on another network.
 var bridges = []string{"irc"}
 
-// Bridges returns the names of the bridges. Each is the name of a mailbox, and also the
-// sender's name in messages from people on that network.
+// Bridges returns the names of the bridges. Each name identifies both a mailbox and the
+// sender of messages from people on that network.
 func Bridges() []string { return slices.Clone(bridges) }
 
-// IsBridge reports whether a name is the name of a bridge.
+// IsBridge reports whether a name belongs to a bridge.
 func IsBridge(name string) bool { return slices.Contains(bridges, name) }
 
 // alsoLead lists other names for Lead.
@@ -45,8 +45,8 @@ var alsoLead = []string{"human", "operator", "supervisor"}
 // maxAgentName is the maximum length of an agent's name, in bytes.
 const maxAgentName = 32
 
-// CheckAgent checks the name of an agent: [a-z0-9][a-z0-9_-]{0,31} and not reserved. The
-// error is a [*NameError].
+// CheckAgent checks that an agent's name matches [a-z0-9][a-z0-9_-]{0,31} and is not
+// reserved. The error is a [*NameError].
 func CheckAgent(name string) error {
 	if reason := badShape(name); reason != "" {
 		return &NameError{Name: name, Reason: reason}
@@ -60,9 +60,9 @@ func CheckAgent(name string) error {
 // Reserved reports whether a name is reserved for the store itself or for its users.
 func Reserved(name string) bool { return slices.Contains(reserved, name) || IsBridge(name) }
 
-// IsLead reports whether a name means the lead: it is lead itself, or a word that other
-// programs use for the person who leads. No agent can have these names, and only lead has
-// a mailbox.
+// IsLead reports whether a name refers to the lead. The name is either lead or one that
+// other programs use for the person in charge. No agent can have these names, and only
+// lead has a mailbox.
 func IsLead(name string) bool { return name == Lead || slices.Contains(alsoLead, name) }
 
 // CheckMailbox checks the name of a mailbox: an agent's name, lead, swarm, [Hooks] or a bridge.
@@ -91,9 +91,8 @@ func badShape(name string) string {
 	return ""
 }
 
-// Nearest picks from known the names that a person who typed name may have meant: at most
-// 3, nearest first, and only similar ones. Names that begin with name come before names
-// with a similar spelling.
+// Nearest returns at most 3 names from known that are similar to the typed name, nearest
+// first. Names that begin with name come before names with a similar spelling.
 func Nearest(name string, known []string) []string {
 	type guess struct {
 		name string
@@ -117,7 +116,7 @@ func Nearest(name string, known []string) []string {
 		if far <= max(1, min(len(k), len(typed))/3) || begins {
 			how := 1
 			if begins {
-				how = 0 // no typed letter is wrong
+				how = 0 // all typed letters match
 			}
 			guesses = append(guesses, guess{k, far, how})
 		}

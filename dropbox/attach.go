@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 )
 
-// Attach puts a file into the store, durably, as attach/<sha256>/NAME, and returns its
-// description for a message. The same content under the same name is stored only once.
-// NAME is name without its folders and its leading dots and hyphens, cut to 100 bytes. It
-// has "_" in place of control characters, and of ASCII characters other than letters,
-// digits, spaces and "._-+". If the file is larger than MaxAttachment, the error is a
-// [*TooLargeError], and the store keeps no file.
+// Attach durably stores a file as attach/<sha256>/NAME and returns its description for a
+// message. The same content under the same name is stored only once. NAME is name without
+// its folders and its leading dots and hyphens, cut to 100 bytes. In NAME, "_" replaces
+// control characters, and ASCII characters other than letters, digits, spaces and "._-+".
+// If the file is larger than MaxAttachment, the error is a [*TooLargeError], and the file
+// is not stored.
 func (s *Store) Attach(name string, r io.Reader) (Attachment, error) {
 	a, err := s.attach(name, r)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	if n := int64(len(data)); n > limit {
 		if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
 			if info, err := f.Stat(); err == nil {
-				n = max(n, info.Size()) // the whole size, not only the part that was read
+				n = max(n, info.Size()) // the size of the whole file, not only of the part that was read
 			}
 		}
 		return Attachment{}, &TooLargeError{What: "attachment", Size: n, Max: limit}
@@ -51,7 +51,7 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	}
 	if there, err := s.disk.exists(attachDir); err != nil {
 		return Attachment{}, err
-	} else if !there { // a program deleted it
+	} else if !there { // another program deleted it
 		if err := errors.Join(s.disk.mkdir(attachDir), s.disk.syncDir(".")); err != nil {
 			return Attachment{}, err
 		}
@@ -78,9 +78,9 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	return a, s.disk.syncDir(folder)
 }
 
-// OpenAttachment opens an attachment for reading; the caller closes it. OpenAttachment
-// checks the size but not the content. The error is [ErrInvalid] when [Store.Attach]
-// cannot have returned a, or when the file has another size.
+// OpenAttachment opens an attachment for reading; the caller closes it. It checks the
+// size but not the content. The error is [ErrInvalid] if a cannot come from
+// [Store.Attach], or if the file has a different size.
 func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 	if err := a.check(); err != nil {
 		return nil, fmt.Errorf("open attachment: %w", err)

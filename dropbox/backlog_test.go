@@ -13,13 +13,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// backlog writes n messages into new/ of a mailbox as files, in an order that differs
-// from the order of their names. It returns the names, sorted.
+// backlog writes n message files into new/ of a mailbox, but not in the order of their
+// names. It returns the names, sorted.
 func backlog(t testing.TB, s *dropbox.Store, agent string, n int) []string {
 	t.Helper()
 	names := make([]string, n)
 	for i := range names {
-		at := time.Date(2026, 1, 1, 0, 0, (i*7919)%n, 0, time.UTC) // 7919 is prime: each second occurs once
+		at := time.Date(2026, 1, 1, 0, 0, (i*7919)%n, 0, time.UTC) // 7919 is prime, so each second occurs once
 		e := dropbox.Entry{Priority: dropbox.Priority(i%3 - 1), Created: at, ID: dropbox.NewID()}
 		names[i] = e.FileName()
 		data := fmt.Sprintf("---\nid: %s\nfrom: lead\n---\nmessage\n", e.ID)
@@ -31,8 +31,8 @@ func backlog(t testing.TB, s *dropbox.Store, agent string, n int) []string {
 	return names
 }
 
-// A hundred thousand messages in one mailbox are listed in the order of their names, in
-// bounded memory. The mailbox is then full, and has room again after claims.
+// A mailbox with 100,000 messages is listed in the order of their names, using bounded
+// memory. The mailbox is then full, and has room again after claims.
 func TestHundredThousandWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -68,7 +68,7 @@ func TestHundredThousandWait(t *testing.T) {
 	if err := second(s.Deliver("coder", text("one more"))); !errors.Is(err, dropbox.ErrFull) {
 		t.Errorf("Deliver to a mailbox with %d messages = %v, want ErrFull", n, err)
 	}
-	// The listed messages are handled without another listing.
+	// The listed messages are handled without listing the mailbox again.
 	for _, e := range entries[:1000] {
 		c := claim(t, b, e)
 		if c.Bad != nil || c.ID != e.ID {

@@ -119,8 +119,8 @@ func (b *batch) finishKnown(o *outgoing) error {
 	return nil
 }
 
-// A batch delivers messages together. It does each step for all messages before the next
-// step, so that all of them wait for the disk together:
+// A batch delivers messages together. It performs each step for all messages before the
+// next step, so that they share each wait for the disk:
 //
 //	write all in tmp/ -> sync them -> link those with a key to keys/ -> sync keys/
 //	-> move all to new/, in order -> sync new/
@@ -173,7 +173,7 @@ func (b *batch) foldersOf(to string) (*boxFolders, error) {
 	if i := slices.IndexFunc(b.boxes, func(box *boxFolders) bool { return box.name == to }); i >= 0 {
 		return b.boxes[i], nil
 	}
-	// Without work/ the other folders may not be durable yet: see [makeMailbox].
+	// If work/ is missing, the other folders may not be durable yet: see [makeMailbox].
 	if there, err := b.disk.exists(to + "/" + workFolder); err != nil {
 		return nil, err
 	} else if !there {
@@ -258,7 +258,7 @@ func (b *batch) openKeys(box *boxFolders) (err error) {
 	return err
 }
 
-// move makes the messages visible, in their order.
+// move makes the messages visible in order.
 func (b *batch) move() {
 	for _, o := range b.mail {
 		err := b.disk.moveAt(o.folders.tmp.sibling(o.Name), nameIn(o.folders.fresh, o.Name), o.scratch(), o.path())

@@ -20,8 +20,8 @@ func drafts(to string, messages ...*dropbox.Message) []dropbox.Draft {
 	return list
 }
 
-// A batch of any size arrives complete and in order. Each message arrives as if it were
-// delivered singly.
+// A batch of any size arrives complete and in order. Each message arrives as if it had
+// been delivered individually.
 func TestDeliverBatch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

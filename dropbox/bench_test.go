@@ -14,13 +14,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The floor sub-benchmarks take the same steps on disk without the package. Compare
+// The floor sub-benchmarks perform the same disk operations without the package. Compare
 // `floor/…` with `ours/…` from the same run, not from different runs.
 
 const kilobyte = 1024
 
-// settle waits until the disk is idle, so that one variant does not pay for the writes of
-// another.
+// settle waits until the disk is idle, so that the writes of one variant do not slow down
+// the next.
 func settle(b *testing.B) {
 	b.Helper()
 	syscall.Sync()
@@ -68,8 +68,8 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// benchStore makes a store that `go test -artifacts` keeps: deleting it at once would
-// slow down the next variant.
+// benchStore makes a store that `go test -artifacts` keeps, because deleting it
+// immediately would slow down the next variant.
 func benchStore(b *testing.B, o dropbox.Options, mailboxes ...string) *dropbox.Store {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID(), ".dead-drop")
@@ -165,8 +165,7 @@ func inParallel(b *testing.B, writers int, f func() error) {
 	})
 }
 
-// BenchmarkTake measures a claim: new/ to cur/, durably, including the read of the
-// message.
+// BenchmarkTake measures a claim: new/ to cur/, durably, including reading the message.
 func BenchmarkTake(b *testing.B) {
 	const round = 2000
 	body := bytes.Repeat([]byte("0123456789abcde\n"), kilobyte/16)
@@ -183,7 +182,7 @@ func BenchmarkTake(b *testing.B) {
 		settle(b)
 		i := 0
 		for b.Loop() {
-			if i == round { // all are claimed: put them back with the timer stopped
+			if i == round { // all messages are claimed, so put them back while the timer is stopped
 				b.StopTimer()
 				for _, name := range names {
 					must(b, os.Rename(filepath.Join(dir, "cur", name), filepath.Join(dir, "new", name)))
@@ -240,7 +239,7 @@ func fill(b testing.TB, s *dropbox.Store, agent string, n int) {
 	}
 }
 
-// BenchmarkList lists 10,000 waiting messages; the floor only reads their names.
+// BenchmarkList lists 10,000 waiting messages; its floor variant only reads their names.
 func BenchmarkList(b *testing.B) {
 	const backlog = 10_000
 	s := benchStore(b, dropbox.Options{MaxWaiting: 2 * backlog}, "coder")

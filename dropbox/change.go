@@ -34,9 +34,9 @@ func (d *disk) mkdir(name string) error {
 	return pathError("mkdir", name, err)
 }
 
-// clearWay renames a file, such as a symlink, that is in place of a folder. The new name
-// is to, a hyphen and an id. In a mailbox the renamed file counts as a drop, so it is
-// reported.
+// clearWay renames a file, such as a symlink, that occupies the name of a folder. The new
+// name consists of to, a hyphen and an id. In a mailbox the renamed file counts as a
+// drop, so it is reported.
 func (d *disk) clearWay(folder, to string) error {
 	st, err := d.stat(folder)
 	if err != nil || kindOf(st.Mode) == KindFolder {
@@ -45,8 +45,8 @@ func (d *disk) clearWay(folder, to string) error {
 	return ignoreMissing(d.move(folder, to+"-"+NewID()))
 }
 
-// write makes a new file that contains data. The bytes are durable, but the name is not.
-// After an error it removes the file.
+// write makes a new file that contains data. The content is durable, but the name is not.
+// If an error occurs, write removes the file.
 func (d *disk) write(name string, data []byte) error {
 	sp, err := d.nameAt(name)
 	if err != nil {
@@ -71,8 +71,8 @@ func (d *disk) writeAt(sp nameAt, name string, data []byte) error {
 	return err
 }
 
-// fillAt makes a new file that contains data. The bytes are not durable yet. The caller
-// closes the file. After an error fillAt closes and removes it.
+// fillAt makes a new file that contains data. The content is not durable yet. The caller
+// closes the file. If an error occurs, fillAt closes and removes it.
 func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 	if err := d.ask(OpCreate, name, ""); err != nil {
 		return nil, err
@@ -101,8 +101,9 @@ func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 // and 32 at a time 16,400.
 const syncers = 8
 
-// syncFiles makes the bytes of several files durable, several at a time, and closes them.
-// It returns one error per file, in order; the error for a nil file is nil.
+// syncFiles makes the contents of several files durable, syncing several at a time, and
+// closes the files. It returns one error per file, in order; the error for a nil file is
+// nil.
 func (d *disk) syncFiles(files []*os.File) []error {
 	errs := make([]error, len(files))
 	for i, f := range files {
@@ -132,7 +133,7 @@ func (d *disk) syncFiles(files []*os.File) []error {
 }
 
 // move renames a file. It never replaces another file: if to exists, the error is
-// fs.ErrExist. When several callers move the same file, one succeeds and the others get
+// fs.ErrExist. If several callers move the same file, one succeeds and the others get
 // fs.ErrNotExist.
 func (d *disk) move(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.moveAt(from, into, name, to) })
@@ -165,10 +166,10 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	if !unsupported(err) {
 		return err
 	}
-	// The kernel is old, or this is a network file system. Making a link and then
-	// removing the old name would not replace a file either. But two callers could both
-	// make the link, with a claim in between, and the message would exist twice. A check
-	// before the rename is the smaller risk, because names contain 50 random bits.
+	// Either the kernel is old or this is a network file system. Making a link and then
+	// removing the old name would not replace a file either. But if two callers both made
+	// the link, with a claim in between, the message would exist twice. Checking before
+	// the rename is less risky, because names contain 50 random bits.
 	var st unix.Stat_t
 	if unix.Fstatat(into.dirfd, into.base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		// If from is missing, return that error: another caller may have moved it to the
@@ -182,7 +183,7 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	return d.replaceAt(from, into, name, to)
 }
 
-// replace renames a file. An existing file with the new name is replaced.
+// replace renames a file. It replaces an existing file with the new name.
 func (d *disk) replace(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.replaceAt(from, into, name, to) })
 }
@@ -276,7 +277,8 @@ func (d *disk) linkAt(from, into nameAt, name, to string, data []byte) error {
 	return errors.Join(err, d.removeAt(copied, scratch))
 }
 
-// unsupported reports whether an error means that this disk does not support the call.
+// unsupported reports whether an error means that the file system does not support the
+// call.
 func unsupported(err error) bool {
 	if err == nil {
 		return false
@@ -326,7 +328,7 @@ func (d *disk) removeTree(name string) error {
 	return d.root.RemoveAll(name)
 }
 
-// syncFolder makes the names in an open folder durable.
+// syncFolder makes the changes of names in an open folder durable.
 func (d *disk) syncFolder(f *os.File) error {
 	if err := d.ask(OpSyncDir, f.Name(), ""); err != nil {
 		return err
@@ -344,9 +346,9 @@ func (d *disk) syncDir(name string) error {
 	return d.syncFolder(f)
 }
 
-// syncLeft makes the removal of names from these folders durable. A disk may record a
-// removal separately from the new name, so callers first make the new name durable. A
-// deleted folder needs no sync.
+// syncLeft makes removals of names from the given folders durable. A file system may
+// record the removal separately from the new name, so callers make the new name durable
+// first. A folder that has been deleted needs no sync.
 func (d *disk) syncLeft(names ...string) error {
 	for _, name := range names {
 		if err := ignoreMissing(d.syncDir(name)); err != nil {
@@ -356,9 +358,9 @@ func (d *disk) syncLeft(names ...string) error {
 	return nil
 }
 
-// put durably writes a small file with that name. It first writes the file as scratch, in
-// the same file system, and then renames it. If a file with that name already exists, put
-// keeps it, which is not an error.
+// put durably writes a small file with the given name. It writes the data to the file
+// scratch in the same file system, and then renames that file. If a file with the name
+// already exists, put keeps it and returns no error.
 func (d *disk) put(scratch, name string, data []byte) error {
 	if there, err := d.exists(name); there || err != nil {
 		return errors.Join(err, d.syncDir(path.Dir(name)))

@@ -8,24 +8,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Claim is a message that was claimed for a turn. It stays in cur/ until it is settled,
-// for example by Commit and Finish, by PutBack or by GiveUp.
+// A Claim is a message that has been claimed for a turn. It stays in cur/ until it is
+// settled, for example by Commit and Finish, by PutBack or by GiveUp.
 type Claim struct {
-	Entry            // its name and counts in cur/
+	Entry            // the message's name and counts in cur/
 	Message *Message // nil when Bad is set
 
-	// Bad says why the file is not a message, for example because it is broken, too
-	// large, a symlink or a folder. The file is claimed anyway, and the caller gives it
-	// up. Bad is an [ErrInvalid] or an [ErrTooLarge].
+	// Bad is the reason why the file is not a valid message: for example, it is broken,
+	// too large, a symlink or a folder. The file is claimed anyway, and the caller must
+	// give it up. Bad is an [ErrInvalid] or an [ErrTooLarge].
 	Bad error
 }
 
-// Claim claims a waiting message: it adds one to Begun, and renames the file from new/ to
+// Claim claims a waiting message: it increments Begun and moves the file from new/ to
 // cur/. The rename is durable when Claim returns, so every attempt counts, even if the
 // message crashes the machine each time. The error is [ErrGone] when another caller
 // claimed the message, and [ErrHalted] while HALT exists. After any other error the
-// message waits as before, unless the disk refused to move it back: then it is in cur/,
-// as after a crash.
+// message is still waiting, unless the disk refused to move it back. In that case it is
+// in cur/, as after a crash.
 //
 // Claim opens and reads the file before it renames it.
 func (b *Mailbox) Claim(e Entry) (*Claim, error) {
@@ -54,14 +54,13 @@ func (b *Mailbox) Take(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// SyncClaims makes durable the claims that earlier calls of [Mailbox.Take] made in this
-// mailbox.
+// SyncClaims makes all earlier claims by [Mailbox.Take] in this mailbox durable.
 func (b *Mailbox) SyncClaims() error {
 	return b.wrap("make the claim durable", b.disk.syncDir(b.dir(curFolder)))
 }
 
-// claim reads the message and renames its file. It returns ErrGone when another caller took
-// the message.
+// claim reads the message and renames its file. It returns ErrGone if another caller
+// claimed the message.
 func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	if b.store.Halted() {
 		return nil, ErrHalted
@@ -75,7 +74,7 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	c.Name = c.FileName()
 	to := b.at(curFolder, c.Name)
 	err := b.disk.move(from, to)
-	if errors.Is(err, fs.ErrNotExist) { // is the message missing, or the folder cur/?
+	if errors.Is(err, fs.ErrNotExist) { // which is missing: the message or the folder cur/?
 		if there, statErr := b.disk.exists(from); !there {
 			return nil, errors.Join(ErrGone, statErr)
 		}
@@ -90,16 +89,16 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// read sets c.Message, or c.Bad when the file is not a message and will never be one. The
-// error is [ErrGone] when the file is missing. Any other error is a failure of the disk
-// or of this process: it is temporary, and the message may still be good.
+// read sets c.Message, or sets c.Bad if the file is not a message and will never be one.
+// The error is [ErrGone] when the file is missing. Any other error is a temporary failure
+// of the disk or of this process, and the message may still be valid.
 func (b *Mailbox) read(c *Claim, path string) error {
 	f, err := b.disk.openRead(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrGone
 	case isOdd(err):
-		// The cause may be a folder on the path instead of the file.
+		// The error may concern a folder on the path rather than the file itself.
 		folder, _ := strings.CutSuffix(path, "/"+c.Name)
 		if err := b.disk.isFolder(folder); err != nil {
 			return err
@@ -125,14 +124,14 @@ func (b *Mailbox) read(c *Claim, path string) error {
 	return err
 }
 
-// works reports whether the disk accepts a small file.
+// works reports whether a small file can be written to the disk.
 func (b *Mailbox) works() bool {
 	scratch := b.at(tmpFolder, "trial-"+NewID())
 	return b.disk.write(scratch, []byte("Does this disk work?\n")) == nil && b.disk.remove(scratch) == nil
 }
 
-// Open reads a message in cur/ again after a crash. The error is [ErrGone] when the
-// message is missing.
+// Open rereads a message in cur/ after a crash. The error is [ErrGone] when the message
+// is missing.
 func (b *Mailbox) Open(e Entry) (*Claim, error) {
 	c := &Claim{Entry: e}
 	if err := b.read(c, b.at(curFolder, e.Name)); err != nil {
@@ -141,10 +140,10 @@ func (b *Mailbox) Open(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// PutBack makes a claimed message wait again, durably, after a crash, a stop or a failed
-// turn. If failed is set, PutBack counts the turn as failed. The message keeps its place
-// in the order. PutBack returns the entry with its new name. The error is [ErrGone] when
-// the message is neither in cur/ nor already put back.
+// PutBack durably returns a claimed message to the waiting messages after a crash, a stop
+// or a failed turn. If failed is set, PutBack counts the turn as failed. The message
+// keeps its position in the queue. PutBack returns the entry with its new name. The error
+// is [ErrGone] when the message is neither in cur/ nor already put back.
 func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	back := e
 	if failed {
@@ -154,7 +153,8 @@ func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	return back, b.wrap("put back "+e.ID, err)
 }
 
-// Release is PutBack for a turn that never began: it undoes the count of the claim.
+// Release is PutBack for a turn that never began, so it also undoes the increment of
+// Begun.
 func (b *Mailbox) Release(e Entry) (Entry, error) {
 	back := e
 	back.Begun = max(0, e.Begun-1)
@@ -166,12 +166,12 @@ func (b *Mailbox) putBack(e, back Entry) (Entry, error) {
 	back.Name = back.FileName()
 	from, to := b.at(curFolder, e.Name), b.at(newFolder, back.Name)
 	err := b.disk.move(from, to)
-	if errors.Is(err, fs.ErrNotExist) { // is the message missing, or the folder new/?
+	if errors.Is(err, fs.ErrNotExist) { // which is missing: the message or the folder new/?
 		claimed, statErr := b.disk.exists(from)
 		if statErr != nil {
 			return Entry{}, statErr
 		}
-		if !claimed { // an earlier PutBack may have moved it, but failed before the sync
+		if !claimed { // an earlier PutBack may have moved it but failed before the sync
 			var back bool
 			if back, err = b.disk.exists(to); err == nil && !back {
 				err = ErrGone

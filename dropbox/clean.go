@@ -12,10 +12,10 @@ import (
 // maxScratch is the age at which a file in tmp/ counts as left behind by a crash.
 const maxScratch = time.Hour
 
-// Clean removes the files in tmp/ that are at least an hour old, which crashes left behind,
-// and keys older than 7 days. A message that did not reach new/ was never accepted, so Clean
-// removes it with its key. Repeating Clean is harmless. It returns the number of files that
-// it removed.
+// Clean removes files that crashes left behind in tmp/ at least an hour ago, and keys older
+// than 7 days. A message that did not reach new/ was never accepted, so Clean removes it
+// together with its key. Repeating Clean is harmless. It returns the number of files that it
+// removed.
 func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
 	n, err := cleaner{b}.tmp(now)
 	if err == nil {
@@ -38,7 +38,7 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 		path := c.box.at(tmpFolder, name)
 		st, err := c.box.disk.stat(path)
 		if err != nil || now.Sub(modTime(&st)) < maxScratch || kindOf(st.Mode) == KindFolder {
-			continue // gone, too new, or not a file of the store
+			continue // missing, too new, or not a file of the store
 		}
 		if _, ok := parseName(name); ok && kindOf(st.Mode) == KindFile {
 			// Rename it first: a sender with that key may be about to complete the
@@ -73,7 +73,7 @@ func (c cleaner) dropKey(path string) error {
 	}
 	m, err := Parse(data)
 	if err != nil || m.Key == "" {
-		return nil // incomplete, or without a key: it never had a key file
+		return nil // the message is incomplete or has no key, so it never had a key file
 	}
 	if there, err := c.box.store.keys().has(c.box.name, m.entry()); there || err != nil {
 		return err // the file is a second name of a delivered message
@@ -118,9 +118,9 @@ func (c cleaner) keys(now time.Time) (removed int, err error) {
 	return removed, nil
 }
 
-// Clean removes files that crashes left behind outside the mailboxes: files that are at
-// least an hour old and were never finished. Repeating Clean is harmless. It returns the
-// number of files that it removed.
+// Clean removes unfinished files that crashes left behind outside the mailboxes at least
+// an hour ago. Repeating Clean is harmless. It returns the number of files that it
+// removed.
 func (s *Store) Clean(now time.Time) (removed int, err error) {
 	if removed, err = s.clean(now); err != nil {
 		return removed, fmt.Errorf("clean: %w", err)

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A key is remembered for a week, even if the clock is set forward or back in the
-// meantime.
+// A key is remembered for a week even if the clock is set forward or back during that
+// week.
 func TestAKeyIsKnownByAnotherClock(t *testing.T) {
 	now := time.Now()
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The test binary is also the program that is killed.
+// The test binary also serves as the program that is killed.
 func TestMain(m *testing.M) {
 	if os.Getenv("DROPBOX_HELPER") == "" {
 		os.Exit(m.Run())
@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// programs are the programs that the test binary can run as, besides those in lives.
+// programs lists the programs, in addition to those in lives, that the test binary can
+// run as.
 var programs = map[string]func(dir string, args []string) error{
 	"deliver": func(dir string, args []string) error {
 		s, err := dropbox.Open(dir, dropbox.Options{})
@@ -54,7 +55,7 @@ func helperMain(verb, dir string, args []string) error {
 	if run := programs[verb]; run != nil {
 		return run(dir, args)
 	}
-	// A life is a program that is killed before its n-th step.
+	// A life is a program that the test kills before its n-th step.
 	n, err := strconv.Atoi(args[0])
 	if err != nil {
 		return err
@@ -71,14 +72,14 @@ func helperMain(verb, dir string, args []string) error {
 	return lives[verb](s)
 }
 
-// lives are the sequences of calls that the helper process makes on a mailbox "coder"
-// with at most one message.
+// lives contains the sequences of calls that the helper process makes on the mailbox
+// "coder", which contains at most one message.
 var lives = map[string]func(*dropbox.Store) error{
 	"send": func(s *dropbox.Store) error {
 		_, err := s.Deliver("coder", keyed("k"))
 		return err
 	},
-	"work": func(s *dropbox.Store) error { // the steps of a daemon, the same after a crash
+	"work": func(s *dropbox.Store) error { // the steps of a daemon, which are the same after a crash
 		b, err := s.Mailbox("coder")
 		if err != nil {
 			return err
@@ -122,7 +123,7 @@ var lives = map[string]func(*dropbox.Store) error{
 	},
 }
 
-// work takes a daemon's steps: it completes what a crash left unfinished, and puts
+// work acts like a daemon: it completes operations that a crash interrupted, and puts
 // claimed messages back. Then it claims, commits and finishes the waiting messages.
 func work(b *dropbox.Mailbox) error {
 	committed, err := b.Receipts()
@@ -174,9 +175,9 @@ func putAllBack(b *dropbox.Mailbox) error {
 	return nil
 }
 
-// Each life is killed with SIGKILL before each of its steps. A second process runs it again
-// and is killed before its third step, and then the test itself completes it. No message is
-// lost or duplicated.
+// Each life is killed with SIGKILL before each of its steps. A second process runs the life
+// again and is killed before its third step; the test itself then completes the life. No
+// message is lost or duplicated.
 func TestKilledBetweenTheSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -184,7 +185,7 @@ func TestKilledBetweenTheSteps(t *testing.T) {
 	for verb, test := range map[string]struct {
 		prepare func(*testing.T, *dropbox.Store)
 		state   dropbox.State
-		beside  string // the suffix of the file beside the message at the end
+		beside  string // the suffix of the file that is beside the message at the end
 	}{
 		"send":    {nil, dropbox.Waiting, ""},
 		"work":    {func(t *testing.T, s *dropbox.Store) { deliver(t, s, "coder", text("x")) }, dropbox.Done, ".receipt.yaml"},
@@ -203,7 +204,7 @@ func TestKilledBetweenTheSteps(t *testing.T) {
 					t.Fatalf("only %d steps", n-1)
 				}
 				runKilled(t, verb, s.Dir(), 3)
-				for range 2 { // one more time than needed
+				for range 2 { // once more than necessary
 					if err := lives[verb](s); err != nil {
 						t.Fatalf("killed before step %d, then: %v", n, err)
 					}
@@ -313,7 +314,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// Any change on disk can fail, and each failure is reported.
+// Any change to the disk can fail, and each failure is reported.
 func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -14,34 +14,35 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A cutDisk is a file system after some steps, as a power cut may leave it. Everything
-// that was synced is durable. Two things are unknown:
+// A cutDisk models the state in which a power cut after some steps may leave a file
+// system. Everything that was synced is durable. The state of the following is unknown:
 //
-//   - The bytes of a file that was not synced: all, none, a part, or NULs.
-//   - A name in a folder that was not synced: its state now, or at any time since the
-//     last sync of the folder, separately for each name. The disk gives one guarantee: a
-//     rename loses no file. So the old name may remain beside the new one, but it does not
-//     disappear before the new one exists.
+//   - The bytes of a file that was not synced: the file may contain all, none or some of
+//     its bytes, or NULs.
+//   - A name in a folder that was not synced: each name may independently have its current
+//     state or any state since the folder's last sync. The disk gives one guarantee: a
+//     rename never loses the file. The old name may therefore remain beside the new one,
+//     but it does not disappear before the new one exists.
 //
-// This model is strict: it allows everything that POSIX allows, except what a journal, a
-// log or soft updates rule out. A milder model (kindImages) also keeps changes of names in
-// order, as ext4 and xfs do.
+// This model is strict: it allows every state that POSIX allows, except those that a
+// journal, a log or soft updates rule out. A weaker model (kindImages) also preserves the
+// order of name changes, as ext4 and xfs do.
 type cutDisk struct {
 	root *inode
 	last int // index of the newest event
-	sync int // index of the newest event that synced anything
+	sync int // index of the newest event that was a sync
 }
 
 // An inode is a file or a folder.
 type inode struct {
 	names   map[string]*slot // the names in a folder; nil for a file
 	data    []byte
-	written bool // a write of the bytes has begun
+	written bool // writing the content has begun
 	synced  bool
 }
 
-// A slot is a name in a folder, with everything that the name has referred to since the
-// folder was synced.
+// A slot is a name in a folder, with all files and folders that the name has referred to
+// since the folder was last synced.
 type slot struct {
 	past []change // the first is durable
 	from int      // number of older changes that were dropped
@@ -51,8 +52,8 @@ type slot struct {
 type change struct {
 	to   *inode
 	at   int   // index of the event
-	dest *slot // of a rename that removed the name: the new name
-	must int   // how many changes of dest must have happened by then
+	dest *slot // if a rename removed the name, its new name
+	must int   // number of changes to dest that must precede this one
 }
 
 func newFolder() *inode { return &inode{names: make(map[string]*slot)} }
@@ -75,8 +76,8 @@ func (s *slot) set(c change) (n int) {
 	return s.from + len(s.past)
 }
 
-// slotAt finds a name as the running system sees it; it returns nil when the name's folder
-// does not exist.
+// slotAt looks up a name in the current state of the running system; it returns nil if the
+// name's folder does not exist.
 func (d *cutDisk) slotAt(name string) *slot {
 	at := d.root
 	parts := strings.Split(name, "/")
@@ -104,13 +105,14 @@ func (d *cutDisk) folderAt(name string) *inode {
 	return nil
 }
 
-// An event is a step and the bytes that it wrote.
+// An event is a step with the bytes that it wrote.
 type event struct {
 	dropbox.Step
 	data []byte
 }
 
-// apply does to the model what the kernel does in that step, which may be nothing.
+// apply updates the model in the same way as the kernel handles that step, which may be
+// no change.
 func (d *cutDisk) apply(e event) error {
 	d.last++
 	s := d.slotAt(e.Name)
@@ -148,7 +150,7 @@ func (d *cutDisk) apply(e event) error {
 	case dropbox.OpLink, dropbox.OpMove, dropbox.OpReplace:
 		to := d.slotAt(e.To)
 		if to == nil || to.now() == is || to.now() != nil && e.Op != dropbox.OpReplace {
-			return nil // ENOENT, EEXIST, or two names of one file, which rename keeps
+			return nil // the kernel returns ENOENT or EEXIST, or both names refer to one file and rename keeps them
 		}
 		n := to.set(change{to: is, at: d.last})
 		if e.Op != dropbox.OpLink {
@@ -167,15 +169,14 @@ func (d *cutDisk) apply(e event) error {
 	return nil
 }
 
-// An image is one possible state of a cutDisk after a cut: it chooses one answer to each
-// open question.
+// An image is one possible state of a cutDisk after a cut: it chooses one state for each
+// unknown name and file.
 type image struct {
 	chosen map[*slot]int // index into past; the newest change when the slot is missing here
 	data   map[*inode][]byte
 }
 
-// open lists the open questions in a fixed order: the names and the files whose state is
-// not known.
+// open lists the names and files whose state is unknown, in a fixed order.
 func (d *cutDisk) open() (slots []*slot, files []*inode) {
 	seen := make(map[*inode]bool)
 	var visit func(*inode)
@@ -228,8 +229,8 @@ func (f *inode) rests() [][]byte {
 	return [][]byte{f.data, nil, f.data[:len(f.data)/2], make([]byte, len(f.data))}
 }
 
-// kindImages returns the images of a disk that keeps the order of names: the cut comes
-// after any of the events since the last sync.
+// kindImages returns the images of a disk that preserves the order of name changes: the
+// cut can come after any event since the last sync.
 func (d *cutDisk) kindImages() []image {
 	slots, files := d.open()
 	var all []image
@@ -329,8 +330,8 @@ func (d *cutDisk) materialise(dir string, im image) error {
 	return build(d.root, dir)
 }
 
-// files returns the names that the running system sees, each with its bytes, or with the
-// first name of the same file.
+// files returns the names in the current state of the running system, each with its
+// content or with the first name of the same file.
 func (d *cutDisk) files() map[string]string {
 	files, first := make(map[string]string), make(map[*inode]string)
 	var visit func(f *inode, path string)
@@ -353,7 +354,7 @@ func (d *cutDisk) files() map[string]string {
 	return files
 }
 
-// describe describes an image for a report.
+// describe formats an image for a report.
 func (d *cutDisk) describe(im image) string {
 	var b strings.Builder
 	names := make(map[*inode]string)
@@ -387,7 +388,7 @@ func (d *cutDisk) describe(im image) string {
 	return b.String()
 }
 
-// loadDisk reads a folder whose files are all durable.
+// loadDisk loads a folder in which every file is durable.
 func loadDisk(t testing.TB, dir string) *cutDisk {
 	t.Helper()
 	seen := make(map[uint64]*inode)

@@ -18,8 +18,8 @@ type DeadLetters struct{ box *Mailbox }
 func (b *Mailbox) DeadLetters() DeadLetters { return DeadLetters{b} }
 
 // GiveUp moves a message from cur/ or new/ to dead/. Before it moves the message, it
-// writes the reason there, durably. GiveUp may be repeated, and a repetition after a
-// crash completes the move. The first reason is kept.
+// durably writes the reason to dead/. GiveUp can be repeated: repeating it after a crash
+// completes the move. A repetition does not change the reason.
 func (b *Mailbox) GiveUp(e Entry, reason string) error {
 	return b.wrap("give up "+e.ID, b.giveUp(e, reason))
 }
@@ -55,13 +55,13 @@ func (b *Mailbox) giveUp(e Entry, reason string) error {
 	return b.disk.syncLeft(b.dir(curFolder), b.dir(newFolder))
 }
 
-// BeginGiveUp does the first half of GiveUp: it makes the reason durable in dead/ but
+// BeginGiveUp performs the first half of GiveUp: it makes the reason durable in dead/ but
 // does not move the message yet. It returns the time when the reason was written. A
 // repetition after a crash returns the same time; if the message is retried and given up
 // again, the time differs. A caller that delivers a notice to the sender between the two
-// halves can use this time in the notice's key: then the sender gets one notice each time
-// the message is given up. [Mailbox.Reasons] finds the messages for which the second half
-// is missing.
+// halves can use this time in the notice's key, so that the sender gets exactly one
+// notice each time the message is given up. [Mailbox.Reasons] finds the messages for
+// which the second half is missing.
 func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 	err := b.writeReason(e.reasonName(), reason)
 	var st unix.Stat_t
@@ -75,7 +75,7 @@ func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 }
 
 // Reasons returns the messages in cur/ that already have a reason in dead/, in the order
-// of their names. Their GiveUp was interrupted, and a repetition completes it.
+// of their names. Their GiveUp was interrupted; calling it again completes it.
 func (b *Mailbox) Reasons() ([]Entry, error) {
 	entries, _, err := b.list(curFolder)
 	if err != nil {
@@ -109,15 +109,15 @@ func (b *Mailbox) readReason(name string) (string, error) {
 	return strings.TrimRight(string(data), "\n"), b.wrap("read a reason", err)
 }
 
-// cancelReason is the reason that is written for a message that was taken back.
+// cancelReason is the reason that Cancel writes for a message.
 const cancelReason = "cancelled while it waited"
 
-// Cancel takes back a message that is still waiting: it moves the message to dead/ and
-// writes the reason cancelReason. The error is [ErrGone] when the message is no longer
-// waiting.
+// Cancel takes back a message that is still waiting. It moves the message to dead/ and
+// then writes cancelReason as the reason. The error is [ErrGone] when the message is no
+// longer waiting.
 func (b *Mailbox) Cancel(e Entry) error {
-	// Unlike GiveUp, Cancel writes the reason second: a message that a turn claimed at
-	// the last moment must not get a reason.
+	// Unlike GiveUp, Cancel writes the reason after the move, because a message that a
+	// turn claims at the last moment must not get a reason.
 	name := b.at(deadFolder, e.Base()+".md")
 	err := b.disk.move(b.at(newFolder, e.Name), name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,8 +180,8 @@ func (dead DeadLetters) List() ([]DeadLetter, error) {
 }
 
 // Count returns the number of dead letters, not counting messages that were taken back.
-// Status commands call it often, so it opens no letters. It opens only those reasons that
-// have the same length as cancelReason.
+// Status commands call it often, so it does not open the messages. It opens only reasons
+// with the same length as cancelReason.
 func (dead DeadLetters) Count() (int, error) {
 	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
@@ -222,9 +222,9 @@ func isLetter(name string) bool {
 	return !strings.HasSuffix(name, reasonEnd) && !strings.HasPrefix(name, ".")
 }
 
-// Retry moves a dead letter back, and resets its counts to 0. A message waits again, at
-// its old place in the order; a file that was set aside goes to the mailbox's own folder,
-// as a drop. The error is [ErrGone] when the dead letter is no longer in dead/.
+// Retry moves a dead letter back and resets its counts to 0. A message waits again at its
+// old position in the queue; a file that was set aside becomes a drop in the mailbox's
+// own folder. The error is [ErrGone] when the dead letter is no longer in dead/.
 func (dead DeadLetters) Retry(d DeadLetter) error {
 	return dead.box.wrap("retry "+d.Name, dead.retry(d))
 }
@@ -258,8 +258,8 @@ func (dead DeadLetters) retry(d DeadLetter) error {
 	return dead.box.disk.syncLeft(dead.box.dir(deadFolder))
 }
 
-// retryDrop moves a file that was set aside to the mailbox's own folder, unless its name is
-// taken there.
+// retryDrop moves a file that was set aside back to the mailbox's own folder, unless its
+// name is taken there.
 func (dead DeadLetters) retryDrop(d DeadLetter) error {
 	err := dead.box.disk.move(dead.box.at(deadFolder, d.Name), dead.box.name+"/"+d.Original)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -271,8 +271,8 @@ func (dead DeadLetters) retryDrop(d DeadLetter) error {
 	return errors.Join(err, dead.box.disk.syncDir(dead.box.name))
 }
 
-// Purge deletes a dead letter and its reason. Its key is still remembered, so a repeated
-// delivery does not bring it back.
+// Purge deletes a dead letter and its reason. The message's key is still remembered, so a
+// repeated delivery does not recreate the message.
 func (dead DeadLetters) Purge(d DeadLetter) error {
 	return dead.box.wrap("purge "+d.Name, dead.purge(d))
 }
@@ -307,7 +307,7 @@ func (dead DeadLetters) purge(d DeadLetter) error {
 	return dead.box.disk.syncDir(dead.box.dir(deadFolder))
 }
 
-// Has reports whether a message is in dead/ with its reason. If it is, a waiting file
+// Has reports whether a message and its reason are in dead/. If they are, a waiting file
 // with the same name is a copy, because [DeadLetters.Retry] would have moved the message
 // itself.
 func (dead DeadLetters) Has(e Entry) (bool, error) {
@@ -318,8 +318,8 @@ func (dead DeadLetters) Has(e Entry) (bool, error) {
 	return there && err == nil, dead.box.wrap("look whether "+e.ID+" was given up", err)
 }
 
-// SetAsideClaimed moves a claimed file to dead/ as a file that is not a message, and
-// writes the reason. It does not replace a dead letter with the same name.
+// SetAsideClaimed moves a claimed file that is not a message to dead/ and writes the
+// reason. It does not replace a dead letter with the same name.
 func (b *Mailbox) SetAsideClaimed(e Entry, reason string) error {
 	_, err := b.setAside(curFolder, e.Name, reason)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -68,7 +68,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// A dead drop can be listed, retried and purged, whatever its name.
+// A dead drop with any name can be listed, retried and purged.
 func TestSetAsideNames(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -93,7 +93,7 @@ func TestSetAsideNames(t *testing.T) {
 		if f, err := s.Find(dead.ID); err != nil || f.State != dropbox.Dead {
 			t.Errorf("Find(%s) = %+v, %v", dead.ID, f, err)
 		}
-		// A drop with the same name is not replaced; the reason remains.
+		// A drop with the same name is not replaced, and the reason is kept.
 		drop(t, s, "coder", want, "another")
 		if err := b.DeadLetters().Retry(dead); !errors.Is(err, fs.ErrExist) || onlyDead(t, b) != dead {
 			t.Errorf("Retry over another file = %v", err)
@@ -107,8 +107,8 @@ func TestSetAsideNames(t *testing.T) {
 	}
 }
 
-// If BeginGiveUp is repeated after a crash, it returns the same time. After a retry of the
-// message it returns a later time.
+// If BeginGiveUp is repeated after a crash, it returns the same time. After the message is
+// retried, it returns a later time.
 func TestBeginGiveUp(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")

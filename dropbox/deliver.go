@@ -9,28 +9,30 @@ import (
 // crash of this machine.
 //
 // Deliver does not change m. In the copy that it writes, V, ID, Created and Proof are
-// always new, and empty fields are filled in: From is lead, To is the mailbox, Type is
-// task, Thread and Trace are the new id. If the body of a result is larger than MaxBody,
-// the body becomes an attachment, and the message contains only its beginning.
+// always new, and empty fields get defaults: From is lead, To is the mailbox, Type is
+// task, and Thread and Trace are the new id. If the body of a result is larger than
+// MaxBody, Deliver stores it as an attachment, and the message contains only its
+// beginning.
 //
-// A message with a Key is delivered once. If a message with the same key was delivered to
-// the mailbox within the last 7 days, Deliver writes no message, completes the first
-// delivery if it was interrupted, and returns it.
+// A message with a Key is delivered only once. If a message with the same key was
+// delivered to the mailbox within the last 7 days, Deliver writes no message, completes
+// the first delivery if it was interrupted, and returns it.
 //
 // The error is an [*UnknownError] or a [*NameError] for a wrong mailbox name, [ErrFull],
-// a [*TooLargeError], an [*InvalidError], [ErrHops], or a disk error such as ENOSPC. A
-// result or a message from swarm never gets ErrFull, because answers and alerts are
+// a [*TooLargeError], an [*InvalidError], [ErrHops], or a disk error such as ENOSPC.
+// Results and messages from swarm never get ErrFull, because answers and alerts are
 // always accepted.
 //
-// After an error nothing is delivered, with two exceptions. After [ErrNotDurable], which
-// only a message without a Key can get, the message exists, and a retry may deliver it a
-// second time. A failed delivery with a Key may be half done, and a retry finishes it.
+// If Deliver returns an error, nothing is delivered, with two exceptions. After
+// [ErrNotDurable], which only a message without a Key can get, the message exists, and a
+// retry may deliver it a second time. A failed delivery with a Key may be incomplete; a
+// retry completes it.
 func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
 	return s.DeliverSigned(to, m, nil)
 }
 
-// DeliverSigned is Deliver with a proof. sign receives the message, which is complete
-// except for the proof, and returns the proof; see [Proof].
+// DeliverSigned is Deliver with a proof. sign receives the message, complete except for
+// the proof, and returns the proof; see [Proof].
 func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string) (Delivery, error) {
 	o := s.composeNamed(to, m, sign)
 	s.deliver(o)
@@ -39,9 +41,10 @@ func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string)
 }
 
 // DeliverBatch delivers several messages, in order. For many messages it is faster than
-// single deliveries: each single delivery waits for the disk twice, or three times with a
-// key, while the messages of a batch wait together. Each message has the guarantees of
-// [Store.Deliver], and the failure of one does not affect the others.
+// separate deliveries, because each of those waits for the disk twice, or three times
+// with a key. The messages in a batch share these waits. The guarantees of
+// [Store.Deliver] apply to each message, and the failure of one message does not affect
+// the others.
 func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
 	outcomes := make([]Outcome, 0, len(drafts))
 	for drafts := range slices.Chunk(drafts, maxBatch) {
@@ -82,8 +85,8 @@ func (s *Store) composeNamed(to string, m *Message, sign func(*Message) string) 
 	return s.compose(to, m, sign)
 }
 
-// compose checks that a message may be delivered, stamps and signs a copy of it, and makes
-// the bytes of its file.
+// compose checks that a message may be delivered, stamps and signs a copy of it, and
+// encodes the copy as a file.
 func (s *Store) compose(to string, m *Message, sign func(*Message) string) *outgoing {
 	if s.TooManyHops(m.Hops) {
 		return failed(to, fmt.Errorf("%w: %d hops; the maximum is %d", ErrHops, m.Hops, s.opts.MaxHops))
@@ -131,7 +134,7 @@ func (s *Store) checkRoom(to string, m *Message) error {
 		return err
 	}
 	if m.Key != "" {
-		// A message that was delivered before needs no room: its sender gets a Delivery
+		// A message that was already delivered needs no room; its sender gets a Delivery
 		// with Duplicate set.
 		known, err := s.disk.exists(keyFile(to, m.Key))
 		if err != nil || known {

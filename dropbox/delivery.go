@@ -1,12 +1,12 @@
 package dropbox
 
-// A Delivery says where a message went.
+// A Delivery describes where a message was delivered.
 type Delivery struct {
-	ID        string // of the message; of the first one if this is a Duplicate
+	ID        string // the id of the message; for a Duplicate, the id of the first message
 	To        string // the mailbox
 	Name      string // the file's name at delivery
 	Thread    string
-	Duplicate bool // the key was delivered before; this call wrote no message
+	Duplicate bool // a message with the key was already delivered, so this call wrote none
 }
 
 // A Draft is a message to deliver.
@@ -19,5 +19,5 @@ type Draft struct {
 // An Outcome is the result of delivering a [Draft].
 type Outcome struct {
 	Delivery
-	Err error // as from [Store.Deliver]; nil: the message survives a crash of this machine
+	Err error // as for [Store.Deliver]; if nil, the message survives a crash of this machine
 }

@@ -14,21 +14,21 @@ import (
 // An Op is a kind of change on disk.
 type Op string
 
-// The changes that a store makes.
+// The kinds of change that a store makes.
 const (
 	OpMkdir   Op = "mkdir"   // make the folder Name
 	OpCreate  Op = "create"  // make the empty file Name; it must not exist
-	OpWrite   Op = "write"   // write all bytes of Name
-	OpSync    Op = "sync"    // make the bytes of Name durable
-	OpLink    Op = "link"    // give the file Name a second name To, which must not exist
-	OpMove    Op = "move"    // rename Name to To, which must not exist
+	OpWrite   Op = "write"   // write the entire content of Name
+	OpSync    Op = "sync"    // make the content of Name durable
+	OpLink    Op = "link"    // give the file Name a second name To; To must not exist
+	OpMove    Op = "move"    // rename Name to To; To must not exist
 	OpReplace Op = "replace" // rename Name to To and replace the old To
 	OpRemove  Op = "remove"  // remove Name
-	OpSyncDir Op = "syncdir" // make the names in the folder Name durable
+	OpSyncDir Op = "syncdir" // make the changes of names in the folder Name durable
 )
 
 // A Step is one change on disk that a store is about to make. Names are relative to the
-// store's folder, with slashes.
+// store's folder and use slashes.
 type Step struct {
 	Op   Op
 	Name string
@@ -46,10 +46,10 @@ func (st Step) String() string {
 // files that the store reads. Names are relative to top. It never follows a symlink: a
 // path that leads through one is an error (ELOOP or ENOTDIR).
 //
-// It makes the system calls itself: one opens the folder that contains the name, and the
-// next works relative to that folder. [os.Root] would open every folder on the path
-// again, which takes a quarter of a delivery's time. The field root is used where speed
-// does not matter.
+// It makes the system calls directly: the first opens the folder that contains the name,
+// and the second operates relative to that folder. [os.Root] would reopen every folder on
+// the path, which takes a quarter of a delivery's time. The field root is used only where
+// speed does not matter.
 type disk struct {
 	root *os.Root
 	top  *os.File
@@ -72,7 +72,7 @@ func openDisk(dir string, step func(Step) error) (*disk, error) {
 
 func (d *disk) close() error { return errors.Join(d.top.Close(), d.root.Close()) }
 
-// ask calls Options.Step, if it is set, with a change that is about to be made.
+// ask calls Options.Step, if it is set, before a change is made.
 func (d *disk) ask(op Op, name, to string) error {
 	if d.step == nil {
 		return nil
@@ -97,7 +97,7 @@ func linkError(op, old, to string, err error) error {
 	return &os.LinkError{Op: op, Old: old, New: to, Err: err}
 }
 
-// retryEINTR calls f again as long as a signal interrupts it.
+// retryEINTR calls f until no signal interrupts it.
 func retryEINTR(f func() error) error {
 	for {
 		if err := f(); err != unix.EINTR {
@@ -119,8 +119,8 @@ func (d *disk) openAt(name string, flags int, perm uint32) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// A nameAt is a name in an open folder: a call on it follows no symlink, even if the path
-// changes in the meantime.
+// A nameAt is a name in an open folder. A call on it follows no symlink, even if the
+// folder's path has changed in the meantime.
 type nameAt struct {
 	dirfd int
 	base  string
@@ -145,7 +145,7 @@ func nameIn(folder *os.File, name string) nameAt {
 	return nameAt{dirfd: int(folder.Fd()), base: path.Base(name)}
 }
 
-// sibling returns another name in the same folder. The caller need not close it.
+// sibling returns another name in the same folder. The caller does not need to close it.
 func (sp nameAt) sibling(base string) nameAt { return nameAt{dirfd: sp.dirfd, base: base} }
 
 func (sp nameAt) close() {
@@ -161,7 +161,7 @@ func (sp nameAt) isFolder() bool {
 	return err == nil && kindOf(st.Mode) == KindFolder
 }
 
-// stat returns what the kernel knows about the file of that name. It does not follow a
+// stat returns the metadata of the file with the given name. It does not follow a
 // symlink.
 func (d *disk) stat(name string) (unix.Stat_t, error) {
 	var st unix.Stat_t
@@ -184,8 +184,8 @@ func (d *disk) readable(name string) bool {
 	return !errors.Is(unix.Faccessat(sp.dirfd, sp.base, unix.R_OK, 0), fs.ErrPermission)
 }
 
-// exists reports whether a name exists. A missing folder on the path means that the name
-// does not exist; other problems on the path are errors.
+// exists reports whether a name exists. If a folder on the path is missing, the name does
+// not exist; any other problem on the path is an error.
 func (d *disk) exists(name string) (bool, error) {
 	_, err := d.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -217,8 +217,8 @@ func (d *disk) eachName(folder string, yield func(string) bool) error {
 	}
 }
 
-// names lists the names in a folder; a missing folder counts as empty. [namesIn] says when
-// the list shows the folder at one moment.
+// names lists the names in a folder; a missing folder counts as empty. See [namesIn] for
+// whether the list is a consistent snapshot of the folder.
 func (d *disk) names(folder string) ([]string, error) {
 	f, err := d.folder(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -230,9 +230,9 @@ func (d *disk) names(folder string) ([]string, error) {
 	return namesIn(f)
 }
 
-// openStepwise opens name below a folder. It opens one folder after another, and follows
-// no symlink. Names have no empty part and no "..": they consist of constants, checked
-// names, hashes and names from a listing.
+// openStepwise opens name below a folder. It opens one folder after another and follows
+// no symlink. Names contain no empty part and no "..", because they consist of constants,
+// checked names, hashes and names from a listing.
 func openStepwise(dirfd int, name string, flags int, perm uint32) (int, error) {
 	at := dirfd
 	for {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openBeneath opens name below a folder, following no symlink on the way.
+// openBeneath opens name below a folder without following a symlink.
 func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	return openStepwise(dirfd, name, flags, perm)
 }
@@ -20,5 +20,5 @@ func renameNew(dirfd int, name string, todirfd int, to string) error {
 }
 
 // namesIn lists an open folder. It reads a large folder in several calls, so the list may
-// lack a name and contain another that was added later.
+// lack one name but contain another that was added later.
 func namesIn(folder *os.File) ([]string, error) { return folder.Readdirnames(-1) }

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noOpenat2 is set when the kernel, or a filter in front of it, does not support openat2
-// (new in Linux 5.6). Then folders are opened one by one.
+// noOpenat2 is set when the kernel or a system call filter does not support openat2 (new
+// in Linux 5.6). In that case folders are opened one by one.
 var noOpenat2 atomic.Bool
 
-// openBeneath opens name below a folder, following no symlink on the way.
+// openBeneath opens name below a folder without following a symlink.
 func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	if noOpenat2.Load() {
 		return openStepwise(dirfd, name, flags, perm)
@@ -24,7 +24,7 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 		fd, err := unix.Openat2(dirfd, name, &how)
 		switch err {
 		case unix.EINTR, unix.EAGAIN:
-		case unix.ENOSYS, unix.EPERM: // some containers return EPERM for unknown calls
+		case unix.ENOSYS, unix.EPERM: // some containers return EPERM for unknown system calls
 			if fd, err := openStepwise(dirfd, name, flags, perm); err == nil || err != unix.EPERM {
 				noOpenat2.Store(true)
 				return fd, err

@@ -14,16 +14,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An action is one or more calls for the only message in the mailbox "coder". Repeating
-// the action after an error completes it.
+// An action makes one or more calls for the only message in the mailbox "coder".
+// Repeating the action after an error completes it.
 type action struct {
 	prepare func(*dropbox.Store, *dropbox.Mailbox) error
 	do      func(*dropbox.Store, *dropbox.Mailbox) error
 	want    dropbox.State
-	counted [2]int // the numbers of attempts begun and failed, after the action
+	counted [2]int // the numbers of begun and failed attempts after the action
 }
 
-// only returns the only entry in a list.
+// only returns the single entry in a list.
 func only(entries []dropbox.Entry, err error) (dropbox.Entry, error) {
 	if err == nil && len(entries) != 1 {
 		err = fmt.Errorf("%d messages, want one: %v", len(entries), entries)
@@ -38,7 +38,7 @@ func send(s *dropbox.Store, _ *dropbox.Mailbox) error {
 	return second(s.Deliver("coder", &dropbox.Message{From: "tester", Body: bodyOf("m")}))
 }
 
-// take claims the message, whatever state an error left it in.
+// take claims the message, regardless of the state in which an error left it.
 func take(_ *dropbox.Store, b *dropbox.Mailbox) error {
 	if err := putAllBack(b); err != nil {
 		return err
@@ -54,7 +54,7 @@ func take(_ *dropbox.Store, b *dropbox.Mailbox) error {
 	return err
 }
 
-// sentAndTaken, givenUp and refused bring the message into the state in which an action
+// sentAndTaken, givenUp and refused put the message into the state in which an action
 // begins.
 func sentAndTaken(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return errors.Join(send(s, b), take(s, b))
@@ -90,8 +90,8 @@ func entry(s *dropbox.Store, begun int) (dropbox.Entry, error) {
 	return dropbox.Entry{}, errors.New("there is no message")
 }
 
-// with returns a function that calls do with the entry that the message had after begun
-// attempts.
+// with returns a function that calls do with the entry that the message has, or had,
+// after begun attempts.
 func with(begun int, do func(b *dropbox.Mailbox, e dropbox.Entry) error) func(*dropbox.Store, *dropbox.Mailbox) error {
 	return func(s *dropbox.Store, b *dropbox.Mailbox) error {
 		e, err := entry(s, begun)
@@ -181,7 +181,7 @@ var actions = map[string]action{
 	"file":  {prepare: send, do: with(0, (*dropbox.Mailbox).File), want: dropbox.Done},
 }
 
-// notGone makes a repetition succeed when the action was already done.
+// notGone ignores ErrGone, so that repeating an action that is already complete succeeds.
 func notGone(err error) error {
 	if errors.Is(err, dropbox.ErrGone) {
 		return nil
@@ -196,8 +196,8 @@ var diskFaults = map[string]func(st dropbox.Step, n, at int) bool{
 	"dead": func(st dropbox.Step, n, at int) bool { return n >= at },
 }
 
-// The disk fails at every change in every way, and the caller gets the error. No scratch
-// file remains that could have been removed. No message is incomplete, lost or
+// Each change to the disk fails in each of these ways, and the caller gets the error.
+// Every scratch file that can be removed is removed. No message is incomplete, lost or
 // duplicated. Repeating the call on a healthy disk succeeds.
 func TestDiskTrouble(t *testing.T) {
 	ways := []error{syscall.ENOSPC, syscall.EIO}
@@ -218,7 +218,7 @@ func TestDiskTrouble(t *testing.T) {
 						if err != nil {
 							t.Errorf("%s, %v at step %d: %v", fault, errno, at, err)
 						}
-						if !fell { // the action has fewer steps
+						if !fell { // the action has fewer steps than at
 							break
 						}
 						injected++
@@ -248,14 +248,14 @@ func failingDisk(fails func(st dropbox.Step, n, at int) bool, at int, errno erro
 	}
 }
 
-// A faultyDisk opens the store in dir on a disk that refuses some operations. repair undoes
-// that.
+// A faultyDisk opens the store in dir on a disk that refuses some operations. repair makes
+// the disk work again.
 type faultyDisk func(dir string) (s *dropbox.Store, repair func() error, err error)
 
-// runWithFault does the action on the faulty disk and, if it failed there, again on the
-// repaired one. hurt reports whether the action failed the first time; it must then fail
-// with errno. left allows scratch files to remain, because the disk refused their removal
-// too.
+// runWithFault performs the action on the faulty disk and, if it failed there, repeats it
+// on the repaired one. hurt reports whether the action failed the first time; it must
+// then fail with errno. left allows scratch files to remain, because the disk also
+// refused to remove them.
 func (d action) runWithFault(dir string, errno error, left bool, open faultyDisk) (hurt bool, err error) {
 	if err := dropbox.Create(dir); err != nil {
 		return false, err
@@ -335,7 +335,7 @@ func (d action) whole(s *dropbox.Store, b *dropbox.Mailbox) error {
 	return nil
 }
 
-// achieved checks that the final state is correct.
+// achieved checks that the message is in the correct final state.
 func (d action) achieved(s *dropbox.Store, b *dropbox.Mailbox) error {
 	var places []place
 	for f, err := range s.All() {
@@ -349,7 +349,7 @@ func (d action) achieved(s *dropbox.Store, b *dropbox.Mailbox) error {
 		want = []place{{d.want, d.counted[0], d.counted[1]}}
 	}
 	if d.want == dropbox.Claimed && len(places) == 1 {
-		places[0].begun = min(1, places[0].begun) // a claim that was undone may count
+		places[0].begun = min(1, places[0].begun) // a claim that was undone may be counted
 	}
 	if !slices.Equal(places, want) {
 		return fmt.Errorf("in the end the message is in %v, want %v", places, want)

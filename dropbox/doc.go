@@ -19,21 +19,21 @@
 //	       |                 with its receipt                |
 //	       +-------------------------------------Retry-------+
 //
-// # What is promised
+// # Guarantees
 //
 // A message is accepted when [Store.Deliver] returns no error. From then on the message is
-// durable, and it stays until a caller settles it. Messages are claimed in the order of
+// durable and remains until a caller settles it. Messages are claimed in the order of
 // their file names: by priority, then by delivery time. A claim is a rename, so only one
-// caller can claim a message. A call that a crash interrupted can be repeated. The
-// repetition duplicates no message, unless it delivers a message without a key.
+// caller can claim a message. A call that a crash interrupted can be repeated. Repeating
+// it duplicates no message, unless it delivers a message without a key.
 //
 // A message with a key is delivered once per recipient within 7 days, even if its sender
 // crashed and does not know whether it was delivered.
 //
-// All this survives a power cut, if the disk keeps synced data and never loses a file
-// during a rename. A power cut during a rename may leave the old name, the new name, or
-// both. If both are left, [Mailbox.Recover] removes one of them. The disk may write
-// everything else in any order.
+// All these guarantees survive a power cut if the disk keeps synced data and never loses
+// a file during a rename. A power cut during a rename may leave the old name, the new
+// name, or both. If both are left, [Mailbox.Recover] removes one of them. The disk may
+// write all other data in any order.
 //
 // # Layout
 //
@@ -52,7 +52,7 @@
 //	topics/                              publications and subscriptions: see the package topic
 //	board/                               files that the store's users keep there
 //
-// Folders have mode 0700 and files 0600. No symlink is ever followed.
+// Folders have mode 0700 and files 0600. The package never follows a symlink.
 //
 // # Sending
 //
@@ -60,13 +60,13 @@
 //	defer store.Close()
 //	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("Fix the build.\n")})
 //
-// Deliveries need no lock and no daemon. A caller with many messages passes them to
-// [Store.DeliverBatch]: then the messages wait for the disk together, not one after another.
+// Deliveries need neither a lock nor a daemon. A caller with many messages passes them to
+// [Store.DeliverBatch], so that the messages share the waits for the disk.
 //
-// # Working through a mailbox
+// # Processing a mailbox
 //
-// The process that claims holds [Store.Lock]. It lists once, handles the listed messages,
-// and lists again afterwards or when [Store.Watch] reports a change:
+// The process that claims messages must hold [Store.Lock]. It lists the messages once,
+// handles them, and lists again afterwards or when [Store.Watch] reports a change:
 //
 //	box, err := store.Mailbox("coder")
 //	entries, err := box.List()
@@ -106,14 +106,14 @@
 // The package does not depend on any configuration, daemon or agent program. It works on
 // Linux and macOS.
 //
-// # What else is in a store
+// # Other contents of a store
 //
-// [Drops] are the files that a person or a program put into a mailbox without delivering
-// them. [DeadLetters] are the messages that were given up, [Refusals] the messages that
-// were refused, and [Threads] the halted conversations. A [Folder] keeps small files for
-// the store's users. The package topic keeps published work.
+// [Drops] are files that a person or a program put directly into a mailbox instead of
+// delivering them. [DeadLetters] are the messages that were given up, [Refusals] the
+// messages that were refused, and [Threads] the halted conversations. A [Folder] keeps
+// small files for the store's users. The package topic stores published work.
 //
-// # The files of the package
+// # Source files of the package
 //
 // Each file uses only files in the same layer and in the layers below it.
 //
@@ -127,6 +127,6 @@
 //	a message       proof  parse  encode  message  delivery
 //	names           name  agent  errors
 //
-// The type disk makes all changes on disk, except those to the lock file. A test makes
-// each change fail once; see [Options].
+// The type disk makes all changes to the file system, except those to the lock file.
+// Tests can make any of these changes fail; see [Options].
 package dropbox

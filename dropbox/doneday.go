@@ -12,9 +12,9 @@ import (
 
 const dayLayout = "2006-01-02"
 
-// makeDay makes a day's folder in done/, durably. An existing folder may not be durable,
-// because the process that made it may have been killed before the sync. So each Store
-// syncs done/ once for each day.
+// makeDay durably creates a day's folder in done/. An existing folder may not be durable,
+// because the process that created it may have been killed before the sync. Each Store
+// therefore syncs done/ once for each day.
 func (b *Mailbox) makeDay(folder string) error {
 	there, err := b.disk.exists(folder)
 	if err != nil {
@@ -45,9 +45,9 @@ func (b *Mailbox) makeDay(folder string) error {
 }
 
 // doneDay returns the day whose folder in done/ contains the given file, or "". For a
-// recent message it tries each day by name, from the day before the message's creation up
-// to today or the day of its creation, whichever is later, because the clocks of two
-// machines may differ by a day. For any other message it lists done/.
+// recent message it tries each day by name, from the day before the message's creation to
+// today or the day of its creation, whichever is later. This range allows for the clocks
+// of two machines differing by a day. For any other message it lists done/.
 func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	done := mailbox + "/" + doneFolder
 	today := s.opts.Now().UTC()
@@ -79,7 +79,8 @@ func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	return "", nil
 }
 
-// dayNames lists a day in done/. A file or a symlink in its place counts as an empty day.
+// dayNames lists the names in a day's folder in done/. A file or a symlink in its place
+// counts as an empty day.
 func (d *disk) dayNames(folder string) ([]string, error) {
 	names, err := d.names(folder)
 	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {

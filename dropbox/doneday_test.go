@@ -13,7 +13,7 @@ import (
 )
 
 // The receipt of a message is found even if the clock was set back after the delivery. A
-// receipt in a folder of done/ that is not a day does not count.
+// receipt in a folder in done/ that is not a day's folder does not count.
 func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
@@ -39,9 +39,9 @@ func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 	}
 }
 
-// The receipt of an old message is in the folder of a day that only a listing of done/
-// finds. If done/ cannot be listed, HasReceipt must not report that there is no receipt,
-// or the message would run again.
+// The receipt of an old message is in a day's folder that is found only by listing done/.
+// If done/ cannot be listed, HasReceipt must not report that there is no receipt, or the
+// message would run again.
 func TestHasReceiptNeedsTheDays(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

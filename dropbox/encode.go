@@ -12,15 +12,15 @@ const maxFront = 16 << 10
 // fence is the first and the last line of the front matter.
 const fence = "---\n"
 
-// An envelopeKey is one key of the front matter, and the message field for it.
+// An envelopeKey is a key of the front matter with the corresponding message field.
 type envelopeKey struct {
 	name  string
 	field func(m *Message) any // a pointer to the field
 }
 
 // envelope lists all keys, in the order in which [Message.Encode] writes them. [Parse]
-// reads the same keys. A [Proof] covers all of them except v, attachments and proof: v is
-// fixed, and for an attachment the proof covers the content and the name.
+// reads the same keys. A [Proof] covers all of them except v, attachments and proof. v is
+// constant, and for each attachment the proof covers the content and the name instead.
 var envelope = []envelopeKey{
 	{"v", func(m *Message) any { return &m.V }},
 	{"id", func(m *Message) any { return &m.ID }},
@@ -152,19 +152,19 @@ func appendScalar(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// mustEscape reports whether r is a control character, or a character below U+10000 that
-// YAML does not allow, treats as a line break, or reads as a byte order mark. (See section
-// 5.1 of YAML 1.2 and, for line breaks, YAML 1.1.)
+// mustEscape reports whether r is a control character or a character below U+10000 that
+// YAML forbids or interprets as a line break or a byte order mark. (See section 5.1 of
+// YAML 1.2 and, for line breaks, YAML 1.1.)
 func mustEscape(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
-// notText lists words that some YAML readers do not read as text.
+// notText lists words that some YAML parsers do not interpret as text.
 var notText = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
-// plain reports whether s needs no quotes, because every YAML reader reads it as text: it
-// begins with a lower-case letter, continues with letters, digits and a few other
-// characters, and is not a word with a meaning in YAML.
+// plain reports whether s needs no quotes, because every YAML parser interprets it as
+// text: it begins with a lower-case letter, continues with letters, digits and a few
+// other characters, and has no special meaning in YAML.
 func plain(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// The errors that a caller may test for with [errors.Is]. Errors with details also have a
+// The errors that a caller can test for with [errors.Is]. Errors with details also have a
 // type for [errors.AsType].
 var (
 	// ErrNoStore reports that the folder is not a store: it has no file "version".
 	ErrNoStore = errors.New("no mailboxes here")
-	// ErrVersion reports that the file "version" is damaged, or that a newer program made
-	// the store.
+	// ErrVersion reports that the file "version" is damaged or that a newer program
+	// created the store.
 	ErrVersion = errors.New("mailboxes of an unknown version")
-	// ErrLocked reports that another process claims from this store. See [LockedError].
+	// ErrLocked reports that another process holds the lock of this store to claim
+	// messages. See [LockedError].
 	ErrLocked = errors.New("locked by another process")
-	// ErrHalted reports that the file HALT exists, so no message may be claimed.
+	// ErrHalted reports that the file HALT exists, so no message can be claimed.
 	ErrHalted = errors.New("halted")
 	// ErrName reports that a name is not allowed for an agent. See [NameError].
 	ErrName = errors.New("not a name for an agent")
@@ -33,26 +34,26 @@ var (
 	// ErrHops reports that programs passed a message on too many times, probably in a
 	// loop.
 	ErrHops = errors.New("passed on too often")
-	// ErrGone reports that a message or a dropped file is no longer in its place, usually
+	// ErrGone reports that a message or a dropped file is no longer where it was, usually
 	// because another caller moved it.
 	ErrGone = errors.New("no longer there")
 	// ErrChanged reports that a dropped file changed since it was listed, so it may be
 	// incomplete.
 	ErrChanged = errors.New("still changing")
-	// ErrNotFound reports that no message has that id, or an id with that beginning or end.
-	// It also says that a message has no receipt.
+	// ErrNotFound reports that no message has an id that equals, begins with or ends with
+	// the given id. It also reports that a message has no receipt.
 	ErrNotFound = errors.New("no such message")
-	// ErrAmbiguous reports that a part of an id matches several messages. See
+	// ErrAmbiguous reports that a partial id matches several messages. See
 	// [AmbiguousError].
 	ErrAmbiguous = errors.New("several messages")
-	// ErrWatches reports that the system does not let this user, or this process, watch
-	// more folders. Only a listing finds changes in the folders that are not watched.
+	// ErrWatches reports that the system does not allow this user or this process to
+	// watch more folders. Changes in the other folders are found only by listing them.
 	ErrWatches = errors.New("the system's limit of watches is reached")
 	// ErrNotDurable reports that a message was delivered, but the disk did not confirm it,
-	// and the message could not be removed either: a power cut may still lose it.
+	// and the message could not be removed either. The message may be lost in a power cut.
 	ErrNotDurable = errors.New("delivered, but the disk did not confirm it")
-	// ErrFileSystem reports that the disk has neither hard links nor a rename that never
-	// replaces a file. Deliveries with a key need one of them.
+	// ErrFileSystem reports that the file system supports neither hard links nor a rename
+	// that never replaces a file. Deliveries with a key need at least one of them.
 	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")
 )
 
@@ -83,7 +84,7 @@ func (e *UnknownError) Error() string {
 // Unwrap makes an UnknownError an [ErrNoMailbox].
 func (e *UnknownError) Unwrap() error { return ErrNoMailbox }
 
-// A TooLargeError describes what is too large. Sizes are in bytes.
+// A TooLargeError describes what is too large. All sizes are in bytes.
 type TooLargeError struct {
 	What      string // "body", "attachment", "front matter", "file"
 	Size, Max int64
@@ -111,7 +112,7 @@ func invalid(format string, args ...any) error {
 	return &InvalidError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// A LockedError says who holds the lock, if the lock file shows that.
+// A LockedError names the holder of the lock, if the lock file does.
 type LockedError struct {
 	Holder string // for example "pid 4711 on host nimbus"; may be empty
 }

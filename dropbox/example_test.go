@@ -31,18 +31,18 @@ func openExample(mailboxes ...string) (*dropbox.Store, func()) {
 	return s, func() { s.Close(); os.RemoveAll(dir) }
 }
 
-// A message goes from its sender through a turn to done/.
+// A message is sent, handled in a turn and moved to done/.
 func Example() {
 	store, done := openExample("coder")
 	defer done()
 
-	// Any process may send, without a lock.
+	// Any process can send messages without a lock.
 	sent, err := store.Deliver("coder", &dropbox.Message{Subject: "Build", Body: []byte("Fix the build.\n")})
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	// One process at a time works through the mailboxes.
+	// Only one process at a time processes the mailboxes.
 	release, err := store.Lock()
 	if err != nil {
 		log.Fatal(err)
@@ -59,7 +59,7 @@ func Example() {
 	for _, entry := range waiting {
 		claim, err := box.Claim(entry)
 		if errors.Is(err, dropbox.ErrGone) {
-			continue // cancelled a moment ago
+			continue // it was cancelled just now
 		} else if err != nil {
 			log.Fatal(err)
 		}
@@ -109,8 +109,8 @@ func ExampleUnknownError() {
 	// [alice]
 }
 
-// The proof covers the message in the form in which it is written, so the store calls the
-// sender's function to make the proof.
+// The proof covers the message exactly as it is written, so the store calls the sender's
+// function to create the proof.
 func ExampleStore_Send() {
 	store, done := openExample("alice", "bob", "carol")
 	defer done()
@@ -142,7 +142,7 @@ func ExampleDrops_TakeIn() {
 	if err := os.WriteFile(path, []byte("Tidy up.\n"), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	strays, err := box.Drops().List() // list twice, some time apart, and compare with Same
+	strays, err := box.Drops().List() // list twice with a pause in between, and compare with Same
 	if err != nil {
 		log.Fatal(err)
 	}

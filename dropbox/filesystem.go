@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A FileSystem describes what a folder's disk can do for a store.
+// A FileSystem describes which features for a store the disk of a folder supports.
 type FileSystem struct {
 	Kind     string // the name that mount uses, such as "ext4"; empty for an unknown kind
-	Remote   bool   // other machines can change it without events here; locks may not work
+	Remote   bool   // other machines can change it without events on this one; locks may not work
 	Volatile bool   // it is lost with the machine or the container: tmpfs, overlay
 
 	HardLinks bool // a file may have two names
-	NoReplace bool // it has a rename that refuses to replace a file
-	FoldsCase bool // it treats "a" and "A" as one name
+	NoReplace bool // it supports a rename that refuses to replace a file
+	FoldsCase bool // it treats "a" and "A" as the same name
 	Locks     bool // a program's lock excludes other programs
 }
 
@@ -26,8 +26,8 @@ type FileSystem struct {
 // file system.
 func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
 
-// ProbeFileSystem tests the disk of a folder. It makes a temporary folder inside dir and
-// removes it again. dir must exist and be writable.
+// ProbeFileSystem tests the disk of the folder dir. It creates a temporary folder in dir
+// and then removes it. dir must exist and be writable.
 func ProbeFileSystem(dir string) (FileSystem, error) {
 	f, err := probe(dir)
 	if err != nil {
@@ -84,9 +84,9 @@ func locksHold(path string) (bool, error) {
 	return lock(fds[0]) == nil && errors.Is(lock(fds[1]), unix.EWOULDBLOCK), nil
 }
 
-// Misplaced lists the mailbox folders that files cannot be moved into or out of. Either
-// the name is not a folder (it may be a symlink), or the folder is on a different disk
-// from the mailbox. Names are relative to the store, with slashes.
+// Misplaced lists the folders of mailboxes that files cannot be moved into or out of.
+// Such a name is not a folder (it may be a symlink), or the folder is on a different disk
+// from the mailbox. Names are relative to the store's folder and use slashes.
 func (s *Store) Misplaced() ([]string, error) {
 	names, err := s.Mailboxes()
 	if err != nil {
@@ -112,11 +112,11 @@ func (s *Store) Misplaced() ([]string, error) {
 }
 
 // roomTried is the number of bytes that [Store.Room] writes: one block on most file
-// systems, which is enough for a message of ordinary size.
+// systems, which is enough for an ordinary message.
 const roomTried = 4 << 10
 
-// Room checks that the disk has room for a message: it writes a file of 4 KiB into the
-// store's folder, durably, and removes it. The error is a disk error; [IsNoRoom]
+// Room checks that the disk has room for a message: it durably writes a file of 4 KiB in
+// the store's folder and then removes the file. The error is a disk error; [IsNoRoom]
 // distinguishes a full disk from other errors. Room is safe for concurrent use.
 func (s *Store) Room() error {
 	name := scratchPrefix + "room-" + NewID()

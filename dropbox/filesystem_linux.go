@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kinds describes the file systems, by the number that statfs(2) returns.
+// kinds describes the file systems by the number that statfs(2) returns.
 var kinds = map[uint32]FileSystem{
-	unix.EXT4_SUPER_MAGIC:      {Kind: "ext4"}, // and ext2, ext3
+	unix.EXT4_SUPER_MAGIC:      {Kind: "ext4"}, // also ext2 and ext3
 	unix.XFS_SUPER_MAGIC:       {Kind: "xfs"},
 	unix.BTRFS_SUPER_MAGIC:     {Kind: "btrfs"},
 	unix.F2FS_SUPER_MAGIC:      {Kind: "f2fs"},

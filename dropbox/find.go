@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A State is the state of a message: the name of its folder.
+// A State is the state of a message and also the name of its folder.
 type State string
 
 // The states, in the order in which [Store.All] lists them.
@@ -21,20 +21,20 @@ const (
 	Refused State = refusedDir // kept apart from the mailboxes; see [Mailbox.Refuse]
 )
 
-// A Found is a message that a search found in any mailbox.
+// A Found is a search result: a message in any mailbox.
 type Found struct {
 	Mailbox string
 	State   State
 	Entry   Entry
-	Day     string // in done/: the day when it was finished, as 2006-01-02
-	Path    string // relative to the store, with slashes
+	Day     string // for a message in done/, the day when it was finished, as 2006-01-02
+	Path    string // relative to the store's folder, with slashes
 }
 
-// All yields every message of every mailbox, and every file that was set aside; it reads
-// only names and opens no file. Mailboxes come in the order of their names, and the topics
-// last. Within a mailbox, waiting and claimed messages come first, then finished messages
-// by day, then dead letters and refused messages, each in the order of names. After an
-// error, All yields nothing more.
+// All yields every message in every mailbox and every file that was set aside. It reads
+// only names and does not open any file. Mailboxes are in the order of their names,
+// followed by the topics. Within a mailbox, waiting and claimed messages come first, then
+// finished messages by day, then dead letters and refused messages, each group in the
+// order of the names. All stops after the first error.
 func (s *Store) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		mailboxes, err := s.Mailboxes()
@@ -50,7 +50,7 @@ func (s *Store) All() iter.Seq2[Found, error] {
 	}
 }
 
-// All yields every message of this mailbox, as [Store.All] does.
+// All is like [Store.All], but yields only the messages of this mailbox.
 func (b *Mailbox) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) { b.store.allIn(b.name, yield) }
 }
@@ -109,7 +109,8 @@ func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 }
 
 // Find returns the one message that part matches (see [MatchID]), in all mailboxes and
-// states. The error is [ErrNotFound], or an [*AmbiguousError] when part matches several.
+// states. The error is [ErrNotFound], or an [*AmbiguousError] if part matches several
+// messages.
 func (s *Store) Find(part string) (Found, error) {
 	if !idPartShape(part) || len(part) < MinIDPart {
 		return Found{}, fmt.Errorf("find %q: %w", part, ErrNotFound)
@@ -122,7 +123,8 @@ func (s *Store) Find(part string) (Found, error) {
 		if !MatchID(f.Entry.ID, part) {
 			continue
 		}
-		// A message that is found twice moved during the search, so keep the later place.
+		// A message that is found twice moved during the search, so keep the later
+		// location.
 		if at := slices.IndexFunc(hits, func(h Found) bool { return h.Entry.ID == f.Entry.ID }); at >= 0 {
 			hits[at] = f
 			continue
@@ -139,8 +141,8 @@ func (s *Store) Find(part string) (Found, error) {
 	return Found{}, fmt.Errorf("find %s: %w", part, &AmbiguousError{Part: part, Found: hits})
 }
 
-// Load reads a message that was found. The error is [ErrGone] when the message has moved
-// since; then search for it again.
+// Load reads a message that was found. The error is [ErrGone] if the message has moved
+// since the search; the caller can then search again.
 func (s *Store) Load(f Found) (*Message, error) {
 	data, err := s.disk.readFile(f.Path, s.maxFile())
 	var m *Message
@@ -156,8 +158,8 @@ func (s *Store) Load(f Found) (*Message, error) {
 }
 
 // Walk calls visit with every message, in the order of All, until visit returns false. It
-// leaves out files that are not messages, and messages that moved in the meantime. It
-// reads every file, so use it for commands that people run, and not in a daemon's loop.
+// omits files that are not messages, and messages that move during the walk. It reads
+// every file, so use it in commands that people run, but not in a daemon's loop.
 func (s *Store) Walk(visit func(Found, *Message) bool) error {
 	for f, err := range s.All() {
 		if err != nil {
@@ -178,8 +180,8 @@ func (s *Store) Walk(visit func(Found, *Message) bool) error {
 
 // Unfinished calls visit with every message that is waiting or claimed, mailbox by
 // mailbox, until visit returns false. It opens no message. It visits only the mailboxes
-// for which in returns true, or all mailboxes if in is nil. A message that is claimed in
-// the meantime may be visited twice.
+// for which in returns true, or all mailboxes if in is nil. A message that is claimed
+// during the call may be visited twice.
 func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, Entry) bool) error {
 	names, err := s.Mailboxes()
 	if err != nil {
@@ -195,7 +197,7 @@ func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, En
 		} else if err != nil {
 			return err
 		}
-		waiting, err := box.Peek() // first, so that a message that moves in the meantime is found in cur/
+		waiting, err := box.Peek() // list new/ first, so that a message that is claimed in the meantime is found in cur/
 		if err != nil {
 			return err
 		}
@@ -212,7 +214,7 @@ func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, En
 	return nil
 }
 
-// An AmbiguousError lists the messages that a part of an id matches.
+// An AmbiguousError lists the messages that a partial id matches.
 type AmbiguousError struct {
 	Part  string
 	Found []Found // sorted by their ids

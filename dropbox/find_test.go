@@ -71,7 +71,7 @@ func TestFind(t *testing.T) {
 }
 
 // Unfinished visits no filed, dead or refused messages, and does not read mailboxes that the
-// caller did not choose.
+// caller did not select.
 func TestUnfinished(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "alice", "bob", "carol")
 	for _, agent := range []string{"alice", "bob"} {

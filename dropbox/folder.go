@@ -13,7 +13,8 @@ type Folder struct {
 	name string
 }
 
-// Folder returns the folder with that name in the mailbox. [Folder.Make] makes it.
+// Folder returns the folder with the given name in the mailbox. It does not create the
+// folder; see [Folder.Make].
 func (b *Mailbox) Folder(name string) Folder { return Folder{b, name} }
 
 func (f Folder) path() string { return f.box.dir(f.name) }
@@ -26,8 +27,8 @@ func (f Folder) file(name string) (string, error) {
 	return f.path() + "/" + name, nil
 }
 
-// Make makes the folder, durably. Repeating it is harmless. As with a day's folder in done/,
-// each Store syncs an existing folder once.
+// Make durably creates the folder. It is safe to call Make again. Like a day's folder in
+// done/, an existing folder is synced once by each Store.
 func (f Folder) Make() error {
 	there, err := f.box.disk.exists(f.path())
 	if err != nil {
@@ -46,12 +47,12 @@ func (f Folder) Make() error {
 	return nil
 }
 
-// Names lists the files, in any order. A missing folder counts as empty.
+// Names lists the files in any order. A missing folder counts as empty.
 func (f Folder) Names() ([]string, error) { return f.box.disk.names(f.path()) }
 
-// Read reads a file of at most limit bytes. The error is [fs.ErrNotExist] when it does not
-// exist, an [*InvalidError] when it is not a regular file, and a [*TooLargeError] above the
-// limit.
+// Read reads a file of at most limit bytes. The error is [fs.ErrNotExist] if the file does
+// not exist, an [*InvalidError] if it is not a regular file, and a [*TooLargeError] if it
+// exceeds the limit.
 func (f Folder) Read(name string, limit int64) ([]byte, error) {
 	path, err := f.file(name)
 	if err != nil {
@@ -60,7 +61,7 @@ func (f Folder) Read(name string, limit int64) ([]byte, error) {
 	return f.box.disk.readFile(path, limit)
 }
 
-// ModTime returns the time when a file was written, in UTC.
+// ModTime returns the time in UTC when a file was last written.
 func (f Folder) ModTime(name string) (time.Time, error) {
 	path, err := f.file(name)
 	if err != nil {
@@ -70,8 +71,9 @@ func (f Folder) ModTime(name string) (time.Time, error) {
 	return modTime(&st), err
 }
 
-// Add makes a new file, durably. After an error the file is missing or complete. If several
-// callers add the same name, one succeeds and the others get [fs.ErrExist].
+// Add durably creates a new file. After an error the file is either missing or complete.
+// If several callers add a file with the same name, one succeeds and the others get
+// [fs.ErrExist].
 func (f Folder) Add(name string, data []byte) error { return f.write(name, data, f.box.disk.move) }
 
 // Replace is like Add, but replaces an existing file with that name.
@@ -94,10 +96,10 @@ func (f Folder) write(name string, data []byte, put func(from, to string) error)
 	return f.box.disk.syncDir(f.path())
 }
 
-// Sync makes durable what earlier calls changed, even if they were interrupted.
+// Sync makes the changes of earlier calls durable, even if those calls were interrupted.
 func (f Folder) Sync() error { return f.box.disk.syncDir(f.path()) }
 
-// Remove removes files, durably. A missing file is not an error.
+// Remove durably removes files. A missing file is not an error.
 func (f Folder) Remove(names ...string) error {
 	for _, name := range names {
 		path, err := f.file(name)

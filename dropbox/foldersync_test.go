@@ -10,15 +10,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A process may be killed after it made folders and before they were durable. Whichever
-// step it was killed at, the next call that needs the folders makes them durable before
-// it puts anything into them.
+// A process may be killed after it created folders but before they were durable.
+// Regardless of the step at which it was killed, the next call that needs the folders
+// makes them durable before it puts anything into them.
 func TestFoldersThatWereNotSynced(t *testing.T) {
 	reason := func(s *dropbox.Store) error { return s.Threads().Halt("aaaaaaaaaa", "why") }
 	send := func(s *dropbox.Store) error { return second(s.Deliver("coder", text("x"))) }
 	for name, c := range map[string]struct {
 		first, then func(*dropbox.Store) error
-		synced      []string // the folders that contain the names of the new ones
+		synced      []string // the parents of the new folders
 	}{
 		"a mailbox, made again": {
 			first:  func(s *dropbox.Store) error { return s.MakeMailbox("coder") },
@@ -31,7 +31,7 @@ func TestFoldersThatWereNotSynced(t *testing.T) {
 				if err := send(s); !errors.Is(err, dropbox.ErrNoMailbox) {
 					return err
 				}
-				return errors.Join(s.MakeMailbox("coder"), send(s)) // nothing has been made yet
+				return errors.Join(s.MakeMailbox("coder"), send(s)) // no folder has been created yet
 			},
 			synced: []string{".", "coder"},
 		},
@@ -75,8 +75,8 @@ func TestFoldersThatWereNotSynced(t *testing.T) {
 	}
 }
 
-// A mailbox that is complete is not synced again: a daemon with thousands of agents makes
-// all their mailboxes at its start.
+// A complete mailbox is not synced again, because a daemon with thousands of agents makes
+// all their mailboxes whenever it starts.
 func TestACompleteMailboxIsNotSynced(t *testing.T) {
 	var steps []dropbox.Step
 	s := newStore(t, dropbox.Options{}, "coder")

@@ -21,8 +21,8 @@ import (
 )
 
 // Options.Step reports each sync of a store; this test compares the reports with the calls
-// that the kernel gets. It runs itself in a separate process, where the kernel reports each
-// fsync call to the test before it carries out the call.
+// that the kernel receives. The test runs itself in a separate process, in which the
+// kernel reports each fsync call to the test before executing it.
 func TestEverySyncReachesTheKernel(t *testing.T) {
 	const inside = "DROPBOX_COUNTS_SYNCS"
 	if os.Getenv(inside) == "" {
@@ -71,7 +71,7 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 			mu.Lock()
 			asked, said = nil, nil
 			mu.Unlock()
-			return s, func() error { // the action is done
+			return s, func() error { // the action is complete
 				mu.Lock()
 				defer mu.Unlock()
 				slices.Sort(asked)

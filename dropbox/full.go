@@ -2,17 +2,17 @@ package dropbox
 
 import "sync/atomic"
 
-// Full reports whether the mailbox is full. While it is, senders are refused and drops
-// wait.
+// Full reports whether the mailbox is full. While it is full, senders are refused and
+// drops wait.
 func (b *Mailbox) Full() (bool, error) {
 	full, err := b.disk.exists(b.name + "/" + fullFile)
 	return full, b.wrap("look for "+fullFile, err)
 }
 
-// A fullMark is the file FULL of a mailbox.
+// A fullMark is the file FULL in a mailbox.
 type fullMark struct{ box *Mailbox }
 
-// update makes or removes FULL, according to the number of waiting messages.
+// update creates or removes FULL according to the number of waiting messages.
 func (f fullMark) update(waiting int) error {
 	f.excess().Store(int64(waiting - f.box.store.opts.MaxWaiting + 1))
 	full, mark := waiting >= f.box.store.opts.MaxWaiting, f.box.name+"/"+fullFile
@@ -27,9 +27,9 @@ func (f fullMark) update(waiting int) error {
 	return ignoreMissing(f.box.disk.remove(mark))
 }
 
-// excess returns the number of messages that must leave before there is room: update sets
-// it, and messageLeft counts it down. It is only an estimate, because other processes
-// take messages too, and answers are always accepted.
+// excess returns the number of messages that must leave before there is room. update sets
+// it, and messageLeft decrements it. It is only an estimate, because other processes also
+// remove messages, and answers are always accepted.
 func (f fullMark) excess() *atomic.Int64 {
 	n, _ := f.box.store.tooMany.LoadOrStore(f.box.name, new(atomic.Int64))
 	return n.(*atomic.Int64)
@@ -38,7 +38,7 @@ func (f fullMark) excess() *atomic.Int64 {
 // messageLeft is called after a claim, MarkRead, Cancel, GiveUp or Refuse has moved a
 // message out of new/. In a full mailbox it checks whether there is room again. It does not
 // list the mailbox for each message of a long backlog, because the time for a listing grows
-// with the backlog. If it fails, the next listing corrects FULL.
+// with the backlog. If messageLeft fails, the next listing corrects FULL.
 func (f fullMark) messageLeft() {
 	if full, err := f.box.Full(); err != nil || !full || f.excess().Add(-1) > 0 {
 		return

@@ -42,14 +42,14 @@ var hostile = map[string]func(path, secret, outside string) error{
 	"4 GiB, hole": func(path, _, _ string) error { return truncated(path, 4<<30) },
 	"device": func(path, _, _ string) error {
 		if os.Getuid() != 0 {
-			return os.WriteFile(path, nil, 0o600) // only root can make one
+			return os.WriteFile(path, nil, 0o600) // only root can create a device
 		}
 		return syscall.Mknod(path, syscall.S_IFCHR|0o600, 1<<8|3)
 	},
 }
 
-// socketAt makes a socket at a path. The path may be too long for the address of a socket, so
-// socketAt makes the socket at a short path and moves it.
+// socketAt makes a socket at a path. The path may be too long for a socket address, so
+// socketAt makes the socket at a short path and then moves it.
 func socketAt(path, _, _ string) error {
 	short, err := os.MkdirTemp("", "s")
 	if err != nil {
@@ -68,7 +68,7 @@ func socketAt(path, _, _ string) error {
 	return syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0) // the path is on another disk
 }
 
-// makeOld makes a file old enough to be cleaned up, unless it is another name of the
+// makeOld makes a file old enough to be cleaned up, unless it is another name for the
 // secret file.
 func makeOld(path, secret string) error {
 	thing, err := os.Lstat(path)
@@ -87,7 +87,8 @@ func makeOld(path, secret string) error {
 
 const hostileName = "1-20261121T045102.123456Z-aaaaaaaaaa"
 
-// hostilePlaces are the paths for such a file, relative to the mailbox.
+// hostilePlaces lists the paths, relative to the mailbox, at which the tests put a
+// hostile file.
 var hostilePlaces = []string{
 	"drop.md", "new/" + hostileName + ".md", "new/odd.md", "cur/" + hostileName + "~1.0.md", "cur/" + hostileName + ".receipt.yaml",
 	"tmp/" + hostileName + ".md", "tmp/odd", "dead/" + hostileName + ".md", "dead/" + hostileName + ".reason.txt", "dead/odd",
@@ -100,8 +101,8 @@ func keyName(key string) string {
 }
 
 // With any hostile file at any path in a mailbox, no file outside is touched, no call hangs
-// or panics, ordinary mail is handled, and a file among the messages is set aside with a
-// reason.
+// or panics, and ordinary messages are handled. A hostile file among the messages is set
+// aside with a reason.
 func TestHostileThings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -130,8 +131,8 @@ func TestHostileThings(t *testing.T) {
 	tally(t, "hostile files", injected)
 }
 
-// guarded runs day on a store, with a deadline, and compares the files outside before and
-// after day.
+// guarded runs day on a store with a deadline, and compares the files outside the store
+// before and after day.
 func guarded(t *testing.T, what string, day func(s *dropbox.Store, secret, outside string) error) {
 	t.Helper()
 	scratch := fastFolder(t)
@@ -162,8 +163,8 @@ func guarded(t *testing.T, what string, day func(s *dropbox.Store, secret, outsi
 	os.RemoveAll(scratch)
 }
 
-// snapshot describes the contents of a folder: names, kinds, modes, modification times and
-// bytes.
+// snapshot describes the entries of a folder: names, kinds, modes, modification times and
+// contents.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -189,8 +190,8 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// ordinaryDay simulates a day in a mailbox with one strange file: a start, mail with and
-// without a key, a turn for each message, and a clean-up.
+// ordinaryDay simulates a day in a mailbox with one hostile file: a start, messages with
+// and without a key, a turn for each message, and a clean-up.
 func ordinaryDay(s *dropbox.Store, strange string) error {
 	if err := s.MakeMailbox("coder"); err != nil {
 		return err
@@ -203,7 +204,7 @@ func ordinaryDay(s *dropbox.Store, strange string) error {
 		return fmt.Errorf("take up: %w", err)
 	}
 	for _, m := range []*dropbox.Message{
-		{From: dropbox.Swarm, Body: bodyOf("plain")}, // FULL does not stop this sender
+		{From: dropbox.Swarm, Body: bodyOf("plain")}, // FULL does not apply to this sender
 		{From: dropbox.Swarm, Key: "the key", Body: bodyOf("keyed")},
 	} {
 		if d, err := s.Deliver("coder", m); err != nil || d.Duplicate {
@@ -247,7 +248,7 @@ func ordinaryDay(s *dropbox.Store, strange string) error {
 	return tidyHostile(s, b, strange)
 }
 
-// tidyHostile cleans up, reads everything, and removes the dead letters.
+// tidyHostile cleans up, reads all files, and removes the dead letters.
 func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 	for _, age := range []time.Duration{2 * time.Hour, 9 * 24 * time.Hour} {
 		if _, err := b.Clean(time.Now().Add(age)); err != nil {
@@ -287,7 +288,7 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 }
 
 // If a folder of the mailbox was replaced with a symlink that leads outside, a fifo, or a
-// file, no call writes there. The next start makes it a folder again.
+// file, no call writes there. The next start recreates the folder.
 func TestHostileFolders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -388,7 +389,7 @@ func TestHostileWriter(t *testing.T) {
 	tally(t, "a message changed while it is read", rounds)
 }
 
-// An attachment that was replaced with another file is written again, and no call hangs.
+// An attachment that was replaced with another file is rewritten, and no call hangs.
 func TestHostileAttachments(t *testing.T) {
 	for kind, build := range hostile {
 		if strings.HasSuffix(kind, "folder") && !strings.HasPrefix(kind, "symlink") {
@@ -419,7 +420,7 @@ func TestHostileAttachments(t *testing.T) {
 			return f.Close()
 		})
 	}
-	// A file with the same length but different content.
+	// This file has the same length but different content.
 	s := newStore(t, dropbox.Options{})
 	a, err := s.Attach("a.txt", strings.NewReader("good"))
 	if err != nil {

@@ -13,37 +13,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Defaults fill the fields that a dropped file leaves out.
+// Defaults provides the fields that a dropped file omits.
 type Defaults struct {
 	From    string   // the sender
 	Thread  string   // the conversation of the message
 	Trace   string   // id of the message that first caused it
-	Hops    int      // the message gets at least this number of hops
-	Path    []string // the agents that passed it on, unless the file names them
+	Hops    int      // the minimum number of hops for the message
+	Path    []string // the agents that passed the message on, unless the file names them
 	ReplyTo string
-	Type    Type // the type if the file names none; empty means Task
+	Type    Type // the type if the file does not specify one; empty means Task
 }
 
-// TakeIn turns a file that was dropped by hand into a message, delivers it to this
-// mailbox and removes the file. It can be repeated after a crash without a duplicate,
-// because the delivery has a key: the key in the file, or else one made from the file and
-// its content.
+// TakeIn turns a dropped file into a message, delivers the message to this mailbox and
+// removes the file. Repeating it after a crash makes no duplicate, because the delivery
+// has a key: the key in the file, or a key made from the file and its content.
 //
-// Front matter is optional; without it the whole file is the body of a task. TakeIn
-// ignores the field to, and the fields that a store sets itself: v, id, created, turn and
-// proof. Every mailbox that cc names gets a copy as a note; names without a mailbox are left
-// out. A body over MaxBody becomes an attachment, and the message contains only its
-// beginning.
+// Front matter is optional. Without it, the whole file is the body of a task. TakeIn ignores
+// the field to, and the fields that a store sets itself: v, id, created, turn and proof.
+// Every mailbox that cc names gets a copy as a note; names without a mailbox are omitted. A
+// body over MaxBody becomes an attachment, and the message contains only its beginning.
 //
 // The error is [ErrChanged] when the file differs from st, or changes while it is being
-// read. Then it stays in place, and the caller can try again later. The error is
-// [ErrGone] when the file is missing. After [ErrFull], of this mailbox or of one that cc
-// names, or a disk error, the file also stays in place.
+// read. The file then stays in place, and the caller can retry later. The error is
+// [ErrGone] when the file is missing. The file also stays in place after a disk error,
+// and after [ErrFull] for this mailbox or for one that cc names.
 //
 // A file that can never be a message is set aside in dead/; the reason is written there
-// first. The causes are, for example, broken front matter, text that is not UTF-8, a NUL
-// byte, an empty file, more than MaxAttachment bytes, too many hops, and a name that is a
-// symlink or a folder. The error is then an [*InvalidError] with that reason. Its From is
+// first. Examples are broken front matter, text that is not UTF-8, a NUL byte, an empty
+// file, more than MaxAttachment bytes, too many hops, and a name that is a symlink or a
+// folder. The error for such a file is an [*InvalidError] with that reason. Its From is
 // the sender, if known, so that the caller can notify the sender.
 func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := drops.takeIn(st, d)
@@ -96,9 +94,9 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	o := drops.box.store.compose(drops.box.name, m, nil)
 	var cc []string
 	if !o.over {
-		// Look for room before the delivery. Otherwise the file could wait for room for a
-		// copy until its key is forgotten, and the message itself would be delivered a
-		// second time.
+		// Check for room before the delivery. Otherwise the file could wait so long for
+		// room for a copy that its key is forgotten, and the message itself would be
+		// delivered a second time.
 		if cc, err = drops.box.store.copied(drops.box.name, m); err != nil {
 			return Delivery{}, err
 		}
@@ -119,7 +117,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	return o.Delivery, drops.box.disk.syncDir(drops.box.name)
 }
 
-// readStray reads a whole drop, and checks that it is still the file that st describes.
+// readStray reads a whole drop and checks that it is still the file that st describes.
 func (drops Drops) readStray(st Stray) ([]byte, error) {
 	switch {
 	case st.Kind == KindUnreadable:
@@ -160,14 +158,15 @@ func (drops Drops) readStray(st Stray) ([]byte, error) {
 }
 
 // dropKey makes a key that identifies one file in one state. The file's inode number is
-// not enough, because a file system may reuse the number of a removed file.
+// not enough, because a file system may reuse the inode number of a removed file.
 func dropKey(st Stray, data []byte) string {
 	return fmt.Sprintf("drop:%x-%x-%x-%x-%x", st.Dev, st.Ino, st.ModTime.UnixNano(), st.Size, sha256.Sum256(data))
 }
 
-// fromDrop parses a file that a person or any program wrote. It fills in no field.
+// fromDrop parses a file that a person or a program wrote. It does not fill in missing
+// fields.
 func fromDrop(data []byte) (*Message, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors write this mark first
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors begin a file with this mark
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, invalid("the file is empty")
@@ -193,8 +192,8 @@ func fromDrop(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// guessFrom finds the sender in front matter that has an error elsewhere, so that the
-// caller can notify the sender.
+// guessFrom finds the sender in front matter that is invalid for another reason, so that
+// the caller can notify the sender.
 func guessFrom(data []byte) string {
 	for line := range bytes.Lines(data[:min(len(data), maxFront)]) {
 		if v, ok := bytes.CutPrefix(line, []byte("from:")); ok {

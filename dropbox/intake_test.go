@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// drop writes a file into the mailbox, as a person would.
+// drop writes a file into the mailbox in the way that a person does.
 func drop(t testing.TB, s *dropbox.Store, agent, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(s.Dir(), agent, name), []byte(content), 0o644); err != nil {
@@ -91,8 +91,8 @@ func TestTakeInFrontMatter(t *testing.T) {
 	}
 }
 
-// If a mailbox that cc names is full, no recipient gets the message and the file waits,
-// just as Send refuses the whole message. Once there is room, each recipient gets the
+// If a mailbox that cc names is full, no recipient gets the message and the file waits;
+// Send likewise refuses the whole message. Once there is room, each recipient gets the
 // message once, even if the mailbox became full during the call.
 func TestTakeInWhileACopyHasNoRoom(t *testing.T) {
 	for _, late := range []bool{false, true} { // late: the mailbox becomes full during the call
@@ -157,7 +157,7 @@ func TestTakeInLongBody(t *testing.T) {
 	}
 }
 
-// A file that can never become a message is set aside with a reason, and can be put back.
+// A file that can never become a message is set aside with a reason and can be put back.
 func TestTakeInRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		content string
@@ -257,7 +257,7 @@ func TestTakeInUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := onlyStray(t, b)
-	if os.Getuid() == 0 { // root can read every file: make the store see what another user would
+	if os.Getuid() == 0 { // root can read every file, so make the store behave as for another user
 		st.Kind = dropbox.KindUnreadable
 	} else if st.Kind != dropbox.KindUnreadable {
 		t.Errorf("kind %q", st.Kind)
@@ -314,7 +314,7 @@ func TestStraysLeaveOut(t *testing.T) {
 func TestMoveToWork(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
-	for _, content := range []string{"one", "two"} { // the second replaces the first
+	for _, content := range []string{"one", "two"} { // the second file replaces the first
 		drop(t, s, "coder", "out.md", content)
 		if err := b.Drops().MoveToWork(onlyStray(t, b)); err != nil {
 			t.Fatal(err)
@@ -334,8 +334,8 @@ func TestMoveToWork(t *testing.T) {
 	}
 }
 
-// FuzzTakeIn checks that every dropped file becomes one message, or one dead letter with the
-// same bytes.
+// FuzzTakeIn checks that every dropped file becomes either one message or one dead letter
+// with the same content.
 func FuzzTakeIn(f *testing.F) {
 	f.Add([]byte("hello"))
 	f.Add([]byte("---\nfrom: a\nkey: k\n---\nbody"))
@@ -381,8 +381,8 @@ func FuzzTakeIn(f *testing.F) {
 	})
 }
 
-// While the disk has no room for the reason, an invalid drop stays where it is. Once
-// there is room, it is set aside with its reason.
+// While the disk has no room for the reason, an invalid drop stays in place. Once there
+// is room, the drop is set aside with its reason.
 func TestNothingIsSetAsideWithoutItsReason(t *testing.T) {
 	full := false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

@@ -13,24 +13,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keyLife is how long a key is remembered.
+// keyLife is the duration for which a key is remembered.
 const keyLife = 7 * 24 * time.Hour
 
-// keyFile returns the path of a key's file. The file ensures that at most one message
+// keyFile returns the path of a key's file. Because of this file, at most one message
 // with that key is delivered to the mailbox. A sender writes the message in tmp/ and
-// links it to keys/<sha256 of the key>; only one caller can make this link. Then the
-// sender moves the message from tmp/ to new/; again only one caller succeeds, because a
-// rename removes the old name. So a caller that finds the key file can complete the
-// delivery without a duplicate, even while the first caller is still working on it.
+// links it to keys/<sha256 of the key>; only one caller can make this link. The sender
+// then moves the message from tmp/ to new/. Again only one caller succeeds, because a
+// rename removes the old name. A caller that finds the key file can therefore complete
+// the delivery without a duplicate, even while the first caller is still working on it.
 func keyFile(mailbox, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])
 }
 
-// errForgotten says that a key is no longer remembered, so that it may be used again.
+// errForgotten reports that a key is no longer remembered and can be used again.
 var errForgotten = errors.New("the key is being forgotten; try again")
 
-// keys are the key files of a store's mailboxes; see [keyFile].
+// keys represents the key files of a store's mailboxes; see [keyFile].
 type keys struct{ store *Store }
 
 func (s *Store) keys() keys { return keys{s} }
@@ -54,8 +54,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 		return d, k.sync(to)
 	}
 	fresh := to + "/" + newFolder
-	// Look, then move, then look again: between a look and the move another caller may have
-	// delivered the message, and a turn may have claimed it.
+	// Look for the message, then move it, then look again. Between a look and the move,
+	// another caller may have delivered the message and a turn may have claimed it.
 	for range 3 {
 		there, err := k.has(to, e)
 		if err != nil {
@@ -78,7 +78,7 @@ func (k keys) finish(to, key string) (Delivery, error) {
 		}
 	}
 	// If the key file has a second name, the message exists and only moved between the
-	// looks, unless the second name is in tmp/ and Clean is about to remove it.
+	// checks, unless the second name is in tmp/ and Clean is about to remove it.
 	st, err := k.store.disk.stat(link)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
@@ -106,8 +106,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 	return d, k.sync(to)
 }
 
-// Delivered finds the message that was delivered to a mailbox with that key, whatever its
-// state, and finishes an interrupted delivery. ok is false for an unknown key.
+// Delivered finds the message that was delivered to a mailbox with the given key, in any
+// state, and completes an interrupted delivery. ok is false for an unknown key.
 func (s *Store) Delivered(to, key string) (d Delivery, ok bool, err error) {
 	if reason := badShape(to); reason != "" {
 		return Delivery{}, false, &NameError{Name: to, Reason: reason}
@@ -157,8 +157,8 @@ func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err err
 	return m, data, f.st.Ino, nil
 }
 
-// isOld reports whether tmp/ contains the file under a name that marks it for removal;
-// see [Mailbox.Clean].
+// isOld reports whether the file has a name in tmp/ that marks it for removal; see
+// [Mailbox.Clean].
 func (k keys) isOld(to string, ino uint64) (bool, error) {
 	names, err := k.store.disk.names(to + "/" + tmpFolder)
 	if err != nil {
@@ -175,17 +175,17 @@ func (k keys) isOld(to string, ino uint64) (bool, error) {
 	return false, nil
 }
 
-// purgedFile returns the path of the file, beside a key file, that marks a purged message.
-// It has the id of the message, because the mark may outlive the key file: if another
-// message then has the same key, the mark must not stop its delivery.
+// purgedFile returns the path of the file beside a key file that marks a purged message.
+// Its name contains the id of the message, because the mark may outlive the key file: if
+// another message then has the same key, the mark must not prevent its delivery.
 func purgedFile(mailbox string, m *Message) string {
 	return keyFile(mailbox, m.Key) + "." + m.ID + ".purged"
 }
 
-// markPurged remembers the key of a message that is about to be removed, durably, so that
-// a repeated delivery does not bring it back. path is the message's file in the mailbox
-// or in refused/. A file that is not a message, or that cannot be read, needs no mark: if
-// it has a key file, both are names of the same file, and [keys.finish] cannot read that
+// markPurged durably records the key of a message that is about to be removed, so that a
+// repeated delivery does not recreate it. path is the message's file in the mailbox or in
+// refused/. A file that is not a message, or that cannot be read, needs no mark: if it
+// has a key file, both are names of the same file, and [keys.finish] cannot read that
 // file either.
 func (k keys) markPurged(b *Mailbox, path string) error {
 	data, err := k.store.disk.readFile(path, k.store.maxFile())
@@ -200,7 +200,7 @@ func (k keys) markPurged(b *Mailbox, path string) error {
 		return nil
 	}
 	if known, err := k.store.disk.exists(keyFile(b.name, m.Key)); !known || err != nil {
-		return err // without the key file there is nothing to remember
+		return err // without a key file there is no key to remember
 	}
 	return b.put("purged", purgedFile(b.name, m), nil)
 }
@@ -234,8 +234,8 @@ func (k keys) forget(to, link string, ino uint64) error {
 	return errForgotten
 }
 
-// has reports whether a message is anywhere in a mailbox. It looks in the order in which a
-// message moves, so that it does not miss one that is moving.
+// has reports whether any folder of a mailbox contains a message. It looks in the order in
+// which a message moves, so that it does not miss one that is moving.
 func (k keys) has(mailbox string, e Entry) (bool, error) {
 	base := e.Base()
 	if there, err := k.store.disk.exists(mailbox + "/" + newFolder + "/" + base + ".md"); there || err != nil {
@@ -262,5 +262,5 @@ func (k keys) has(mailbox string, e Entry) (bool, error) {
 	return day != "", err
 }
 
-// oldPrefix is the prefix of the names of files in tmp/ that Clean is about to remove.
+// oldPrefix is the name prefix of files in tmp/ that Clean is about to remove.
 const oldPrefix = "old-"

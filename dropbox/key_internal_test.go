@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A caller that read a key file before it was replaced does not remove the newer key file.
+// A caller that reads a key file before it is replaced does not remove the newer key file.
 func TestASlowCallerKeepsTheNewerKey(t *testing.T) {
 	now := time.Now()
 	dir := t.TempDir()

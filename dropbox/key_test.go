@@ -108,8 +108,8 @@ func TestKeyOfAPurgedMessage(t *testing.T) {
 	}
 }
 
-// The mark of a purged message may outlive its key. It does not stop the next message with
-// that key: a delivery that was cut off is completed.
+// The mark of a purged message may outlive its key. It does not prevent the delivery of
+// the next message with that key: if this delivery is interrupted, it is completed.
 func TestKeyOfAnEarlierPurgedMessage(t *testing.T) {
 	now := time.Now()
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
@@ -132,8 +132,8 @@ func TestKeyOfAnEarlierPurgedMessage(t *testing.T) {
 	}
 }
 
-// RetainRefused may remove a refused message within the week, because of its age or because
-// of the size of refused/. Its key is still remembered.
+// RetainRefused may remove a refused message within a week because of its age or the size
+// of refused/. Its key is still remembered.
 func TestKeyOfARemovedRefusedMessage(t *testing.T) {
 	for name, limit := range map[string]struct {
 		days int
@@ -157,7 +157,7 @@ func TestKeyOfARemovedRefusedMessage(t *testing.T) {
 	}
 }
 
-// If the disk refuses to remember the key of a refused message, the message stays.
+// If the key of a refused message cannot be recorded on the disk, the message is kept.
 func TestARefusedMessageStaysWithoutItsMark(t *testing.T) {
 	failing := false
 	now := time.Now()
@@ -215,8 +215,8 @@ func TestKeyIsForgottenAfterAWeek(t *testing.T) {
 	}
 }
 
-// cutAt opens a store that fails at the n-th step and at every later step, as after a kill:
-// the clean-up fails too.
+// cutAt opens a store that fails at the n-th step and at every later step. As after a kill,
+// the clean-up also fails.
 func cutAt(t *testing.T, dir string, n int) (s *dropbox.Store, reached func() bool) {
 	steps := 0
 	s = reopen(t, dir, dropbox.Options{Step: func(dropbox.Step) error {
@@ -228,8 +228,8 @@ func cutAt(t *testing.T, dir string, n int) (s *dropbox.Store, reached func() bo
 	return s, func() bool { return steps >= n }
 }
 
-// A delivery with a key may be cut off at any step. The next caller completes or repeats
-// the delivery, and there is exactly one message.
+// A delivery with a key can be interrupted at any step. The next caller completes or
+// repeats the delivery, and there is exactly one message.
 func TestKeyedDeliveryCutOff(t *testing.T) {
 	for n := 1; ; n++ {
 		whole := newStore(t, dropbox.Options{}, "coder")
@@ -256,8 +256,8 @@ func TestKeyedDeliveryCutOff(t *testing.T) {
 	}
 }
 
-// After a power cut the disk may have the key file, but neither the scratch file nor the
-// message: then the key file itself is delivered.
+// After a power cut the disk may contain the key file but neither the scratch file nor
+// the message. In that case the key file itself is delivered.
 func TestKeyWithoutMessage(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -293,8 +293,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// A sender that repeats a known key still learns from a full mailbox that the message has
-// arrived.
+// A sender that repeats a known key learns that its message has arrived, even if the
+// mailbox is full.
 func TestKeyInAFullMailbox(t *testing.T) {
 	s := newStore(t, dropbox.Options{MaxWaiting: 1}, "coder")
 	first := deliver(t, s, "coder", keyed("k"))
@@ -307,7 +307,7 @@ func TestKeyInAFullMailbox(t *testing.T) {
 	}
 }
 
-// refuse returns a function for Options.Step that refuses these operations.
+// refuse returns a function for Options.Step that refuses the given operations.
 func refuse(err error, ops ...dropbox.Op) func(dropbox.Step) error {
 	return func(st dropbox.Step) error {
 		if slices.Contains(ops, st.Op) {
@@ -363,7 +363,7 @@ func TestOneKeyManyCallers(t *testing.T) {
 		b := mailbox(t, s, "coder")
 		stop := make(chan struct{})
 		var claims sync.WaitGroup
-		claims.Go(func() { // a daemon claims every message as soon as it waits
+		claims.Go(func() { // a daemon claims every message as soon as it is waiting
 			for {
 				for _, e := range list(t, b) {
 					if c, err := b.Claim(e); err == nil && b.Commit(c.Entry, nil) == nil {

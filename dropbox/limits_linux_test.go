@@ -27,13 +27,13 @@ func init() {
 	programs["kinds"] = kindsOfDisk
 }
 
-// A process that cannot open more files gets an error from its call, and loses no
-// message. Above all, it treats no message as unreadable.
+// A process that cannot open more files gets an error from its call but loses no message.
+// In particular, it does not treat any message as unreadable.
 func TestFewFiles(t *testing.T) {
 	runHelper(t, helper("fewfiles", fastFolder(t)))
 }
 
-// A batch succeeds where each of its messages would succeed singly.
+// A batch succeeds if each of its messages would succeed alone.
 func TestBatchWithFewFiles(t *testing.T) {
 	if out, err := helper("fewforabatch", fastFolder(t)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -57,7 +57,8 @@ func fewForABatch(dir string, _ []string) error {
 		}
 		batch = append(batch, dropbox.Draft{To: to, Message: keyed(fmt.Sprint(i))})
 	}
-	// The parent process may have left the test an open file with a higher number.
+	// The test may have inherited an open file with a higher number from its parent
+	// process.
 	held, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func runHelper(t *testing.T, cmd *exec.Cmd) {
 	tally(t, t.Name(), injected)
 }
 
-// fewFiles runs every action while 0 more files can be opened, then 1, and so on until
+// fewFiles runs every action with a limit of 0 more open files, then 1, and so on until
 // the action succeeds.
 func fewFiles(dir string, _ []string) error {
 	var whole unix.Rlimit
@@ -163,8 +164,8 @@ func fewFiles(dir string, _ []string) error {
 	return errors.Join(errors.Join(errs...), err)
 }
 
-// scramble claims and opens messages while another goroutine opens all available files and
-// closes them again, over and over.
+// scramble claims and opens messages while another goroutine repeatedly opens as many
+// files as it can and closes them.
 func scramble(dir string) (injected int, err error) {
 	if err := dropbox.Create(dir); err != nil {
 		return 0, err
@@ -243,15 +244,16 @@ func scramble(dir string) (injected int, err error) {
 	return injected, err
 }
 
-// The actions run on a disk that is really full (of bytes or of names) or mounted read-only:
-// a small tmpfs in a separate mount namespace.
+// The actions run on a disk that has no free blocks or inodes or is mounted read-only. The
+// disk is a small tmpfs in a separate mount namespace.
 func TestSmallDisk(t *testing.T) {
 	cmd := helper("smalldisk", t.TempDir())
 	runHelper(t, inNamespace(t, cmd))
 }
 
-// inNamespace prepares a command for a separate mount namespace, in which it may mount file
-// systems that no other process sees. It skips the test if the system has no user namespaces.
+// inNamespace prepares a command for a separate mount namespace, in which it can mount file
+// systems that are invisible to other processes. It skips the test if the system has no user
+// namespaces.
 func inNamespace(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{

@@ -1,3 +1,3 @@
-// Package examples has no code. Its folders contain projects and units to copy, and its tests
-// check each of them.
+// Package examples contains no code. Its folders contain projects and units to copy, and its
+// tests check each of them.
 package examples

@@ -57,7 +57,7 @@ func TestProjectsLoad(t *testing.T) {
 	}
 }
 
-// Each example is linked from README.md, and each swarm is in the table above.
+// README.md links to each example, and the table above lists each swarm.
 func TestEveryExampleIsListed(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -81,7 +81,7 @@ func TestEveryExampleIsListed(t *testing.T) {
 	}
 }
 
-// Agents that only review have no tool that writes.
+// Agents that only review have no tool that can write.
 func TestReviewersOnlyRead(t *testing.T) {
 	for project, agent := range map[string]string{"pair": "reviewer", "team": "reviewer", "night": "checker", "tts": "codex"} {
 		f, err := config.Load(filepath.Join(project, config.Name))
@@ -101,8 +101,8 @@ func TestReviewersOnlyRead(t *testing.T) {
 	}
 }
 
-// The three-agent project is the one in the first document, except for its folder and the
-// line that says who opus-orange is. Its system prompts are used unchanged.
+// The three-agent project is the same as in the first document, except for its folder and
+// the line that says who opus-orange is. Its system prompts are used unchanged.
 func TestTTSIsAsItWasWritten(t *testing.T) {
 	first, err := os.ReadFile("../internal/config/testdata/first-document.yaml")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestSystemdUnit(t *testing.T) {
 		"[Service]ExecStart":                "%h/.local/bin/claude-swarm start --foreground",
 		"[Service]ExecReload":               "/bin/kill -HUP $MAINPID",
 		"[Service]KillMode":                 "process", // so that a crash does not end the running turns
-		"[Service]RestartPreventExitStatus": "2 3 78",  // a restart does not help after these
+		"[Service]RestartPreventExitStatus": "2 3 78",  // a restart does not help after these exit statuses
 		"[Install]WantedBy":                 "default.target",
 	}
 	for key, value := range want {
@@ -160,7 +160,8 @@ func TestLaunchdPropertyList(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	// texts has the texts of the elements in their order: each key, and then its value.
+	// texts contains the texts of the elements in document order, each key followed by
+	// its value.
 	var texts []string
 	for dec, text := xml.NewDecoder(in), ""; ; {
 		token, err := dec.Token()

@@ -13,10 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// shown matches the first block of a page, which has the commands that a person types.
+// shown matches the first code block of a page, which contains the commands that a person
+// types.
 var shown = regexp.MustCompile("(?ms)^```\n(.*?)^```$")
 
-// script makes a script for sh from the commands of a README. If a line needs an id, the
+// script converts the commands in a README to a script for sh. If a line needs an id, the
 // script uses the id of the last message that an earlier line sent.
 func script(t *testing.T, name string) (text string, lines int) {
 	t.Helper()
@@ -48,7 +49,7 @@ func script(t *testing.T, name string) (text string, lines int) {
 }
 
 // The commands in the README of each example work unchanged in a person's project, with an
-// IRC server if the example needs one. The first task is answered.
+// IRC server if the example needs one. The first task gets an answer.
 func TestReadmesAreRight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -113,7 +114,7 @@ func TestReadmesAreRight(t *testing.T) {
 }
 
 // An agent without a list of tools runs commands without asking, and an agent with a list runs
-// only those on the list, as the README of solo says.
+// only the commands on the list, as the README of solo says.
 func TestSoloRunsCommands(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -19,12 +19,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// patience is the longest time that one command may take; each normally takes a few
+// patience is the maximum duration of one command; a command normally takes a few
 // milliseconds.
 const patience = 60 * time.Second
 
 // built is a folder with the real program and the stand-ins: claude, and acp for the clients in
-// [others]. It is made once.
+// [others]. It is created once.
 var built = sync.OnceValues(func() (string, error) {
 	if err := noteSources(); err != nil {
 		return "", err
@@ -48,7 +48,7 @@ var built = sync.OnceValues(func() (string, error) {
 // others are the programs of clients that speak the Agent Client Protocol, with their backends.
 var others = map[string]string{"codex-acp": "codex", "gemini": "gemini", "opencode": "opencode", "copilot": "copilot"}
 
-// playOther puts a program into a folder. The stand-in in bin plays that program.
+// playOther puts a program into a folder. The stand-in in bin imitates that program.
 func playOther(folder, bin, program string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -57,8 +57,8 @@ func playOther(folder, bin, program string) error {
 	return os.WriteFile(filepath.Join(folder, program), []byte(text), 0o700)
 }
 
-// linkPrograms puts links to the programs of the system into a folder, except for some of
-// them.
+// linkPrograms puts links to the system's programs into a folder, except for the excluded
+// ones.
 func linkPrograms(folder string, without []string) error {
 	for _, dir := range []string{"/usr/bin", "/bin"} {
 		programs, err := os.ReadDir(dir)
@@ -98,8 +98,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A swarm is a copy of an example with a separate home. The path of its folder is short,
-// because the daemon's socket is below it.
+// A swarm is a copy of an example with a separate home folder. The path of its folder is
+// short because it is part of the path of the daemon's socket.
 type swarm struct {
 	t   *testing.T
 	dir string
@@ -131,7 +131,7 @@ func copyExample(t *testing.T, name string) *swarm {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// A daemon still runs only after a failed test.
+		// A daemon is still running only if the test has failed.
 		stop := s.command(context.Background(), "stop", "--now")
 		_ = stop.Run()
 	})
@@ -160,8 +160,8 @@ func (s *swarm) run(args ...string) string {
 	return string(out)
 }
 
-// quiet fails the test if a mailbox still has an unfinished, waiting, claimed or dead message,
-// or if a socket is left.
+// quiet fails the test if a mailbox still contains an unfinished, waiting, claimed or dead
+// message, or if a socket still exists.
 func (s *swarm) quiet(agents []string) {
 	s.t.Helper()
 	for _, agent := range append(slices.Clone(agents), dropbox.Lead) {
@@ -183,8 +183,8 @@ func (s *swarm) quiet(agents []string) {
 	})
 }
 
-// Each example is a swarm that starts unchanged: every agent does one task, and its answer
-// comes back.
+// Each example is a swarm that starts unchanged: every agent does one task and sends its
+// answer.
 func TestProjectsStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -237,8 +237,8 @@ func TestSoloTakesAFile(t *testing.T) {
 	s.run("stop")
 }
 
-// The units start the daemon in the foreground, make it read the configuration again with
-// SIGHUP, and end it with SIGTERM. A clean end has the status 0.
+// The units start the daemon in the foreground, make it reread the configuration with
+// SIGHUP, and stop it with SIGTERM. After a clean stop the exit status is 0.
 func TestForegroundAsTheUnitsRunIt(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -283,8 +283,8 @@ func TestForegroundAsTheUnitsRunIt(t *testing.T) {
 	s.quiet([]string{"coder"})
 }
 
-// The mixed swarm starts with the clients that are installed, and says which are not. Mail to
-// an agent whose program is missing waits; the other agents work.
+// The mixed swarm starts with the clients that are installed, and says which clients are
+// missing. Mail to an agent whose program is missing waits; the other agents work.
 func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -300,7 +300,7 @@ func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
 	if err := linkPrograms(few, absent); err != nil {
 		t.Fatal(err)
 	}
-	s.env[0] = "PATH=" + few // the daemon adds the folder of claude-swarm, with claude
+	s.env[0] = "PATH=" + few // the daemon adds the folder of claude-swarm, which also contains claude
 	s.run("init")
 	var said bytes.Buffer
 	cmd := s.command(t.Context(), "start")

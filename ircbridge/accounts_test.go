@@ -49,7 +49,7 @@ func TestAccountsOfRealServices(t *testing.T) {
 	ann.say("#project-x", "coder: three, by annabel who is ann")
 	s.mail("coder", 3)
 
-	// The nick ann is now free, so another person can take it and gets no rights.
+	// The nick ann is now free. Another person who takes it gets no rights.
 	eve := newPerson(t, n.Addr, "ann", "#project-x")
 	eve.say("#project-x", "coder: by a nick")
 	eve.say("swarm", "TASK: coder: by a nick, privately")

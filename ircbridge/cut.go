@@ -32,7 +32,7 @@ type piece struct {
 
 // A cutter cuts a masked text into pieces.
 type cutter struct {
-	prefix string // put before each piece, such as "[coder] "
+	prefix string // the text in front of each piece, such as "[coder] "
 	limit  int    // maximum number of bytes in a line, including the prefix
 	whole  bool   // the text can be one multiline message
 	read   string // the order that shows the whole text

@@ -29,10 +29,10 @@ type Report struct {
 // whatFor lists what does not work without each capability.
 var whatFor = []struct{ name, without string }{
 	{"account-tag", "permits by account never match"},
-	{"echo-message", "what was sent is proven by a PING after it, without the server's id"},
-	{"message-tags", "lines have no id, so one line may be taken for two"},
-	{"server-time", "lines get our time"},
-	{"draft/chathistory", "what is said while we are away is not known, and what may have been sent is sent again, marked"},
+	{"echo-message", "a line is proven by a PING after it, and has no id from the server"},
+	{"message-tags", "lines have no id, so one line may be mistaken for two"},
+	{"server-time", "lines get the local time"},
+	{"draft/chathistory", "lines that are sent while the bridge is disconnected are lost, and lines that may have been sent are sent again, marked"},
 	{"draft/multiline", fmt.Sprintf("long messages are cut after %d lines", maxShown)},
 }
 

@@ -26,7 +26,7 @@ func (r *rooms) enter(rm *room) {
 // forgive clears the record that a channel did not let us in.
 func (rm *room) forgive() { rm.failed, rm.why, rm.nextTry = "", "", time.Time{} }
 
-// howBack tells people how the bridge can get back into a channel that does not let it in.
+// howBack tells people how the bridge can rejoin a channel that does not let it in.
 func (rm *room) howBack(nick string) string {
 	if rm.nextTry.IsZero() {
 		return ""

@@ -27,9 +27,9 @@ func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 	return d.ID
 }
 
-// After an hour without IRC, one line in a channel says how many turns began and ended,
-// and the newest copies are still posted. All messages that people are waiting for are
-// posted.
+// After an hour without IRC, one line in a channel reports how many turns began and
+// ended, and the newest copies are still posted. All messages that people are waiting for
+// are posted.
 func TestWhatWaitedIsFolded(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

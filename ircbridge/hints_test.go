@@ -63,7 +63,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		id, _ = ask("Which door?")
 		ann.say("#project-x", "reply "+id[:5]+" the green one")
 		answered(id, "the green one", 4)
-		// The bridge tells a person who answers too late.
+		// The bridge tells a person that their answer is too late.
 		ann.say("#project-x", "reply "+id[:6]+" the blue one")
 		ann.like("ann: No question " + id[:6] + " waits for an answer.")
 		ann.say("#project-x", "reply to that, somebody")

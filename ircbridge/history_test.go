@@ -29,7 +29,7 @@ func (s *scene) heard(channel string) (all []string) {
 }
 
 // The bridge reads the lines that it missed while it was away. If the server no longer has
-// the oldest of them, the log says that lines may be missing.
+// the oldest of them, the log reports that lines may be missing.
 func TestAServerThatForgets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -136,7 +136,7 @@ func TestWhatWasMailedIsNotMissed(t *testing.T) {
 	srv.Say("joe", "", "#project-x", "coder: stop")
 	said := srv.Said("#project-x")[1:]
 	for i, agents := range [][]string{{"coder"}, {"coder"}} {
-		for _, agent := range agents { // as the killed bridge did
+		for _, agent := range agents { // like the killed bridge
 			m := &dropbox.Message{From: "irc", To: []string{agent}, Type: dropbox.Question, Key: "irc-" + srv.Addr + "-" + said[i].ID, Body: []byte(said[i].Text)}
 			if _, err := s.store.Deliver(agent, m); err != nil {
 				t.Fatal(err)

@@ -150,7 +150,7 @@ func TestSecretsReachNobody(t *testing.T) {
 	})
 }
 
-// secretIn returns the secret in a text: its longest run of letters and digits.
+// secretIn returns the secret in a text, which is the longest run of letters and digits.
 func secretIn(text string) string {
 	longest := ""
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {

@@ -22,17 +22,17 @@ const (
 )
 
 // A link is the bridge's link to an IRC network. It contains the connections, the
-// channels, and the texts in flight. The goroutine of the bridge owns everything in it.
+// channels, and the texts in flight. The bridge's goroutine owns all of its data.
 type link struct {
 	o       *Options
 	host    bridge.Host
-	stop    context.Context // when it is done, the link begins nothing new
-	kill    context.Context // when it is done, the connections end
+	stop    context.Context // when this context is done, the link starts no new work
+	kill    context.Context // when this context is done, the connections end
 	main    *connection
-	others  map[string]*connection // by agent, with [StyleNicks]
+	others  map[string]*connection // the agents' connections with [StyleNicks], by agent
 	rooms   *rooms
 	speech  *speech
-	renamed map[string]string // folded old nick to new
+	renamed map[string]string // maps a folded old nick to the new nick
 	status  status
 }
 
@@ -88,8 +88,8 @@ func (l *link) Stop() {
 	}
 }
 
-// connectAgents makes a connection for every agent that has none, and ends those of agents
-// that are gone.
+// connectAgents makes a connection for every agent that has none, and ends the connections
+// of agents that no longer exist.
 func (l *link) connectAgents() {
 	if l.o.Style != StyleNicks {
 		return
@@ -224,8 +224,8 @@ func (l *link) disconnected(c *connection, e irc.Down) {
 	}
 }
 
-// levelOf returns the log level for the end of a connection. A retry that failed has a
-// lower level.
+// levelOf returns the log level for the end of a connection. A failed retry gets a lower
+// level.
 func levelOf(e irc.Down) slog.Level {
 	if e.Was {
 		return slog.LevelWarn
@@ -243,10 +243,10 @@ func (l *link) Usable() bool { return l.main.usable() && len(l.speech.cut) == 0 
 func (l *link) Connection() (n int, since time.Time) { return l.main.gen, l.main.since }
 
 // If the server may have hung up because of a text, that text waits until the connection
-// has proved reliable. Otherwise a bad network would look like a bad message. A
-// connection counts as reliable when othersFirst pieces of other texts have arrived over
-// it, or when it has lasted standFirst times as long as the first pause between two
-// tries.
+// has proved reliable. Otherwise the bridge could mistake a bad network for a bad
+// message. A connection counts as reliable when othersFirst pieces of other texts have
+// arrived over it, or when it has lasted standFirst times as long as the first pause
+// between two attempts to connect.
 const (
 	othersFirst = 8
 	standFirst  = 5
@@ -287,7 +287,7 @@ func (l *link) Ours(nick string) bool {
 	return false
 }
 
-// now reports whether a nick is one of ours at this moment.
+// now reports whether a nick is currently one of ours.
 func (l *link) now(nick string) bool {
 	if l.main.fold.Same(nick, l.main.nick) {
 		return true
@@ -314,7 +314,7 @@ func (l *link) Called(agent string) (nicks []string) {
 	return nicks
 }
 
-// follow remembers a person's new nick, so that answers reach them.
+// follow records a person's new nick, so that answers reach the person.
 func (l *link) follow(from, to string) {
 	if len(l.renamed) > 256 {
 		clear(l.renamed)
@@ -347,7 +347,7 @@ func (l *link) Network() string {
 func (l *link) Server() string { return l.o.Server.HostPort() }
 
 // Vouched implements [bridge.Link]. Behind a bouncer it returns "", because the bouncer's
-// address does not show who can reach the server.
+// address does not reveal who can reach the server.
 func (l *link) Vouched() string {
 	if l.main.state.Bouncer {
 		return ""

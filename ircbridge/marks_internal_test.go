@@ -12,9 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// One of our own lines may be in the buffer before a line that was sent earlier: our
-// lines enter the buffer when they are proven, and other people's lines when they are
-// handled. So our own lines do not show what was handled, unless they are old.
+// One of our own lines can be in the buffer before a line that was sent earlier, because
+// our lines enter the buffer when they are proven, and other people's lines when they are
+// handled. Our own lines therefore do not show which lines were handled, unless they are
+// old.
 func TestOurOwnLinesAreNoMarks(t *testing.T) {
 	begun := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) time.Time { return begun.Add(d) }

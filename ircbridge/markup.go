@@ -2,7 +2,7 @@ package ircbridge
 
 import "strings"
 
-// withoutMarkup drops the lines that are only markup.
+// withoutMarkup removes the lines that are only markup.
 func withoutMarkup(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

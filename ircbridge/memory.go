@@ -8,15 +8,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// provenWithin and clockSkew limit how far the time that we know for a message may be from
+// provenWithin and clockSkew limit the difference between the known time of a message and
 // the time at which another process sent it.
 const (
-	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends the connection sooner than that
-	clockSkew    = time.Minute     // between the server and us
+	provenWithin = 2 * time.Minute // the longest wait for a proof; the library ends the connection before this time
+	clockSkew    = time.Minute     // the difference between the server's clock and ours
 )
 
-// A memory tells the library which texts were handled, namely those in the buffers. Its
-// methods only read files, so any goroutine may call them.
+// A memory tells the library which texts were handled. These are the texts in the
+// buffers. Its methods only read files, so any goroutine can call them.
 type memory struct{ dir string }
 
 // Marks implements [irc.Memory].
@@ -51,10 +51,10 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// ownBehind determines which lines are known if the buffer contains one of our lines: all
-// lines that people wrote in the channel more than ownBehind before our line. Our line
-// enters the buffer when it is proven. A line that a person wrote a little earlier may be
-// handled after that, or never if this process is killed.
+// ownBehind determines which lines are known if the buffer contains one of our lines.
+// These are all lines that people wrote in the channel more than ownBehind before our
+// line. Our line enters the buffer when it is proven. A line that a person wrote shortly
+// before our line may be handled after that, or never if this process is killed.
 const ownBehind = provenWithin + clockSkew
 
 // private returns the time up to which all private messages are known. If no bridge has
@@ -83,7 +83,8 @@ func (m memory) private() ([]irc.Mark, error) {
 	return []irc.Mark{{Time: newest}}, nil
 }
 
-// privateMemory is the memory of an agent's connection, which hears only private talk.
+// privateMemory is the memory of an agent's connection, which receives only private
+// messages.
 type privateMemory struct{ memory }
 
 // Marks implements [irc.Memory].
@@ -94,5 +95,6 @@ func (m privateMemory) Marks(target string) ([]irc.Mark, error) {
 	return m.memory.Marks(target)
 }
 
-// Add implements [irc.Memory]. It does nothing, because the buffer already has the mark.
+// Add implements [irc.Memory]. It does nothing, because the buffer already contains the
+// mark.
 func (memory) Add(string, irc.Mark) error { return nil }

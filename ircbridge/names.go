@@ -7,18 +7,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Name is the name of the bridge to IRC, of its mailbox, of its folder below the daemon's
-// folder, and of its key in a message's front matter. Title is what people call the
-// network.
+// Name is the name of the bridge to IRC, of its mailbox, of its folder inside the
+// daemon's folder, and of its key in a message's front matter. Title is the network's
+// name as people know it.
 const (
 	Name  = "irc"
 	Title = "IRC"
 )
 
-// Folder returns the folder of the bridge's files, below the daemon's folder.
+// Folder returns the folder of the bridge's files, which is inside the daemon's folder,
+// home.
 func Folder(home string) string { return bridge.Folder(home, Name) }
 
-// names interprets names and text as a server does.
+// names interprets names and text in the same way as a server.
 type names struct{ irc.CaseMapping }
 
 // anyNames is for a server that has not announced its case mapping.
@@ -34,24 +35,25 @@ func (n names) FindMention(text, name string) (start, end int) {
 // Plain implements [bridge.Names].
 func (names) Plain(text string) string { return irc.PlainText(text) }
 
-// IsChannel implements [bridge.Names]. It uses the characters with which channel names
-// begin on most servers.
+// IsChannel implements [bridge.Names]. It uses the characters that begin channel names on
+// most servers.
 func (names) IsChannel(target string) bool { return isChannel(target) }
 
-// isChannel reports whether a target is a channel when no server has announced which
-// characters its channel names begin with.
+// isChannel reports whether a target is a channel. It is for use without a server, which
+// would announce the characters that begin channel names.
 func isChannel(target string) bool {
 	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0
 }
 
-// TaskFor reads a line that gives a task, as in "TASK: @coder fix the build", and returns
-// the agents and the task. tags are the tags of the agents. ok is false for other lines.
+// TaskFor parses a line that gives a task, as in "TASK: @coder fix the build", and
+// returns the agents and the task. tags maps each tag to the agents that have it. ok is
+// false for other lines.
 func TaskFor(text string, agents []string, tags map[string][]string) (to []string, what string, ok bool) {
 	return bridge.TaskFor(text, agents, tags, anyNames)
 }
 
-// WithoutHead cuts TASK: and the agents, or nicks with @, off the start of a line. Other
-// lines stay unchanged.
+// WithoutHead removes TASK: and the agents' names, or nicks with an @, from the start of
+// a line. It returns other lines unchanged.
 func WithoutHead(line string, agents []string) string {
 	return bridge.WithoutHead(line, agents, anyNames)
 }

@@ -21,17 +21,17 @@ type Options struct {
 
 	Server Server
 	Style  Style    // "" means StylePrefix
-	Join   []string // further channels to join and never leave
+	Join   []string // further channels, which the bridge joins and never leaves
 
-	// Keys contains the keys of channels that require one (mode +k), by channel name.
-	// Upper and lower case in the name do not matter. The keys are secrets.
+	// Keys contains the keys of channels that require one (mode +k), by channel name. The
+	// channel names are not case-sensitive. The keys are secrets.
 	Keys map[string]string
 
-	// RejoinAfter are the pauses between tries to get into a channel that has shut us out
-	// several times; the last one repeats. nil means 1, 2, 5 and 10 minutes.
+	// RejoinAfter are the pauses between attempts to join a channel that has refused us
+	// several times; the last pause repeats. nil means 1, 2, 5 and 10 minutes.
 	RejoinAfter []time.Duration
 
-	// Nick returns an agent's nick with [StyleNicks]. With [StyleRelay] it returns the
+	// With [StyleNicks], Nick returns an agent's nick. With [StyleRelay], it returns the
 	// part of the relayed nick before the slash. If Nick is nil, the agent's name is
 	// used.
 	Nick func(agent string) string
@@ -41,38 +41,38 @@ type Options struct {
 	Secrets []string
 }
 
-// A Server says where to connect, and under which names.
+// A Server specifies the server to connect to and the names to use.
 type Server struct {
-	Addr     string // host, or host:port; the port is 6697 with TLS, else 6667
-	Nick     string // of the bridge
-	User     string // the user name; "" means the part of the nick that servers accept as a user name
+	Addr     string // host, or host:port; the default port is 6697 with TLS, otherwise 6667
+	Nick     string // the bridge's nick
+	User     string // the user name; "" means the nick without the characters that servers do not accept in a user name
 	RealName string // "" means the nick
-	Password string // the server's password (PASS); "" means none
+	Password string // the server's password (PASS); "" means no password
 
 	TLS        bool   // the certificate is always verified
 	ServerName string // the name in the certificate; "" means the host
-	CAFile     string // PEM file of the trusted authorities; "" means those of the system
-	CertFile   string // PEM file of our own certificate; with SASL "external" it is our login
+	CAFile     string // PEM file of the trusted authorities; "" means the system's authorities
+	CertFile   string // PEM file of our own certificate, which is the login with SASL "external"
 	KeyFile    string
 
-	SASL         string // "plain", "external", or "" for none; if the login is refused, the bridge stops trying
-	Account      string // "" means the nick, or with "external" any account
+	SASL         string // "plain", "external", or "" for no login; if the login is refused, the bridge does not retry
+	Account      string // "" means the nick or, with "external", any account
 	SASLPassword string
 
 	Burst     int           // how many lines may be sent at once; 0 means 4
-	Rate      float64       // how many lines a second after that; 0 means 1
-	Unlimited bool          // no limit; for your own server only
-	RetryMin  time.Duration // the first pause between two tries, which doubles each time; 0 means 1 s
-	RetryMax  time.Duration // the longest pause between two tries; 0 means 60 s
-	LineLen   int           // bytes in a line, for a server that accepts more than it announces; 0 means the announced length, or 512 if there is none
+	Rate      float64       // how many lines per second after that; 0 means 1
+	Unlimited bool          // removes these limits; only for your own server
+	RetryMin  time.Duration // the first pause between two attempts to connect, which doubles each time; 0 means 1 s
+	RetryMax  time.Duration // the longest pause between two attempts to connect; 0 means 60 s
+	LineLen   int           // maximum bytes in a line, for a server that accepts more than it announces; 0 means the announced length, or 512 if the server announces none
 
-	RegisterTimeout time.Duration // from dialling to the end of the server's greeting; 0 means 60 s
+	RegisterTimeout time.Duration // maximum time from dialling to the end of the server's greeting; 0 means 60 s
 	PingAfter       time.Duration // how long after the last line the bridge sends a PING; 0 means 60 s
-	PingTimeout     time.Duration // the connection counts as dead after this long without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // the connection also counts as dead when a line is not proven for this long; 0 means 90 s
+	PingTimeout     time.Duration // the connection counts as dead after this time without an answer; 0 means 30 s
+	ProofTimeout    time.Duration // the connection also counts as dead if a line remains unproven for this time; 0 means 90 s
 }
 
-// config returns the configuration for the library. It fails if a file for TLS cannot be
+// config returns the configuration for the library. It fails if a TLS file cannot be
 // used.
 func (o *Options) config(nick string) (irc.Config, error) {
 	s := o.Server
@@ -133,18 +133,18 @@ func (s Server) HostPort() string {
 	return net.JoinHostPort(strings.Trim(s.Addr, "[]"), port)
 }
 
-// A Style determines the name under which an agent's words appear.
+// A Style determines the name under which an agent's texts appear.
 type Style string
 
 // The styles. If the server does not support a style, the bridge falls back to StylePrefix,
-// and the state says why.
+// and the state contains the reason.
 const (
 	StylePrefix Style = "prefix"   // [agent] text; one connection for all agents
 	StyleNicks  Style = "nicks"    // a connection for each agent, under its own nick
-	StyleRelay  Style = "relaymsg" // one connection; lines come from nicks such as coder/swarm, by ergo's RELAYMSG
+	StyleRelay  Style = "relaymsg" // one connection; lines appear under nicks such as coder/swarm, by ergo's RELAYMSG
 )
 
-// fixed returns the channels to join at the start, without duplicates.
+// fixed returns the channels to join at startup, without duplicates.
 func (o *Options) fixed() []string {
 	var list []string
 	have := map[string]bool{}
@@ -161,7 +161,7 @@ func (o *Options) fixed() []string {
 	return list
 }
 
-// check completes the options, or returns what is wrong with them.
+// check sets the defaults, or returns an error if an option is invalid.
 func (o *Options) check() error {
 	o.Name, o.Title, o.Mask = Name, Title, o.masker().Mask
 	if err := o.Options.Check(); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// An agent with channels speaks in them, and people can speak to it there and privately.
+// An agent that has its own channels speaks in them, and people can speak to it there and
+// privately.
 func TestAnAgentWithChannels(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

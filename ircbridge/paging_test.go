@@ -23,7 +23,7 @@ func TestReadingALongResult(t *testing.T) {
 		for i := 0; text.Len() < 190_000; i++ {
 			fmt.Fprintf(&text, "row %d of a long result,%s and its end\n\n", i, strings.Repeat(" word", i%200))
 		}
-		text.WriteString(strings.Repeat("x", 10_000)) // without a good place to cut
+		text.WriteString(strings.Repeat("x", 10_000)) // without a suitable position for a cut
 		d, err := s.store.Deliver("coder", &dropbox.Message{From: "tester", Subject: "the log", Type: dropbox.Result, Body: text.Bytes()})
 		if err != nil {
 			t.Fatal(err)

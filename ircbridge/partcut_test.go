@@ -11,8 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A long text goes out in several batches. If the connection ends between two of them, the
-// next attempt may repeat the first one only with a mark, because the server has it.
+// A long text is sent in several batches. If the connection ends between two of them, the
+// next attempt may resend the first batch only with a mark, because the server already has
+// it.
 func TestACutBetweenTwoBatches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -29,7 +30,8 @@ func TestACutBetweenTwoBatches(t *testing.T) {
 	}
 	id := s.say("coder", bridge.Origin{}, text.String())
 	eventually(t, "the first batch arrives", func() bool { return len(srv.Said("#project-x")) >= 1 })
-	// The bridge reads in order: when it has this line, it has the proof of the batch too.
+	// The bridge reads in order, so when it has received this line, it has also received
+	// the proof of the batch.
 	srv.Say("ann", "", "#project-x", "so far")
 	eventually(t, "the bridge has read on", func() bool { return slices.Contains(s.heard("#project-x"), "ann: so far") })
 	p.Cut()

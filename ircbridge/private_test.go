@@ -14,7 +14,7 @@ import (
 )
 
 // As in channels, the bridge keeps private lines that it missed while it was away, but does
-// not obey them. The same applies after a restart before any private talk, and after the
+// not obey them. The same applies after a restart before any private message, and after the
 // connection was cut.
 func TestPrivateTalkWhileAway(t *testing.T) {
 	if testing.Short() {
@@ -95,7 +95,7 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 }
 
 // A server may keep the history of channels but not name the people who wrote privately.
-// The bridge then says that it cannot know the private lines.
+// The bridge then reports that it cannot know the private lines.
 func TestPrivateTalkThatNobodyTells(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

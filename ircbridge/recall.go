@@ -9,13 +9,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// recall finds out how much of a message was sent in earlier tries. It looks in the
-// buffer, and then in the server's history. It then sends the part that is not found,
-// marked if that part may have been sent before.
+// recall determines how much of a message was sent in earlier attempts. It checks the
+// buffer, and then the server's history. It then sends the part that it did not find,
+// with a mark if that part may have been sent before.
 func (s *speech) recall(f *saying) {
 	known, ok := s.resume[f.ID]
 	delete(s.resume, f.ID)
-	if !ok { // another process began to send it
+	if !ok { // another process began to send the message
 		known.unsure = math.MaxInt
 	}
 	kept, ok := s.l.host.Kept(f.Target, f.ID)
@@ -35,7 +35,7 @@ func (s *speech) recall(f *saying) {
 		return
 	}
 	if known.at.IsZero() {
-		// The message was being sent at the same time as the last proven line, or later.
+		// The message was sent at about the same time as the last proven line, or later.
 		known.at = kept.Spoke.Add(-provenWithin)
 	}
 	since := f.Created
@@ -46,12 +46,12 @@ func (s *speech) recall(f *saying) {
 }
 
 // lingerPatience is how long a server may continue to send the lines of our earlier
-// connection. With 40 lines, 18 s was observed.
+// connection. A test with 40 lines took 18 s.
 const lingerPatience = 20 * time.Second
 
 // lingers reports whether a message that may have been sent must wait, because the nick
-// of an earlier connection is still present and so the history is not complete yet. The
-// members of a channel are known once the channel is caught up.
+// of an earlier connection is still present and the history is therefore incomplete. The
+// members of a channel are known once the link has caught up with the channel.
 func (l *link) lingers(channel string) bool {
 	conn, ok := l.main.client.Conn()
 	if !ok || !conn.State().Since.Equal(l.main.state.Since) {
@@ -60,21 +60,23 @@ func (l *link) lingers(channel string) bool {
 	return time.Since(l.main.since) < lingerPatience && conn.HistoryLimit() > 0 && l.earlier(conn, channel)
 }
 
-// earlier reports whether a nick that we had, and do not have now, is in a channel.
+// earlier reports whether a channel contains a nick that we had earlier but do not have
+// now.
 func (l *link) earlier(conn *irc.Conn, channel string) bool {
 	members, _, _ := conn.Members(channel)
 	return slices.ContainsFunc(members, func(nick string) bool { return l.Ours(nick) && !l.now(nick) })
 }
 
-// A lookup is a request for a history, with the texts that wait for the answer: texts
-// that may have been sent in part, and the texts queued after them.
+// A lookup is a request for a history, together with the texts that are waiting for the
+// answer. These are texts that may have been partly sent, and the texts queued after
+// them.
 type lookup struct {
 	since   time.Time
 	flights []*saying
 }
 
-// lookUp asks for the history of a message's target since the given time. If a request for
-// that target since the same or an earlier time is under way, the message waits for it.
+// lookUp requests the history of a message's target since the given time. If a request for
+// that target since the same or an earlier time is in progress, the message waits for it.
 func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.Time) {
 	target, client := f.Target, via.client
 	if q := s.lookups[target]; q != nil && !since.Before(q.since) {
@@ -101,7 +103,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 				default:
 				}
 			}
-			kept := err == nil && len(texts) > 0 // then the server has a history
+			kept := err == nil && len(texts) > 0 // in this case the server has a history
 			for _, f := range q.flights {
 				if !known || !s.l.main.usable() || s.l.host.Stopping() {
 					s.release(f)
@@ -111,7 +113,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 					var absent bool
 					texts, absent = s.recognise(f, texts)
 					if kept && absent && !s.l.earlier(conn, target) {
-						f.unsure = f.said // the history shows that the rest was not sent
+						f.unsure = f.said // the history shows that the remainder was not sent
 					}
 				}
 				s.say(f)
@@ -120,7 +122,8 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 	})
 }
 
-// sayInTurn sends a text after the texts for the same target that wait for a history.
+// sayInTurn sends a text after the texts for the same target that are waiting for a
+// history.
 func (s *speech) sayInTurn(f *saying) {
 	if q := s.lookups[f.Target]; q != nil {
 		q.flights = append(q.flights, f)
@@ -129,9 +132,9 @@ func (s *speech) sayInTurn(f *saying) {
 	s.say(f)
 }
 
-// recognise records as sent the parts of a text that are in the history, and returns the
-// other lines of the history. absent says that none of these lines looks like the part
-// that was not found.
+// recognise finds the parts of a text that are in the history, and records them as sent.
+// It returns the other lines of the history. absent reports whether none of these lines
+// looks like the part that was not found.
 func (s *speech) recognise(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()

@@ -27,7 +27,7 @@ func TestOrderBehindALookUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := box.Claim(entries[0]) // as a bridge does that is killed after that
+	c, err := box.Claim(entries[0]) // like a bridge that is then killed
 	if err != nil {
 		t.Fatal(err)
 	}

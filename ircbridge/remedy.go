@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// These are parts of the reasons that the link gives. From them, [remedyOf] can tell what
-// would help, even after a crash, when only the reason remains.
+// These strings are parts of the reasons that the link returns. They allow [remedyOf] to
+// determine the remedy even after a crash, when only the reason is known.
 const (
 	notAName   = "cannot be the name of a channel"
 	longName   = "the name of the channel has"
@@ -17,7 +17,7 @@ const (
 	notLetIn   = "cannot get into "
 )
 
-// remedyOf derives from the reason for a refusal what would resolve it.
+// remedyOf derives the remedy for a refusal from its reason.
 func remedyOf(reason string) bridge.Remedy {
 	code := codeOf(reason)
 	is := func(codes ...string) bool { return slices.Contains(codes, code) }

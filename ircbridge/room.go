@@ -12,11 +12,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// joinPatience is the longest time that a server may take to let us into a channel, or to
+// joinPatience is how long the link waits for a server to let us into a channel or to
 // refuse.
 const joinPatience = time.Minute
 
-// askAgain is the pause before the next try at a channel that did not let us in.
+// askAgain is the pause before the next attempt to join a channel that did not let us in.
 const askAgain = 10 * time.Minute
 
 // maxMembers is the maximum number of a channel's members that the state lists.
@@ -31,20 +31,20 @@ type room struct {
 	fixed   bool // named in the options
 	wanted  bool
 	joined  bool
-	entered bool // we were in it once, so we do not give it up when it shuts us out
+	entered bool // we were in the channel once, so we do not give it up if it refuses us
 	caught  bool
-	failed  string    // why it does not let us in; messages for it are given up
-	why     string    // for people: why we are not in it
-	nextTry time.Time // when we try again after it has failed; zero means not known
+	failed  string    // why the channel does not let us in; messages for it are given up
+	why     string    // for people: why we are not in the channel
+	nextTry time.Time // the time of the next attempt after failures; zero means unknown
 	asked   time.Time
 	invited time.Time            // when we last accepted an invitation
-	joiners []func(bridge.Entry) // called when we know whether we are in
+	joiners []func(bridge.Entry) // called when it is known whether we are in the channel
 	modes   map[string]string
-	bare    string // with [StyleRelay]: why nothing is relayed here
-	stale   bool   // somebody came or went, or a mode changed, since we last asked for modes
+	bare    string // with [StyleRelay]: why no text is relayed in this channel
+	stale   bool   // a member joined or left, or a mode changed, since we last requested the modes
 }
 
-// rooms are the channels of a link. The goroutine of the bridge owns them.
+// rooms are the channels of a link. The bridge's goroutine owns them.
 type rooms struct {
 	l   *link
 	all map[string]*room // by folded name
@@ -52,7 +52,7 @@ type rooms struct {
 
 var _ bridge.Rooms = (*rooms)(nil)
 
-// room returns the room of a channel, and makes one if the channel has none yet.
+// room returns the room of a channel, and makes a room if the channel has none yet.
 func (r *rooms) room(name string) *room {
 	key := strings.ToLower(name)
 	if r.l.main != nil {
@@ -67,7 +67,7 @@ func (r *rooms) room(name string) *room {
 	return rm
 }
 
-// regroup stores the rooms by their names as the present server folds them.
+// regroup stores the rooms under their names as folded by the current server.
 func (r *rooms) regroup() {
 	old := r.all
 	r.all = make(map[string]*room, len(old))
@@ -83,7 +83,7 @@ func (r *rooms) regroup() {
 }
 
 // noChannel returns the reason why no channel on this server can have the given name, or
-// "" if one can.
+// "" if the name is possible.
 func (r *rooms) noChannel(name string) string {
 	switch most := r.l.main.state.ISupport.Number("CHANNELLEN", 200); {
 	case strings.ContainsAny(name, " ,\x07") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' }):
@@ -126,7 +126,7 @@ func (r *rooms) handle(e irc.Event) {
 	case irc.Joined:
 		rm := r.known(e.Channel)
 		if rm == nil {
-			return // the server has put us into this channel; the library leaves it
+			return // the server has forced us to join this channel; the library leaves it
 		}
 		rm.stale = true
 		if e.Own {
@@ -173,12 +173,11 @@ func (r *rooms) handle(e irc.Event) {
 		if rm := r.known(e.Channel); rm != nil {
 			rm.stale, rm.bare = true, "" // we may be an operator now
 		}
-	case irc.TopicChanged: // the state shows the topic
+	case irc.TopicChanged: // nothing to do, because the state contains the topic
 	}
 }
 
-// caughtUp records that all lines that were sent to a channel while we were away are
-// known.
+// caughtUp records that we know all lines that were sent to a channel while we were away.
 func (r *rooms) caughtUp(e irc.CaughtUp) {
 	rm := r.known(e.Target)
 	if rm == nil {
@@ -188,19 +187,19 @@ func (r *rooms) caughtUp(e irc.CaughtUp) {
 	r.askModes(rm)
 }
 
-// giveUp records that a channel does not let us in. The library tries again after retry,
-// or never if retry is 0. Texts for the channel are given up.
+// giveUp records that a channel does not let us in. The library retries after the time
+// retry, or never if retry is 0. Texts for the channel are given up.
 func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	now := time.Now()
 	if rm.failed == "" {
 		r.l.o.Log.Warn("not let into a channel", keyChannel, rm.name, keyErr, err, "retry", retry)
 	}
-	why := strings.Replace(err.Error(), rm.name+": ", "", 1) // the error may name the channel, too
+	why := strings.Replace(err.Error(), rm.name+": ", "", 1) // the error may contain the channel's name
 	rm.failed, rm.why, rm.asked, rm.nextTry = why, why, now, time.Time{}
 	if retry > 0 {
 		rm.nextTry = now.Add(retry).UTC()
 	}
-	if !rm.fixed && !rm.entered { // the next message for the channel makes us join it again
+	if !rm.fixed && !rm.entered { // the next message for the channel makes us rejoin it
 		rm.wanted, rm.nextTry = false, time.Time{}
 		r.l.main.client.Part(rm.name, "")
 		r.noteJoined()
@@ -212,7 +211,7 @@ func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	r.l.host.LookAgain()
 }
 
-// tell gives the outcome to all who wait for a channel.
+// tell passes the outcome to all callers that are waiting for a channel.
 func (rm *room) tell(e bridge.Entry) {
 	joiners := rm.joiners
 	rm.joiners = nil
@@ -221,11 +220,11 @@ func (rm *room) tell(e bridge.Entry) {
 	}
 }
 
-// release tells all who wait for a channel that the outcome is unknown.
+// release tells all callers that are waiting for a channel that the outcome is unknown.
 func (rm *room) release() { rm.tell(bridge.Entry{Dropped: true, Name: rm.name}) }
 
-// overdue gives up channels about which the server does not answer, and asks for them
-// again later. It deletes a failed channel that is no longer wanted.
+// overdue gives up a channel if the server does not answer the JOIN, and retries later.
+// It deletes a failed channel that is no longer wanted.
 func (r *rooms) overdue(now time.Time) {
 	for key, rm := range r.all {
 		switch {
@@ -241,7 +240,7 @@ func (r *rooms) overdue(now time.Time) {
 	}
 }
 
-// askModes asks for the ranks of a channel's members.
+// askModes requests the ranks of a channel's members.
 func (r *rooms) askModes(rm *room) {
 	if !rm.joined || !r.l.main.up {
 		return
@@ -253,7 +252,7 @@ func (r *rooms) askModes(rm *room) {
 		defer cancel()
 		answer, err := client.Do(ctx, irc.Msg("NAMES", name))
 		if err != nil {
-			return nil // ask again at the next change
+			return nil // the next change causes another request
 		}
 		modes := map[string]string{}
 		for _, m := range answer {
@@ -273,8 +272,8 @@ func (r *rooms) askModes(rm *room) {
 	})
 }
 
-// rankSigns returns the characters that a server puts before a nick to show the member's
-// rank.
+// rankSigns returns the characters that a server puts in front of a nick to show the
+// member's rank.
 func rankSigns(s irc.ISupport) string {
 	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
 		return signs
@@ -282,7 +281,7 @@ func rankSigns(s irc.ISupport) string {
 	return "~&@%+"
 }
 
-// told returns the room in the form that the state shows.
+// told returns the room in the form that the state contains.
 func (rm *room) told(main *connection) bridge.Channel {
 	c := bridge.Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry, NotRelayed: rm.bare}
 	conn, ok := main.client.Conn()
@@ -300,8 +299,8 @@ func (rm *room) told(main *connection) bridge.Channel {
 	return c
 }
 
-// noteJoined gives the host the channels that people asked for, without those in the
-// options, so that it can store them.
+// noteJoined passes the channels that people asked for to the host, so that the host can
+// store them. It leaves out the channels in the options.
 func (r *rooms) noteJoined() {
 	var names []string
 	for _, rm := range r.all {

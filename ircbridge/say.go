@@ -12,18 +12,18 @@ import (
 type saying struct {
 	*bridge.Saying
 
-	conn   *irc.Conn // the connection that last sent it; nil if it was not sent
+	conn   *irc.Conn // the connection that last sent the text; nil if the text was not sent
 	seq    uint64
-	as     string // relayed under this nick
+	as     string // the nick under which the text is relayed
 	pieces []piece
-	landed int // pieces whose fate is known
+	landed int // the number of pieces whose fate is known
 	failed error
 
-	said   int // bytes from the beginning that are proven
-	unsure int // bytes from the beginning that may have been sent before
-	sent   int // end of the last piece that this attempt has written at least in part
+	said   int // how many bytes from the start are proven
+	unsure int // how many bytes from the start may have been sent before
+	sent   int // the end of the last piece that this attempt has written at least partly
 	marked bool
-	at     time.Time // when it was first sent
+	at     time.Time // when the text was first sent
 	msgids []string
 	lines  int
 }
@@ -31,16 +31,16 @@ type saying struct {
 // A resume is the progress of a text that is waiting for a retry.
 type resume struct {
 	said, unsure int
-	at           time.Time // when it was first sent; zero means not known
+	at           time.Time // when the text was first sent; zero means unknown
 }
 
-// A speech tracks the messages of a link: those that are being sent, and the progress of
-// those that wait for a retry. The goroutine of the bridge owns it.
+// A speech tracks the messages of a link that are being sent, and the progress of those
+// that are waiting for a retry. The bridge's goroutine owns it.
 type speech struct {
 	l       *link
-	sayings map[string]*saying      // texts on their way, by the id of the message
+	sayings map[string]*saying      // texts in flight, by message id
 	cut     map[*irc.Conn][]*saying // unproven texts of connections that have ended
-	resume  map[string]resume       // progress of the messages that wait for a retry, by id
+	resume  map[string]resume       // progress of the messages that are waiting for a retry, by id
 	lookups map[string]*lookup      // requests for histories, by target
 	posted  uint64                  // counts sayings
 }
@@ -56,8 +56,8 @@ func (s *speech) begin(text *bridge.Saying) {
 	s.sayInTurn(f)
 }
 
-// voice chooses how a text names its speaker: the connection that sends it, its prefix,
-// and the nick under which it is relayed.
+// voice chooses how a text identifies its speaker. It returns the connection that sends
+// the text, the prefix, and the nick under which the text is relayed.
 func (s *speech) voice(f *saying) (via *connection, prefix, as string) {
 	prefix = "[" + f.Name + "] "
 	if !f.Agent {
@@ -128,13 +128,13 @@ func (s *speech) say(f *saying) {
 		}
 		d := conn.Post(out)
 		s.l.host.Do(func() func() {
-			<-d.Done() // this returns when the connection ends, if not before
+			<-d.Done() // closed when the connection ends, at the latest
 			return func() { s.land(f, via, i, d) }
 		})
 	}
 }
 
-// priorityOf converts a priority for the library.
+// priorityOf converts a priority to the library's type.
 func priorityOf(p bridge.Priority) irc.Priority {
 	switch p {
 	case bridge.Urgent:

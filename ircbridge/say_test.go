@@ -44,7 +44,7 @@ func TestRequests(t *testing.T) {
 		s.start()
 		s.ready()
 		ann := newPerson(t, addr, "ann", "#work-k7f3q9m2xd", "#other")
-		ann.raw("MODE", "#work-k7f3q9m2xd", "-t") // otherwise inspircd allows only operators to set the topic
+		ann.raw("MODE", "#work-k7f3q9m2xd", "-t") // by default, inspircd allows only operators to set the topic
 		join := s.say("swarm", bridge.Origin{Do: bridge.DoJoin, Channel: "#work-k7f3q9m2xd"}, "")
 		s.where(join, dropbox.Done)
 		topic := s.say("coder", bridge.Origin{Do: bridge.DoTopic, Channel: "#work-k7f3q9m2xd"}, "fix the\nbuild\x01 now\n")
@@ -184,7 +184,7 @@ func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
 }
 
 // TestARequestKeepsItsPlace fills the mailbox before the bridge starts, so that all
-// messages wait at once.
+// messages are waiting at the same time.
 func TestARequestKeepsItsPlace(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -261,7 +261,7 @@ func TestFilesByHand(t *testing.T) {
 }
 
 // A conversation that has no task, or whose task is over, has no channel. Copies of its
-// messages do not open one.
+// messages do not open a channel.
 func TestNoChannelForMereQuestions(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)

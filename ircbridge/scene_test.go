@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// patience is the longest time that a test waits for an event. It is long because other
+// patience is the maximum time that a test waits for an event. It is long because other
 // machines may be slow.
 const patience = 3 * time.Minute
 
@@ -41,7 +41,7 @@ type scene struct {
 }
 
 // newScene makes mailboxes for the bridge, coder and tester, and options for a bridge to a
-// server on this machine. Tests change the options before start.
+// server on this machine. Tests change the options before they call start.
 func newScene(t *testing.T, addr string) *scene {
 	t.Helper()
 	s := &scene{T: t, store: newStore(t, "irc", "coder", "tester"), home: t.TempDir(), log: &lockedBuffer{}}
@@ -114,7 +114,7 @@ func (s *scene) ready() {
 	})
 }
 
-// say puts a message into irc/.
+// say delivers a message to irc/.
 func (s *scene) say(from string, n bridge.Origin, text string) string {
 	s.Helper()
 	return s.leave(&dropbox.Message{From: from, Type: dropbox.Note, Body: []byte(text), Extra: n.Extra(ircbridge.Name)})
@@ -136,7 +136,7 @@ func (s *scene) where(id string, want dropbox.State) dropbox.Found {
 	eventually(s, fmt.Sprintf("%s in %s", id, want), func() bool {
 		var err error
 		f, err = s.store.Find(id)
-		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // the message may be on its way between two folders
+		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // the message may be moving between two folders
 			s.Fatal(err)
 		}
 		return err == nil && f.State == want
@@ -144,7 +144,7 @@ func (s *scene) where(id string, want dropbox.State) dropbox.Found {
 	return f
 }
 
-// mail waits until n messages wait in a mailbox, and returns them.
+// mail waits until a mailbox contains n waiting messages, and returns them.
 func (s *scene) mail(agent string, n int) []*dropbox.Message {
 	s.Helper()
 	var all []*dropbox.Message
@@ -179,7 +179,7 @@ func (s *scene) waiting(agent string) []*dropbox.Message {
 	return all
 }
 
-// A person is a person on IRC with a separate client.
+// A person is a person on IRC who has a separate client.
 type person struct {
 	t    testing.TB
 	conn *irc.Conn
@@ -196,7 +196,7 @@ func newPerson(t testing.TB, addr, nick string, channels ...string) *person {
 	return newPersonBy(t, irc.Config{Addr: addr, Nick: nick}, channels...)
 }
 
-// newPersonBy is like newPerson, but takes more configuration, such as a login.
+// newPersonBy is like newPerson, but accepts further configuration, such as a login.
 func newPersonBy(t testing.TB, cfg irc.Config, channels ...string) *person {
 	t.Helper()
 	cfg.Clear, cfg.Flood = true, irc.Flood{Off: true}
@@ -291,8 +291,8 @@ func (p *person) like(part string) string {
 	return found
 }
 
-// eventually waits for a condition. On a timeout, the failure shows the results of the
-// functions in like.
+// eventually waits for a condition. On a timeout, the error message contains the results
+// of the functions in like.
 func eventually(t testing.TB, what string, ok func() bool, like ...func() string) {
 	t.Helper()
 	for limit := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -305,7 +305,7 @@ func eventually(t testing.TB, what string, ok func() bool, like ...func() string
 	}
 }
 
-// A lockedBuffer is a log with several writers and one reader.
+// A lockedBuffer is a log that has several writers and one reader.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -21,7 +21,7 @@ func isIn(channel string) func(bridge.State) bool {
 	}
 }
 
-// isOut reports whether the bridge is out of a channel and the state says why.
+// isOut reports whether the bridge is not in a channel and the state contains the reason.
 func isOut(channel, why string) func(bridge.State) bool {
 	return func(st bridge.State) bool {
 		return slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool {
@@ -30,8 +30,8 @@ func isOut(channel, why string) func(bridge.State) bool {
 	}
 }
 
-// The bridge never stops retrying a channel that may let it in later, and the status shows
-// the next try.
+// The bridge never stops its attempts to join a channel that may let it in later, and the
+// status shows the time of the next attempt.
 func TestAChannelThatOpensLater(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#side")
@@ -49,7 +49,7 @@ func TestAChannelThatOpensLater(t *testing.T) {
 		if c := st.Channels[slices.IndexFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#side" })]; c.NextTry.IsZero() {
 			t.Errorf("the state does not say when: %+v", c)
 		}
-		time.Sleep(time.Second) // longer than all tries so far took
+		time.Sleep(time.Second) // longer than all attempts so far took
 		ann.raw("MODE", "#side", "-i")
 		st = s.state("in", isIn("#side"))
 		if slices.ContainsFunc(st.Warnings, func(w string) bool { return strings.Contains(w, "#side") }) {
@@ -80,7 +80,7 @@ func TestKickedManyTimes(t *testing.T) {
 	})
 }
 
-// Anyone may invite the bridge back into its channels; for other channels it accepts only
+// Anyone may invite the bridge back to its channels. For other channels, it accepts only
 // invitations from people with the "control" right.
 func TestInvitations(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
@@ -108,7 +108,7 @@ func TestInvitations(t *testing.T) {
 	})
 }
 
-// The bridge joins a channel with its key, and shows the key to no one.
+// The bridge joins a channel with its key, and does not show the key to anyone.
 func TestAChannelWithAKey(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#Vault", "#wrong")

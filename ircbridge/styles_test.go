@@ -76,7 +76,7 @@ func TestRelayedFallsBack(t *testing.T) {
 }
 
 // In a channel where the bridge may not relay, the names are in brackets, and the status
-// names the channel. As an operator the bridge may relay.
+// lists the channel. As an operator, the bridge may relay.
 func TestRelayedInSomeChannels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -146,8 +146,8 @@ func TestEachAgentItsNick(t *testing.T) {
 	})
 }
 
-// A person who has the nick of an agent gets the private lines meant for that agent, so
-// the status warns about it.
+// A person who has an agent's nick receives the private lines that are meant for that
+// agent, so the status contains a warning.
 func TestTheNickOfAnAgentIsTaken(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

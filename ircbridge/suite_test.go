@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// IRC passes the suite that every network must pass.
+// The link to IRC must pass the same suite as the link to any other network.
 func TestIRCIsANetwork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A person who gives a task learns that it was accepted, and how many messages come before
-// it.
+// The bridge tells a person who gives a task that the agent has received it, and how many
+// messages the agent will handle first.
 func TestATaskIsTaken(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

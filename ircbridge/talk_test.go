@@ -54,7 +54,7 @@ func TestTheLeadByItsName(t *testing.T) {
 			}
 			return mailbox
 		}
-		s.o.Style = ircbridge.StyleRelay // these servers do not support relaying; the lead's name does not depend on it
+		s.o.Style = ircbridge.StyleRelay // these servers do not support relaying, but the lead's name does not depend on relaying
 		ann, joe := newPerson(t, addr, "ann", "#project-x", "#standup-x"), newPerson(t, addr, "joe", "#project-x")
 		s.start()
 		s.ready()

@@ -23,8 +23,8 @@ func (p *person) threaded() (all []string) {
 	return all
 }
 
-// If the server accepts tags, an answer names the line that it answers, so that a client
-// can show both together.
+// If the server accepts tags, an answer contains the id of the line that it answers, so
+// that a client can show both together.
 func TestAnswersNameWhatTheyAnswer(t *testing.T) {
 	for name, addr := range map[string]func(*testing.T) string{
 		"inspircd":          func(t *testing.T) string { return irctest.Inspircd(t, irctest.Unlimited) },

@@ -25,12 +25,12 @@ type traffic struct {
 	sayIn   func(text string) // ann speaks
 	out     func() []string   // the bridge's lines in the channel
 
-	drops int // how many messages have been put into irc/ so far
+	drops int // how many messages have been delivered to irc/ so far
 	lines int
 }
 
-// allLines is a size of the buffer that is large enough for all lines of a test. On a
-// slow machine there are more of them, because ann speaks until the last kill.
+// allLines is a buffer size that is large enough for all lines of a test. On a slow
+// machine there are more of them, because ann speaks until the last kill.
 const allLines = 1 << 20
 
 func newTraffic(t *testing.T, addr string) *traffic {
@@ -83,7 +83,7 @@ func withoutHistory(t *testing.T, addr string) *traffic {
 	return s
 }
 
-// drop puts the next message into irc/.
+// drop delivers the next message to irc/.
 func (s *traffic) drop() {
 	s.Helper()
 	s.say("coder", bridge.Origin{}, fmt.Sprintf("drop %d", s.drops))
@@ -176,14 +176,14 @@ func (s *traffic) checkOut() {
 	}
 }
 
-// checkIn sends lines until the network has delivered a given number of them (most) to
-// the bridge. It then checks which lines the bridge heard.
+// checkIn sends lines until the network has delivered the number most of them to the
+// bridge. It then checks which lines the bridge heard.
 //
-// If the server has a history, the bridge hears each line once. If it has none, the
-// bridge misses the lines that are said while it has no connection. On each connection,
-// the bridge hears every line before the last one that it heard, so only lines at the
-// very end of a connection may be missing. A live line for coder reaches coder once. A
-// line from the history does not reach coder.
+// If the server has a history, the bridge hears each line once. If the server has no
+// history, the bridge misses the lines that are sent while it has no connection. On each
+// connection, the bridge hears every line before the last one that it heard, so only
+// lines at the very end of a connection may be missing. A live line for coder reaches
+// coder once. A line from the history does not reach coder.
 func (s *traffic) checkIn(most int) {
 	s.Helper()
 	until := s.lines
@@ -243,7 +243,7 @@ func (s *traffic) checkIn(most int) {
 		until, len(distinct), len(mail), missing, ends)
 }
 
-// brought returns the lines that the network has delivered completely to the bridge, by
+// brought returns the lines that the network has completely delivered to the bridge, by
 // connection.
 func (s *traffic) brought() [][]int {
 	var all [][]int
@@ -260,8 +260,8 @@ func (s *traffic) brought() [][]int {
 	return all
 }
 
-// heard counts ann's lines in the channel that the bridge has heard, and reports which were
-// live.
+// heard counts the lines from ann in the channel that the bridge has heard, and reports
+// which of them were live.
 func (s *traffic) heard() (times map[int]int, live map[int]bool) {
 	s.Helper()
 	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Size: allLines}.Recent("#project-x", time.Time{}, 0)

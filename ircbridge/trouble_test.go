@@ -18,8 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// failSteps makes the disk refuse some steps of the bridge, but of no other program,
-// while failing is true.
+// failSteps makes some of the bridge's disk operations fail while failing is true. It
+// does not affect other programs.
 func (s *scene) failSteps(refuses func(dropbox.Step) bool) (failing *atomic.Bool) {
 	s.Helper()
 	failing = new(atomic.Bool)
@@ -38,8 +38,8 @@ func (s *scene) failSteps(refuses func(dropbox.Step) bool) (failing *atomic.Bool
 	return failing
 }
 
-// The bridge does not send a message whose claim a power cut may undo, because the next
-// start would send the message again without a mark.
+// The bridge does not send a message whose claim a power cut could undo, because after a
+// restart the bridge would resend the message without a mark.
 func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -76,8 +76,8 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	})
 }
 
-// A message that was sent but cannot be filed is filed once the disk works again. It is
-// not sent again.
+// A message that was sent but cannot be filed is filed once the disk works again. The
+// message is not sent again.
 func TestFilingIsTriedAgain(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -111,8 +111,8 @@ func TestFilingIsTriedAgain(t *testing.T) {
 	})
 }
 
-// A person who writes to an agent whose mailbox accepts no message is told so. Lines for
-// other agents still arrive.
+// The bridge tells a person who writes to an agent whose mailbox accepts no messages that
+// the line was not delivered. Lines for other agents still arrive.
 func TestUndeliveredIsSaid(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -147,7 +147,7 @@ func TestBurstOfLines(t *testing.T) {
 		s.o.WakesPerMinute, s.o.BufferSize = -1, 2000
 		slow := s.failSteps(func(st dropbox.Step) bool {
 			if st.Op == dropbox.OpSyncDir && strings.HasSuffix(st.Name, "/new") {
-				time.Sleep(20 * time.Millisecond) // this makes the disk slow; no test waits for it
+				time.Sleep(20 * time.Millisecond) // this simulates a slow disk; no test waits for it
 			}
 			return false
 		})
@@ -190,8 +190,8 @@ func TestBurstOfLines(t *testing.T) {
 	})
 }
 
-// A bridge that is told to stop while it is delivering a message to an agent stops, even if
-// the disk refuses the message.
+// If a bridge must stop while it is delivering a message to an agent, it stops even if the
+// disk refuses the message.
 func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -232,12 +232,12 @@ func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	})
 }
 
-// The status says that a nick is taken, and the log states in words that the server hung
-// up.
+// The status reports that a nick is taken, and the log states in plain words that the
+// server hung up.
 func TestTroubleInWords(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		proxy := irctest.NewProxy(t, addr)
-		other := newPerson(t, proxy.Addr, "swarm", "#project-x") // sees the hang-up
+		other := newPerson(t, proxy.Addr, "swarm", "#project-x") // this person also sees the hang-up
 		s := newScene(t, proxy.Addr)
 		s.start()
 		taken := func(st bridge.State) bool {

@@ -11,8 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// Private messages to a person stay in order and do not wait for the channels, however
-// many messages wait there. Messages to the channels continue at the same time.
+// Private messages to a person stay in order and do not wait for the channels, regardless
+// of how many messages are waiting there. Meanwhile the bridge continues to post messages
+// in the channels.
 func TestPrivateInAFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -21,7 +22,7 @@ func TestPrivateInAFlood(t *testing.T) {
 	s := newScene(t, srv.Addr)
 	s.o.Server.Unlimited, s.o.Server.Rate = false, 20
 	channels := []string{"#project-x", "#standup-x", "#alerts", "#errors"}
-	for i := range 400 { // more messages than the bridge examines to choose the next one
+	for i := range 400 { // more messages than the bridge examines when it chooses the next one
 		s.say("coder", bridge.Origin{Channel: channels[i%4]}, fmt.Sprintf("line %d\nof two", i))
 	}
 	newPerson(t, srv.Addr, "ann")

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// While the client retries an API request, the status says so. The status also names a
+// While the client retries an API request, the status says so. The status also shows a
 // hold that begins after the turn. The text about the retries disappears when the client
 // reports its next event or its turn ends.
 func TestTheStatusShowsThatTheAPIIsAskedAgain(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// An agent owns one mailbox and one session. Its goroutine executes run.
+// An agent owns one mailbox and one session. Its goroutine runs the method run.
 type agent struct {
 	*deps
 	name    string
@@ -27,7 +27,7 @@ type agent struct {
 	control control
 	permits permitter
 
-	// Only the agent's goroutine may use the fields from here on, except log.
+	// Except for log, only the agent's goroutine may use the fields below.
 
 	log *slog.Logger
 	// unsettled says that cur/ may contain unfinished messages. This is the case at
@@ -38,8 +38,7 @@ type agent struct {
 	purse     purse
 }
 
-// These are the causes with which the context of a turn is canceled, to end the turn
-// early.
+// The context of a turn is cancelled with one of these causes to end the turn early.
 var (
 	errAborted     = errors.New("aborted")
 	errInterrupted = errors.New("interrupted")
@@ -71,7 +70,7 @@ func (a *agent) kind() *runner.Kind {
 // hasTools reports whether the agent's client gets the swarm's tools.
 func (a *agent) hasTools(s Spec) bool { return s.Tools && a.turnDeps.Tools != nil }
 
-// stopped reports whether the agent must stay stopped.
+// stopped reports whether the agent is stopped.
 func (a *agent) stopped() bool { return a.holds.Of(a.name).Stopped != nil }
 
 // show publishes a change of state.

@@ -47,7 +47,7 @@ func (f *field) shown(key string) *dropbox.Message {
 	return f.copies(key)[0]
 }
 
-// shownOnce checks after a cut that the end of each task was shown, and that nothing was
+// shownOnce checks after a cut that the end of each task was shown, and that no event was
 // shown twice.
 func (f *field) shownOnce() {
 	f.t.Helper()
@@ -110,7 +110,8 @@ func TestAnnounced(t *testing.T) {
 	}
 	f.shown("begun-" + stopped)
 
-	// The next daemon shows mail that arrived while no daemon ran, and shows nothing twice.
+	// The next daemon shows mail that arrived while no daemon was running, and shows no
+	// message twice.
 	f.halt()
 	question := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
 	f.start()

@@ -30,7 +30,7 @@ func (finished) Copies(mo mail.Announcement) []mail.Copy {
 }
 
 // A person's task is complete when all messages that it caused are done. These include
-// delegated messages, and the messages that the answers to those caused.
+// delegated messages and the messages that are caused by the answers to them.
 func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 	f := newField(t, "planner", "coder", "tester")
 	f.announcer = finished{}

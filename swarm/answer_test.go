@@ -60,7 +60,8 @@ func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	}
 }
 
-// The reason why a message is invalid may be long. The lead is told the beginning of it.
+// The reason why a message is invalid may be long. In this case the lead is told its
+// beginning.
 func TestALongReasonIsToldToo(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

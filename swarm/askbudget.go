@@ -14,7 +14,7 @@ import (
 // budgetKind is the kind of a question about a scope at its cap.
 const budgetKind = "budget"
 
-// A budgetQuestion names a question about a scope at its cap.
+// A budgetQuestion identifies a question about a scope at its cap.
 type budgetQuestion struct {
 	scope  budget.Scope
 	date   string // the day of a daily scope, otherwise "-"

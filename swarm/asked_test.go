@@ -51,8 +51,8 @@ func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct
 	})
 }
 
-// A question from an agent to people causes an event. If nobody answers in time, there is
-// a second event. Each event occurs once, even across a restart.
+// A question from an agent to people causes an event. If the question is not answered in
+// time, there is a second event. Each event occurs once, even across a restart.
 func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	late := func(does string) func(*journal.Waiting) { return func(w *journal.Waiting) { w.Late(does) } }
 	answered := func(w *journal.Waiting) { w.End("ann has answered already") }
@@ -143,7 +143,7 @@ func (f *field) linesOf(key string) (n int) {
 
 // One event says that a question was asked, and another says that nobody answered it in
 // time. If the daemon crashes before it adds such an event, the next daemon adds it. If
-// the daemon crashes after that, but before it notes that the list contains the event,
+// the daemon crashes after that, but before it records that the list contains the event,
 // the next daemon repeats the event with the same key. As a result, nobody is told twice.
 func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f := newField(t, "coder")

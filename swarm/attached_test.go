@@ -102,7 +102,7 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 	if !strings.HasPrefix(r.Prompt, "claude-swarm: turn for ada") || !strings.Contains(r.Prompt, "\n/clear\nfirst\n---") || !strings.Contains(r.Prompt, "by the way") {
 		t.Fatalf("the first prompt: %s", r.Prompt)
 	}
-	// A message that the session sends in that turn is from ada.
+	// A message that the session sends during that turn is from ada.
 	b, err := p.home.AttachedTo(p.hook)
 	if err != nil || b == nil || b.Agent != "ada" || b.Message != first || b.Turn != first+"-1" {
 		t.Fatalf("AttachedTo = %+v, %v", b, err)
@@ -192,7 +192,7 @@ func TestTheCapOfTurnsInARow(t *testing.T) {
 	}
 }
 
-// When a person interrupts the turn of a message and types something else, the message is
+// If a person interrupts the turn of a message and types something else, the message is
 // not done.
 func TestABrokenOffTurnPutsItsMessageBack(t *testing.T) {
 	p := newAttached(t)
@@ -376,7 +376,7 @@ func TestMailThatCannotBeWorkedOn(t *testing.T) {
 	if n := p.count("ada/dead/*.md"); n != 2 {
 		t.Errorf("%d dead letters, want the broken message and the loop", n)
 	}
-	// A sender that cannot be answered does not block the mailbox.
+	// A message whose sender cannot be answered does not block the mailbox.
 	if r := p.stop(true, "done"); r.Prompt != "" || p.count("ada/cur/*") != 0 || p.count("ada/done/*/*.receipt.yaml") != 1 {
 		t.Errorf("the end: %+v", r)
 	}

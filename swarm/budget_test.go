@@ -49,7 +49,7 @@ func TestADamagedBudgetIsNamed(t *testing.T) {
 }
 
 // TestABudgetParks checks that no turn begins in a scope that has reached its cap, that
-// the mail waits, and that a restart changes nothing.
+// the mail waits, and that a restart does not change this.
 func TestABudgetParks(t *testing.T) {
 	for name, rules := range map[string]budget.Rules{
 		"swarm.day": {Swarm: dollars(0.5)},
@@ -295,8 +295,8 @@ func TestAWarningComesOnce(t *testing.T) {
 }
 
 // TestAThousandTurnsOfASwarm lets six agents run turns of random cost, with restarts that
-// cut off running turns. The swarm exceeds its cap by at most one request per running turn,
-// the budget matches the ledger, and no turn begins at the cap.
+// interrupt running turns. The swarm exceeds its cap by at most one request per running
+// turn, the budget matches the ledger, and no turn begins at the cap.
 func TestAThousandTurnsOfASwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

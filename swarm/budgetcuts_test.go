@@ -94,8 +94,8 @@ func budgetVictimMain() int {
 // cap that is reached.
 type cutField struct {
 	*field
-	ids     []string        // of the two messages to coder
-	replies map[string]bool // by the id of the question
+	ids     []string        // ids of the two messages to coder
+	replies map[string]bool // replies sent, by the id of the question
 }
 
 func newCutField(t *testing.T) *cutField {

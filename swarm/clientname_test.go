@@ -78,8 +78,8 @@ func TestAMixedSwarmNamesItsClients(t *testing.T) {
 	}
 }
 
-// After a reload that gives an agent another kind of client, the status says nothing about
-// the old one, with or without a daemon. A turn that runs during the reload keeps its
+// After a reload that gives an agent another kind of client, the status does not mention
+// the old client, with or without a daemon. A turn that runs during the reload keeps its
 // client.
 func TestAReloadReplacesTheClient(t *testing.T) {
 	f, other := mixedField(t)

@@ -111,8 +111,8 @@ func TestClientsThatMisbehave(t *testing.T) {
 		counted   int         // number of counted failures of the message
 		text      string      // the answer to the message; "" means "ready"
 	}{
-		"it dies before its first event":           {body: "@unborn", state: swarm.Backoff, why: "status 1 before it said anything: standin: unborn", next: tries, outcome: "unborn"},
-		"it says nothing at all and dies":          {body: "x", env: "STANDIN_UNBORN", state: swarm.Backoff, why: "before it said anything", next: tries, outcome: "unborn"},
+		"it dies before its first event":           {body: "@unborn", state: swarm.Backoff, why: "status 1 before its first output: standin: unborn", next: tries, outcome: "unborn"},
+		"it says nothing at all and dies":          {body: "x", env: "STANDIN_UNBORN", state: swarm.Backoff, why: "before its first output", next: tries, outcome: "unborn"},
 		"it ends well without a result":            {body: "@say begun\n@noresult", state: swarm.Backoff, why: "status 0 without a result", next: tries, outcome: "failed", counted: 1},
 		"it ends badly without a result":           {body: "@say begun\n@exit 3", state: swarm.Backoff, why: "status 3 without a result", next: tries, outcome: "failed", counted: 1},
 		"it is killed":                             {body: "@say begun\n@die", state: swarm.Backoff, why: "a signal (killed) without a result", next: tries, outcome: "failed", counted: 1},

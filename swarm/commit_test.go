@@ -260,7 +260,7 @@ func TestAFailureCountsAfterACrash(t *testing.T) {
 	}
 }
 
-// Before the daemon starts a message again, it ends the processes that the message's dead
+// Before the daemon begins a message again, it ends the processes that the message's dead
 // client left running.
 func TestWhatADeadClientLeftIsEndedFirst(t *testing.T) {
 	f := newField(t, "coder")

@@ -17,7 +17,7 @@ type control struct {
 	mu      sync.Mutex
 	spec    Spec
 	end     context.CancelCauseFunc // ends the running turn; nil if no turn is running
-	message string                  // the message of the running turn, or of the last one
+	message string                  // id of the message of the running turn, or of the last turn
 	ended   chan struct{}           // closed when the running turn has ended
 	cut     *Cut                    // the outcome of the running turn's message, complete once ended is closed
 	ender   string                  // who aborted or interrupted the running turn
@@ -96,8 +96,8 @@ func (c *control) endTurn(why error) *Cut {
 }
 
 // cutShort ends the running turn, unless except is the id of the turn's message. The
-// parameter by is the name of the agent or person who gave the order. cut is complete
-// once ended is closed. ok is false if there is no turn to end.
+// parameter by is the name of the agent or person who gave the order. The Cut is complete
+// once ended is closed. If there is no turn to end, ok is false.
 func (c *control) cutShort(by, except string, why error) (ended <-chan struct{}, cut *Cut, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +139,7 @@ func (c *control) attached() bool {
 }
 
 // set gives the agent new settings, which apply from its next turn on. It reports whether
-// they differ from the earlier ones.
+// they differ from the previous settings.
 func (c *control) set(to Spec) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +153,7 @@ func (c *control) set(to Spec) bool {
 // A Cut is the outcome of a message whose turn was ended by an order. A turn that compacts
 // the context has no message; its Cut is the outcome of the compaction.
 type Cut struct {
-	Message string `json:"message"` // its id, or ""
+	Message string `json:"message"` // id of the message, or ""
 	// State is [dropbox.Done] if the turn finished before it could be stopped,
 	// [dropbox.Dead] if its message is given up, and [dropbox.Waiting] if it waits again.
 	State dropbox.State `json:"state"`
@@ -170,12 +170,12 @@ type waits struct {
 // A turnWait is a turn of one agent that waits for a turn of another agent to end.
 type turnWait struct {
 	who, whom string
-	turn      <-chan struct{} // closed when the turn of agent who has ended, which also ends the wait
+	turn      <-chan struct{} // closed when the waiting turn has ended, which also ends the wait
 }
 
 // begin records, until end is called, that a turn of one agent (who) waits for the turn of
-// another (whom). It refuses, with ok false, if the other agent already waits for the
-// first one, directly or through further agents. If turn is nil, begin records nothing.
+// another (whom). If the other agent already waits for the first one, directly or through
+// further agents, begin refuses and ok is false. If turn is nil, begin records nothing.
 func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
 	if turn == nil {
 		return func() {}, true

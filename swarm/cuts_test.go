@@ -126,7 +126,7 @@ func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) boo
 }
 
 // TestCutsAroundTheEndOfATurn checks that the task is done once and answered once, and that
-// nothing is left behind.
+// no work is left over.
 func TestCutsAroundTheEndOfATurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -18,9 +18,9 @@ import (
 )
 
 // TestTheTableOfCuts has a row for each point at which, according to
-// docs/architecture.md, a crash can interrupt the work. A real process kills itself
-// there, and the test checks what the next start does. Each task is either done once and
-// answered once, or given up once, and no file is left over.
+// docs/architecture.md, a crash can interrupt the work. A real process kills itself at
+// that point, and the test checks what happens at the next start. Each task is either
+// done once and answered once, or given up once, and no file is left over.
 func TestTheTableOfCuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -258,8 +258,8 @@ func (f *field) onlyOnce(id string, begun int) {
 	}
 }
 
-// givenUpOnce makes a task fail for the last time and cuts the daemon while it gives the
-// task up.
+// givenUpOnce makes a task fail for the last time and cuts the daemon while the daemon
+// gives up the task.
 func (f *field) givenUpOnce(at string) {
 	f.t.Helper()
 	id := f.send("coder", "@say begun\n@exit 3")

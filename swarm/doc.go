@@ -30,7 +30,7 @@
 // the daemon tells the sender or the lead. A message is claimed at the start of a turn and
 // acknowledged when the turn succeeds. After a crash at any point, the next daemon
 // determines from the files how far the message got, and continues from that point (see
-// takeup.go). A turn is committed once its receipt is durable beside the message in cur/.
+// takeup.go). A turn is committed once its receipt is durable next to the message in cur/.
 // If the daemon crashes before that, the next daemon follows the client to the end of the
 // turn, or puts the message back if the client has ended without a result. If the daemon
 // crashes after that, the next daemon only files the message.

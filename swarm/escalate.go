@@ -44,7 +44,7 @@ type wait struct {
 // unclaimed contains the waits of the publications that nobody has claimed, by publication
 // id. Only the goroutine that calls followUp uses it. When the daemon starts, each
 // publication begins at its first step, because no agent could claim it while no daemon
-// ran. The message keys prevent the same step from reaching an agent twice.
+// was running. The message keys prevent the same step from reaching an agent twice.
 type unclaimed map[string]*wait
 
 // open records that a publication is currently unclaimed, and returns its wait.
@@ -62,7 +62,7 @@ func (u unclaimed) hold(id string, now time.Time) {
 	}
 }
 
-// keep forgets the publications that are no longer open.
+// keep removes the publications that are no longer open.
 func (u unclaimed) keep(open []topic.Publication) {
 	for id := range u {
 		if !slices.ContainsFunc(open, func(p topic.Publication) bool { return p.ID == id }) {

@@ -14,7 +14,7 @@ func TestStepsOfUnclaimedWork(t *testing.T) {
 	cut := errors.New("disk full")
 	for name, c := range map[string]struct {
 		subscribers, fallback bool
-		every                 time.Duration // between two checks
+		every                 time.Duration // time between two checks
 		fails                 map[step]int  // how many times each step fails
 		want                  []step
 		at                    []int // numbers of the checks, from 1

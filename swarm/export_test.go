@@ -29,5 +29,5 @@ func (s *Swarm) Whisper(w supervisor.Whisper) { s.whisper(w) }
 // Stuck carries out an escalation of the supervisor.
 func (s *Swarm) Stuck(e supervisor.Escalation) { s.stuck(e) }
 
-// Deeper returns the level of thinking above the given one.
+// Deeper returns the thinking level above the given one.
 func Deeper(level string) string { return deeper(level) }

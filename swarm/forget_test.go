@@ -49,7 +49,7 @@ func (s *seen) last() string {
 }
 
 // A cleared agent begins a fresh session with its next message. The prompt does not
-// contain the window, but it names the handoff that the agent left.
+// contain the window, but it refers to the handoff that the agent left.
 func TestClear(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
@@ -81,7 +81,7 @@ func TestClear(t *testing.T) {
 	if !strings.Contains(prompt, "Read these first: "+handoff) {
 		t.Errorf("the handoff is not named:\n%s", prompt)
 	}
-	// Only the first prompt names the handoff.
+	// Only the first prompt refers to the handoff.
 	f.receipt("coder", f.send("coder", "@say and again"))
 	if got := f.status("coder").Session; got != fresh {
 		t.Errorf("the session is %q, want to go on with %q", got, fresh)

@@ -115,8 +115,8 @@ func (f *field) quiet() {
 	})
 }
 
-// If agents pass a task on endlessly, the gate stops them regardless of the text and type
-// of the messages, and the lead gets one alert.
+// If agents pass a task around endlessly, the gate stops them regardless of the text and
+// type of the messages, and the lead gets one alert.
 func TestAgentsInALoopAreStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -172,7 +172,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 			})
 			f.quiet()
 			h, err := f.store.Threads().Halted(id)
-			// If all rules are active, an answer can reach the hop limit before a message
+			// When all rules apply, an answer can reach the hop limit before a message
 			// returns to its sender.
 			rule := h != nil && (strings.HasPrefix(h.Why, string(c.rule)+": ") ||
 				c.rules.MaxReturns > 0 && strings.HasPrefix(h.Why, string(policy.RuleHops)+": "))
@@ -290,7 +290,7 @@ func (f *field) lay(name, id, front, body string) {
 	}
 }
 
-// If the sender of a message did not ask the gate, the gate decides when the message is
+// If the sender of a message did not ask the gate, the gate checks the message when it is
 // claimed.
 func TestForeignMailIsHeldToTheRules(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")

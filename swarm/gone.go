@@ -27,8 +27,8 @@ func (g GoneAgent) Problem() Problem {
 	}
 }
 
-// Gone lists the agents that are not among names, but have unfinished mail. It leaves out
-// mail that a person decided to keep ([journal.Home.KeepMail]).
+// Gone lists the agents that are not among names, but have unfinished mail. It omits mail
+// that a person decided to keep ([journal.Home.KeepMail]).
 func Gone(home journal.Home, store *dropbox.Store, names []string) ([]GoneAgent, error) {
 	here := map[string]bool{}
 	for _, name := range names {
@@ -54,7 +54,7 @@ func Gone(home journal.Home, store *dropbox.Store, names []string) ([]GoneAgent,
 	return gone, nil
 }
 
-// goneTrouble lists the problems with agents that are gone, for the status.
+// goneTrouble returns the problems with agents that are gone, which the status shows.
 func goneTrouble(home journal.Home, store *dropbox.Store, specs []Spec) ([]Problem, error) {
 	gone, err := Gone(home, store, specNames(specs))
 	var list []Problem

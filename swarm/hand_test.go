@@ -20,8 +20,8 @@ import (
 
 func drop(f *field, agent, name, text string) {
 	f.t.Helper()
-	// The file appears with its whole text at once, because on a loaded machine the time
-	// between the creation of a file and the writing of its text can exceed the short
+	// The file appears with its complete text. Otherwise, on a loaded machine, the time
+	// between the creation of a file and the writing of its text could exceed the short
 	// debounce of these tests, and an empty file is set aside.
 	whole := filepath.Join(filepath.Dir(f.store.Dir()), ".drop-"+agent+"-"+name)
 	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
@@ -206,7 +206,7 @@ func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
 
 // If the mailboxes are deleted with rm -rf while the daemon runs, the daemon recreates them
 // with the files that mark a store, and works on the next message. If the mailboxes are
-// moved to another place, the status says so until they are back.
+// moved away, the status says so until they are back.
 func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

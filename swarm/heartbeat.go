@@ -19,7 +19,7 @@ type beats struct {
 	n    int       // heartbeats since the last mail
 }
 
-// came records that mail arrived. The next wait is then the first one again.
+// came records that mail arrived, which resets the wait to the first one.
 func (b *beats) came() { *b = beats{} }
 
 // worked restarts the idle time, after a turn or while the agent is held.

@@ -76,7 +76,7 @@ func TestAHeldAgentIsNotPrompted(t *testing.T) {
 	}
 	f.until("two heartbeats", func() bool { return len(f.ledgerOf("busy")) == 2 })
 	before := len(f.ledgerOf("paused")) // heartbeats from before the pause
-	time.Sleep(2 * time.Second)         // enough long enough for several unwanted heartbeats
+	time.Sleep(2 * time.Second)         // long enough for several unwanted heartbeats
 	if n := len(f.ledgerOf("busy")); n != 2 {
 		t.Errorf("%d heartbeats, want the two of turns_per_hour", n)
 	}

@@ -26,8 +26,8 @@ func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
 	return held
 }
 
-// heldBut does the work of held, with one exception: outside the agent's hours it calls
-// passes, which reports whether the next turn may begin anyway.
+// heldBut works like held, except that outside the agent's hours it calls passes, which
+// reports whether the next turn may begin anyway.
 func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool) {
 	if a.control.attached() {
 		a.unsettled = true // the daemon checks cur/ when it runs the agent again
@@ -37,7 +37,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	}
 	st := a.holds.Of(a.name)
 	if p := st.Paused; p != nil && p.Since.Sub(now) > journal.ClockStep {
-		// The clock was set back. This must not lengthen the pause.
+		// The clock was set back, and this must not lengthen the pause.
 		back := *p
 		back.Since = now.UTC()
 		if !p.Until.IsZero() {
@@ -95,8 +95,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		return until(end, now), true
 	}
 	if st.Until.After(now) {
-		// If the clock was set back, the hold must not last longer than the longest
-		// possible wait.
+		// If the clock was set back, the hold must not last longer than the maximum wait.
 		if st.Until.Sub(now) <= 2*a.restart.orDefaults().MaxDelay {
 			a.show(Backoff, st.Why, "tries again at "+screen.Ahead(st.Until, time.Now())+", or at once after claude-swarm resume "+a.name)
 			return until(st.Until, now), true
@@ -119,7 +118,7 @@ func (a *agent) answered(p *journal.Pause) bool {
 		return false // the next check reports it
 	}
 	for _, e := range entries {
-		if e.Created.Before(p.Since.Add(-time.Minute)) { // an earlier answer was returned within the turn
+		if e.Created.Before(p.Since.Add(-time.Minute)) { // an earlier answer was already returned during the turn
 			continue
 		}
 		m, err := a.inbox.Box.Read(e)

@@ -11,10 +11,10 @@ import (
 
 // Outside its hours an agent begins no turn, with two exceptions. An urgent message from a
 // person gets its turn, and a person's order to resume lets the agent work until its hours
-// begin. That order is kept in state.json. Each check of the clock decides again whether the
-// agent is off, so nothing needs correction after the clock was set or the machine slept.
-// The agent's timer wakes it when its hours begin or end. If the timer is late, the folder
-// check, which runs every 30 s, wakes the agent.
+// begin. That order is kept in state.json. Each check of the clock determines again whether
+// the agent is off, so no state needs correction after the clock was set or the machine
+// slept. The agent's timer wakes it when its hours begin or end. If the timer is late, the
+// folder check, which runs every 30 s, wakes the agent.
 
 // off reports whether the agent is outside its hours, and when they begin again.
 func (a *agent) off(now time.Time) (time.Time, bool) {
@@ -27,9 +27,9 @@ func (a *agent) untilHours(now time.Time) time.Duration {
 	return until(a.control.hours().Change(now), now)
 }
 
-// passesHours reports whether a message gets its turn outside the agent's hours: it is
-// urgent, and from a person. A bridge forwards only messages from people who may write to
-// agents.
+// passesHours reports whether a message gets its turn outside the agent's hours because
+// it is urgent and from a person. A bridge forwards only messages from people who may
+// write to agents.
 func (a *agent) passesHours(m *dropbox.Message) bool {
 	return m.Priority == dropbox.Urgent && m.Type.Wakes() && (m.From == dropbox.Lead || dropbox.IsBridge(m.From)) && a.inbox.Proves(m)
 }
@@ -71,8 +71,9 @@ func (a *agent) showOff(again, now time.Time) time.Duration {
 	return until(again, now)
 }
 
-// offWords returns why an agent that is off does not work, and when its hours begin again.
-// If that time is different in the agent's time zone, it is given in both zones.
+// offWords returns the reason why an agent that is off does not work, and the time at
+// which its hours begin again. If that time is different in the agent's time zone, it is
+// given in both zones.
 func offWords(agent string, again time.Time, zone *time.Location) (why, next string) {
 	why = "outside its hours"
 	next = "claude-swarm resume " + agent + " lets it work now"

@@ -35,7 +35,7 @@ type strayState struct {
 	wait    time.Duration // the wait after a failed delivery, which doubles each time
 	full    bool          // the mailbox was full
 	tight   bool          // its disk was full
-	cut     string        // the reason to set the file aside if a full disk may have cut it short, or ""
+	cut     string        // the reason to set the file aside if a full disk may have truncated it, or ""
 }
 
 // roomAgain is the time between two attempts to write to a full disk while files wait for

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Urgent mail is handled first. The message that was interrupted for it then starts
+// Urgent mail is handled first. The message that was interrupted for it then begins
 // again, ahead of later mail.
 func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
 	f := newField(t, "coder")
@@ -38,7 +38,7 @@ func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
 	if prompt := f.backend.Runs()[2].Turn.Prompt; !strings.Contains(prompt, "begun before and cut off") {
 		t.Errorf("the second prompt of the long one does not say that it was cut off:\n%s", prompt)
 	}
-	// An interrupt in favor of the message of the running turn does not end that turn.
+	// An interrupt for the running turn's own message does not end that turn.
 	if _, err := f.daemon.Interrupt(t.Context(), "coder", "the lead", long); !errors.Is(err, swarm.ErrNoTurn) {
 		t.Errorf("Interrupt for the message that it works on = %v, want ErrNoTurn", err)
 	}

@@ -28,7 +28,7 @@ func (a *agent) liftOpenLimit() {
 		a.inbox.Note(a.holds.LiftLimit(account, time.Now()))
 		a.wakeAll(account)
 	}
-	a.tellLimitOver(account, "a turn ended well again", "")
+	a.tellLimitOver(account, "a turn succeeded again", "")
 }
 
 // tellLimitOver tells people once that a limit is over, if they were told about that

@@ -56,9 +56,9 @@ func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 	}
 }
 
-// A failure that the client does not explain parks the agent as an outage does, but not
-// forever, because the message may be the cause. After a day the failure counts, and
-// finally the agent gives up the message.
+// A failure that the client does not explain parks the agent in the same way as an
+// outage, but not forever, because the message may be the cause. After a day the failure
+// counts, and finally the agent gives up the message.
 func TestAnUnknownCauseIsCountedAfterADay(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].RetryDelay = time.Millisecond

@@ -35,7 +35,7 @@ func (s *Swarm) openListeners(more []mail.Listener) error {
 }
 
 // listen passes events to a listener until ctx is done, and then passes on the events that
-// were added before ctx was done. ctx does not interrupt a call to Hear.
+// were added before ctx was done. The context does not interrupt a call to Hear.
 func (s *Swarm) listen(ctx context.Context, l *listening) {
 	calm := context.WithoutCancel(ctx)
 	for retry, start := firstRetry, true; ; start = false {

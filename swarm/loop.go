@@ -39,7 +39,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 		if p := recover(); p != nil {
 			panicked = true
 			a.log.Error("agent panicked", keyErr, fmt.Sprint(p), "stack", string(debug.Stack()))
-			why := "a fault in claude-swarm: " + fmt.Sprint(p)
+			why := "an internal error in claude-swarm: " + fmt.Sprint(p)
 			hint := "report it with " + a.home.DaemonLog() + ", then claude-swarm start " + a.name
 			a.halt(why, hint)
 			a.show(Stopped, why, hint)
@@ -51,7 +51,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	a.unsettled = true
 	if !a.control.attached() { // cur/ of an attached agent belongs to its session
 		if err := a.settleLeft(kill); err != nil {
-			a.diskTrouble(stop, "take up what was left", err)
+			a.diskTrouble(stop, "continue with the messages in cur/", err)
 		}
 	}
 	ready()
@@ -80,7 +80,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		return wait
 	}
 	if err := a.settleLeft(kill); err != nil {
-		return a.diskTrouble(stop, "take up what was left", err)
+		return a.diskTrouble(stop, "continue with the messages in cur/", err)
 	}
 	if o := a.holds.Of(a.name).Order; o != nil {
 		return a.obey(stop, kill, o)
@@ -111,7 +111,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	if a.slots.full() {
 		a.turns.ClientWaits()
-		a.show(Queued, "all places for running turns are taken", "runs as soon as one is free")
+		a.show(Queued, "all slots for running turns are taken", "runs as soon as one is free")
 	}
 	var wake wakeup
 	if a.turns.HasClient() {
@@ -149,12 +149,12 @@ func (a *agent) settleLeft(kill context.Context) error {
 	return nil
 }
 
-// tend closes the waiting client when it must no longer wait.
+// tend closes the waiting client if the client must not wait any longer.
 func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
 
-// rest waits until there may be work, but at most for d. rest and the functions that it
-// calls for an idle agent have small stack frames, so a stack of 4 KiB is enough for
-// them.
+// rest waits until there may be work, but not longer than d. The stack frames of rest and
+// of the functions that it calls for an idle agent are small, so a stack of 4 KiB is
+// enough for them.
 func (a *agent) rest(ctx context.Context, d time.Duration) {
 	a.turns.ClientWaits()
 	if !a.turns.HasClient() {

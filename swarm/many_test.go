@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// Several senders send a thousand messages to ten agents at once. Each message is done
-// once, in order for each agent and priority, and none is left over.
+// Several senders send a thousand messages to ten agents at the same time. Each message
+// is done once, in order for each agent and priority, and none is left over.
 func TestAThousandMessages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -28,7 +28,7 @@ import (
 // nightFaults are the faults of the night that affect individual messages. The numbers
 // are those of the two messages that each fault affects.
 var nightFaults = map[string][2]int{
-	"500s": {0, 1}, "no network": {2, 3}, // they begin together, so they are one outage
+	"500s": {0, 1}, "no network": {2, 3}, // they begin at the same time and count as one outage
 	"stuck": {12, 25}, "loop": {14, 27}, "limit": {18, 45}, "crash": {20, 33}, "dead letter": {22, 35}, "question": {23, 38},
 }
 

@@ -46,7 +46,7 @@ func (f *field) noticeTexts() (texts []string) {
 	return texts
 }
 
-// Each fact that people may have to act on has exactly one notice.
+// Each fact that may require action by a person has exactly one notice.
 func TestNotices(t *testing.T) {
 	for name, row := range map[string]struct {
 		plan func(*field)
@@ -91,7 +91,7 @@ func TestNotices(t *testing.T) {
 			do:   func(f *field) { f.send("coder", "@unborn", subject("Paint the door")); f.told("coder is stopped") },
 			want: []string{`[ERROR] coder crashed: process exited with code 1. It is tried again at `, `[ERROR] coder is stopped: `},
 		},
-		"a crash that is the last": { // there is only one fact: the message is given up
+		"a crash that is the last": { // one notice, because the only fact is that the message is given up
 			plan: func(f *field) { f.plan.Agents[0].MaxFailures = 1 },
 			do:   func(f *field) { f.answer(f.send("coder", "@noresult", subject("Paint the door"))) },
 			want: []string{`[DEAD] coder gave up "Paint the door": failed: the client ended without a result. It is kept: claude-swarm dead show `},
@@ -131,7 +131,7 @@ func TestNotices(t *testing.T) {
 			do: func(f *field) {
 				f.answer(f.send("coder", "go", subject("Paint the door")))
 			},
-			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[LIMIT] coder waits until `, `[UNPAUSED] coder goes on: a turn ended well again.`},
+			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[LIMIT] coder waits until `, `[UNPAUSED] coder goes on: a turn succeeded again.`},
 		},
 		"a pause by a person": {
 			do: func(f *field) {

@@ -27,7 +27,7 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 	blocked, isBlocked := errors.AsType[*blockedError](err)
 	switch {
 	case errors.Is(err, errStopping):
-		return 0 // the order stays for a later step, or for the next daemon
+		return 0 // the order is kept for a later step or for the next daemon
 	case isBlocked && blocked.Waits:
 		shown := queuedFor(blocked.Block)
 		a.turns.ClientWaits()
@@ -58,7 +58,8 @@ func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 }
 
 // compact runs a turn without a message. It makes only one attempt. If the compaction
-// fails, the next message's turn fails for the same reason, and that failure is reported.
+// fails, the next message's turn will fail for the same reason, and that failure is
+// reported.
 func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	settings := a.settings()
 	if !a.turns.CanCompact(settings) {
@@ -129,7 +130,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	case out.End == runner.Done:
 		a.control.comesTo(dropbox.Done)
 	case out.End == runner.Stopped && (errors.Is(cause, context.Canceled) || errors.Is(cause, errStopping)):
-		return errStopping // the daemon or the agent ends; the order stays
+		return errStopping // the daemon or the agent ends, and the order is kept
 	default:
 		a.control.comesTo(dropbox.Dead)
 	}

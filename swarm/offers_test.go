@@ -233,7 +233,7 @@ func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 }
 
 // No step is skipped, even if the work was published long before the daemon started, or
-// if the time-out is shorter than the time between two checks.
+// if the timeout is shorter than the time between two checks.
 func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

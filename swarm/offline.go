@@ -13,10 +13,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// Offline reads the status of a project without a daemon from its files. The status
-// contains the waiting messages, the messages whose turn has begun, the dead letters, the
-// holds, and the cost. An agent whose client outlived the daemon counts as working. Daemon
-// is nil in the result.
+// Offline reads the status of a project that has no running daemon from the project's
+// files. The status contains the waiting messages, the messages whose turn has begun, the
+// dead letters, the holds, and the cost. An agent whose client outlived the daemon counts
+// as working. Daemon is nil in the result.
 func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Mixed: p.mixed(), Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)
@@ -118,7 +118,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 			return err
 		}
 		if rec == nil || rec.End != "" {
-			continue // a note, a turn that had not begun, or one that has ended
+			continue // the entry is a note, or its turn had not begun or has ended
 		}
 		if done, err := box.HasReceipt(e); err != nil {
 			return err

@@ -74,8 +74,8 @@ func TestHonestDropsOnABusySwarm(t *testing.T) {
 }
 
 // If a turn delivers a message without a proof, directly into a folder that its tools
-// named, the message inherits the hops of that turn. The age of the message's file, and
-// the sender and path that the file states, do not matter.
+// named, the message inherits the hops of that turn. The age of the message's file does
+// not matter, and neither do the sender and path in the file.
 func TestADeliveryIntoANamedFolderInheritsTheTurn(t *testing.T) {
 	f := newGated(t, policy.Default(), "a", "b")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {

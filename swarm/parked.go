@@ -58,8 +58,8 @@ func (p *purse) unpark() {
 }
 
 // reserve reserves part of the budget for the turn of a message. The turn already has a
-// slot among the running turns. For a message that cannot be read, m is nil and nothing is
-// reserved, because it gets no turn.
+// slot. If the message cannot be read, m is nil and nothing is reserved, because the
+// message gets no turn.
 func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block) {
 	if m == nil {
 		return nil, nil
@@ -88,7 +88,7 @@ func (p *purse) release() {
 }
 
 // settleLost ends the reservations of the turns that an earlier daemon left. If the message
-// of a turn is gone, nobody can find out how the turn ended, so the turn's whole
+// of a turn is gone, there is no way to determine how the turn ended, so the turn's whole
 // reservation counts as spent.
 func (p *purse) settleLost() error {
 	for _, turn := range p.budget.Unsettled(p.name) {

@@ -26,7 +26,7 @@ const (
 	maxDecisionsTold = 30               // events about denials by rules
 	maxDecisionsKept = 200              // lines in the log, and events about all decisions
 	maxAskedText     = 8 << 10          // length of a tool call's text, in bytes; nobody should allow a call that is not shown in full
-	permitPatience   = 10 * time.Minute // time-out of a question, if the rules specify none
+	permitPatience   = 10 * time.Minute // timeout of a question, if the rules specify none
 )
 
 // These are the reasons to stop waiting for an answer.
@@ -61,8 +61,8 @@ type turnPermits struct {
 	places chan struct{} // one for each question that waits for its answer
 
 	mu        sync.Mutex
-	questions int // how many questions were asked
-	told      int // how many decisions [turnPermits.tell] has counted
+	questions int // number of questions asked
+	told      int // number of decisions counted by [turnPermits.tell]
 }
 
 func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionRequest) runner.Decision {
@@ -214,7 +214,7 @@ func answerWord(m *dropbox.Message, agent string) string {
 func (t *turnPermits) question(q mail.Question, shown string, again bool) string {
 	var b strings.Builder
 	if again {
-		b.WriteString("The last answer began with neither allow nor deny, so this is asked once more.\n\n")
+		b.WriteString("The last answer began with neither allow nor deny, so this is asked again.\n\n")
 	}
 	fmt.Fprintf(&b, "%s wants to use a tool:\n\n%s\n", t.rec.Agent, shown)
 	fmt.Fprintf(&b, "Answer allow or deny, as the first word. Without an answer within %s it is denied.\n", q.Patience)
@@ -236,11 +236,11 @@ func describeCall(r runner.PermissionRequest) string {
 		code = append(code, "tool "+r.Tool)
 	}
 	if len(r.Beside) > 0 {
-		code = append(code, "and asks for more: "+string(r.Beside))
+		code = append(code, "and requests additional rights: "+string(r.Beside))
 	}
 	told := len(code) > 0
 	if !told {
-		code = append(code, cmp.Or(r.Title, "(the client does not say what)"))
+		code = append(code, cmp.Or(r.Title, "(the client does not specify it)"))
 	}
 	if len(r.Input) > 0 && (r.Tool != "" || !told) {
 		code = append(code, string(r.Input))

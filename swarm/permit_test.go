@@ -253,7 +253,7 @@ func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 		q := f.question(dropbox.Lead)
 		f.reply(q, "why not")
 		again := f.question(dropbox.Lead, q.ID)
-		if !strings.Contains(string(again.Body), "asked once more") {
+		if !strings.Contains(string(again.Body), "asked again") {
 			t.Errorf("the second question is %q", again.Body)
 		}
 		f.reply(again, second)
@@ -587,9 +587,9 @@ func TestWhatIsAskedIsShownWhole(t *testing.T) {
 // call that has neither a command nor a path.
 func TestWhatACallDoesIsShown(t *testing.T) {
 	for want, r := range map[string]runner.PermissionRequest{
-		"execute\n\n```\nnpm test\nand asks for more: {\"url\":\"https://a.example/\"}\n```\n": {Kind: "execute", Command: "npm test", Beside: []byte(`{"url":"https://a.example/"}`), Input: []byte(`{"command":"npm test"}`)},
-		"fetch\n\n```\nFetch a page\n{\"url\":\"https://a.example/\"}\n```\n":                  {Kind: "fetch", Title: "Fetch a page", Input: []byte(`{"url":"https://a.example/"}`)},
-		"other\n\n```\n(the client does not say what)\n{\"n\":1}\n```\n":                       {Kind: "other", Input: []byte(`{"n":1}`)},
+		"execute\n\n```\nnpm test\nand requests additional rights: {\"url\":\"https://a.example/\"}\n```\n": {Kind: "execute", Command: "npm test", Beside: []byte(`{"url":"https://a.example/"}`), Input: []byte(`{"command":"npm test"}`)},
+		"fetch\n\n```\nFetch a page\n{\"url\":\"https://a.example/\"}\n```\n":                               {Kind: "fetch", Title: "Fetch a page", Input: []byte(`{"url":"https://a.example/"}`)},
+		"other\n\n```\n(the client does not specify it)\n{\"n\":1}\n```\n":                                  {Kind: "other", Input: []byte(`{"n":1}`)},
 		"edit\n\n```\na.go\n```\n": {Kind: "edit", Paths: []string{"a.go"}, Title: "Edit", Input: []byte(`{"new":"x"}`)},
 	} {
 		f := newPermitField(t, permission.Rules{Otherwise: permission.Ask, Timeout: time.Hour}, r)

@@ -99,7 +99,7 @@ type Supervision struct {
 	Client  runner.Spec
 }
 
-// JudgeName names the supervisor's model in the ledger.
+// JudgeName is the name of the supervisor's model in the ledger.
 const JudgeName = "supervisor"
 
 // supervision returns the settings of the supervisor.
@@ -119,7 +119,7 @@ type Retention struct {
 	RefusedMB   int64
 }
 
-// A Spec describes how one agent works. It does not change while a turn runs.
+// A Spec describes how one agent works. It does not change during a turn.
 type Spec struct {
 	Name    string
 	Role    string
@@ -138,7 +138,7 @@ type Spec struct {
 	Channels     []string          // the agent's IRC channels, main channel first; empty means Plan.IRC
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // variables removed from that environment: names, or prefixes with *
+	EnvDrop      []string          // variables removed from that environment: names, or prefixes that end with *
 	Tools        bool              // the client gets the tools of Options.Tools
 	Permissions  permission.Rules  // rules for the client's permission requests, if it asks (runner.Kind.Asks)
 	Hours        hours.Hours       // hours in which the agent begins turns; the zero value means always

@@ -7,10 +7,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A RestartPolicy determines when an agent continues after failures. Zero fields mean the
-// default values, which are from the source documents. For a client that dies before its
-// first event, they are a wait of 5 s and a limit of 3 such clients in 300 s. For a failed
-// turn, the default is a wait of 30 s that doubles each time.
+// A RestartPolicy determines when an agent continues after failures. A zero field means
+// the default value, which is specified in the source documents. For a client that dies
+// before its first event, the defaults are a wait of 5 s and a limit of 3 such clients in
+// 300 s. For a failed turn, the default is a wait of 30 s that doubles each time.
 type RestartPolicy struct {
 	NotBegun       time.Duration // wait after a client that died before its first event; 5 s
 	NotBegunMax    int           // number of such clients within NotBegunWindow that opens the breaker; 3
@@ -20,9 +20,9 @@ type RestartPolicy struct {
 	Disk           time.Duration // wait before the next attempt after a file error; 5 s
 }
 
-// A Decision is the reaction to a failure: wait, or stop.
+// A Decision is the reaction to a failure, which is to wait or to stop.
 type Decision struct {
-	Open   bool          // the breaker opens: no more turns until the agent is started
+	Open   bool          // the breaker opens, and no turn begins until the agent is started
 	After  time.Duration // the wait before jitter is added, if Open is false
 	Reason string
 }

@@ -191,8 +191,8 @@ func (s *Swarm) endOrphans() {
 	}
 	for _, turn := range turns {
 		rec, err := journal.ReadRecord(s.home, turn)
-		// The order of the checks matters: the agents are already working, and a turn counts
-		// as running before its record names the process.
+		// The order of the checks matters, because the agents are already working, and a
+		// turn counts as running before its record contains the process.
 		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.Mark()) {
 			continue
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// settle files the outcome of a turn. An error means that a file could not be written. The
-// claim then stays, and the agent takes it up later.
+// settle files the outcome of a turn. An error means that a file could not be written. In
+// this case the claim remains, and the agent takes it up later.
 func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
 	if err := a.inbox.TellHalted(j.Claim.Message, ""); err != nil {
@@ -70,7 +70,7 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.GiveUp(j.Claim, out.Reason)
 }
 
-// interrupted puts back the message of a turn that was ended by an order in favor of more
+// interrupted puts back the message of a turn that an order ended to make way for more
 // urgent mail. The message gets another turn after that mail.
 func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	out.Reason = "interrupted by " + a.control.endedBy()
@@ -166,7 +166,7 @@ func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 }
 
 // longestDoubt is the maximum time for which a message is parked for an unknown reason.
-// After that its turns count as failures.
+// After that, the message's turns count as failures.
 const longestDoubt = 24 * time.Hour
 
 // doubts records that a message is parked for an unknown reason, and returns how long it

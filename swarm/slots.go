@@ -28,7 +28,7 @@ type waiter struct {
 func newSlots(n int) *slots { return &slots{free: n, total: n} }
 
 // errWoken reports that a wakeup ended the wait for a slot.
-var errWoken = errors.New("woken while waiting for a place")
+var errWoken = errors.New("woken while waiting for a slot")
 
 // acquire waits for a slot. The parameter order is the name of the message for which the
 // caller needs the slot, and determines the caller's place in the queue. If the error is
@@ -62,7 +62,7 @@ func (s *slots) acquire(ctx context.Context, order string, wake <-chan struct{})
 	return err
 }
 
-// full reports whether a caller of acquire would have to wait.
+// full reports whether acquire would wait.
 func (s *slots) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

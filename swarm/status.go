@@ -18,7 +18,7 @@ type State string
 const (
 	Starting State = "starting" // finishes the work of an earlier daemon
 	Idle     State = "idle"     // has nothing to do
-	Queued   State = "queued"   // has mail, and waits for a free slot among the running turns
+	Queued   State = "queued"   // has mail and waits for a free slot
 	Working  State = "working"  // a turn is running
 	Asking   State = "asking"   // a turn is running and waits for the answer to its question
 	Backoff  State = "backoff"  // waits after a failure
@@ -103,7 +103,7 @@ type LeadStatus struct {
 	Unread    int    `json:"unread"`
 	Questions int    `json:"questions"` // unanswered questions, whether or not they were read
 	Agent     string `json:"agent"`     // the agent that gets mail addressed to lead; "" if the person gets it
-	Name      string `json:"name"`      // another name of the person besides lead, or ""
+	Name      string `json:"name"`      // another name for the person in addition to lead, or ""
 }
 
 // A QuestionStatus describes a question whose answer the running turn waits for.

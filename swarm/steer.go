@@ -31,8 +31,8 @@ func (e *AttachedError) Error() string {
 	return "a person runs the session of " + e.Name + ", not the daemon"
 }
 
-// A PauseOrder says who pauses an agent, why, and for how long. If For is 0, the pause
-// has no time limit.
+// A PauseOrder specifies who pauses an agent, why, and for how long. If For is 0, the
+// pause has no time limit.
 type PauseOrder struct {
 	By, Why   string
 	For       time.Duration
@@ -57,9 +57,10 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 	})
 }
 
-// StartAgent starts a stopped agent, and forgets its failures. If a person gives the order,
-// it also resumes an agent that was paused because it began too many turns. If an agent
-// gives the order but only a person may end the hold, the error is a [*PersonError].
+// StartAgent starts a stopped agent, and clears its recorded failures. If a person gives
+// the order, it also resumes an agent that was paused because it began too many turns. If
+// an agent gives the order but only a person may end the hold, the error is a
+// [*PersonError].
 func (s *Swarm) StartAgent(agent, by string) error {
 	if s.stopping() {
 		return ErrStopping
@@ -165,7 +166,7 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 	}
 }
 
-// ErrNotPaused reports that no hold kept an agent from its mail, so there was nothing to
+// ErrNotPaused reports that no hold kept an agent from its mail, so there was no hold to
 // end.
 var ErrNotPaused = errors.New("was not paused")
 
@@ -230,7 +231,7 @@ func (s *Swarm) Resume(agent, by string) error {
 
 // ErrCannotCompact reports that the client of an agent does not support an order to
 // compact.
-var ErrCannotCompact = errors.New("its client does not compact when it is told to")
+var ErrCannotCompact = errors.New("its client does not support compaction on request")
 
 // Clear makes an agent begin a fresh session with its next message. The error is an
 // [*AttachedError] if a person runs the agent's session.
@@ -264,7 +265,7 @@ func (s *Swarm) order(agent, what, by string) error {
 }
 
 // ToBeCompacted reports whether an order to compact an agent's context is pending. It
-// reads the files of a project without a daemon.
+// reads the project's files, so it needs no daemon.
 func ToBeCompacted(home journal.Home, agent string) (bool, error) {
 	st, err := journal.OpenHolds(home)
 	if err != nil {

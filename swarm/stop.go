@@ -8,7 +8,7 @@ import (
 )
 
 // A LaterError reports that an agent will stop later. The agent's turn is waiting for the
-// turn from which the order came, so the order does not wait for the stop.
+// turn that gave the order, so the order does not wait for the stop.
 type LaterError struct{ Name string }
 
 func (e *LaterError) Error() string {

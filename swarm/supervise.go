@@ -250,7 +250,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 			}
 			rec := journal.Record{Turn: t.ID, Agent: JudgeName, Backend: backend.Kind().Name, Message: t.ID, Begun: time.Now().UTC()}
 			r.Note(&rec)
-			if err := rec.Write(d.home); err != nil { // so that the next daemon can count it
+			if err := rec.Write(d.home); err != nil { // lets the next daemon count the judgement
 				d.budget.Release(JudgeName)
 				return t, errors.Join(err, rec.Remove(d.home))
 			}

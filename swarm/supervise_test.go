@@ -374,7 +374,8 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 }
 
 // startStuck starts the daemon, and returns the id of a task on which coder has become
-// stuck: its turn has failed, and coder is paused. Turns on other messages succeed.
+// stuck. The turn of the task has failed, and coder is paused. Turns on other messages
+// succeed.
 func (f *field) startStuck() string {
 	f.t.Helper()
 	ready, goOn := make(chan struct{}), make(chan struct{})

@@ -307,8 +307,8 @@ func (f *field) untilState(name string, want swarm.State) swarm.AgentStatus {
 	return got
 }
 
-// files lists the files in a folder of the mailboxes and in its sub-folders, by their paths
-// in that folder.
+// files lists the files in a folder of the mailboxes and in its subfolders, by their paths
+// relative to that folder.
 func (f *field) files(parts ...string) []string {
 	f.t.Helper()
 	var out []string
@@ -404,7 +404,7 @@ func waitFor(ch <-chan struct{}) runnertest.Step {
 	})
 }
 
-// restore puts a finished message back into new/, as a git checkout may.
+// restore puts a finished message back into new/, as a git checkout can do.
 func restore(f *field, name, id string) {
 	f.t.Helper()
 	for _, file := range f.files(name, "done") {

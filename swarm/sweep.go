@@ -20,13 +20,13 @@ func (s *Swarm) sweepEvery() time.Duration {
 }
 
 // groundAgain is the time between two checks for the folder of all mailboxes while that
-// folder is missing. No event says when it is back.
+// folder is missing. No event reports its return.
 const groundAgain = time.Second
 
-// sweep checks all folders at intervals, because events can be lost, and tidies up.
+// sweep checks all folders at intervals, because events can be lost. It also tidies up.
 func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	defer func() { s.mail.Note(ground.close()) }()
-	// Each agent recovers its own mailbox, but no agent works in the lead's.
+	// Each agent recovers its own mailbox, but no agent works in the lead's mailbox.
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.mail.Note(box.Recover())
 	}
@@ -94,8 +94,8 @@ func (s *Swarm) watches(missing int, err error) {
 
 // tidy removes half-written files, and files past their retention.
 func (s *Swarm) tidy(now time.Time) {
-	// This includes the lead's mailbox, which gets the most keys, and the mailboxes of
-	// agents that have left.
+	// The names include the lead's mailbox, which accumulates the most keys, and the
+	// mailboxes of agents that have left.
 	names, err := s.store.Mailboxes()
 	if err != nil {
 		s.log.Warn("mailboxes could not be listed", keyErr, err)

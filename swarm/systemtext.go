@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ircText explains how to post and read on IRC. The agent fetches messages itself; no
-// message interrupts it.
+// ircText explains how to post and read on IRC. The agent must fetch IRC messages,
+// because they do not interrupt it.
 func ircText(s Spec, channel string) string {
 	how := "claude-swarm irc send, read and ask"
 	if s.Tools {
@@ -21,11 +21,12 @@ others should see, ask there when only they can decide, and read it between task
 `, channel, how)
 }
 
-// systemText returns the text that an agent's CLI gets in every turn in addition to its
-// own instructions: the agent's purpose, the other agents, how to send messages and ask
-// questions, and where its own files go. If the agent has tools, their descriptions say
-// how to send, and the text does not repeat that. The text from the configuration comes
-// last, so that it can overrule everything before it.
+// systemText returns the text that an agent's CLI gets in every turn in addition to the
+// CLI's own instructions. It describes the agent's purpose, the other agents, how to send
+// messages and ask questions, and where to put the agent's own files. If the agent has
+// tools, their descriptions explain how to send messages, and the text does not repeat
+// this. The text from the configuration is last, so that it can override everything
+// before it.
 func systemText(s Spec, p Plan, mailbox string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You are %s, an agent of a claude-swarm.", s.Name)

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// takeUp continues with the messages that an earlier daemon left in cur/. The files show how
-// far each message got:
+// takeUp continues with the messages that an earlier daemon left in cur/. The files show the
+// progress of each message:
 //
 //	receipt beside the message   the turn was done: file it
 //	reason beside the message    it was given up: GiveUp; or refused: refuse it
@@ -23,9 +23,9 @@ import (
 //	record, no result            put it back; the prompt will say so
 //	no record                    put it back
 //
-// takeUp also ends a client that was waiting for a message: without a daemon, that client
-// would end anyway. And it ends the processes that dead clients left behind, which it
-// finds by their marks.
+// takeUp also ends a client that was waiting for a message, because such a client cannot
+// continue without its daemon. It also ends the processes that dead clients left running,
+// which it finds by their marks.
 func (a *agent) takeUp(kill context.Context) error {
 	if err := a.inbox.FinishLeft(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		a.endLeft(rec.Mark())
 	}
 	if rec.Process.PID == 0 {
-		// There is a record but no process: the client got no prompt.
+		// There is a record but no process, so the client got no prompt.
 		a.log.Info("turn had not begun", keyTurn, rec.Turn)
 		return a.inbox.PutBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()})
 	}
@@ -93,7 +93,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	}
 	deeper := a.holds.Of(a.name).Deeper
 	if !deeper.Before(rec.Begun) {
-		deeper = time.Time{} // the deeper thinking is for the next turn
+		deeper = time.Time{} // the deeper thinking applies to the next turn
 	}
 	heard := a.whispers.Turn(rec, a.whisperTold())
 	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs(), a.watched(rec, m, heard))
@@ -103,7 +103,8 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	}
 	a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
 	if out.End == runner.NoResult {
-		// The turn was cut off and did not fail, so it does not count against the message.
+		// The turn was interrupted and did not fail, so it does not count against the
+		// message.
 		a.report(j, out)
 		if err := a.ledger.Add(a.inbox.AttemptLine(j, out)); err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// newIdle returns a swarm that does not run, with one agent, coder.
+// newIdle returns a swarm that is not running and has one agent, coder.
 func newIdle(t *testing.T) *Swarm {
 	t.Helper()
 	project := t.TempDir()
@@ -57,8 +57,9 @@ func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
 	return c
 }
 
-// A client belongs to an agent as long as one of the client's turns belongs to it. Here the
-// message of its earlier turn is done, and the message of the running turn is in cur/.
+// A client belongs to an agent as long as one of the client's turns belongs to the agent.
+// In this test the message of the client's earlier turn is done, and the message of the
+// running turn is in cur/.
 func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	s := newIdle(t)
 	a := s.agents["coder"]
@@ -84,8 +85,8 @@ func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	}
 }
 
-// A start reports that it cannot list the records of turns, because processes of those
-// turns may still run.
+// If the daemon cannot list the records of turns at startup, it reports this, because
+// processes of those turns may still be running.
 func TestTurnsThatCannotBeLookedAt(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := os.MkdirAll(home.Dir(), 0o700); err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A message that disappears while the daemon takes it up is forgotten; the agent works on
-// the others.
+// A message that disappears while the daemon takes it up is ignored, and the agent works
+// on the other messages.
 func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
 	f := newField(t, "coder")
 	stays := f.send("coder", "work")
@@ -47,8 +47,8 @@ func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
 	}
 }
 
-// The notes of a failed turn wait again before its message is settled, even if the disk
-// refuses several times to put them back, because nothing checks cur/ later.
+// The notes of a failed turn are put back before the turn's message is settled, even if
+// the disk refuses this several times, because the daemon does not check cur/ later.
 func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].MaxFailures = 1
@@ -73,7 +73,8 @@ func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
 	}
 }
 
-// A client that waited for a message when its daemon died is ended at the next start.
+// A client that was waiting for a message when its daemon died is ended at the next
+// start.
 func TestAClientThatWaitedForADeadDaemonIsEnded(t *testing.T) {
 	f := newField(t, "coder")
 	home := journal.HomeOf(f.dir)
@@ -96,7 +97,7 @@ func TestAClientThatWaitedForADeadDaemonIsEnded(t *testing.T) {
 	})
 }
 
-// One unreadable record does not keep the daemon from ending the other clients that no
+// One unreadable record does not prevent the daemon from ending the other clients that no
 // agent takes up.
 func TestAnOrphanBesideARecordThatCannotBeRead(t *testing.T) {
 	f := newField(t, "coder")
@@ -182,8 +183,8 @@ func TestAdviceKnowsTheTools(t *testing.T) {
 	}
 }
 
-// A message that was given to a turn that then failed waits again, even if the disk once
-// refuses to put it back.
+// A message that was delivered to a turn that then failed waits again, even if the disk
+// refuses once to put it back.
 func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	f := newField(t, "coder")
 	var refused atomic.Bool
@@ -215,8 +216,8 @@ func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Published work is closed before its message is filed, even if the disk once refuses to
-// close it. Otherwise nothing would close the work later, and it would be offered again.
+// Published work is closed before its message is filed, even if the disk refuses once to
+// close the work. Otherwise the work would never be closed, and would be offered again.
 func TestAPublicationIsClosedBeforeItsMessageIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "work")

@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// traced returns a home with a turn of the agent a, and a turn of the agent b with more
-// hops. The pid file names a client that has ended.
+// traced returns a home that contains a turn of the agent a, and a turn of the agent b
+// with more hops. The pid file refers to a client that has ended.
 func traced(t *testing.T) journal.Home {
 	t.Helper()
 	home := journal.HomeOf(t.TempDir())
@@ -41,9 +41,9 @@ func traced(t *testing.T) journal.Home {
 	return home
 }
 
-// When no client is on record and no daemon is among the parent processes, the parents of
-// a process are not read, because they cannot show to which turn the process belongs.
-// Then only the mark in its environment counts.
+// If no client is recorded and no daemon is among the parent processes, the parents of a
+// process are not read, because they cannot show to which turn the process belongs. In
+// this case only the mark in the process's environment counts.
 func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 	home := traced(t)
 	script := `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 sh -c "env -i PATH=$PATH sh -c 'echo \$\$; read x; true'; true"; true`
@@ -88,9 +88,9 @@ func pidIn(t *testing.T, script string) int {
 	return pid
 }
 
-// A caller is identified by the outermost process of a turn above it. If there is one, the
-// caller's own environment does not matter: it may be empty, or name another agent or
-// another turn.
+// A caller is identified by its outermost ancestor process that belongs to a turn. If
+// there is such an ancestor, the caller's own environment does not matter. It may be
+// empty, or specify another agent or another turn.
 func TestACallerIsTracedByItsProcesses(t *testing.T) {
 	home := traced(t)
 	waits := `'echo $$; read x; true'`
@@ -121,9 +121,9 @@ func TestACallerIsTracedByItsProcesses(t *testing.T) {
 // quoted escapes a quoted script for use inside double quotes.
 func quoted(s string) string { return strings.ReplaceAll(s, "$$", `\$\$`) }
 
-// A process that the daemon adopted belongs to a turn even if nothing says which one. While
-// clients are alive, it belongs to the turn with the most hops, and otherwise to the last
-// turn.
+// A process that the daemon adopted is assigned to a turn even if it is unknown to which
+// turn it belongs. While clients are alive, the process is assigned to the turn with the
+// most hops, and otherwise to the last turn.
 func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	home := traced(t)
 	note := discovery.Note{PID: os.Getpid(), Since: time.Now(), Version: "test"}
@@ -135,7 +135,7 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	defer lock.Unlock()
-	// This process acts as the daemon, and adopts orphans as the daemon does.
+	// This process acts as the daemon, and adopts orphaned processes like the daemon.
 	pid := pidIn(t, `(env -i setsid sh -c 'echo $$; read x; true' <&3 &) 3<&0; cat`)
 	then := time.Now().Add(-time.Minute)
 	if err := os.Chtimes(filepath.Join(home.Turns(), "bbbbbbbbbb-1.json"), then, then); err != nil {
@@ -151,7 +151,7 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	for i, name := range []string{"a", "b"} {
 		turn := strings.Repeat(name, 10) + "-1"
 		line := fmt.Sprintf("%d %d %s\n", self.PID, self.Start, turn)
-		if i == 0 { // two clients are two processes
+		if i == 0 { // the two clients must be different processes
 			p, err := runner.Identify(os.Getppid())
 			if err != nil {
 				t.Fatal(err)
@@ -167,8 +167,8 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	}
 }
 
-// An environment that names a turn that is not running is refused, and cannot make WhoAmI
-// read a file elsewhere.
+// An environment that specifies a turn that is not running is refused, and cannot make
+// WhoAmI read a file outside the project.
 func TestAnEnvironmentOfNoTurn(t *testing.T) {
 	home := traced(t)
 	if _, err := home.Tokens(dropbox.Lead, "a", "b"); err != nil {

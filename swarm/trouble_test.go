@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// troubled reports whether the status has a problem whose reason contains part.
+// troubled reports whether the status contains a problem whose reason contains part.
 func (f *field) troubled(part string) bool {
 	f.t.Helper()
 	st, err := f.daemon.Status()
@@ -55,8 +55,8 @@ func TestAComplaintAboutFilesGoes(t *testing.T) {
 	f.until("the complaint is gone", func() bool { return !f.troubled("pids") })
 }
 
-// An alert that could not be delivered reaches the lead once, when the lead's mailbox can
-// be written again.
+// An alert that could not be delivered reaches the lead once, as soon as the lead's
+// mailbox can be written again.
 func TestAnAlertWaitsForTheDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -86,7 +86,7 @@ func TestAnAlertWaitsForTheDisk(t *testing.T) {
 	}
 }
 
-// The report that the mailboxes are gone ends soon after they are back, not only at the
+// The report that the mailboxes are gone disappears soon after they are back, before the
 // next periodic check.
 func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
 	if testing.Short() {
@@ -140,7 +140,7 @@ func TestWhatIsStoppedIsWrittenDownLater(t *testing.T) {
 	f.untilState("coder", swarm.Stopped)
 }
 
-// An unreadable folder does not keep the status from showing the agents' states.
+// An unreadable folder does not prevent the status from showing the agents' states.
 func TestTheStatusOfWhatCannotBeCounted(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
 	f.start()
@@ -158,10 +158,11 @@ func TestTheStatusOfWhatCannotBeCounted(t *testing.T) {
 	f.untilState("reviewer", swarm.Paused)
 }
 
-// No turn begins for a message as long as nobody can tell whether it was given up before.
+// No turn begins for a message as long as the daemon cannot determine whether the message
+// was given up before.
 func TestNoTurnBeginsWithoutTheDeadLetters(t *testing.T) {
 	f := newField(t, "coder")
-	f.sweep = time.Hour // a check of the folders would recreate dead/
+	f.sweep = time.Hour // a folder check would recreate dead/
 	f.start()
 	dead := filepath.Join(f.store.Dir(), "coder", "dead")
 	if err := errors.Join(os.RemoveAll(dead), os.WriteFile(dead, nil, 0o600)); err != nil {

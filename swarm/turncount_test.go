@@ -13,8 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// pingPong makes two agents wake each other by messages that no rule refuses: they are
-// sent as the lead, without a proof, and each begins a new conversation.
+// pingPong makes two agents wake each other with messages that no rule refuses. The
+// messages are sent as the lead, without a proof, and each of them begins a new
+// conversation.
 func (f *field) pingPong() {
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
@@ -45,7 +46,7 @@ func (f *field) held(turns int) swarm.AgentStatus {
 	return paused
 }
 
-// Agents that wake each other by messages that no rule refuses are paused at the limit.
+// Agents that wake each other with messages that no rule refuses are paused at the limit.
 // Only a person can resume them, even after a restart, and the lead gets one alert.
 func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 	f := newField(t, "a", "b")
@@ -89,7 +90,7 @@ func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
 		t.Errorf("%d turns, %d before the restart", n, first)
 	}
 
-	// A person's order also resets the count of turns that the earlier daemon ran.
+	// A person's order also resets the count of the turns that the earlier daemon ran.
 	if err := f.daemon.Resume(paused.Name, dropbox.Lead); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.held(3)
-	// A message from a person waits too: it does not resume the agent.
+	// A message from a person also waits, because it does not resume the agent.
 	f.send("a", "go on")
 	f.held(3)
 	if n := len(f.backend.Runs()); n != 5 {

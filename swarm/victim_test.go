@@ -20,25 +20,25 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// asVictim makes the test binary a program that kills itself with SIGKILL at an exact
+// If the variable asVictim is set, the test binary kills itself with SIGKILL at an exact
 // place. It runs as the daemon of a client field, or as a sender. The value of the variable
 // is the name of the place.
 const (
 	asVictim   = "SWARM_TEST_VICTIM"
 	victimDir  = "SWARM_TEST_DIR"
 	victimHome = "SWARM_TEST_HOME"
-	// victimLinger, with any value, makes the daemon's clients stay after a turn.
+	// victimLinger, with any value, makes the daemon keep its clients after a turn.
 	victimLinger = "SWARM_TEST_LINGER"
 )
 
-// A place is where a victim dies: right after a change on disk, or at a moment in
-// the life of a turn.
+// A place is the point at which a victim dies, which is either right after a change on
+// disk or at a moment in the life of a turn.
 type place struct {
 	after   func(dropbox.Step) bool // the process dies right after this change
 	turn    moment
 	sends   bool // the victim is a sender; if keyed is set, it uses the key "k"
 	keyed   bool
-	clients bool // the client dies too
+	clients bool // the client also dies
 }
 
 // A moment is a point in the life of a turn.
@@ -87,7 +87,7 @@ var places = map[string]place{
 	"buried":           {after: ends(dropbox.OpReplace, "coder/dead/", ".md")},
 }
 
-// die kills this process as kill -9 does.
+// die kills this process in the same way as kill -9.
 func die() {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 		log.Fatal(err)
@@ -95,7 +95,7 @@ func die() {
 	select {}
 }
 
-// victimMain runs a victim. It returns only when the victim was not killed.
+// victimMain runs a victim. It returns only if the victim was not killed.
 func victimMain(at string) int {
 	if at == budgetVictim {
 		return budgetVictimMain()
@@ -107,8 +107,8 @@ func victimMain(at string) int {
 	}
 	dir := os.Getenv(victimDir)
 	box := filepath.Join(dir, ".dead-drop")
-	// If clients stay after a turn, the daemon survives the first message. It dies in the
-	// turn of the second message, which runs in the client of the first.
+	// If clients are kept after a turn, the daemon survives the first message. It dies in
+	// the turn of the second message, which runs in the client of the first message.
 	var spared atomic.Bool // several goroutines make changes
 	spared.Store(os.Getenv(victimLinger) == "")
 	store, err := dropbox.Open(box, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -189,7 +189,7 @@ func (b *killingBackend) Run(ctx context.Context, t runner.Turn) runner.Outcome 
 	return out
 }
 
-// Serve lets the daemon survive the first turn of a client.
+// Serve does not kill the daemon in the first turn of a client, only in a later turn.
 func (b *killingBackend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	r := b.Backend.(runner.Resident)
 	if c == nil {
@@ -228,7 +228,7 @@ func (b *killingBackend) withKill(t runner.Turn) runner.Turn {
 	return t
 }
 
-// dies runs a victim and waits until it has killed itself at that place.
+// dies runs a victim and waits until the victim has killed itself at the given place.
 func (f *field) dies(at string, env ...string) {
 	f.t.Helper()
 	self, err := os.Executable()
@@ -247,8 +247,8 @@ func (f *field) dies(at string, env ...string) {
 	}
 }
 
-// begun lists the turns that the clients began, each by the first line of its message's
-// body.
+// begun lists the turns that the clients began. Each turn is represented by the first
+// line of its message's body.
 func (f *field) begun() []string {
 	f.t.Helper()
 	data, err := os.ReadFile(filepath.Join(f.home, "turns.log"))

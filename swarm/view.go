@@ -12,17 +12,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// view contains the facts about one agent, other than its turns, that the status shows.
-// The agent writes them. It is safe for concurrent use.
+// view contains the facts that the status shows about one agent, except for the agent's
+// turns. The agent writes these facts. A view is safe for concurrent use.
 type view struct {
 	mu sync.Mutex
 	s  AgentStatus
-	// question is the key of the question to the person for which the agent is parked.
+	// question is the key of the question to the person because of which the agent is
+	// parked.
 	question string
 }
 
 // set changes the state, and reports whether anything changed. If only the reason changed,
-// the time of the last change of state is kept.
+// the time of the last state change is kept.
 func (v *view) set(to State, since time.Time, why, next string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -63,15 +64,15 @@ func (v *view) off(o *OffStatus) {
 	v.s.Off = o
 }
 
-// asks records the question to the person for which the agent is parked.
+// asks records the question to the person because of which the agent is parked.
 func (v *view) asks(key string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.question = key
 }
 
-// asked returns the key of the question for which the agent is parked, or "" if it is not
-// parked.
+// asked returns the key of the question because of which the agent is parked, or "" if
+// the agent is not parked.
 func (v *view) asked() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -95,8 +96,8 @@ func (v *view) state() State {
 	return v.s.State
 }
 
-// status returns a copy of the facts together with the picture of the agent's turns, and
-// with the values derived from both.
+// status returns a copy of the facts, combined with the picture of the agent's turns and
+// the values derived from both.
 func (v *view) status(p turn.Picture) AgentStatus {
 	v.mu.Lock()
 	s := v.s
@@ -110,7 +111,7 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	}
 	s.Running = s.State == Working
 	if s.Running && s.Message != nil {
-		s.Since = new(s.Message.Since.UTC()) // one turn may follow another immediately
+		s.Since = new(s.Message.Since.UTC()) // the state does not change when one turn immediately follows another
 	}
 	if s.Running && p.Retries != "" {
 		s.Why = p.Retries
@@ -127,9 +128,9 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	return s
 }
 
-// paint adds the known facts about the agent's turns. If a client of another kind ran them,
-// because the configuration has changed since then, paint omits the facts about that client,
-// unless its turn is still running.
+// paint adds the known facts about the agent's turns. If the configuration has since changed
+// the kind of client, paint omits the facts about the old client, unless its turn is still
+// running.
 func (a *AgentStatus) paint(p turn.Picture) {
 	kind, _, _ := strings.Cut(p.Client, " ")
 	if kind != "" && a.Backend != "" && kind != a.Backend && p.Message == nil {

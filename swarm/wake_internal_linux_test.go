@@ -21,13 +21,14 @@ import (
 )
 
 // BenchmarkWake measures the time from a rename(2) in another process until the goroutine
-// waiting for it wakes up. The floor sub-benchmark reads raw inotify events; the other one
-// runs what an agent runs. The benchmark is inside the package, because from outside
-// nobody can see that an agent has woken up before it has checked its mail.
+// waiting for it wakes up. The floor sub-benchmark reads raw inotify events, and the other
+// one runs the code of an idle agent. The benchmark is inside the package, because code
+// outside the package can observe an agent only after it has checked its mail, not when it
+// wakes up.
 //
-// The time starts right before the rename, by the machine's clock, which both processes
-// share. p50-ns and p99-ns cover the renames of one run, with pauses between them during
-// which both processes go to sleep.
+// The measurement starts right before the rename and uses the machine's clock, which both
+// processes share. p50-ns and p99-ns cover the renames of one run. Between the renames
+// there are pauses during which both processes go to sleep.
 func BenchmarkWake(b *testing.B) {
 	if os.Getenv(renamerVar) != "" {
 		renamer()
@@ -82,7 +83,7 @@ func BenchmarkWake(b *testing.B) {
 		}
 		ctx, cancel := context.WithCancel(b.Context())
 		woken := make(chan int64)
-		go func() { // ends with ctx; it runs what an idle agent runs
+		go func() { // runs the code of an idle agent, and ends with ctx
 			for a := s.agents["coder"]; ; {
 				a.wakeup.wait(ctx, forever)
 				if ctx.Err() != nil {
@@ -101,8 +102,8 @@ func BenchmarkWake(b *testing.B) {
 	})
 }
 
-// renamerVar makes the test binary the process that renames: its value is the folder in
-// which the process moves files from tmp/ to new/.
+// If the variable renamerVar is set, the test binary acts as the process that renames.
+// The value is the folder in which the process moves files from tmp/ to new/.
 const renamerVar = "SWARM_BENCH_RENAMER"
 
 // wakes makes another process rename files and collects the times.
@@ -131,7 +132,7 @@ func wakes(b *testing.B, dir string, woken <-chan int64) {
 		if err := os.WriteFile(filepath.Join(dir, "tmp", name), []byte("---\nv: 1\n---\nhello\n"), 0o600); err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(300 * time.Microsecond) // until both processes sleep, so that the benchmark measures a wakeup from sleep
+		time.Sleep(300 * time.Microsecond) // gives both processes time to go to sleep, so that the benchmark measures a wakeup from sleep
 		if _, err := fmt.Fprintln(give, name); err != nil {
 			b.Fatal(err)
 		}
@@ -152,11 +153,11 @@ func wakes(b *testing.B, dir string, woken <-chan int64) {
 	slices.Sort(at)
 	b.ReportMetric(float64(at[n/2]), "p50-ns")
 	b.ReportMetric(float64(at[n*99/100]), "p99-ns")
-	b.ReportMetric(0, "ns/op") // ns/op would include the pauses
+	b.ReportMetric(0, "ns/op") // not reported, because ns/op would include the pauses
 }
 
-// renamer renames the files whose names arrive on descriptor 3. When no more names arrive,
-// it writes all times to descriptor 4.
+// renamer renames the files whose names arrive on descriptor 3. After the last name it
+// writes all times to descriptor 4.
 func renamer() {
 	dir := os.Getenv(renamerVar)
 	orders, answers := os.NewFile(3, "orders"), os.NewFile(4, "answers")

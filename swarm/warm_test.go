@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// newWarmField returns a field whose clients stay for a minute after a turn.
+// newWarmField returns a field whose clients are kept for a minute after a turn.
 func newWarmField(t *testing.T, agents ...string) *field {
 	t.Helper()
 	f := newField(t, agents...)
@@ -40,8 +40,8 @@ func (f *field) work(to, body string) string {
 	return id
 }
 
-// processes lists the clients of the turns so far, in order. Turns in a row of one client
-// count once.
+// processes lists the clients of the turns so far, in order. Consecutive turns of the
+// same client count once.
 func (f *field) processes() []runner.Process {
 	var all []runner.Process
 	for _, r := range f.backend.Runs() {
@@ -95,7 +95,7 @@ func TestAClientStaysForTheNextMessages(t *testing.T) {
 	}
 }
 
-// A client is closed when its wait is over, and the next message starts another.
+// A client is closed when its wait ends, and the next message starts another client.
 func TestAClientWaitsNoLongerThanLinger(t *testing.T) {
 	f := newWarmField(t, "coder")
 	f.plan.Agents[0].Linger = 50 * time.Millisecond
@@ -203,7 +203,7 @@ func TestWhatEndsAClientThatWaits(t *testing.T) {
 	}
 }
 
-// After a turn that failed, or that compacted the conversation, no client stays.
+// After a turn that failed or compacted the conversation, no client is kept.
 func TestTurnsAfterWhichNoClientStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -227,8 +227,8 @@ func TestTurnsAfterWhichNoClientStays(t *testing.T) {
 	}
 }
 
-// The limit on waiting clients applies to all agents together; the client that has waited
-// longest is closed.
+// The limit on waiting clients applies to all agents together, and the client that has
+// waited longest is closed first.
 func TestMaxWarm(t *testing.T) {
 	f := newWarmField(t, "a", "b", "c")
 	f.plan.MaxWarm = 2
@@ -248,8 +248,8 @@ func TestMaxWarm(t *testing.T) {
 	f.until("a's client was closed", func() bool { return f.status("a").Warm == nil && len(f.backend.Waiting()) == 1 })
 }
 
-// When a dying client does not accept a prompt, another client gets the prompt. No
-// failure is counted, and no person is told.
+// If a dying client does not accept a prompt, another client gets the prompt. No failure
+// is counted, and no person is told.
 func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 	f := newWarmField(t, "coder")
 	did := 0
@@ -282,7 +282,7 @@ func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 }
 
 // A message that an agent sends in a later turn of a client belongs to that turn,
-// although the environment names the first one.
+// although the client's environment contains the id of the first turn.
 func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	f := newWarmField(t, "coder")
 	sent := map[string]*dropbox.Message{}
@@ -312,7 +312,8 @@ func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	}
 }
 
-// An agent that is told to stop while it is waiting for a slot ends its client at once.
+// An agent that is told to stop while it is waiting for a slot ends its client
+// immediately.
 func TestAClientThatWaitsInLine(t *testing.T) {
 	f := newWarmField(t, "coder", "tester")
 	f.plan.MaxRunning = 1
@@ -346,7 +347,7 @@ func TestAClientThatWaitsInLine(t *testing.T) {
 	f.answer(next)
 }
 
-// After a panic in a turn, no client stays.
+// After a panic in a turn, no client is kept.
 func TestAPanicLeavesNoClientWaiting(t *testing.T) {
 	f := newWarmField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -364,7 +365,7 @@ func TestAPanicLeavesNoClientWaiting(t *testing.T) {
 	}
 }
 
-// If the disk is full when a turn ends, the work is kept and is not repeated.
+// If the disk is full when a turn ends, the work is not lost and is not repeated.
 func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 	f := newWarmField(t, "coder")
 	var full atomic.Bool
@@ -402,8 +403,8 @@ func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 	}
 }
 
-// A client has one session. If every message has its own session, or uses the newest
-// session of the folder, the client does not stay.
+// A client has only one session. If every message gets its own session, or uses the
+// newest session of the folder, the client is not kept.
 func TestOnlyAnAgentsOwnSessionLingers(t *testing.T) {
 	for mode, stays := range map[turn.SessionMode]int{"": 1, turn.SessionResume: 1, turn.SessionFresh: 0, turn.SessionContinue: 0} {
 		t.Run("session "+string(mode), func(t *testing.T) {

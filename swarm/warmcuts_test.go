@@ -14,7 +14,7 @@ import (
 )
 
 // TestTheTableOfCutsInAClientThatStays kills the daemon in the second turn of a client. The
-// message of the first turn stays done. The second message is done once, and the cost of
+// message of the first turn remains done. The second message is done once, and the cost of
 // its turn is read from the second part of the client's stream.
 func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 	if testing.Short() {
@@ -72,8 +72,8 @@ func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 	}
 }
 
-// Processes that a client and its turns left behind are ended at the next start, even if
-// none of its turns is in cur/.
+// Processes that a client and its turns left running are ended at the next start, even if
+// no message of these turns is in cur/.
 func TestWhatAClientThatWaitedLeftIsEnded(t *testing.T) {
 	f := newWarmField(t, "coder")
 	f.start()

@@ -20,7 +20,8 @@ func messageOf(turn string) string {
 	return id
 }
 
-// watched starts watching a turn, and returns the function that receives the turn's events.
+// watched starts the supervision of a turn, and returns the function that receives the
+// turn's events.
 func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.Turn) turn.Observer {
 	if a.plan().Supervisor == nil {
 		return heard.Event
@@ -30,7 +31,7 @@ func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.
 	return observers(heard.Event, w.Event)
 }
 
-// unwatched stops watching the turn.
+// unwatched ends the supervision of the turn.
 func (a *agent) unwatched() {
 	if a.plan().Supervisor != nil {
 		a.supervisor.Watch(a.name).End()
@@ -46,7 +47,7 @@ func observers(all ...turn.Observer) turn.Observer {
 	}
 }
 
-// whisperTold returns the functions through which the agent learns what happens to whispers.
+// whisperTold returns the functions that report to the agent what happens to whispers.
 func (a *agent) whisperTold() whisper.Told {
 	return whisper.Told{
 		Shown: func(w whisper.Whisper) {
@@ -57,10 +58,11 @@ func (a *agent) whisperTold() whisper.Told {
 	}
 }
 
-// giveUp gives up the message that a person has aborted while no turn worked on it, and
-// returns false if there is no such order or it must wait. No hold of the agent delays the
-// order, because no turn begins. A halted swarm delays it, because no message can be
-// claimed. An attached session delays it too, because the session has claimed the mail.
+// giveUp gives up the message that a person has aborted while no turn was working on it.
+// It returns false if there is no such order, or if the order must wait. A hold of the
+// agent does not delay the order, because no turn begins. A halted swarm delays it,
+// because no message can be claimed. An attached session also delays it, because the
+// session has claimed the mail.
 func (a *agent) giveUp(kill context.Context) (bool, error) {
 	g := a.holds.Of(a.name).GiveUp
 	if g == nil || a.control.attached() || a.store.Halted() {
@@ -87,7 +89,7 @@ func (a *agent) giveUp(kill context.Context) (bool, error) {
 			return false, nil
 		}
 	}
-	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had already ended well
+	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had already succeeded
 	letters, err := a.inbox.Box.DeadLetters().List()
 	if err != nil {
 		return false, err

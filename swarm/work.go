@@ -17,11 +17,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// work claims the first message and runs a turn for it. The caller has a slot among the
-// running turns, and has reserved part of the budget.
+// work claims the first message and runs a turn for it. The caller has a slot and has
+// reserved part of the budget.
 func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) time.Duration {
 	defer func() {
-		if !a.unsettled { // otherwise the turn still has to be settled
+		if !a.unsettled { // otherwise the turn must still be settled
 			a.purse.release()
 		}
 	}()
@@ -31,12 +31,12 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	}
 	j, err := a.inbox.Claim(e)
 	if err != nil {
-		a.unsettled = true // in case the disk refused even the step that puts the message back
+		a.unsettled = true // in case the disk also refused the step that puts the message back
 		return a.diskTrouble(stop, "claim a message", err)
 	} else if j == nil {
 		return 0
 	}
-	a.unsettled = true // until it is settled
+	a.unsettled = true // until the message is settled
 	refused, err := a.inbox.Refuse(j)
 	if err != nil {
 		return a.diskTrouble(stop, "set a message aside", err)
@@ -62,7 +62,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	a.control.turnBegins(j.Claim.ID, end)
 	defer a.control.turnEnded()
 	// A person who stopped the agent just before turnBegins was told that no turn is
-	// running, so none may begin now.
+	// running, so no turn may begin now.
 	if a.heldFor(j.Claim.Message, time.Now()) || stop.Err() != nil {
 		return a.inbox.GiveBack(j, nil)
 	}
@@ -128,7 +128,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	return a.settleEnd(ctx, j, out)
 }
 
-// settleEnd settles a turn, even one that an order has ended.
+// settleEnd settles a turn, including a turn that an order has ended.
 func (a *agent) settleEnd(ctx context.Context, j *mail.Job, out runner.Outcome) error {
 	if out.End == runner.Stopped {
 		switch cause := context.Cause(ctx); {
@@ -154,8 +154,8 @@ func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice st
 	return p.Text()
 }
 
-// handoff returns the file that an earlier session left for its successor, or "" if no such
-// file exists.
+// handoff returns the path of the file that an earlier session left for its successor, or
+// "" if no such file exists.
 func handoff(s *dropbox.Store, agent string) string {
 	path := filepath.Join(s.Dir(), "board", "handoff", agent+".md")
 	if _, err := os.Stat(path); err != nil {
@@ -172,14 +172,14 @@ func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 	}
 	may := func(m *dropbox.Message) bool {
 		if m != nil && a.permits.Answers(m) {
-			return false // it is an answer that the daemon waits for
+			return false // the message is an answer for which the daemon is waiting
 		}
 		if m == nil {
 			st := a.holds.Of(a.name)
 			return st.Stopped == nil && st.Paused == nil
 		}
 		if _, off := a.off(time.Now()); off && !a.passesHours(m) {
-			return false // the turn ends without this message
+			return false // the turn continues without this message
 		}
 		return a.counts.Over(a.name, a.plan().TurnsPerHour, a.inbox.ByLead(m), time.Now()) == ""
 	}

@@ -23,7 +23,7 @@ import (
 const daemonPatience = 10 * time.Second
 
 // answerDaemon sends the answer to a question from the daemon. If a daemon is running, it prints
-// the outcome. It does not file the question: the daemon does that.
+// the outcome. It does not file the question, because the daemon does that.
 func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalSpan) error {
 	for _, flag := range []string{"attach", "type"} {
 		if c.IsSet(flag) {
@@ -45,7 +45,7 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 		return err
 	}
 	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + old.ID, most: p.longest(m.Type), readable: p.Readable}
-	if c.NArg() > 1 || c.IsSet("file") { // if the text is missing, the error below lists the possible words
+	if c.NArg() > 1 || c.IsSet("file") { // without a text, the error below lists the possible words
 		if m.Body, err = text.read(); err != nil {
 			return err
 		}
@@ -70,8 +70,8 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 	return p.outcome(c, old, sent[0], wait)
 }
 
-// sayHowToAnswer prints the command that answers a question from the daemon, or says how
-// the question was settled. It prints nothing for other messages.
+// sayHowToAnswer prints the command that answers a question from the daemon or, if the
+// question is settled, its outcome. It prints nothing for other messages.
 func (p *post) sayHowToAnswer(w io.Writer, m *dropbox.Message) error {
 	if m.From != dropbox.Swarm || m.Type != dropbox.Question {
 		return nil
@@ -88,7 +88,7 @@ func (p *post) sayHowToAnswer(w io.Writer, m *dropbox.Message) error {
 	return err
 }
 
-// outcome waits for the outcome of an answer to the daemon, and prints it.
+// outcome waits for the outcome of an answer to the daemon and prints it.
 func (p *post) outcome(c *cli.Context, old *dropbox.Message, sent dropbox.Delivery, wait optionalSpan) error {
 	limit := daemonPatience
 	if wait.set {
@@ -118,7 +118,7 @@ func (p *post) outcome(c *cli.Context, old *dropbox.Message, sent dropbox.Delive
 		_, err = fmt.Fprintln(out, strings.TrimRight(printable(out, told.Body), "\n"))
 	}
 	if err = errors.Join(err, printed(out)); err != nil {
-		return err // the outcome stays in the mailbox
+		return err // the message with the outcome stays in the mailbox
 	}
 	if found, err := p.Store.Find(told.ID); err == nil {
 		if err := p.FileAnswered(found); err != nil {

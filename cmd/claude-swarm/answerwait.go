@@ -11,15 +11,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// An answerWait waits for answers to messages. While it waits, it tells a person where a
-// message is and what holds it up.
+// An answerWait waits for answers to messages. Meanwhile, it shows where each message is
+// and what delays it.
 type answerWait struct {
 	*client.Wait
 	show  *progress
 	holds *holdups
 }
 
-// newAnswerWait starts to watch for answers to the messages. The caller closes the answerWait.
+// newAnswerWait starts watching for answers to the messages. The caller must close the
+// answerWait.
 func (p *post) newAnswerWait(c *cli.Context, sent []dropbox.Delivery) (*answerWait, error) {
 	wait, err := p.Wait(sent)
 	if err != nil {
@@ -64,7 +65,7 @@ func (w *answerWait) next(ctx context.Context) (*client.Outcome, error) {
 	}
 }
 
-// waiting returns the agents in whose mailboxes a pending message still waits.
+// waiting returns the agents that have not yet claimed a pending message.
 func (w *answerWait) waiting() []string {
 	var agents []string
 	for _, d := range w.Pending {
@@ -75,7 +76,8 @@ func (w *answerWait) waiting() []string {
 	return agents
 }
 
-// noAnswer returns the error for a message that got no answer, with what to type next.
+// noAnswer returns the error for a message that got no answer. The error suggests the
+// next command.
 func noAnswer(e *client.NoAnswerError) error {
 	switch {
 	case e.Bounce != nil:

@@ -8,7 +8,7 @@ import (
 )
 
 // newApp builds the commands that a command line needs, or all commands if args is empty. It
-// opens no files: each verb opens what it needs.
+// opens no files, because each verb opens the files that it needs.
 func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:        "claude-swarm",
@@ -32,7 +32,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 	return app
 }
 
-// each calls f for the commands and, recursively, for their subcommands.
+// each calls f for every command and, recursively, for its subcommands.
 func each(commands []*cli.Command, f func(*cli.Command)) {
 	for _, c := range commands {
 		f(c)
@@ -40,7 +40,8 @@ func each(commands []*cli.Command, f func(*cli.Command)) {
 	}
 }
 
-// badValue rewords the flag parser's error about a value in the style of this program.
+// badValue rewords the flag parser's error about an invalid value to match the other
+// errors of this program.
 func badValue(c *cli.Context, err error, _ bool) error {
 	text := strings.TrimSuffix(err.Error(), ": parse error")
 	if before, after, found := strings.Cut(text, "for flag -"); found {

@@ -8,22 +8,22 @@ import (
 )
 
 // A commandLine is a command line reordered for the library's flag parser, which requires
-// the flags first. People also write flags last, as in `logs coder -f`. Version 3 of the
-// library accepts flags anywhere, but its parser stops at a text such as "- one", even if
-// flags follow, and it treats "-a list" and " --json " as flags; see the texts in
-// TestArrange.
+// flags to come before arguments. People also write flags last, as in `logs coder -f`.
+// Version 3 of the library accepts flags anywhere, but its parser stops at an argument
+// such as "- one", even if flags follow, and it treats "-a list" and " --json " as flags;
+// see the examples in TestArrange.
 type commandLine struct {
 	args  []string
 	chain []*cli.Command // the verb, then its subcommand
-	help  bool           // the person asked for help
+	help  bool           // the command line asks for help
 }
 
-// arrange puts flags before arguments, and finds the verb. For a verb or flag that does not
-// exist, it returns an error with the most similar name. Everything after -- is an argument.
+// arrange moves flags before arguments and finds the verb. For an unknown verb or flag, it
+// returns an error that suggests the most similar name. Everything after -- is an argument.
 func arrange(app *cli.App, args []string) (commandLine, error) {
 	line := commandLine{args: args[:1:1]}
 	rest := args[1:]
-	if len(rest) > 0 && rest[0] == "--version" { // most programs have a --version flag
+	if len(rest) > 0 && rest[0] == "--version" { // accepted because most programs have this flag
 		rest = append([]string{"version"}, rest[1:]...)
 	}
 	commands, flags := app.Commands, app.Flags
@@ -70,7 +70,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 	}
 }
 
-// A level is the result of [split] for the program, a verb or a subcommand.
+// A level contains the flags that [split] finds for the program, a verb or a subcommand.
 type level struct {
 	flags  []string // with their values
 	global []string // flags of the program, which may follow the verb
@@ -78,8 +78,8 @@ type level struct {
 	span   optional
 }
 
-// An optional is a flag that was typed without a value, and the word after it, which may be
-// the flag's time span.
+// An optional is a flag that accepts a time span but was typed without =SPAN, together
+// with the next word, which may be the span.
 type optional struct {
 	flag int  // index of the flag in level.flags
 	word int  // index of the word in the operands
@@ -145,7 +145,8 @@ func split(args []string, flags, global []cli.Flag, all bool) (l level, operands
 	return l, operands, err
 }
 
-// isShort reports whether arg is a one-letter flag joined to its number, such as -n1.
+// isShort reports whether arg is a one-letter flag directly followed by a number, such as
+// -n1.
 func isShort(arg string, flags []cli.Flag) bool {
 	if len(arg) < 3 || arg[1] == '-' || strings.Trim(arg[2:], "0123456789") != "" {
 		return false
@@ -154,9 +155,9 @@ func isShort(arg string, flags []cli.Flag) bool {
 	return f != nil && takesValue(f)
 }
 
-// assignSpan decides whether the word after an optional flag is the time span of the flag. It
-// is the span only if it is the last word, and if the message has a text even without it.
-// Otherwise the word may be part of the text, and assignSpan returns an error.
+// assignSpan decides whether the word after an optional flag is the time span of the flag.
+// The word is the span only if it is the last word and the message still has a text without
+// it. Otherwise, the word may be part of the text, and assignSpan returns an error.
 func (l *level) assignSpan(operands []string) ([]string, *flagError) {
 	if !l.span.set {
 		return operands, nil

@@ -33,7 +33,7 @@ knows the agent at once.` +
 			examples("claude-swarm attach ada", "claude-swarm attach ada --way settings"),
 		Flags: []cli.Flag{
 			asFlag(),
-			&cli.StringFlag{Name: "way", Usage: "`WAY` is plugin, settings or tools; by default what works here, best first"},
+			&cli.StringFlag{Name: "way", Usage: "`WAY` is plugin, settings or tools; by default the best way that works here"},
 			jsonFlag(),
 		},
 		Action: runAttach,
@@ -89,7 +89,8 @@ func runAttach(c *cli.Context) error {
 	return tellDaemon(c, p, name)
 }
 
-// tellDaemon makes a running daemon read claude-swarm.yaml, so that the daemon knows the agent.
+// tellDaemon makes a running daemon reload claude-swarm.yaml, so that the daemon learns of the
+// new agent.
 func tellDaemon(c *cli.Context, p *project, agent string) error {
 	if !lockHeld(p.home) {
 		return nil
@@ -103,7 +104,7 @@ func tellDaemon(c *cli.Context, p *project, agent string) error {
 		return hint(fmt.Errorf("%s is attached, but the daemon still uses the old claude-swarm.yaml: %w", agent, err), "claude-swarm reload")
 	}
 	if !c.Bool("json") {
-		fmt.Fprintf(c.App.Writer, "The daemon now knows %s.\n", agent)
+		fmt.Fprintf(c.App.Writer, "The daemon has added %s.\n", agent)
 	}
 	return nil
 }

@@ -15,15 +15,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// BenchmarkOnIRC reports the memory of a bridge that runs in a separate process and is in
-// fifty channels. All but the four default channels get more lines than the bridge keeps.
+// BenchmarkOnIRC reports the memory use of a bridge that runs in a separate process and
+// has joined fifty channels. Each channel except the four default ones receives more
+// lines than the bridge keeps.
 func BenchmarkOnIRC(b *testing.B) {
 	const channels, lines = 50, 600
 	for range b.N {
 		addr := irctest.Ngircd(b, irctest.Unlimited)
 		p := newPlace(b, 1)
 		var join []string
-		for n := range channels - 4 { // in addition to the four default channels of every project
+		for n := range channels - 4 { // every project also has four default channels
 			join = append(join, fmt.Sprintf("c%d", n))
 		}
 		path := filepath.Join(p.dir, "claude-swarm.yaml")
@@ -59,7 +60,7 @@ func BenchmarkOnIRC(b *testing.B) {
 		if err := running.Process.Signal(os.Interrupt); err != nil {
 			b.Fatal(err)
 		}
-		_ = running.Wait() // it returns an error, because the signal ended the bridge
+		_ = running.Wait() // Wait returns an error, because the signal ended the bridge
 	}
 	b.ReportMetric(0, "ns/op")
 }
@@ -92,7 +93,7 @@ func talk(b *testing.B, addr string, channels []string, lines int) {
 	b.Fatal("the server has hung up")
 }
 
-// awaits waits for a condition.
+// awaits waits until ok returns true. After a minute, it fails the benchmark.
 func awaits(b *testing.B, what string, ok func() bool) {
 	b.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {

@@ -21,11 +21,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The benchmarks in this package measure the program as it is shipped, in separate processes.
-// The floors (what the simplest program needs) and the client are the small programs in
+// The benchmarks in this package measure the program as it is shipped, and run it in separate
+// processes. The baselines (the simplest possible programs) and the client are in
 // testdata/bench. If SWARM_BENCH_BIN names a folder, the benchmarks build nothing and use the
-// programs in that folder. A build leaves many files to delete, and that would slow down the
-// next program that creates files.
+// programs in that folder. A build leaves many files to delete, and their deletion would slow
+// down the next program that creates files.
 
 // shipped returns the path of the program to measure.
 func shipped(b *testing.B) string {
@@ -43,7 +43,8 @@ func shipped(b *testing.B) string {
 	return path
 }
 
-// small builds one of the programs in testdata/bench, in the same way as claude-swarm.
+// small builds one of the programs in testdata/bench with the same build options as
+// claude-swarm.
 func small(b *testing.B, name string) string {
 	b.Helper()
 	if dir := os.Getenv("SWARM_BENCH_BIN"); dir != "" {
@@ -58,7 +59,7 @@ func small(b *testing.B, name string) string {
 	return path
 }
 
-// A place is a project with a separate HOME and XDG_RUNTIME_DIR, for everything that the
+// A place is a project with its own HOME and XDG_RUNTIME_DIR, for the files that the
 // program keeps outside the project.
 type place struct {
 	b       *testing.B
@@ -67,8 +68,8 @@ type place struct {
 	env     []string
 }
 
-// newPlace makes a project with the given number of agents. Their client is
-// testdata/bench/client, the smallest that the daemon accepts.
+// newPlace creates a project with the given number of agents. Their client is
+// testdata/bench/client, the smallest client that the daemon accepts.
 func newPlace(b *testing.B, agents int, env ...string) *place {
 	b.Helper()
 	return newPlaceOf(b, b.ArtifactDir(), agents, small(b, "client"), env...)
@@ -81,7 +82,7 @@ func newPlaceOf(b *testing.B, dir string, agents int, client string, env ...stri
 
 func newPlaceOfKind(b *testing.B, dir string, agents int, backend, client string, env ...string) *place {
 	b.Helper()
-	runtime, err := os.MkdirTemp("", "cs") // a socket's path can have at most about 100 bytes
+	runtime, err := os.MkdirTemp("", "cs") // the path of a socket is limited to about 100 bytes
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts the daemon and returns its process id. The caller stops the daemon.
+// start starts the daemon and returns its process id. The caller must stop the daemon.
 func (p *place) start() int {
 	p.b.Helper()
 	out, err := p.command("start").CombinedOutput()
@@ -137,9 +138,9 @@ func medianOf(b *testing.B, times []time.Duration) {
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
 }
 
-// BenchmarkSend reports the lifetime of a process, from the fork to its exit status. It
-// measures two programs: one that does nothing, and `send`, which reads the configuration and
-// returns when the message is durable.
+// BenchmarkSend reports how long a process runs, from the fork until its exit status is
+// available. It measures a program that does nothing, and `send`, which reads the
+// configuration and exits when the message is durable.
 func BenchmarkSend(b *testing.B) {
 	var p *place
 	for _, variant := range []struct {
@@ -176,8 +177,8 @@ func BenchmarkSend(b *testing.B) {
 }
 
 // BenchmarkSendToStart reports the time from an acknowledged delivery to the first
-// instruction of the client. It measures a minimal daemon and ours, both while they are
-// idle.
+// instruction of the client. It measures a minimal daemon and ours; each is idle before
+// the delivery.
 func BenchmarkSendToStart(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		dir, client, least := b.ArtifactDir(), small(b, "client"), small(b, "least")
@@ -209,10 +210,11 @@ func BenchmarkSendToStart(b *testing.B) {
 	})
 }
 
-// BenchmarkSendToReplay reports the time from an acknowledged delivery until the client
-// prints the line that repeats the prompt. In the cold case the daemon starts a client for
-// the message; in the warm case the client of the last turn is still running (linger). The
-// benchmark's client starts at once; the real client needs half a second.
+// BenchmarkSendToReplay reports the time from an acknowledged delivery to the line in
+// which the client repeats the prompt. In the cold case, the daemon starts a client for
+// the message. In the warm case, the client of the previous turn is still running
+// (linger). The benchmark's client starts immediately, whereas a real client needs half a
+// second.
 func BenchmarkSendToReplay(b *testing.B) {
 	for name, linger := range map[string]string{"cold": "0s", "warm": "10m"} {
 		b.Run("ours/"+name, func(b *testing.B) {
@@ -252,8 +254,8 @@ func openBench(b *testing.B, dir, agent string) *dropbox.Store {
 	return store
 }
 
-// stamps is the named pipe to which a client writes the time of its start, or the time at
-// which it replayed a prompt.
+// stamps is the named pipe to which a client writes the time at which it started or
+// replayed a prompt.
 type stamps struct {
 	path string
 	fifo *os.File
@@ -265,7 +267,7 @@ func newStamps(b *testing.B) *stamps {
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	fifo, err := os.OpenFile(path, os.O_RDWR, 0) // opening it only for reading would wait for a writer
+	fifo, err := os.OpenFile(path, os.O_RDWR, 0) // opening the pipe only for reading would block until a writer opens it
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -305,10 +307,10 @@ func sendToStart(b *testing.B, store *dropbox.Store, stamps *stamps) {
 		for busy(filepath.Join(store.Dir(), "agent0")) {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(3 * time.Millisecond) // the work after the turn must not delay the next start
+		time.Sleep(3 * time.Millisecond) // otherwise the daemon's work after the turn could delay the next start
 	}
 	medianOf(b, times)
-	b.ReportMetric(0, "ns/op") // ns/op would include the pauses
+	b.ReportMetric(0, "ns/op") // hides ns/op, which would include the pauses
 }
 
 // busy reports whether a mailbox has a message in new/ or cur/, or cannot be read.
@@ -342,14 +344,14 @@ func BenchmarkStart(b *testing.B) {
 	})
 }
 
-// quiet is how long an idle daemon is watched. It is shorter than the 30 s between two scans
-// of the folders.
+// quiet is how long an idle daemon is measured. It is shorter than the 30 s between two
+// scans of the mailbox folders.
 const quiet = 20 * time.Second
 
-// BenchmarkIdle watches two daemons that have nothing to do: one with a single agent, and
-// one with 1,000 agents. MiB is the memory of the first daemon. KiB/agent is the additional
-// memory for each further agent. switches/s-… is how many times a second the threads of a
-// daemon went to sleep and were woken again.
+// BenchmarkIdle measures two idle daemons: one with a single agent and one with 1,000
+// agents. MiB is the memory of the first daemon. KiB/agent is the memory for each
+// additional agent. switches/s-… is the number of times per second that the threads of a
+// daemon block and are woken.
 func BenchmarkIdle(b *testing.B) {
 	client := small(b, "client")
 	b.Run("ours", func(b *testing.B) {
@@ -362,7 +364,7 @@ func BenchmarkIdle(b *testing.B) {
 				pids = append(pids, p.start())
 				defer p.stop()
 			}
-			time.Sleep(2 * time.Second) // until the startup work is done
+			time.Sleep(2 * time.Second) // wait for the startup work to finish
 			var memory, before, after []float64
 			for _, pid := range pids {
 				before = append(before, switches(b, pid))
@@ -383,14 +385,14 @@ func BenchmarkIdle(b *testing.B) {
 }
 
 // BenchmarkIdleACP reports the memory of a daemon with 50 agents whose clients speak the
-// Agent Client Protocol and have not run a turn.
+// Agent Client Protocol and have not run a turn yet.
 func BenchmarkIdleACP(b *testing.B) {
 	client := small(b, "client")
 	b.Run("ours", func(b *testing.B) {
 		for range b.N {
 			p := newPlaceOfKind(b, filepath.Join(b.ArtifactDir(), "acp"), 50, "acp", client)
 			pid := p.start()
-			time.Sleep(2 * time.Second) // until the startup work is done
+			time.Sleep(2 * time.Second) // wait for the startup work to finish
 			b.ReportMetric(field(b, fmt.Sprintf("/proc/%d/status", pid), "VmRSS:")/1024, "MiB")
 			p.stop()
 		}
@@ -398,7 +400,8 @@ func BenchmarkIdleACP(b *testing.B) {
 	})
 }
 
-// switches counts the voluntary context switches of all threads of a process so far.
+// switches returns the total number of voluntary context switches of all threads of a
+// process.
 func switches(b *testing.B, pid int) float64 {
 	b.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))

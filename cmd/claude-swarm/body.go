@@ -10,22 +10,23 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// A textSource says where the text of a message comes from: the words of the command line, a
-// file, or the standard input if the only word or the name of the file is "-".
+// A textSource is the source of a message's text: the words on the command line, a file, or
+// the standard input if the only word or the file name is "-".
 type textSource struct {
 	words []string
 	file  string
 	stdin io.Reader
-	most  int // largest size in bytes
+	most  int // maximum size in bytes
 	// readable checks that the sender is allowed to send the file, and returns the path
-	// to open.
+	// from which to read it.
 	readable func(path string) (string, error)
-	// as is how the command line in a hint begins: "claude-swarm send coder".
+	// as is the beginning of the command line in a hint, such as "claude-swarm send
+	// coder".
 	as string
 }
 
-// read reads the text, checks it and returns it. Text from a file or the standard input stays
-// as it is, byte for byte. Words from the command line get a newline at the end, as in a text
+// read reads, checks and returns the text. It does not change text from a file or the
+// standard input. It adds a newline to text from the command line, as at the end of a text
 // file, unless the newline would make the text too long.
 func (s textSource) read() ([]byte, error) {
 	var body []byte
@@ -56,7 +57,8 @@ func (s textSource) read() ([]byte, error) {
 	return body, s.check(body)
 }
 
-// check refuses bytes that are not text, an empty text, and a text that is too long.
+// check returns an error for data that is not text, for an empty text, and for a text
+// that is too long.
 func (s textSource) check(body []byte) error {
 	switch flaw, at := client.FlawOf(body, s.most); flaw {
 	case client.Empty:
@@ -94,8 +96,8 @@ func (s textSource) fileError(err error) error {
 
 var errFolder = errors.New("a folder")
 
-// maxRead limits how many bytes of a text are read. It is above the limit for a message, so
-// that the error can state the length of a text that is too long.
+// maxRead is the maximum number of bytes to read from a text source. It is larger than
+// the limit for a message, so that the error for a longer text can state its length.
 const maxRead = 64 << 20
 
 func readText(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxRead)) }

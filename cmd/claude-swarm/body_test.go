@@ -17,7 +17,7 @@ func TestTextSource(t *testing.T) {
 	for name, tc := range map[string]struct {
 		source textSource
 		want   string
-		err    string // a part of the error
+		err    string // a substring of the expected error
 		code   int
 	}{
 		"words":           {source: textSource{words: []string{"Do", "PERF-015"}}, want: "Do PERF-015\n"},

@@ -27,7 +27,7 @@ turn.ID for a message whose turn has used up its cap. It also works without a
 daemon.` +
 			examples("claude-swarm budget", "claude-swarm budget --json", "claude-swarm budget raise swarm.day 5"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: budgetList, // without a subcommand it lists the caps
+		Action: budgetList, // without a subcommand, it lists the caps
 		Subcommands: []*cli.Command{
 			{
 				Name: "raise", Usage: "add to a cap", ArgsUsage: "SCOPE AMOUNT",
@@ -86,9 +86,10 @@ func budgetList(c *cli.Context) error {
 	return nil
 }
 
-// paidBySubscription says how many US dollars a subscription covered, because the column
-// SPENT does not include them. Of the scopes with a cap in US dollars, it names only the
-// one with the largest such amount. It returns "" if that amount is below half a cent.
+// paidBySubscription returns a sentence about the amount in US dollars that a
+// subscription covered, because the column SPENT does not include it. Of the scopes with
+// a cap in US dollars, it reports only the one with the largest such amount. It returns
+// "" if that amount is below half a cent.
 func paidBySubscription(r *budget.Report) string {
 	most := budget.Row{}
 	for _, row := range r.Scopes {
@@ -102,7 +103,7 @@ func paidBySubscription(r *budget.Report) string {
 	return fmt.Sprintf("%s: a subscription paid for %s more. A cap in US dollars counts only what is billed.", most.Scope, screen.Cost(most.Flat, false))
 }
 
-// capWord returns a remark about a cap that is used up, or "" for any other cap.
+// capWord returns a remark for a cap that has been reached, or "" for any other cap.
 func capWord(row budget.Row, cell budget.Cell) string {
 	switch {
 	case !cell.Full:

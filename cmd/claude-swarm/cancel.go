@@ -28,7 +28,7 @@ func cancel(c *cli.Context, p *post, id string) error {
 	found, m, err := p.message(id)
 	if found.Path == "" {
 		return err
-	} // if the file exists, err is ignored: a person may also take back an unreadable message
+	} // err is ignored if the file exists, because a person can take back a message that is unreadable
 	if err := p.MayTakeBack(found, m); err != nil {
 		return &hintError{err: err, code: exitRefused, hint: askLead}
 	}
@@ -45,7 +45,8 @@ func cancel(c *cli.Context, p *post, id string) error {
 			}
 			return err
 		}
-		// The message no longer waits: most likely an agent has claimed it since the check above.
+		// The message is no longer waiting. Most likely, an agent has claimed it since the check
+		// above.
 		if found, err = p.find(id); err != nil {
 			return err
 		}

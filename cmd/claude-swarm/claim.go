@@ -44,7 +44,7 @@ func claim(c *cli.Context, p *post, id string) error {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`
 			topic.Grant
-			Message string        `json:"message,omitempty"` // the earlier message that gave the work to the agent
+			Message string        `json:"message,omitempty"` // the message that already gave the work to the agent
 			State   dropbox.State `json:"state,omitempty"`   // the state of that message
 		}{1, g, before.Entry.ID, before.State})
 	}
@@ -56,15 +56,15 @@ func claim(c *cli.Context, p *post, id string) error {
 	return err
 }
 
-// becameOf describes each state of a message, in words that complete a sentence about it.
+// becameOf maps each message state to words that complete a sentence about the message.
 var becameOf = map[dropbox.State]string{
 	dropbox.Waiting: "waits", dropbox.Claimed: "is being worked on", dropbox.Done: "is done",
 	dropbox.Dead: "is a dead letter", dropbox.Refused: "was refused",
 }
 
-// claimFor claims work for an agent, or for the caller if agent is "". If the agent got this
-// work from an earlier message, the result named before is that message, because an agent
-// gets the same work only once.
+// claimFor claims work for an agent, or for the caller if agent is "". If an earlier message
+// already gave the agent this work, the result before is that message, because an agent gets
+// the same work only once.
 func (p *post) claimFor(work topic.Publication, agent, id string) (g topic.Grant, before dropbox.Found, err error) {
 	next := "claude-swarm claim " + shellWord(id) + " --for %s"
 	if p.file.Leads(agent) {
@@ -95,8 +95,8 @@ func (p *post) claimFor(work topic.Publication, agent, id string) (g topic.Grant
 	return g, before, p.notYours(err)
 }
 
-// published finds published work by a part of its id, or by a part of the id of a message
-// that offers it.
+// published finds published work by part of its id, or by part of the id of a message
+// that offers the work.
 func (p *post) published(id string) (topic.Publication, error) {
 	work, err := p.Published(id)
 	if e, ok := errors.AsType[*client.NotPublishedError](err); ok {
@@ -105,8 +105,8 @@ func (p *post) published(id string) (topic.Publication, error) {
 	return work, p.notYours(notFound(err, id))
 }
 
-// notYours adds the next step to the error of a claim or an ack that failed because another
-// agent has the work or a rule forbids it.
+// notYours adds a suggested next command to the error of a claim or an ack that failed
+// because another agent has the work or because a rule forbids it.
 func (p *post) notYours(err error) error {
 	taken, ok := errors.AsType[*topic.TakenError](err)
 	switch {
@@ -124,10 +124,10 @@ func ackCommand() *cli.Command {
 		Category:  groupTopics,
 		Usage:     "close published work that you claimed",
 		ArgsUsage: "ID [TEXT…]",
-		Description: `Closes the published work ID. TEXT is its result, and goes to the publisher. The
-end is published too: that of work on task.created on task.completed, or with
---failed on task.failed. The end of an agent's turn closes its work anyway.
-Unclaimed work becomes yours.` +
+		Description: `Closes the published work ID. TEXT is the result, which goes to the publisher.
+The end is published too: the end of work on task.created is published on
+task.completed, or with --failed on task.failed. The end of an agent's turn closes
+its work anyway. Unclaimed work becomes yours.` +
 			examples(`claude-swarm ack k7f3q9m2xd "Done in commit 4f2a91c"`, `claude-swarm ack m2xd "It cannot be done" --failed`),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "failed", Usage: "say that it failed"},

@@ -25,9 +25,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// connect connects to the project's daemon, even if the daemon's socket is in a different
-// folder because the daemon was started with a different environment. The caller closes
-// the client.
+// connect connects to the project's daemon. It also finds the socket of a daemon that was
+// started with a different environment and therefore uses a different folder. The caller
+// must close the client.
 func (p *project) connect(ctx context.Context) (*control.Client, error) {
 	note, _ := discovery.Holder(p.home.LockFile())
 	client, err := control.Dial(ctx, p.dir, version, os.Getenv, note.Socket)
@@ -37,19 +37,20 @@ func (p *project) connect(ctx context.Context) (*control.Client, error) {
 	return client, err
 }
 
-// whispersPatience is how long a verb in a turn waits for the whispers of the supervisor.
+// whispersPatience is how long a verb that runs in a turn waits for the supervisor's
+// whispers.
 const whispersPatience = 2 * time.Second
 
-// sayWhispers prints the whispers that wait for the agent in whose turn this program runs.
+// sayWhispers prints the pending whispers for the agent in whose turn this program runs.
 func sayWhispers(stderr io.Writer) {
 	if dir, agent := os.Getenv(runner.DirVar), os.Getenv(runner.AgentVar); os.Getenv(runner.MarkVar) != "" && dir != "" && agent != "" {
 		takeWhispers(dir, agent, func(line string) { fmt.Fprintln(stderr, screen.OneLine(line)) })
 	}
 }
 
-// takeWhispers takes the whispers that wait for the agent in whose turn or session this
+// takeWhispers fetches the pending whispers for the agent in whose turn or session this
 // program runs, and passes each of them to show. If the daemon does not answer, the
-// whispers keep waiting and are shown elsewhere later.
+// whispers remain pending and are shown later.
 func takeWhispers(dir, agent string, show func(line string)) {
 	if !whisper.Waits(journal.HomeOf(dir), agent) {
 		return
@@ -62,12 +63,13 @@ func takeWhispers(dir, agent string, show func(line string)) {
 		return
 	}
 	client.OnWhisper(show)
-	_ = client.Whispers(ctx) // after an error, the whispers that were not sent keep waiting
+	_ = client.Whispers(ctx) // if this fails, the whispers that were not sent remain pending
 	client.Close()           // ends the goroutine that calls show
 }
 
 // dial is like connect, but for a verb that needs the daemon. If no daemon is running, the
-// error is [control.ErrNoDaemon] with the next step. The caller closes the client.
+// error is [control.ErrNoDaemon] with a suggested next command. The caller must close the
+// client.
 func dial(c *cli.Context, p *project) (*control.Client, error) {
 	client, err := p.connect(c.Context)
 	note, held := discovery.Holder(p.home.LockFile())
@@ -97,7 +99,7 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 }
 
 // ask runs f with a connection to the daemon and the name of the caller. If the daemon does
-// not know an agent, the error names the agent that was probably meant.
+// not know an agent, the error suggests the most similar name.
 func ask(c *cli.Context, p *project, f func(client *control.Client, by string) error) error {
 	me, err := p.whoAmI()
 	if err != nil {
@@ -114,8 +116,8 @@ func ask(c *cli.Context, p *project, f func(client *control.Client, by string) e
 	return err
 }
 
-// oneAgent finds the project and the one agent that the command line names. It does not
-// check whether the agent exists: the daemon does.
+// oneAgent returns the project and the only agent named on the command line. The daemon,
+// not oneAgent, checks whether the agent exists.
 func oneAgent(c *cli.Context) (*project, string, error) {
 	verb := c.Command.Name
 	if c.NArg() == 0 {
@@ -128,11 +130,12 @@ func oneAgent(c *cli.Context) (*project, string, error) {
 	return p, c.Args().First(), err
 }
 
-// eachAgent carries out an order for the agents that the command line names: one, several, or
-// all. The function do carries out the order for one agent, and returns the text to print. If
-// the command line says "all", eachAgent leaves out the agents for which the function where,
-// if not nil, returns an error. If a named agent is unknown, the order is carried out for no
-// agent. If do fails for one agent, the others are not affected.
+// eachAgent carries out an order for the agents named on the command line: one, several, or
+// all. The function do carries out the order for one agent and returns the text to print.
+// For the name "all", eachAgent skips the agents for which the function where, if not nil,
+// returns an error. If a named agent is unknown, eachAgent returns an error and does not
+// carry out the order for any agent. If do fails for one agent, the order is still carried
+// out for the others.
 func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(client *control.Client, by, agent string) (string, error)) error {
 	verb, names := c.Command.Name, namesIn(c)
 	if len(names) == 0 {
@@ -172,7 +175,8 @@ func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(clie
 	})
 }
 
-// namesIn returns the names on the command line, separated by spaces or commas, each once.
+// namesIn returns the names on the command line without duplicates. Spaces or commas
+// separate the names.
 func namesIn(c *cli.Context) (names []string) {
 	for _, list := range c.Args().Slice() {
 		for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -184,8 +188,8 @@ func namesIn(c *cli.Context) (names []string) {
 	return names
 }
 
-// agentsOf checks that the daemon knows the named agents, and returns their names. For the
-// name "all" it returns every agent for which the function where returns no error.
+// agentsOf checks that the daemon knows the named agents and returns their names. For the
+// name "all", it returns every agent for which where is nil or returns no error.
 func agentsOf(ctx context.Context, client *control.Client, names []string, where func(swarm.AgentStatus) error) ([]string, error) {
 	if !slices.Contains(names, dropbox.All) {
 		_, err := client.Status(ctx, names...)
@@ -212,8 +216,8 @@ func agentsOf(ctx context.Context, client *control.Client, names []string, where
 	return all, nil
 }
 
-// agentNamed returns the agent that the command line names, as its only argument or by a
-// flag, or "" if it names none.
+// agentNamed returns the agent that is the only argument or the value of the flag, or ""
+// if the command line names no agent.
 func agentNamed(c *cli.Context, flag string) (string, error) {
 	verb, by := strings.TrimPrefix(c.Command.HelpName, "claude-swarm "), c.String(flag)
 	switch first := c.Args().First(); {
@@ -229,7 +233,7 @@ func agentNamed(c *cli.Context, flag string) (string, error) {
 }
 
 // noArguments returns an error if the command line has arguments. It is for verbs that
-// accept none.
+// take no arguments.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
 		verb := c.Command.HelpName // such as "claude-swarm dead list"

@@ -56,10 +56,10 @@ ids of messages.` +
 // completeName is the verb that the completion scripts call.
 const completeName = "__complete"
 
-// completeCommand makes the verb that the scripts call: __complete -- WORD… The words are
-// those of the command line up to the cursor; the last one may be empty. The verb prints a
-// line for each candidate: the word, a tab and a description. It prints ":files" if the word
-// may be a file name.
+// completeCommand returns the verb that the scripts call: __complete -- WORD… The words are
+// those on the command line up to the cursor. The last word can be empty. The verb prints a
+// line for each candidate: the word, a tab and a description. It also prints ":files" if the
+// word can be a file name.
 func completeCommand() *cli.Command {
 	return &cli.Command{
 		Name: completeName, Hidden: true, SkipFlagParsing: true,
@@ -82,8 +82,8 @@ func completeCommand() *cli.Command {
 	}
 }
 
-// withoutEquals removes the word "=" that bash passes between --flag and value for
-// --flag=value. The last word of the result is the word to complete, which may be "".
+// withoutEquals removes each word "=", because bash splits --flag=value into three words.
+// The last word of the result is the word to complete, which can be "".
 func withoutEquals(words []string) []string {
 	var out []string
 	for i, w := range words {
@@ -100,14 +100,14 @@ func withoutEquals(words []string) []string {
 	return out
 }
 
-// A candidate completes a word.
+// A candidate is a possible word at the cursor, with its description.
 type candidate struct{ text, about string }
 
-// A finder collects the possible words at the cursor.
+// A finder collects the candidates for the word at the cursor.
 type finder struct {
 	c     *cli.Context
 	last  string // the typed part of the word under the cursor
-	flag  string // the flag before it in the same word: "--type="
+	flag  string // the flag that precedes it in the same word, such as "--type="
 	found []candidate
 	files bool
 }
@@ -118,8 +118,8 @@ func (f *finder) offer(text, about string) {
 	}
 }
 
-// complete reads the words before the cursor as [arrange] does, but skips unknown flags. Then
-// it collects the candidates for the word at the cursor.
+// complete parses the words before the cursor in the same way as [arrange], but skips unknown
+// flags. Then it collects the candidates for the word at the cursor.
 func (f *finder) complete(before []string) {
 	app := f.c.App
 	commands, flags := app.Commands, app.Flags
@@ -234,7 +234,7 @@ func (f *finder) value(flag string) {
 	}
 }
 
-// operand offers the words for operand n of a verb, counted from 0.
+// operand offers the possible words for operand n of a verb. The first operand is number 0.
 func (f *finder) operand(verb string, n int) {
 	switch verb {
 	case "send":
@@ -290,8 +290,9 @@ func (f *finder) operand(verb string, n int) {
 	}
 }
 
-// agents offers the names of the project's agents. Without a project, or with a broken
-// configuration, it offers nothing: the verb reports the error when it runs.
+// agents offers the names of the project's agents. If there is no project or the
+// configuration is invalid, it offers nothing, because the verb reports the error when it
+// runs.
 func (f *finder) agents(also ...string) {
 	p, err := loadProject(f.c)
 	if err != nil {
@@ -325,7 +326,7 @@ func (f *finder) budgets() {
 	}
 }
 
-// gone offers agents that have a mailbox but no entry in the configuration.
+// gone offers the agents that have a mailbox but no entry in the configuration.
 func (f *finder) gone() {
 	f.withPost(func(p *post) {
 		boxes, err := p.Store.Mailboxes()
@@ -340,7 +341,7 @@ func (f *finder) gone() {
 	})
 }
 
-// withPost calls do with the mailboxes, if there are any.
+// withPost calls do with the project's mailboxes if it can open them.
 func (f *finder) withPost(do func(p *post)) {
 	proj, err := loadProject(f.c)
 	if err != nil {
@@ -354,8 +355,8 @@ func (f *finder) withPost(do func(p *post)) {
 	do(p)
 }
 
-// mail offers the messages in the caller's mailbox that are in one of the states; nil means
-// any state.
+// mail offers the messages in the caller's mailbox that are in one of the given states, or
+// in any state if states is nil.
 func (f *finder) mail(states []string) {
 	f.withPost(func(p *post) {
 		list, err := view.Inbox(p.Client, p.Me.Name, false)
@@ -370,7 +371,7 @@ func (f *finder) mail(states []string) {
 	})
 }
 
-// waiting offers the messages that can be taken back.
+// waiting offers the messages that cancel can take back.
 func (f *finder) waiting() {
 	f.withPost(func(p *post) {
 		for _, name := range p.file.Names() {

@@ -74,7 +74,8 @@ func configCheck(c *cli.Context) error {
 	return err
 }
 
-// effective returns all keys of a configuration with their values, in the documented order.
+// effective returns all keys of a configuration with their effective values, in the
+// documented order.
 func effective(f *config.File) keyed {
 	return config.Effective(f, func(keys []string, values []any) keyed {
 		all := keyed{}
@@ -89,7 +90,7 @@ func effective(f *config.File) keyed {
 	})
 }
 
-// yamlSpan writes a span as a person would: 10m, not 10m0s.
+// yamlSpan formats a time span without zero units at the end: 10m, not 10m0s.
 func yamlSpan(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// The output of config check is a configuration that equals the checked one.
+// The output of config check is a configuration that is equal to the checked one.
 func TestEffectiveIsTheSameConfiguration(t *testing.T) {
 	const text = `
 dead_drop_dir: mail
@@ -68,7 +68,7 @@ retention: {done_days: 30, done_mb: 0}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(config.File{})); diff != "" {
 		t.Errorf("read again (-want +got):\n%s\nprinted:\n%s", diff, printed)
 	}
-	// The output has every key of the reference.
+	// The output contains every key in the configuration reference.
 	var shown map[string]any
 	if err := yaml.Unmarshal(printed, &shown); err != nil {
 		t.Fatal(err)
@@ -99,8 +99,8 @@ func TestYAMLSpan(t *testing.T) {
 	}
 }
 
-// hasKey reports whether nested mappings contain the path a.b.c. NAME in a path stands for
-// the agent reviewer.
+// hasKey reports whether nested mappings contain a path such as a.b.c. In a path, NAME
+// means the agent reviewer.
 func hasKey(at map[string]any, path string) bool {
 	for {
 		name, rest, more := strings.Cut(path, ".")

@@ -17,16 +17,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A strangeDaemon is the daemon of another project. It only reports its status.
+// A strangeDaemon stands in for the daemon of another project. It only reports its
+// status.
 type strangeDaemon struct{ control.Daemon }
 
 func (strangeDaemon) Status(...string) (swarm.Status, error) {
 	return swarm.Status{Project: "another"}, nil
 }
 
-// If no process holds the lock, then either the note in the lock file is out of date, or the file is part
-// of a copy of a project. The socket in the note may then belong to another project's daemon. No verb must
-// connect to that daemon.
+// If no process holds the lock, the note in the lock file is out of date, or the file was copied together
+// with a project. In both cases, the socket in the note can belong to another project's daemon. Verbs
+// must not connect to that daemon.
 func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 	p := shortProject(t)
 	overwrite(t, filepath.Join(p.dir, "claude-swarm.yaml"), "agents: {coder: }\n")
@@ -62,8 +63,8 @@ func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 		}
 	}
 
-	// If a process holds the lock, its note is used, because the environment of that process
-	// may be different.
+	// If a process holds the lock, verbs use the socket in its note, because that process
+	// may have a different environment.
 	release, err := lockDaemon(p.home)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// cutText says what became of a turn that was ordered to stop.
+// cutText describes the outcome of a turn that was ordered to stop.
 func cutText(cut swarm.Cut) string {
 	if cut.Message == "" {
 		return cutCompaction(cut.State)
@@ -19,8 +19,8 @@ func cutText(cut swarm.Cut) string {
 	return "the turn was ended, and its message " + cut.Message + " waits again"
 }
 
-// cutCompaction is like cutText, but for a turn that compacts the context and so has no
-// message.
+// cutCompaction is like cutText, but for a turn that compacts the context and therefore
+// has no message.
 func cutCompaction(state dropbox.State) string {
 	switch state {
 	case dropbox.Done:

@@ -28,8 +28,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A daemon is the swarm of one project with the parts that this program adds: a configuration
-// that can be reloaded, a control socket, the bridge to IRC, the webhooks, and two ways to stop.
+// A daemon is the swarm of one project together with what this program adds: a reloadable
+// configuration, a control socket, the IRC bridge, webhooks, and two ways to stop.
 type daemon struct {
 	*swarm.Swarm
 	order     daemonOrder
@@ -44,14 +44,14 @@ type daemon struct {
 	stop, kill        context.CancelFunc
 
 	mu      sync.Mutex
-	file    *config.File // the configuration in force
-	refused string       // why the last reload kept the old file, or ""
+	file    *config.File // the current configuration
+	refused string       // why the last reload kept the old configuration, or ""
 }
 
 // runDaemon runs the daemon. It returns when the last turn has ended and the services have
 // stopped.
 func runDaemon(ctx context.Context, o daemonOrder) (err error) {
-	// The daemon handles Ctrl-C itself: the first one asks the daemon to stop, and cancels no
+	// The daemon handles Ctrl-C itself, because the first Ctrl-C must not cancel any running
 	// work.
 	ctx = context.WithoutCancel(ctx)
 	p := o.project
@@ -61,9 +61,9 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := p.home.Make(); err != nil {
 		return err
 	}
-	// A caller that waits for the daemon to end waits until its connection is closed. So
-	// the connections are closed last, when the locks and the socket are free for the next
-	// daemon.
+	// A caller that waits for the daemon to exit waits until its connection is closed.
+	// Therefore, the connections are closed last, after the locks and the socket are
+	// released for the next daemon.
 	answering, silent := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -107,7 +107,8 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 		return err
 	}
 	d.keepConfig()
-	// A caller may send a signal as soon as it learns that the daemon is ready.
+	// Signal handling starts before the daemon reports that it is ready, because a caller
+	// may send a signal immediately after that.
 	sigs := make(chan os.Signal, 8)
 	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(sigs)
@@ -121,22 +122,23 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	wg.Go(func() { d.answer(answering, o.ready) })
 	wg.Go(func() { d.keepPast(answering, p.home.GateFile()) })
 	err = d.Run(d.stopping, d.killing)
-	d.savePast(p.home.GateFile()) // before the next daemon can read the file
+	d.savePast(p.home.GateFile()) // must finish before the next daemon can read the file
 	d.webhooks.drain(d.killing)
 	d.irc.drain(d.killing)
 	d.irc.stop()
 	d.webhooks.stop()
 	if n := runner.EndAdopted(orphanGrace); n > 0 {
-		log.Warn("ended what turns had left behind", "processes", n)
+		log.Warn("ended processes that were still running after their turns", "processes", n)
 	}
 	log.Info("daemon stopped")
 	return err
 }
 
-// orphanGrace is the time from SIGTERM to SIGKILL for processes that turns have left behind.
+// orphanGrace is the time from SIGTERM to SIGKILL for processes that are still running after
+// their turns.
 const orphanGrace = time.Second
 
-// newDaemon makes the daemon and its swarm.
+// newDaemon creates the daemon and its swarm.
 func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *slog.Logger) (*daemon, error) {
 	p := o.project
 	program, err := os.Executable()
@@ -153,7 +155,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	}
 	g := gate{policy.NewGate(client.PolicyOf(p.file), nil)}
 	if err := g.Load(p.home.GateFile()); err != nil {
-		log.Warn("recent messages are forgotten: rates start again from zero", "err", err)
+		log.Warn("recent decisions could not be loaded: rates start from zero", "err", err)
 	}
 	announcer := newIRCAnnouncer(o.ircOf(p.file))
 	hooks, err := newHookService(p, store, announcer, log.With("part", "webhooks"))
@@ -176,11 +178,11 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	return d, nil
 }
 
-// pastEvery is how often the gate's recent decisions are recorded. A crash loses the
-// decisions since the last record.
+// pastEvery is the interval at which the gate's recent decisions are saved. A crash loses
+// the decisions made after the last save.
 const pastEvery = 10 * time.Second
 
-// keepPast records the gate's recent decisions every pastEvery, until ctx is done.
+// keepPast saves the gate's recent decisions at intervals of pastEvery until ctx is done.
 func (d *daemon) keepPast(ctx context.Context, file string) {
 	t := time.NewTicker(pastEvery)
 	defer t.Stop()
@@ -200,8 +202,7 @@ func (d *daemon) savePast(file string) {
 	}
 }
 
-// choose starts the named agents and stops the others. Without names it leaves every agent as
-// it was.
+// choose starts the named agents and stops the others. Without names, it changes nothing.
 func (d *daemon) choose(ctx context.Context, names []string, by string) error {
 	if len(names) == 0 {
 		return nil
@@ -220,10 +221,10 @@ func (d *daemon) choose(ctx context.Context, names []string, by string) error {
 	return nil
 }
 
-// socketCheck is how often the daemon checks that its socket still exists.
+// socketCheck is the interval at which the daemon checks that its socket still exists.
 const socketCheck = 30 * time.Second
 
-// answer serves the socket once the swarm is ready.
+// answer handles connections to the control socket as soon as the swarm is ready.
 func (d *daemon) answer(ctx context.Context, ready func()) {
 	select {
 	case <-d.Ready():
@@ -261,8 +262,8 @@ func (d *daemon) answer(ctx context.Context, ready func()) {
 	}
 }
 
-// signals acts on signals. The first SIGINT or SIGTERM asks the daemon to stop, and the second
-// ends the running turns. SIGHUP makes the daemon read the configuration again.
+// signals handles the process's signals. The first SIGINT or SIGTERM asks the daemon to stop,
+// and the second ends the running turns. SIGHUP makes the daemon reload the configuration.
 func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.Writer) {
 	asked := false
 	for {
@@ -298,10 +299,11 @@ func (d *daemon) Shutdown(by string, now bool) {
 	}
 }
 
-// Subscribe returns the swarm's feed, with the result type that the control server expects.
+// Subscribe returns the swarm's feed as the interface type that the control server expects.
 func (d *daemon) Subscribe(f swarm.Filter) control.Feed { return d.Swarm.Subscribe(f) }
 
-// Status returns the status of the swarm, with the facts that only the daemon knows.
+// Status returns the status of the swarm and adds the information that only the daemon
+// has.
 func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	st, err := d.Swarm.Status(names...)
 	d.mu.Lock()
@@ -323,8 +325,9 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	return st, err
 }
 
-// Reload reads the configuration again. If the file has a mistake, or a change that needs a
-// restart, the old configuration stays in force, and the status says why until Reload succeeds.
+// Reload reads the configuration file again. If the file contains a mistake or a change that
+// requires a restart, the old configuration stays in force, and the status shows the reason
+// until Reload succeeds.
 func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -359,15 +362,15 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	return changes, nil
 }
 
-// keepConfig writes a copy of the configuration in force. Verbs use the copy when the file has
-// a mistake.
+// keepConfig writes a copy of the configuration that is in force. Verbs use the copy if the
+// configuration file contains a mistake.
 func (d *daemon) keepConfig() {
 	if err := d.file.KeepInForce(durable.Files{}); err != nil {
 		d.log.Warn("the configuration was not copied: if the file has a mistake, mail waits until it is corrected", "err", err)
 	}
 }
 
-// openOwnStore opens the project's store, and creates it if it is missing.
+// openOwnStore opens the project's store and creates it if it does not exist.
 func openOwnStore(p *project) (*dropbox.Store, error) {
 	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 	if !errors.Is(err, dropbox.ErrNoStore) {
@@ -379,9 +382,9 @@ func openOwnStore(p *project) (*dropbox.Store, error) {
 	return dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 }
 
-// newDaemonLog returns a logger that writes JSON to the daemon's log. It also writes text to
-// stderr for a person, unless stderr is nil. The log is never closed, because parts of the
-// daemon write to it until the process ends.
+// newDaemonLog returns a logger that writes JSON to the daemon's log. If stderr is not nil,
+// the logger also writes human-readable text to it. The log file is never closed, because
+// parts of the daemon write to it until the process exits.
 func newDaemonLog(p *project, stderr io.Writer) *slog.Logger {
 	file := &lumberjack.Logger{Filename: p.home.DaemonLog(),
 		MaxSize: p.file.Log.MaxSizeMB, MaxBackups: p.file.Log.MaxBackups, MaxAge: p.file.Log.MaxAgeDays}

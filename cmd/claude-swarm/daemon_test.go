@@ -33,8 +33,8 @@ func shortProject(t *testing.T) *project {
 	return p
 }
 
-// The daemon makes its socket again if the socket is removed. systemd removes the whole
-// runtime folder of a user who has logged out.
+// The daemon recreates its socket if the socket is removed. For example, systemd removes
+// the whole runtime folder of a user who has logged out.
 func TestTheSocketIsMadeAgain(t *testing.T) {
 	p := shortProject(t)
 	s, err := openSocket(p)
@@ -46,7 +46,7 @@ func TestTheSocketIsMadeAgain(t *testing.T) {
 		t.Errorf("renew of a socket that is there = %v, %v, want nothing", l, err)
 	}
 
-	// If only the socket file is gone, the daemon makes it again in the same place.
+	// If only the socket file is gone, the daemon recreates it at the same path.
 	first := s.path()
 	if err := os.Remove(first); err != nil {
 		t.Fatal(err)
@@ -58,8 +58,8 @@ func TestTheSocketIsMadeAgain(t *testing.T) {
 		t.Errorf("the new socket went with the old one: %v", err)
 	}
 
-	// If the whole folder is gone, the daemon makes the socket in another folder, and the
-	// note contains the new path.
+	// If the whole folder is gone, the daemon creates the socket in another folder and
+	// writes the new path to the note.
 	if err := os.RemoveAll(os.Getenv("XDG_RUNTIME_DIR")); err != nil {
 		t.Fatal(err)
 	}

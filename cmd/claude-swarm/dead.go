@@ -22,7 +22,7 @@ taken back is in dead/ of its mailbox, with the reason. Nothing is removed
 automatically.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: withPost(deadList), // without a subcommand it lists the letters
+		Action: withPost(deadList), // without a subcommand, it lists the letters
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",
@@ -39,7 +39,7 @@ reasons.` +
 			},
 			{
 				Name: "retry", Usage: "give it back to its mailbox", ArgsUsage: "ID…",
-				Description: `Puts dead letters back where they came from. Their earlier failures no longer
+				Description: `Puts dead letters back into their mailboxes. Their earlier failures no longer
 count. Only you may do this, not an agent.` +
 					examples("claude-swarm dead retry k7f3q9m2xd"),
 				Flags: []cli.Flag{jsonFlag()}, Action: deadRetry,
@@ -50,7 +50,7 @@ count. Only you may do this, not an agent.` +
 all. Only you may do this, not an agent.` +
 					examples("claude-swarm dead purge k7f3q9m2xd", "claude-swarm dead purge --older 30d"),
 				Flags: []cli.Flag{
-					spanFlag("older", "those that came longer than `TIME` ago, such as 12h or 30d"),
+					spanFlag("older", "those that arrived longer than `TIME` ago, such as 12h or 30d"),
 					&cli.BoolFlag{Name: "all", Usage: "all of them"},
 					jsonFlag(),
 				},
@@ -60,11 +60,11 @@ all. Only you may do this, not an agent.` +
 	}
 }
 
-// whyNoRetry returns an error if a retried letter would at once become a dead letter
-// again.
+// whyNoRetry returns an error if the letter would immediately become a dead letter again
+// after a retry.
 func (p *post) whyNoRetry(d view.DeadLetter, now time.Time) error {
 	if d.Letter.Original != "" {
-		return nil // the letter is a file that was set aside; a retry delivers it
+		return nil // the letter is a file that was moved aside, and a retry delivers it
 	}
 	box, err := p.Mailbox(d.Mailbox)
 	if err != nil {
@@ -75,12 +75,12 @@ func (p *post) whyNoRetry(d view.DeadLetter, now time.Time) error {
 	}
 	if !d.Expires.IsZero() && now.After(d.Expires) {
 		return fail(exitFailed, "claude-swarm read "+d.ID+" --body | claude-swarm send "+d.Mailbox+" -",
-			"%s has expired at %s: it would be given up again", d.ID, timeText(d.Expires, now))
+			"%s expired at %s: it would be given up again", d.ID, timeText(d.Expires, now))
 	}
 	return nil
 }
 
-// pickDead finds dead letters by parts of their ids.
+// pickDead finds dead letters by their full or partial ids.
 func (p *post) pickDead(ids []string) ([]view.DeadLetter, error) {
 	all, err := p.deadLetters()
 	if err != nil {
@@ -147,7 +147,8 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		writeMessage(c.App.Writer, shown, time.Now())
 		return nil
 	}
-	// The dead letter is not a readable message: print the facts about its file.
+	// The dead letter is not a readable message, so print only the information about its
+	// file.
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`

@@ -22,7 +22,7 @@ import (
 )
 
 // demoLimit is how long the demo waits for the answer. The scripted model answers within
-// seconds; a real one may take minutes.
+// seconds, but a real one can take minutes.
 const demoLimit = 10 * time.Minute
 
 func demoCommand() *cli.Command {
@@ -51,8 +51,8 @@ func demo(c *cli.Context) (err error) {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	// If one of these signals ends the demo, the demo ends its daemon first. SIGPIPE arrives
-	// when the program that reads the output has ended.
+	// If one of these signals arrives, the demo stops its daemon before it exits. SIGPIPE
+	// arrives if the program that reads the output has exited.
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	s, err := newStage(ctx, c.String("dir"), c.Bool("keep"), c.Bool("live"))
@@ -73,7 +73,7 @@ func demo(c *cli.Context) (err error) {
 	return nil
 }
 
-// play runs the demo. It uses the verbs of this program, as a person would type them.
+// play runs the demo. It runs the verbs of this program that a person would type.
 func (s *stage) play(ctx context.Context) error {
 	s.say("  project  %s\n", s.dir)
 	s.say("  client   %s\n", s.client.about)
@@ -110,10 +110,10 @@ func (s *stage) play(ctx context.Context) error {
 	return s.showReceipts()
 }
 
-// say prints to the output of the demo.
+// say prints formatted text to the demo's output.
 func (s *stage) say(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
-// command shows a command line that is about to run.
+// command prints a command line that is about to run.
 func (s *stage) command(line string) {
 	s.say("\n%s\n", s.pal.paint("$ "+line, color.Bold))
 }
@@ -130,7 +130,7 @@ func (s *stage) startDaemon(ctx context.Context) error {
 		return fmt.Errorf("start the daemon: %w", err)
 	}
 	s.daemon = &child{cmd: cmd, lines: make(chan string, 64), done: make(chan struct{})}
-	go s.daemon.watch(errs) // stopDaemon waits for it
+	go s.daemon.watch(errs) // stopDaemon waits for this goroutine
 	for {
 		select {
 		case line, ok := <-s.daemon.lines:
@@ -150,16 +150,16 @@ func (s *stage) startDaemon(ctx context.Context) error {
 	}
 }
 
-// A child is the running daemon.
+// A child is the daemon that runs as a child process.
 type child struct {
 	cmd   *exec.Cmd
 	lines chan string // lines of the daemon's output; closed when the output ends
-	last  string      // the last line; read it after done
+	last  string      // the last line; valid after done is closed
 	done  chan struct{}
-	err   error // how it ended; read it after done
+	err   error // the result of Wait; valid after done is closed
 }
 
-// watch reads the daemon's output to its end, and then waits for the daemon to end.
+// watch reads the daemon's output until it ends, and then waits for the daemon to exit.
 func (d *child) watch(r io.Reader) {
 	defer close(d.done)
 	text := &lineBuffer{}
@@ -170,7 +170,7 @@ func (d *child) watch(r io.Reader) {
 			d.last = line
 			select {
 			case d.lines <- line:
-			default: // startDaemon reads no further lines
+			default: // the buffer is full because startDaemon no longer reads lines
 			}
 		}
 		if err != nil {
@@ -181,10 +181,10 @@ func (d *child) watch(r io.Reader) {
 	d.err = d.cmd.Wait()
 }
 
-// stopDaemon ends the daemon in at most three steps. The first interrupt lets a running turn
-// finish, the second interrupt ends the turn, and the third step kills the daemon. If ctx is
-// done, stopDaemon waits only 200 ms before the second step. It may be called more than
-// once.
+// stopDaemon stops the daemon in at most three steps. The first interrupt lets a running
+// turn finish, the second interrupt ends the turn, and the third step kills the daemon. If
+// ctx is done, stopDaemon waits only 200 ms before the second step. It can be called
+// several times.
 func (s *stage) stopDaemon(ctx context.Context) error {
 	if s.daemon == nil {
 		return nil
@@ -205,7 +205,7 @@ func (s *stage) stopDaemon(ctx context.Context) error {
 		select {
 		case <-d.done:
 			if d.err != nil {
-				return fmt.Errorf("the daemon ended badly: %w: %s", d.err, d.last)
+				return fmt.Errorf("the daemon failed: %w: %s", d.err, d.last)
 			}
 			return nil
 		case <-time.After(step.wait):
@@ -214,7 +214,7 @@ func (s *stage) stopDaemon(ctx context.Context) error {
 	return errors.New("the daemon could not be stopped")
 }
 
-// sendTask gives coder the task, and shows the events until the answer arrives.
+// sendTask sends the task to coder and shows events until the answer arrives.
 func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	s.command("claude-swarm send coder --file task.md --wait")
 	s.say("%s\n\n", s.pal.paint(indent(strings.TrimSpace(demoTask), "  | "), color.Faint))
@@ -232,7 +232,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	out, err := cmd.Output()
 	unwatch()
 	<-shown
-	line.look() // shows the events since the last call
+	line.look() // shows the events that occurred after the last call
 	if err != nil {
 		return "", "", fmt.Errorf("%w: %s%s", err, strings.TrimSpace(fmt.Sprint(cmd.Stderr)), line.failures())
 	}
@@ -240,7 +240,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	return id, strings.TrimSpace(answer), nil
 }
 
-// showChanges shows the changes to the files, and runs the test that coder wrote.
+// showChanges shows the changed files and runs the test that coder wrote.
 func (s *stage) showChanges(ctx context.Context) error {
 	s.command("git diff --stat")
 	if _, err := s.git(ctx, "add", "-AN", "--", ".", ":!.dead-drop"); err != nil {
@@ -261,7 +261,7 @@ func (s *stage) showChanges(ctx context.Context) error {
 	return nil
 }
 
-// showReceipts shows the receipt of each turn, and what the demo cost.
+// showReceipts shows the receipt of each turn and the cost of the demo.
 func (s *stage) showReceipts() error {
 	file, err := config.Load(s.path(config.Name))
 	if err != nil {
@@ -320,7 +320,7 @@ func (b *lineBuffer) add(data []byte) []string {
 	}
 }
 
-// hasCost says what a demo with the real model cost.
+// hasCost returns a sentence about the cost of a demo with the real model.
 func hasCost(usd float64, unknown bool) string {
 	if unknown && usd == 0 {
 		return "The client does not report its cost."

@@ -34,14 +34,14 @@ var (
 	demoTask string
 )
 
-// A stage is the scratch folder of a demo, with the processes that run there.
+// A stage is the scratch folder of a demo and the processes that run there.
 //
 //	DIR/project  the git repository with the two agents
 //	DIR/home     HOME of all processes, unless the demo is live, so that they neither read nor
 //	             change the person's settings and sessions
 //	DIR/bin      a link named claude-swarm to this program, whatever its file is called
 type stage struct {
-	dir, runtime string // runtime contains the socket, whose path has to be short
+	dir, runtime string // runtime contains the socket, whose path must be short
 	keep, live   bool
 	client       demoClient
 	began        time.Time
@@ -86,8 +86,8 @@ func newStage(ctx context.Context, dir string, keep, live bool) (*stage, error) 
 	return s, nil
 }
 
-// makeFolder creates the folder, or accepts an existing empty one. It sets s.dir to the real
-// path of the folder, which the agents see.
+// makeFolder creates the folder or uses an existing empty one. It sets s.dir to the folder's
+// path without symbolic links, because the agents see that path.
 func (s *stage) makeFolder(dir string) error {
 	var err error
 	if dir == "" {
@@ -119,9 +119,9 @@ func (s *stage) path(name string) string { return filepath.Join(s.dir, "project"
 
 func (s *stage) program() string { return filepath.Join(s.dir, "bin", "claude-swarm") }
 
-// environ returns the environment of all processes on the stage. In a live demo it is the
-// person's environment with a few changes. Otherwise only PATH, LANG and TMPDIR come from the
-// person's environment.
+// environ returns the environment of all processes on the stage. In a live demo, it is the
+// person's environment with a few changes. Otherwise, only PATH, LANG and TMPDIR come from
+// the person's environment.
 func (s *stage) environ(base []string) []string {
 	if s.live {
 		env := withoutMarks(base)
@@ -137,8 +137,9 @@ func (s *stage) environ(base []string) []string {
 	}
 }
 
-// run prepares a command that runs in the repository. Ctrl-C reaches only the demo, which
-// then ends its child processes itself.
+// run prepares a command that runs in the repository. The command gets its own process
+// group, so that Ctrl-C sends a signal only to the demo, which then stops its child
+// processes itself.
 func (s *stage) run(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = s.path(""), s.env
@@ -164,7 +165,8 @@ func (s *stage) git(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// build fills the repository with a faulty script, the task and the configuration.
+// build creates the repository with a script that has a bug, the task, and the
+// configuration.
 func (s *stage) build(ctx context.Context) error {
 	api := ""
 	if !s.live {
@@ -196,7 +198,8 @@ func (s *stage) build(ctx context.Context) error {
 	return err
 }
 
-// config returns the configuration with the client and its environment filled in.
+// config returns the configuration of the demo with this stage's client and its
+// environment.
 func (s *stage) config(api string) string {
 	env := ""
 	if api != "" {
@@ -206,7 +209,7 @@ func (s *stage) config(api string) string {
 			{"ANTHROPIC_API_KEY", "sk-ant-demo-0000"},
 			{"CLAUDE_CONFIG_DIR", filepath.Join(s.dir, "home", ".claude")},
 			{"CLAUDE_CODE_MAX_RETRIES", "1"},
-			// These four keep the client from contacting its vendor.
+			// The following four variables prevent the client from contacting its vendor.
 			{"DISABLE_AUTOUPDATER", "1"},
 			{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"},
 			{"DISABLE_TELEMETRY", "1"},
@@ -219,18 +222,18 @@ func (s *stage) config(api string) string {
 	return strings.Replace(out, "@ENV@", env, 1)
 }
 
-// script returns the scenario of the scripted model, with the paths of this stage.
+// script returns the scenario for the scripted model with the paths of this stage.
 func (s *stage) script() string {
 	return strings.ReplaceAll(demoScenario, "@DIR@", strings.Trim(jsonText(s.path("")), `"`))
 }
 
-// jsonText returns v as JSON, which is also YAML.
+// jsonText returns v as JSON, which is also valid YAML.
 func jsonText(v any) string {
-	data, _ := json.Marshal(v) // strings can always be encoded
+	data, _ := json.Marshal(v) // encoding strings never fails
 	return string(data)
 }
 
-// startAPI starts the scripted model, and returns its URL.
+// startAPI starts the API server of the scripted model and returns its URL.
 func (s *stage) startAPI(ctx context.Context) (string, error) {
 	scenario, err := fakeapi.Load(strings.NewReader(s.script()))
 	if err != nil {
@@ -242,7 +245,8 @@ func (s *stage) startAPI(ctx context.Context) (string, error) {
 	return url, err
 }
 
-// clear ends all processes. It removes the folder, unless the person wants to keep it.
+// clear stops all processes of the stage. It also removes the folder unless the person
+// wants to keep it.
 func (s *stage) clear(ctx context.Context) error {
 	err := s.stopDaemon(ctx)
 	if s.stopAPI != nil {
@@ -258,7 +262,7 @@ func (s *stage) clear(ctx context.Context) error {
 	return err
 }
 
-// A demoClient is the client program of the agents.
+// A demoClient is the client program that the demo's agents use.
 type demoClient struct {
 	command []string
 	about   string
@@ -266,8 +270,9 @@ type demoClient struct {
 
 const supported = " (supported: " + claude.Supported + ")"
 
-// findClient looks for the claude program on the PATH. Then it looks where `make demo` installs
-// it: below the working folder, the folder of this program, and the folder above that.
+// findClient looks for the claude program on the PATH. It also checks the folder in which `make
+// demo` installs claude, below each of three folders: the working directory, the folder of this
+// program, and the parent of that folder.
 func findClient(ctx context.Context) (demoClient, error) {
 	const install = "npm install -g @anthropic-ai/claude-code"
 	var paths []string

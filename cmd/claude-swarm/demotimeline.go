@@ -20,17 +20,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// demoAgents are the agents whose logs are shown.
+// demoAgents are the agents whose logs the timeline shows.
 var demoAgents = []string{"coder", "reviewer"}
 
-// A timeline shows the events on a stage as they happen: each delivered message, and each new
-// line in an agent's log. It reads them from the files, as any program can.
+// A timeline shows the events on a stage as they happen: each delivered message and each new
+// line in an agent's log. It reads the events from files, as any other program can.
 type timeline struct {
 	s     *stage
 	from  time.Time
-	seen  map[string]bool  // ids of the messages already shown
+	seen  map[string]bool  // ids of the messages that were already shown
 	read  map[string]int64 // number of bytes read from each log
-	wrong []string         // lines about failures
+	wrong []string         // lines that report failures
 }
 
 func newTimeline(s *stage) *timeline {
@@ -51,8 +51,9 @@ func (t *timeline) follow(ctx context.Context) {
 	}
 }
 
-// look prints what is new: first the messages from the lead, then the agents' work, then all
-// other messages. The exact order of the events since the last call is unknown.
+// look prints the new events: first the messages from the lead, then the agents' log
+// entries, then all other messages. It uses this order because the true order of the events
+// is unknown.
 func (t *timeline) look() {
 	t.messages(func(m *dropbox.Message) bool { return m.From == dropbox.Lead })
 	for _, name := range demoAgents {
@@ -61,7 +62,7 @@ func (t *timeline) look() {
 	t.messages(func(*dropbox.Message) bool { return true })
 }
 
-// messages prints a line for each new message that the argument selects.
+// messages prints a line for each new message for which the function which returns true.
 func (t *timeline) messages(which func(*dropbox.Message) bool) {
 	file, err := config.Load(t.s.path(config.Name))
 	if err != nil {
@@ -84,7 +85,7 @@ func (t *timeline) messages(which func(*dropbox.Message) bool) {
 	}
 }
 
-// log shows the new lines in an agent's log.
+// log prints the new entries in an agent's log.
 func (t *timeline) log(agent string) {
 	f, err := os.Open(journal.HomeOf(t.s.path("")).AgentLog(agent))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,18 +106,17 @@ func (t *timeline) log(agent string) {
 	t.read[agent] += int64(whole)
 	for _, text := range logEntries(string(data.Bytes()[:whole])) {
 		if begun().MatchString(text) {
-			continue // the message was shown already
+			continue // the message itself was already shown
 		}
 		t.entry(agent, strings.ReplaceAll(text, t.s.path("")+string(os.PathSeparator), ""))
 	}
 }
 
-// begun is a regular expression for the log line that says which message a turn is
-// working on.
+// begun returns a regular expression for the log line about a turn that begins.
 var begun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^= [a-z]+ from `) })
 
-// logEntries returns the texts of the entries in a log. Further lines of an entry are indented
-// in the log, and logEntries adds them to the text of the entry.
+// logEntries returns the texts of the entries in a log. In the log, the continuation lines of
+// an entry are indented. logEntries appends them to the text of the entry.
 func logEntries(log string) []string {
 	var out []string
 	for line := range strings.Lines(log) {
@@ -133,7 +133,8 @@ func logEntries(log string) []string {
 	return out
 }
 
-// entry prints one entry of the timeline. Further lines of the text are indented.
+// entry prints one entry of the timeline. It indents all lines of the text after the
+// first.
 func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	if strings.HasPrefix(text, "✗") || strings.HasPrefix(text, "= failed") {
 		t.wrong = append(t.wrong, who+": "+text)
@@ -153,8 +154,8 @@ func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	}
 }
 
-// failures returns the last lines about failures, at most three, in parentheses. They are
-// appended to the text of an error.
+// failures returns up to three of the last lines that report failures, in parentheses.
+// The caller appends the result to the text of an error.
 func (t *timeline) failures() string {
 	if len(t.wrong) == 0 {
 		return ""

@@ -72,7 +72,7 @@ claude-swarm.` +
 	}
 }
 
-// mend repairs what is safe to repair, and reports whether it repaired anything.
+// mend fixes the fixable findings and reports whether it fixed any.
 func mend(w io.Writer, findings []provision.Finding) (did bool) {
 	for _, f := range findings {
 		if !f.Fixable {
@@ -88,7 +88,8 @@ func mend(w io.Writer, findings []provision.Finding) (did bool) {
 	return did
 }
 
-// writeFindings prints findings so that no line is longer than columns; 0 means no limit.
+// writeFindings prints findings and wraps lines that are longer than columns. If columns
+// is 0, the length is not limited.
 func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 	p := paletteOf(w)
 	colours := map[provision.Grade]color.Attribute{provision.Good: color.FgGreen, provision.Warn: color.FgYellow, provision.Wrong: color.FgRed}
@@ -100,9 +101,9 @@ func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 	}
 }
 
-// indented wraps a text, and indents all lines but the first. The first line is printed at
-// the column in the argument at, and the other lines are indented to that column. No line
-// is longer than columns; 0 means no limit.
+// indented wraps a text whose first line will be printed at the column at, and indents all
+// other lines to that column. No line extends past columns. If columns is 0, the length is
+// not limited.
 func indented(text string, at, columns int) string {
 	return strings.ReplaceAll(screen.Whole(text, max(columns-at, 0)), "\n", "\n"+strings.Repeat(" ", at))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// On a screen, the findings of doctor are wrapped to the screen's width, and no word is lost.
-// Without a screen no text is wrapped.
+// In a terminal, doctor wraps its findings to the terminal's width and loses no words.
+// Without a terminal, it does not wrap text.
 func TestWriteFindings(t *testing.T) {
 	findings := []provision.Finding{
 		{Grade: provision.Good, Name: "git", Text: "2.47.1"},

@@ -15,21 +15,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// The verbs send, reply and publish have the flags below.
+// The verbs send, reply and publish share the following flags.
 
 func fileFlag() cli.Flag {
 	return &cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"}
 }
 
 func attachFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "attach", Usage: "send `FILE` along; may be given again"}
+	return &cli.StringSliceFlag{Name: "attach", Usage: "send `FILE` along; can be repeated"}
 }
 
 func priorityFlag() cli.Flag {
 	return &cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"}
 }
 
-// envelopeOf makes an envelope from the flags of send.
+// envelopeOf returns a message without a text or recipients, based on the flags of send.
 func envelopeOf(c *cli.Context) (*dropbox.Message, error) {
 	m := &dropbox.Message{
 		Type:    dropbox.Type(c.String("type")),
@@ -58,7 +58,7 @@ func envelopeOf(c *cli.Context) (*dropbox.Message, error) {
 	return m, nil
 }
 
-// priorityOf returns the value of --priority.
+// priorityOf returns the priority from the flag --priority.
 func priorityOf(c *cli.Context) (dropbox.Priority, error) {
 	said := c.String("priority")
 	p, err := dropbox.ParsePriority(said)
@@ -76,8 +76,7 @@ func typeWords() []string {
 	return words
 }
 
-// badWord returns the error for a flag's value if the value is not one of the given
-// words.
+// badWord returns the error for a flag whose value is not one of the given words.
 func badWord(flag, value string, words []string) error {
 	next := "--" + flag + " " + words[0]
 	text := fmt.Sprintf("--%s: %q is not one of %s", flag, value, strings.Join(words, ", "))
@@ -87,7 +86,7 @@ func badWord(flag, value string, words []string) error {
 	return usagef(next, "%s", text)
 }
 
-// attachments puts the files of --attach into the store.
+// attachments puts the files that --attach names into the store.
 func (p *post) attachments(c *cli.Context) ([]dropbox.Attachment, error) {
 	var list []dropbox.Attachment
 	for _, path := range c.StringSlice("attach") {
@@ -110,7 +109,7 @@ func (p *post) attach(path string) (dropbox.Attachment, error) {
 		return a, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
 	case errors.Is(err, client.ErrNotRegular):
 		next := "tar -cf all.tar " + shellWord(path) + "   (then --attach all.tar)"
-		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would store only the name of a device or pipe
+		if info, err := os.Stat(path); err == nil && !info.IsDir() { // for a device or a pipe, tar would store only the name
 			next = "cat " + shellWord(path) + " >copy   (then --attach copy)"
 		}
 		return a, fail(exitFailed, next, "%s is not a regular file", path)

@@ -26,43 +26,42 @@ import (
 const (
 	exitDone        = 0
 	exitFailed      = 1
-	exitUsage       = 2 // wrong command line
+	exitUsage       = 2 // invalid command line
 	exitUnknown     = 3 // no such agent, message or project
-	exitNoDaemon    = 4 // a daemon is needed, but none runs
+	exitNoDaemon    = 4 // the verb needs a daemon, but none is running
 	exitTimeout     = 5
-	exitRefused     = 6 // a rule forbids it
+	exitRefused     = 6 // a rule forbids the action
 	exitConfig      = 78
-	exitInterrupted = 130 // the status that shells report after Ctrl-C
+	exitInterrupted = 130 // the status that shells report for a program ended by Ctrl-C
 )
 
-// A hintError is an error with the next step for the person who sees it, and
-// the exit status.
+// A hintError is an error with a hint about what to do next and with an exit status.
 type hintError struct {
 	err  error
-	hint string // a command line, or a short sentence; "" for none
+	hint string // a command line or a short sentence, or "" if there is no hint
 	code int    // if 0, the kind of err determines the exit status
 }
 
 func (e *hintError) Error() string { return e.err.Error() }
 func (e *hintError) Unwrap() error { return e.err }
 
-// hint adds to an error what to type next.
+// hint returns err with a hint about what to type next.
 func hint(err error, format string, args ...any) error {
 	return &hintError{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// fail returns an error with its exit status and the next step.
+// fail returns an error with an exit status and a hint.
 func fail(code int, next string, format string, args ...any) error {
 	return &hintError{err: fmt.Errorf(format, args...), hint: next, code: code}
 }
 
-// usagef returns the error for a wrong command line, with exit status 2.
+// usagef returns the error for an invalid command line, with exit status 2.
 func usagef(next, format string, args ...any) error {
 	return fail(exitUsage, next, format, args...)
 }
 
-// unknownAgent returns the error for a name that no agent has, and suggests similar names. next
-// is the command line, with %s where the right name belongs.
+// unknownAgent returns the error for a name that no agent has. The error suggests similar
+// names. next is the suggested command line, with %s in place of the correct name.
 func unknownAgent(name string, near []string, next string) error {
 	if len(near) == 0 {
 		return fail(exitUnknown, "claude-swarm status", "no agent named %q here", name)
@@ -71,8 +70,8 @@ func unknownAgent(name string, near []string, next string) error {
 		"no agent named %q here; did you mean %s?", name, strings.Join(near, " or "))
 }
 
-// unknownTag returns the error for a tag that no agent has. next is the command line, with %s
-// where the right address belongs.
+// unknownTag returns the error for a tag that no agent has. next is the suggested command
+// line, with %s in place of the correct address.
 func unknownTag(e *client.TagError, next string) error {
 	switch {
 	case len(e.Near) > 0:
@@ -85,8 +84,8 @@ func unknownTag(e *client.TagError, next string) error {
 	return fail(exitUnknown, next, "%w", e)
 }
 
-// exitCode returns the explicit exit status of an error. If there is none, the kind of the
-// error decides.
+// exitCode returns the explicit exit status of an error or, if it has none, the status for
+// the kind of the error.
 func exitCode(err error) int {
 	if err == nil {
 		return exitDone
@@ -134,7 +133,8 @@ func codeOf(err error) (int, bool) {
 	return 0, false
 }
 
-// nextStep returns the outermost hint, or the next step for the kind of error, or "".
+// nextStep returns the outermost hint of an error. If the error has none, nextStep
+// returns the hint for its kind, or "".
 func nextStep(err error) string {
 	if he, ok := errors.AsType[*hintError](err); ok {
 		if he.hint != "" {
@@ -169,8 +169,8 @@ func nextStep(err error) string {
 	return ""
 }
 
-// machineStep returns the next step if the disk is full, read-only or broken, or if too many
-// files are open.
+// machineStep returns the hint for an error about a full, read-only or broken disk, or about
+// too many open files. For other errors, it returns "".
 func machineStep(err error) string {
 	is := func(kinds ...syscall.Errno) bool {
 		return slices.ContainsFunc(kinds, func(k syscall.Errno) bool { return errors.Is(err, k) })
@@ -186,8 +186,8 @@ func machineStep(err error) string {
 	return ""
 }
 
-// report prints what is wrong and what to type next, and returns the exit status. Errors that
-// end the program are printed only here.
+// report prints an error and its hint, and returns the exit status. Only report prints the
+// errors that end the program.
 func report(w io.Writer, err error) int {
 	if err == nil {
 		return exitDone
@@ -204,13 +204,13 @@ func isConfigError(err error) bool {
 	return ok
 }
 
-// isFileError reports whether err says that an agent may not send a file.
+// isFileError reports whether err means that an agent is not allowed to send a file.
 func isFileError(err error) bool {
 	_, ok := errors.AsType[*client.FileError](err)
 	return ok
 }
 
-// hintFile adds the exit status and the next step to the error about a file that may not be sent.
+// hintFile adds the exit status and the hint to the error for a file that must not be sent.
 func hintFile(err error) error {
 	return &hintError{err: err, code: exitRefused, hint: askLead}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // An error about a full, read-only or broken disk, or about too many open files, is reported
-// with a next step.
+// with a hint.
 func TestAMachineThatIsOutOfSomethingHasANextStep(t *testing.T) {
 	for errno, word := range map[syscall.Errno]string{
 		syscall.ENOSPC: "df -h", syscall.EDQUOT: "df -h", syscall.EROFS: "mount", syscall.EIO: "dmesg", syscall.EMFILE: "ulimit -n",

@@ -39,7 +39,7 @@ lists every event. --json prints a line of JSON for each.` +
 	}
 }
 
-// wordList returns the words of notices, wrapped for the help.
+// wordList returns the words that identify notices, wrapped for the help text.
 func wordList() string {
 	var b strings.Builder
 	width := 0
@@ -80,7 +80,7 @@ func events(c *cli.Context) error {
 		return err
 	}
 	var channels config.IRC
-	if loaded, err := loadProject(c); err == nil { // otherwise the notices are printed as they were written
+	if loaded, err := loadProject(c); err == nil { // without the configuration, notices are printed exactly as recorded
 		channels = loaded.file.IRC
 	}
 	out := eventPrinter{w: c.App.Writer, columns: textWidth(c.App.Writer), json: c.Bool("json"), irc: &channels}
@@ -93,7 +93,7 @@ func events(c *cli.Context) error {
 		found = found[len(found)-n:]
 	}
 	if len(found) == 0 && !c.Bool("f") && !out.json {
-		fmt.Fprintln(out.w, "no event fits")
+		fmt.Fprintln(out.w, "no event matches")
 	}
 	if err := out.print(found); err != nil || !c.Bool("f") {
 		return err
@@ -104,7 +104,8 @@ func events(c *cli.Context) error {
 	})
 }
 
-// eventWords returns the words that select events: the words of notices, and the kinds.
+// eventWords returns the words that select events: the words that identify notices, and
+// the kinds of events.
 func eventWords() (words []string) {
 	for _, w := range journal.Words() {
 		words = append(words, string(w))
@@ -117,16 +118,16 @@ func eventWords() (words []string) {
 	return words
 }
 
-// An eventFilter selects events.
+// An eventFilter selects the events to print.
 type eventFilter struct {
-	words []string // if empty, all notices; with all, every event
+	words []string // the words to select; if empty, all notices or, if all is set, all events
 	all   bool
 	since time.Time
 	seen  map[string]bool // the keys of the events that [eventFilter.rest] has returned
 }
 
-// rest reads the remaining events, and returns those that the filter selects. Of several
-// events with the same key it returns only the first.
+// rest reads the remaining events and returns those that the filter selects. If several
+// events have the same key, it returns only the first.
 func (f *eventFilter) rest(r *journal.Reader) (found []journal.Event, err error) {
 	for {
 		events, err := r.Next()
@@ -152,7 +153,7 @@ func (f *eventFilter) fits(ev journal.Event) bool {
 	return f.all || ev.Notice != nil
 }
 
-// An eventPrinter prints events.
+// An eventPrinter prints events as text or JSON.
 type eventPrinter struct {
 	w       io.Writer
 	columns int // the terminal's width; 0 means no limit
@@ -185,7 +186,7 @@ func (p eventPrinter) print(events []journal.Event) error {
 	return nil
 }
 
-// text returns one line about an event.
+// text returns a line of text that describes an event.
 func (p eventPrinter) text(ev journal.Event) string {
 	if ev.Notice != nil {
 		return noticeOf(p.irc, ev).Text()

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// TestALongEventIsWrapped checks that the text of an event is wrapped between words, and that
-// all its lines begin to the right of the time.
+// TestALongEventIsWrapped checks that the text of an event is wrapped at spaces and that all
+// its lines are indented to the right of the time.
 func TestALongEventIsWrapped(t *testing.T) {
 	n := journal.Notice{Word: journal.BudgetReached, Agent: "coder", Why: "has spent 0.60 USD of 0.50 USD today", Held: true, Next: "To answer: reply k7f3q9m2xd more, stop or end"}
 	var out strings.Builder

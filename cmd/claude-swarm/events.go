@@ -10,13 +10,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// wakeOnEvents sends on wake whenever the daemon reports a change, starts or ends, and every
-// two seconds while no daemon can be reached, until ctx is done. It does not wait for the
-// receiver.
+// wakeOnEvents sends on wake whenever the daemon reports a change, starts or ends. While no
+// daemon can be reached, it sends every two seconds. It returns when ctx is done. It does
+// not block if the receiver is not ready.
 func wakeOnEvents(ctx context.Context, c *cli.Context, wake chan<- struct{}) {
 	tell := func(ev swarm.FeedEvent) {
 		if ev.Kind == swarm.FeedLine {
-			return // the status is redrawn every second anyway, which is enough for log lines
+			return // the status is redrawn every second anyway, which is often enough for log lines
 		}
 		select {
 		case wake <- struct{}{}:
@@ -33,7 +33,7 @@ func wakeOnEvents(ctx context.Context, c *cli.Context, wake chan<- struct{}) {
 }
 
 // followEvents calls f with each event until the daemon ends or ctx is done. The first event
-// is empty: it means that followEvents is connected.
+// is empty and means that followEvents is connected.
 func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f func(swarm.FeedEvent)) error {
 	p, err := locate(c)
 	if err != nil {
@@ -59,7 +59,7 @@ func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f fu
 	}
 }
 
-// wait sleeps for d, or until ctx is done.
+// wait sleeps for d or until ctx is done, whichever comes first.
 func wait(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

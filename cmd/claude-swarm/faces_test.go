@@ -26,14 +26,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// facts contains the facts that a face shows about a project, by name. A face is one of the
-// ways to look at a project, such as a verb or IRC.
+// facts maps names to the facts that a front end shows about a project. A front end is one
+// way to view a project, such as a verb, a tool or IRC.
 type facts map[string]string
 
 func (f facts) set(name string, value any) { f[name] = fmt.Sprint(value) }
 
-// All faces show the same facts about a project with mail in every state. A face may leave out
-// some facts.
+// All front ends show the same facts about a project with mail in every state. A front end can
+// omit some facts.
 func TestAllFacesSayTheSame(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , reviewer: }")
 	done := mailInEveryState(t, p, store)
@@ -45,8 +45,8 @@ func TestAllFacesSayTheSame(t *testing.T) {
 	}
 	compare(t, p, store, done, want)
 
-	// A daemon has separate code to count the mail. This daemon begins no turn, because the
-	// swarm is halted. It puts back messages that were claimed without a turn.
+	// A daemon counts the mail with separate code. This daemon starts no turn, because the
+	// swarm is halted. It puts messages that were claimed without a turn back into new/.
 	for i := range 3 {
 		if err := os.Remove(filepath.Join(store.Dir(), "coder", fmt.Sprintf("drop%d.md", i))); err != nil {
 			t.Fatal(err)
@@ -58,11 +58,11 @@ func TestAllFacesSayTheSame(t *testing.T) {
 	t.Run("with a daemon", func(t *testing.T) { compare(t, p, store, done, want) })
 }
 
-// compare asks each face, and checks the facts that this face shows.
+// compare checks the facts that each front end shows.
 func compare(t *testing.T, p *project, store *dropbox.Store, done string, want facts) {
 	for name, face := range map[string]struct {
 		says  facts
-		about []string // names of the facts that the face shows; nil means all
+		about []string // names of the facts that the front end shows; nil means all
 	}{
 		"status --json, history --json, trace --json": {jsonFacts(t, p, done), nil},
 		"status, history, trace": {textFacts(t, p, done), slices.DeleteFunc(slices.Collect(maps.Keys(want)), func(name string) bool {
@@ -90,7 +90,8 @@ func compare(t *testing.T, p *project, store *dropbox.Store, done string, want f
 	}
 }
 
-// runHalted runs the daemon of a project in which everything is halted, until the test ends.
+// runHalted runs the daemon of a halted project until the test ends. It returns when all
+// agents are paused.
 func runHalted(t *testing.T, p *project) {
 	t.Helper()
 	verb := func(args ...string) {
@@ -203,7 +204,7 @@ func mailInEveryState(t *testing.T, p *project, store *dropbox.Store) (done stri
 	return e.ID
 }
 
-// typed returns what a verb prints.
+// typed runs a verb and returns its output.
 func typed(t *testing.T, p *project, args ...string) string {
 	t.Helper()
 	var out, complaints strings.Builder
@@ -263,7 +264,8 @@ func jsonFacts(t *testing.T, p *project, done string) facts {
 	return f
 }
 
-// read sets the named facts from the groups of a pattern that the text must match.
+// read sets the named facts to the groups of a pattern's match in the text. If the text
+// does not match, the test fails.
 func (f facts) read(t *testing.T, text, pattern string, names ...string) {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindStringSubmatch(text)
@@ -323,8 +325,8 @@ func needFacts(t *testing.T, p *project) facts {
 	return f
 }
 
-// toolsOf serves the tools for a project's agents until the test ends. The returned
-// function calls one tool.
+// toolsOf runs the tools' server for a project until the test ends. The returned function
+// calls one tool.
 func toolsOf(t *testing.T, p *project) (call func(tool string, arguments map[string]any, into any)) {
 	t.Helper()
 	server := mcpserver.New(mcpserver.Options{
@@ -332,7 +334,7 @@ func toolsOf(t *testing.T, p *project) (call func(tool string, arguments map[str
 	})
 	requests, ask := io.Pipe()
 	answers, say := io.Pipe()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // the clean-up cancels it
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // the cleanup function cancels it
 	served := make(chan error, 1)
 	go func() {
 		err := server.Serve(ctx, requests, say)

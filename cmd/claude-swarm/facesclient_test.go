@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// If the agents of a swarm have different kinds of clients, the verbs, the tools and IRC all
-// name the clients. They also do so when they are asked about only one agent.
+// If the agents of a swarm use different clients, all front ends (verbs, tools and IRC) name
+// the clients, even if the request is about only one agent.
 func TestAllFacesNameTheClients(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: {backend: codex}, reviewer: }")
 	runScripted(t, p, store, map[string]string{"coder": "@say done", "reviewer": "@say done"})

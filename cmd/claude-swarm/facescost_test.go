@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// If a client reports no cost, all faces show its cost as unknown, and show a sum that leaves
-// this cost out as incomplete. No face shows 0.
+// If a client reports no cost, all front ends show its cost as unknown, and mark a sum that
+// omits this cost as incomplete. No front end shows 0.
 func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , reviewer: }")
 	turns := runScripted(t, p, store, map[string]string{"coder": "@say done", "reviewer": "@cost 0.5\n@say done"})
@@ -47,7 +47,7 @@ func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 		}
 	}
 
-	// In JSON the cost is null, and another key says that it is unknown.
+	// In JSON, the cost is null, and another key indicates that it is unknown.
 	for name, want := range map[string]string{
 		"status":                          `{"agents":[{"cost_usd":{"today":null,"total":null,"today_unknown_turns":1,"total_unknown_turns":1}},{"cost_usd":{"today":0.5,"total":0.5}}]}`,
 		"history coder":                   `{"cost_usd":null,"cost_unknown_turns":1,"turns":[{"cost_usd":null,"cost_unknown":true}]}`,
@@ -69,13 +69,13 @@ func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 
 // scriptedTurns records what a daemon with scripted clients did.
 type scriptedTurns struct {
-	task map[string]string // the id of each agent's task
+	task map[string]string // maps each agent to the id of its task
 	feed []swarm.FeedEvent // the events that ended turns
 }
 
-// runScripted gives each agent of a project one task, and runs a daemon until the tasks
-// are done. coder's client is called codex and reports no cost; the others are called
-// claude.
+// runScripted gives each agent of a project one task and runs a daemon until the tasks
+// are done. The client of coder is named codex and reports no cost. All other clients are
+// named claude.
 func runScripted(t *testing.T, p *project, store *dropbox.Store, tasks map[string]string) (turns scriptedTurns) {
 	t.Helper()
 	plan := swarm.Plan{Debounce: time.Millisecond}
@@ -140,8 +140,8 @@ func decoded(t *testing.T, text string) (v any) {
 	return v
 }
 
-// has reports whether a JSON value contains everything in part. The value may say that a cost
-// is unknown only if part says the same.
+// has reports whether a JSON value contains everything in part. The value can mark a cost as
+// unknown only if part does the same.
 func has(all, part any) bool {
 	switch part := part.(type) {
 	case map[string]any:

@@ -6,9 +6,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// isFlag reports whether an argument is a flag: one or two dashes and a word, with or without
-// = and a value. A text such as "- one" or "-5 degrees" is not a flag, so that a message may
-// begin with a dash.
+// isFlag reports whether an argument is a flag: one or two dashes and a word, optionally
+// followed by = and a value. An argument such as "- one" or "-5 degrees" is not a flag, so
+// that the text of a message can begin with a dash.
 func isFlag(arg string) bool {
 	word, dashed := strings.CutPrefix(arg, "-")
 	word, _, _ = strings.Cut(strings.TrimPrefix(word, "-"), "=")
@@ -37,8 +37,8 @@ func lookup(flags []cli.Flag, name string) cli.Flag {
 }
 
 // takesValue reports whether the next argument is the value of f. It returns false for a
-// flag with an optional value, such as --wait[=D]. The value of such a flag has the method
-// IsBoolFlag.
+// flag with an optional value, such as --wait[=D]. The value of such a flag has an
+// IsBoolFlag method that returns true.
 func takesValue(f cli.Flag) bool {
 	if g, ok := f.(*cli.GenericFlag); ok {
 		b, ok := g.Value.(interface{ IsBoolFlag() bool })
@@ -57,7 +57,7 @@ func find(commands []*cli.Command, name string) *cli.Command {
 	return nil
 }
 
-// path returns how a verb is typed: "claude-swarm dead list".
+// path returns the command line of a verb, such as "claude-swarm dead list".
 func path(chain []*cli.Command) string {
 	words := []string{"claude-swarm"}
 	for _, c := range chain {

@@ -38,8 +38,8 @@ reads first. A running turn ends first.` +
 	}
 }
 
-// forget gives an order to clear or compact the context of an agent. The argument said is the
-// text to print afterwards, with %s for the agent.
+// forget orders the daemon to clear or compact the context of an agent. The argument said is
+// the text to print afterwards, with %s in place of the agent's name.
 func forget(c *cli.Context, order func(*control.Client, context.Context, string, string) error, said string) error {
 	p, agent, err := oneAgent(c)
 	if err != nil {

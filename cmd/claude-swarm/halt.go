@@ -15,7 +15,7 @@ func haltCommand() *cli.Command {
 		Usage: "let no agent begin a turn, until unhalt",
 		Description: `Puts the file HALT into the mailboxes' folder: while it is there, no agent
 claims a message. Running turns continue, mail waits. It works without a daemon
-and with a broken configuration, and lasts through every restart; touch
+and with a broken configuration, and stays in force after every restart; touch
 .dead-drop/HALT does the same.
 
 With --thread it halts one conversation: its messages wake no agent, and further
@@ -86,8 +86,8 @@ were refused because of the halt.` +
 	}
 }
 
-// alreadyHalted prints that the first halt and its reason stay in force, so that a person can
-// ask whoever halted first before the work continues.
+// alreadyHalted prints that the first halt and its reason remain in force. A person can then
+// ask whoever ordered that halt before resuming the work.
 func alreadyHalted(c *cli.Context, what, why, next string) error {
 	if why = screen.OneLine(why); why == "" {
 		why = "by hand"
@@ -140,7 +140,7 @@ func unhaltThread(c *cli.Context, p *post, id string) error {
 	return err
 }
 
-// thread finds a conversation. The argument id is the name of a halted conversation, or the
+// thread finds a conversation. The argument id is the name of a halted conversation or the
 // id of any message that the caller may read.
 func (p *post) thread(id string) (string, error) {
 	if h, err := p.Store.Threads().Halted(id); h != nil || err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// firstVerbs are the verbs for everyday work. The help begins with them.
+// firstVerbs are the verbs for everyday work. The help lists them first.
 var firstVerbs = []string{"init", "start", "send", "status", "inbox", "read", "stop"}
 
-// writeHelp prints the help of the program, or of the verb at the end of chain.
-// A verb's Description is prose that ends with examples; see [examples].
+// writeHelp prints the help for the program or for the last verb in chain. A verb's
+// Description is prose that ends with examples; see [examples].
 func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 	if len(chain) == 0 {
 		fmt.Fprint(w, "usage: claude-swarm [--config FILE] VERB [ARGUMENT…]\n\n"+
@@ -38,7 +38,7 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 			"daemon after their turns (--now: at once); halt keeps all agents from new turns.\n")
 		fmt.Fprint(w, "\nclaude-swarm help VERB says more about one verb.\n"+
 			"Exit status: 0 done, 1 failed, 2 wrong command line, 3 no such agent, message or\n"+
-			"project, 4 no daemon, 5 time-out, 6 refused by a rule, 78 bad configuration.\n")
+			"project, 4 no daemon, 5 timeout, 6 refused by a rule, 78 bad configuration.\n")
 		return
 	}
 	c := chain[len(chain)-1]
@@ -82,7 +82,7 @@ func writeFlags(w io.Writer, flags []cli.Flag) {
 			names = append(names, dashes(n))
 		}
 		left, usage := strings.Join(names, ", "), doc.GetUsage()
-		// The word in backquotes is the name of the value.
+		// The word in backquotes is the placeholder for the flag's value.
 		if before, rest, ok := strings.Cut(usage, "`"); ok {
 			value, after, _ := strings.Cut(rest, "`")
 			usage = before + value + after

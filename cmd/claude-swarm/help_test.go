@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Every verb's help fits a terminal and ends with examples whose verbs and
-// flags exist.
+// The help for every verb fits the width of a terminal and ends with examples whose verbs
+// and flags exist.
 func TestHelpEndsWithExamples(t *testing.T) {
 	var look func(chain []*cli.Command)
 	look = func(chain []*cli.Command) {

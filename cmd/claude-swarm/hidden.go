@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// hookCommand makes the verb that the agents' clients call. People do not call it.
+// hookCommand returns the verb that the agents' clients call. People do not call it.
 func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name: "hook", Hidden: true, Usage: "called by the client of an agent",

@@ -74,7 +74,7 @@ func history(c *cli.Context) error {
 	return nil
 }
 
-// writeHistory prints a history as a table, and its totals below.
+// writeHistory prints a history as a table with the totals below it.
 func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 	if len(v.Turns) == 0 {
 		if v.Agent == "" {
@@ -102,12 +102,12 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 	fmt.Fprintf(w, "\n%s · %s\n", total, screen.Cost(v.CostUSD, v.CostUnknown > 0))
 }
 
-// longestAgent is the largest number of columns for an agent's name in a short row.
+// longestAgent is the maximum number of columns for an agent's name in a short row.
 const longestAgent = 12
 
-// historyTable makes a table of a history. The result outcome is the index of the column that
-// says how a turn ended. If long is set, the table contains the whole subject of each turn;
-// if short is set, it leaves out the least important columns.
+// historyTable returns a history as a table. The result outcome is the index of the column
+// that shows the outcomes of the turns. If long is set, the table contains the whole
+// subject of each turn. If short is set, the table omits the least important columns.
 func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool) (t *table, outcome int) {
 	costs := make([]float64, len(v.Turns))
 	for i, turn := range v.Turns {
@@ -115,7 +115,7 @@ func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool)
 	}
 	digits, outcome := screen.Digits(costs...), 2
 	t = &table{width: screenWidth(w), keep: 4, spill: long}
-	if v.Agent == "" { // all agents: the table also has a column for the agent
+	if v.Agent == "" { // in a history of all agents, the table also has a column for the agent
 		t.keep, outcome = 5, 3
 	}
 	if short {

@@ -20,8 +20,8 @@ func TestWriteHistoryOfAnUnknownCost(t *testing.T) {
 	}
 }
 
-// A turn is printed on one line of at most 80 columns. With --long no part of it
-// is left out.
+// A turn is printed on one line of at most 80 columns. With --long, no part of the turn
+// is omitted.
 func TestWriteHistory(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	about := "Find out why the tests of the parser fail since yesterday, and mend what is broken there"

@@ -17,7 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// restingWords describes, for a person, the states in which an agent begins no turn.
+// restingWords maps the states in which an agent starts no turns to the words that people
+// read.
 var restingWords = map[swarm.State]string{
 	swarm.Backoff: "in backoff",
 	swarm.Limited: "limited",
@@ -27,31 +28,31 @@ var restingWords = map[swarm.State]string{
 	swarm.Stopped: "stopped",
 }
 
-// A holdups tells a person who is waiting for an answer why the agent is not working on the
-// message. It prints each reason once, when it arises.
+// A holdups tells a person who waits for an answer why an agent is not working on the
+// message. It prints each reason once, as soon as the reason occurs.
 type holdups struct {
 	c       *cli.Context
 	project *project
-	show    *progress // its line is cleared before a reason is printed
+	show    *progress // the progress line, which is cleared before a reason is printed
 	w       io.Writer
-	wake    chan struct{} // gets a value when the daemon may have changed something
+	wake    chan struct{} // receives a value when the reasons may have changed
 	agents  []string      // the agents with waiting messages
 	said    map[string]string
 	cancel  context.CancelFunc
 	ended   chan struct{}
 }
 
-// noDaemon takes the place of the agent in a hold-up that concerns all agents.
+// noDaemon is used instead of an agent's name for a hold-up that affects all agents.
 const noDaemon = ""
 
-// newHoldups starts to listen to the daemon. The caller closes the holdups.
+// newHoldups starts listening to the daemon. The caller must close the holdups.
 func newHoldups(c *cli.Context, p *post, show *progress) *holdups {
 	ctx, cancel := context.WithCancel(c.Context)
 	h := &holdups{
 		c: c, project: p.project, show: show, w: c.App.ErrWriter, said: map[string]string{},
 		wake: make(chan struct{}, 1), cancel: cancel, ended: make(chan struct{}),
 	}
-	go func() { // ends with ctx; close waits for it
+	go func() { // ends when ctx is done; close waits for it
 		defer close(h.ended)
 		wakeOnEvents(ctx, c, h.wake)
 	}()
@@ -63,9 +64,9 @@ func (h *holdups) close() {
 	<-h.ended
 }
 
-// setAgents sets the agents with waiting messages, and prints what holds them up. It does
-// nothing if the agents are the same as before, because the daemon reports when their
-// state changes.
+// setAgents sets the agents with waiting messages and prints the reasons why they are not
+// working. It does nothing if the agents are the same as before, because the daemon
+// reports when their state changes.
 func (h *holdups) setAgents(ctx context.Context, agents []string) {
 	if slices.Equal(h.agents, agents) {
 		return
@@ -74,8 +75,8 @@ func (h *holdups) setAgents(ctx context.Context, agents []string) {
 	h.look(ctx)
 }
 
-// look asks the daemon about the agents, and prints each new reason why they are not
-// working.
+// look asks the daemon for the status of the agents and prints each new reason why they
+// are not working.
 func (h *holdups) look(ctx context.Context) {
 	if len(h.agents) == 0 {
 		return
@@ -90,7 +91,7 @@ func (h *holdups) look(ctx context.Context) {
 		h.say(noDaemon, "no daemon is running", "try: claude-swarm start")
 		return
 	case err != nil:
-		return // the daemon may be starting or ending; the next event wakes us again
+		return // the daemon may be starting or stopping, and the next event causes another look
 	}
 	delete(h.said, noDaemon)
 	for _, a := range st.Agents {
@@ -102,7 +103,7 @@ func (h *holdups) look(ctx context.Context) {
 	}
 }
 
-// holdupText says what holds up an agent.
+// holdupText describes the reason why an agent is not working.
 func holdupText(h *view.Holdup) string {
 	text := h.Agent
 	if h.Resting() {
@@ -123,7 +124,8 @@ func (h *holdups) ask(ctx context.Context) (swarm.Status, error) {
 	return client.Status(ctx, h.agents...)
 }
 
-// say prints what holds up an agent, unless it printed the same for that agent last time.
+// say prints the reason why an agent is not working, unless the last reason printed for
+// that agent was the same.
 func (h *holdups) say(agent, what, next string) {
 	if h.said[agent] != what {
 		h.show.clear()

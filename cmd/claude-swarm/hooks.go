@@ -21,11 +21,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// blockCap is how many times in a row the client lets a Stop hook begin another turn.
-// CLAUDE_CODE_STOP_HOOK_BLOCK_CAP changes the number.
+// blockCap is the default number of times in a row that the client allows a Stop hook to
+// start another turn. The variable CLAUDE_CODE_STOP_HOOK_BLOCK_CAP overrides this number.
 const blockCap = 8
 
-// sessionHooks makes the verbs that the client of an attached session calls.
+// sessionHooks returns the verbs that the client of an attached session calls.
 func sessionHooks() []*cli.Command {
 	verb := func(name, usage string, action func(*cli.Context, *mail.Attached, hookCall) error, more ...cli.Flag) *cli.Command {
 		return &cli.Command{
@@ -34,7 +34,7 @@ func sessionHooks() []*cli.Command {
 			Flags:       append([]cli.Flag{asFlag()}, more...),
 			Action: func(c *cli.Context) error {
 				if os.Getenv(runner.MarkVar) != "" {
-					return nil // the daemon started this turn, and handles the mail itself
+					return nil // the daemon started this turn and handles the mail itself
 				}
 				return serveSession(c, action)
 			},
@@ -54,14 +54,14 @@ func sessionHooks() []*cli.Command {
 				PID: os.Getpid(), Session: h.Session, Prompt: h.Prompt, Active: h.Active, Last: h.Last, Tasks: h.subAgents(),
 				Continue: h.agent.AttachedMail != "notify", Cap: most,
 			})
-			if reply.Prompt != "" { // a whisper alone begins no turn
+			if reply.Prompt != "" { // a whisper alone does not start a turn
 				reply.Prompt = h.withWhispers(reply.Prompt)
 			}
 			return say(c, err, reply.Prompt, reply.Notice)
 		}),
 		verb("prompt", "a session was given a prompt", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			err := s.Prompted(os.Getpid(), h.Session, h.Prompt, h.Text)
-			if err != nil || h.Event != promptSubmitted { // a slash command calls this hook for two events
+			if err != nil || h.Event != promptSubmitted { // for a slash command, the client calls this hook for two events
 				return err
 			}
 			return addContext(c, h.withWhispers(""))
@@ -70,7 +70,8 @@ func sessionHooks() []*cli.Command {
 		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			text, err := s.Fetch(os.Getpid(), os.Getenv("CLAUDE_CODE_SESSION_ID"), c.Bool("file-last"))
 			if err == nil {
-				// If the output of a command contains @file, the client reads that file.
+				// Without the backslash, an @file in the output of the command would make
+				// the client read that file.
 				text = strings.ReplaceAll(h.withWhispers(cmp.Or(text, "There is no message.")), "@", `\@`)
 				_, err = fmt.Fprintln(c.App.Writer, text)
 			}
@@ -79,7 +80,7 @@ func sessionHooks() []*cli.Command {
 	}
 }
 
-// A hookCall contains the fields that we read from the client's input to a hook.
+// A hookCall contains the fields that hooks use from the client's input.
 type hookCall struct {
 	Event   string `json:"hook_event_name"`
 	Session string `json:"session_id"`
@@ -91,17 +92,17 @@ type hookCall struct {
 		ID     string `json:"id"`
 		Type   string `json:"type"`   // subagent, shell …
 		Status string `json:"status"` // running …
-	} `json:"background_tasks"` // in Stop, since 2.1.330
+	} `json:"background_tasks"` // in Stop, since version 2.1.330
 
 	agent config.Agent
 	dir   string // the folder of the project
 }
 
-// promptSubmitted is the event of a prompt that goes to the model.
+// promptSubmitted is the event for a prompt that is sent to the model.
 const promptSubmitted = "UserPromptSubmit"
 
-// withWhispers takes the whispers that wait for the session's agent, and puts them before a
-// prompt of the session, which may be "".
+// withWhispers fetches the pending whispers for the session's agent and puts them before a
+// prompt for the session. The prompt can be "".
 func (h hookCall) withWhispers(prompt string) string {
 	var lines []string
 	takeWhispers(h.dir, h.agent.Name, func(line string) { lines = append(lines, line) })
@@ -114,7 +115,7 @@ func (h hookCall) withWhispers(prompt string) string {
 	return mail.WhispersText(lines) + "\n\n" + prompt
 }
 
-// subAgents returns the ids of the sub-agents that keep working in the background.
+// subAgents returns the ids of the sub-agents that are still running in the background.
 func (h hookCall) subAgents() []string {
 	var ids []string
 	for _, t := range h.Tasks {
@@ -125,7 +126,7 @@ func (h hookCall) subAgents() []string {
 	return ids
 }
 
-// serveSession opens the mailbox of the session's agent, and calls action.
+// serveSession opens the mailbox of the session's agent and calls action.
 func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hookCall) error) error {
 	var h hookCall
 	if c.Command.Name != "inbox" {
@@ -134,7 +135,7 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 			err = json.Unmarshal(data, &h)
 		}
 		if err != nil {
-			return hint(fmt.Errorf("what the client tells the hook: %w", err), `echo {} | claude-swarm hook %s, to try it by hand`, c.Command.Name)
+			return hint(fmt.Errorf("read the input of the hook: %w", err), `echo {} | claude-swarm hook %s, to try it by hand`, c.Command.Name)
 		}
 	}
 	p, err := loadProject(c)
@@ -176,10 +177,10 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 }
 
 // A sessionGate is the gate for the hooks of one session. Each hook is a separate process, so
-// the gate reads the recent decisions from a file before it decides, and writes them to the
-// file afterwards. The lock of the session ensures that only one hook does so at a time. The
-// file contains only the decisions for this mailbox, because the daemon counts the messages
-// to other mailboxes.
+// the gate reads the recent decisions from a file before it makes a decision, and writes them
+// back afterwards. Because of the session's lock, only one hook at a time does this. The file
+// contains only the decisions for this mailbox, because the daemon counts the messages to
+// other mailboxes.
 type sessionGate struct {
 	policy policy.Policy
 	file   string
@@ -187,15 +188,16 @@ type sessionGate struct {
 
 func (g *sessionGate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	asked := gate{policy.NewGate(g.policy, nil)}
-	// If the file cannot be read, the rates count from 0; all other rules still apply.
+	// If the file cannot be read, the rates start from 0, and all other rules still
+	// apply.
 	_ = asked.Load(g.file)
 	v := asked.Ask(q)
 	_ = asked.Save(g.file)
 	return v
 }
 
-// addContext gives the model a text in addition to the person's prompt. It prints nothing if
-// the text is "".
+// addContext prints the hook output that adds a text to the person's prompt. If the text is
+// "", it prints nothing.
 func addContext(c *cli.Context, text string) error {
 	if text == "" {
 		return nil
@@ -210,8 +212,8 @@ func addContext(c *cli.Context, text string) error {
 	return json.NewEncoder(c.App.Writer).Encode(out)
 }
 
-// say prints the hook's answer to the client as JSON. A prompt makes the session continue.
-// The client shows a notice to the person.
+// say prints the hook's output for the client as JSON. A prompt makes the session
+// continue. A notice is shown to the person.
 func say(c *cli.Context, err error, prompt, notice string) error {
 	if err != nil || prompt == "" && notice == "" {
 		return err
@@ -224,7 +226,7 @@ func say(c *cli.Context, err error, prompt, notice string) error {
 	out.Notice = notice
 	if prompt != "" {
 		// Claude Code 2.1.330 shows the reason twice, once between tags. AppendQuoted
-		// ensures that no text in a body ends these tags.
+		// prevents a message body from closing these tags.
 		out.Decision, out.Reason = "block", string(window.AppendQuoted(nil, []byte(prompt)))
 	}
 	return json.NewEncoder(c.App.Writer).Encode(out)

@@ -116,8 +116,8 @@ func urgentMark(m *view.Message) string {
 	return ""
 }
 
-// allButQuestions returns the ids of the messages in the caller's mailbox that do not ask
-// for an answer.
+// allButQuestions returns the ids of all messages in the caller's mailbox that are not
+// questions.
 func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
 	list, err := view.Inbox(p.Client, p.Me.Name, false)
 	var ids []string
@@ -135,8 +135,8 @@ func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
 	return ids, err
 }
 
-// fileAll files messages in the lead's mailbox as done. An agent's mail is filed when its turn
-// ends.
+// fileAll files messages in the lead's mailbox as done. It rejects agents, because the daemon
+// files an agent's mail when the turn ends.
 func (p *post) fileAll(c *cli.Context, ids []string) error {
 	if err := p.leadOnly("file mail by hand"); err != nil {
 		return err

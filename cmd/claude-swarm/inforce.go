@@ -13,9 +13,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// loadInForce is like loadProject, but for callers that have to work while a person edits
-// the file. If the file has a mistake, and the caller is in a turn or a daemon runs,
-// loadInForce returns the configuration that the daemon uses, and prints a warning.
+// loadInForce is like loadProject, but for callers that must also work while a person
+// edits the configuration file. If the file contains a mistake, and the caller is in a
+// turn or a daemon is running, loadInForce prints a warning and returns the configuration
+// that the daemon uses.
 func loadInForce(c *cli.Context) (*project, error) {
 	p, err := loadProject(c)
 	if !isConfigError(err) {
@@ -37,9 +38,9 @@ func loadInForce(c *cli.Context) (*project, error) {
 	return &project{dir: file.Dir, home: home, file: file}, nil
 }
 
-// openFolder opens the store for verbs that need only the store's folder from the
-// configuration, and finds out who the caller is. If the configuration is bad, openFolder
-// takes the folder of the configuration in force, or the default folder. The caller closes
+// openFolder opens the store and identifies the caller, for verbs that need only the
+// store's folder from the configuration. If the configuration is invalid, openFolder uses
+// the folder from the configuration in force or the default folder. The caller must close
 // the store.
 func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 	var nobody journal.Identity
@@ -63,7 +64,7 @@ func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 	}
 	store, err := dropbox.Open(folder, dropbox.Options{})
 	if err != nil {
-		return nil, nobody, bad // the configuration with the mistake may name another folder
+		return nil, nobody, bad // the invalid configuration may specify another folder
 	}
 	return store, me, nil
 }

@@ -52,8 +52,8 @@ confirms that if it cannot ask.` +
 			examples("claude-swarm init --skill", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
 				"claude-swarm init --agent coder --subscribe 'coder=task.*'", "claude-swarm init --remove reviewer"),
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "agent", Usage: "an agent `NAME[=FOLDER]` for a new claude-swarm.yaml; may be given again"},
-			&cli.StringSliceFlag{Name: "subscribe", Usage: "subscribe an agent to a topic, `AGENT=TOPIC`; may be given again"},
+			&cli.StringSliceFlag{Name: "agent", Usage: "an agent `NAME[=FOLDER]` for a new claude-swarm.yaml; can be repeated"},
+			&cli.StringSliceFlag{Name: "subscribe", Usage: "subscribe an agent to a topic, `AGENT=TOPIC`; can be repeated"},
 			&cli.StringFlag{Name: "backend", Usage: "the agents' `KIND` of client for a new claude-swarm.yaml, such as codex"},
 			&cli.StringFlag{Name: "command", Usage: "the agents' program `COMMAND` for a new claude-swarm.yaml"},
 			&cli.StringFlag{Name: "permission-mode", Usage: "the agents' `MODE` for a new claude-swarm.yaml"},
@@ -127,8 +127,7 @@ func runInit(c *cli.Context) error {
 	return printInit(c, report)
 }
 
-// proposal returns the text for a new claude-swarm.yaml, or "" if the template is to be
-// used.
+// proposal returns the text for a new claude-swarm.yaml, or "" to use the template.
 func proposal(c *cli.Context, dir string) (string, error) {
 	_, err := os.Lstat(filepath.Join(dir, config.Name))
 	there := err == nil
@@ -155,7 +154,8 @@ func proposal(c *cli.Context, dir string) (string, error) {
 	return askProposal(c, dir, p)
 }
 
-// checkBackend returns an error for a backend that does not exist, or that needs --command.
+// checkBackend returns an error if the backend does not exist, or if it requires
+// --command and the flag is missing.
 func checkBackend(p provision.Proposal) error {
 	var names []string
 	for _, k := range backends.Kinds() {
@@ -175,8 +175,9 @@ func checkBackend(p provision.Proposal) error {
 	return nil
 }
 
-// topicsAtInit returns the subscriptions of --subscribe. It returns an error if the
-// configuration lacks one of the agents, or does not allow one of the subscriptions.
+// topicsAtInit returns the subscriptions that --subscribe specifies. It returns an error
+// if the configuration does not contain one of the agents or does not allow one of the
+// subscriptions.
 func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error) {
 	topics := map[string][]string{}
 	if !c.IsSet("subscribe") {
@@ -229,7 +230,7 @@ func removeInit(c *cli.Context, dir string) error {
 	if lockHeld(journal.HomeOf(dir)) {
 		return fail(exitFailed, "claude-swarm stop && "+commandTyped(c), "the daemon of this project is running")
 	}
-	// After a daemon was killed, an agent's client may still be working on a message and
+	// If the daemon was killed, an agent's client may still be working on a message and
 	// using files.
 	if pids := provision.Working(dir); len(pids) > 0 {
 		return fail(exitFailed, "claude-swarm start && claude-swarm stop && "+commandTyped(c)+"   (stop waits for it; stop --now ends it)",
@@ -256,13 +257,14 @@ func removeInit(c *cli.Context, dir string) error {
 		return unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --remove %s")
 	}
 	if len(report.Items) == 0 && !c.Bool("json") {
-		_, err := fmt.Fprintln(c.App.Writer, "claude-swarm has made nothing here")
+		_, err := fmt.Fprintln(c.App.Writer, "there is nothing here that claude-swarm created")
 		return err
 	}
 	return printItems(c, report)
 }
 
-// printItems prints a line for each item, and below that line the next step.
+// printItems prints a line for each item, followed by a line with the item's hint if it
+// has one.
 func printItems(c *cli.Context, r provision.Report) error {
 	w := c.App.Writer
 	if c.Bool("json") {

@@ -19,11 +19,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// askProposal looks at the project, proposes agents, and lets the person change them. It
+// askProposal inspects the project, proposes agents, and lets the person change them. It
 // returns the text for claude-swarm.yaml.
 func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, error) {
-	// A call to Done on the verb's context would make the program catch Ctrl-C, and the
-	// dialogue would ignore it. Here Ctrl-C must end the program at once.
+	// Ctrl-C must end the program immediately during the dialogue. A call to Done on the
+	// verb's context would make the program catch Ctrl-C, and the dialogue would not
+	// react to it.
 	found := provision.Propose(context.WithoutCancel(c.Context), dir)
 	p.Agents, p.Installed = found.Agents, found.Installed
 	p, err := talkOver(c.App.Reader, c.App.Writer, p)
@@ -87,14 +88,15 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 	}
 }
 
-// talks reports whether the program can ask a person.
+// talks reports whether the program can ask a person questions.
 func talks(c *cli.Context) bool {
 	in, ok := c.App.Reader.(*os.File)
 	return ok && isatty.IsTerminal(in.Fd()) && isTerminal(c.App.Writer) && !c.Bool("non-interactive") && !c.Bool("json")
 }
 
-// askWhere asks the person before init makes a project inside another project, which may be a
-// mistake. It warns if the project is the home folder: its agents may change files there.
+// askWhere asks the person for confirmation before init creates a project inside another
+// project, because that may be a mistake. If the project is the home folder, askWhere prints
+// a warning, because the agents can change files there.
 func askWhere(c *cli.Context, dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, config.Name)); err == nil {
 		return nil
@@ -104,7 +106,7 @@ func askWhere(c *cli.Context, dir string) error {
 	}
 	above, err := discovery.Find(filepath.Dir(dir))
 	if err != nil || c.Bool("nested") {
-		return nil // no project above, one that cannot be read, or --nested
+		return nil // no enclosing project is found, or --nested allows it
 	}
 	refused := fail(exitFailed, "claude-swarm init --nested   (or work in that project: cd "+shellWord(filepath.Dir(above))+")", "this folder is inside another project, %s; nothing was created", above)
 	if !talks(c) {
@@ -127,8 +129,8 @@ func sameFolder(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// askPurge asks a person whether to remove mail for good. If there is no person to ask, the
-// error says which mail would be lost, and which command removes it.
+// askPurge asks a person whether to delete mail permanently. If there is no person to ask,
+// the error states which mail would be lost, and suggests the command that deletes it.
 func askPurge(c *cli.Context, dir, agent string) error {
 	held, err := provision.MailToPurge(dir, agent)
 	if err != nil {

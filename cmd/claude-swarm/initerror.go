@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// initError adds the exit status and the next step to an error in a configuration. To any
-// other error without a next step it adds one.
+// initError adds the exit status and a hint to a configuration error. To any other error
+// that has no hint, it adds a hint.
 func initError(c *cli.Context, err error) error {
 	if isConfigError(err) {
 		return badConfig(err)

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// An interruptible is the context of a verb. The first Ctrl-C cancels it. It listens for
-// Ctrl-C only after the first call to Done, because listening needs a thread, and starting
-// one takes a tenth of the time of a `send`. Before that call, Ctrl-C ends the program at
-// once, as it ends any other program.
+// An interruptible is the context of a verb. The first Ctrl-C cancels it. It starts
+// listening for Ctrl-C at the first call to Done, because listening needs a thread, and
+// starting a thread takes a tenth of the run time of `send`. Before that call, Ctrl-C
+// ends the program immediately, as it does by default.
 type interruptible struct {
 	context.Context
 	cancel context.CancelFunc
@@ -34,7 +34,7 @@ func (i *interruptible) Done() <-chan struct{} {
 	return i.Context.Done()
 }
 
-// stop removes the signal handler, and cancels the context.
+// stop removes the signal handler and cancels the context.
 func (i *interruptible) stop() {
 	i.once.Do(func() {})
 	if i.ended != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// These are the documented defaults: how many lines are read, and how long a verb waits for
-// an answer.
+// The documented defaults for the number of lines to read and for the time that a verb
+// waits for an answer.
 const (
 	ircLines    = 50
 	ircPatience = 300 * time.Second
@@ -37,9 +37,9 @@ func ircCommand() *cli.Command {
 	return &cli.Command{
 		Name: "irc", Category: groupMail,
 		Usage: "speak and listen on IRC, as an agent or the lead",
-		Description: `Speaks and listens in the channels of IRC. This works through files: a line that
+		Description: `Sends and reads messages in IRC channels. This works through files: a line that
 you send waits until the bridge has posted it, and the newest lines of each
-channel are kept for reading. The # of a channel may be left out.
+channel are kept for reading. The # of a channel can be omitted.
 
 docs/irc.md explains how people take part from a phone.` +
 			examples("claude-swarm irc read", `claude-swarm irc send project-x "The build is green"`),
@@ -50,8 +50,8 @@ as it is on the disk. The bridge posts it when it can. - reads the standard
 input.`+
 					examples(`claude-swarm irc send "#general" "Done with the parser"`, "git log -1 | claude-swarm irc send ann -"), ircSend),
 			verb("read", "print what you have not read yet", "[CHANNEL] [LIMIT]",
-				`Prints the lines of a channel that came since you last read it, oldest first, at
-most LIMIT (default 50). Without CHANNEL, it is the project's channel.`+
+				`Prints the lines of a channel that have arrived since you last read it, oldest
+first, at most LIMIT (default 50). Without CHANNEL, it is the project's channel.`+
 					examples("claude-swarm irc read", "claude-swarm irc read standup-x 20"), ircRead,
 				&cli.BoolFlag{Name: "all", Usage: "the newest lines, whether you have read them or not"}),
 			verb("ask", "ask the people of a channel, and wait", "CHANNEL QUESTION…",
@@ -83,7 +83,7 @@ project's channel.`+examples("claude-swarm irc who", "claude-swarm irc who gener
 	}
 }
 
-// withChat makes the action of a verb that needs IRC in the configuration.
+// withChat returns the action of a verb that requires IRC in the configuration.
 func withChat(action func(*cli.Context, *post) error) cli.ActionFunc {
 	return withPost(func(c *cli.Context, p *post) error {
 		if p.IRC == nil {
@@ -97,7 +97,7 @@ func noIRC() error {
 	return fail(exitFailed, "irc: {server: localhost}   in claude-swarm.yaml; docs/irc.md begins with a server", "%w", client.ErrNoIRC)
 }
 
-// ircError adds the next step to an error about IRC.
+// ircError adds a hint to an error about IRC.
 func (p *post) ircError(err error) error {
 	if _, ok := errors.AsType[*client.NotThereError](err); ok {
 		return hint(err, "claude-swarm status, or claude-swarm irc join CHANNEL")
@@ -111,7 +111,7 @@ func (p *post) ircError(err error) error {
 	return p.refused(err, "")
 }
 
-// A given is a task that an agent got from a text on IRC.
+// A given is a task that an agent received because of a text on IRC.
 type given struct {
 	ID string `json:"id"`
 	To string `json:"to"`
@@ -138,7 +138,7 @@ func ircSend(c *cli.Context, p *post) error {
 			V       int     `json:"v"`
 			ID      string  `json:"id"`
 			Channel string  `json:"channel"`
-			Tasks   []given `json:"tasks"` // the tasks that agents got from the text
+			Tasks   []given `json:"tasks"` // the tasks that agents received because of the text
 		}{1, said.ID, said.At, tasks})
 	}
 	if _, err := fmt.Fprintln(c.App.Writer, said.ID); err != nil {
@@ -154,11 +154,12 @@ func ircSend(c *cli.Context, p *post) error {
 	return nil
 }
 
-// noWhere reports whether the channel on the command line is empty, which happens if a
-// variable in a script is not set. A text never goes to a channel that was not named.
+// noWhere reports whether the channel on the command line is empty, for example because a
+// script did not set a variable. The verbs reject an empty name and never choose a
+// channel themselves.
 func noWhere(c *cli.Context) bool { return strings.TrimSpace(c.Args().First()) == "" }
 
-// ircText returns the text after the channel.
+// ircText returns the text that follows the channel on the command line.
 func ircText(c *cli.Context, p *post) (string, error) {
 	body, err := textSource{
 		words: c.Args().Tail(), stdin: c.App.Reader, as: "claude-swarm irc " + c.Command.Name + " " + shellWord(c.Args().First()), most: p.Rules.BodyLimit(), readable: p.Readable,
@@ -166,7 +167,7 @@ func ircText(c *cli.Context, p *post) (string, error) {
 	return string(body), err
 }
 
-// sayIfNotSaid prints a warning if the bridge is not connected, so that the text has to wait.
+// sayIfNotSaid prints a warning if the text must wait because the bridge is not connected.
 func (p *post) sayIfNotSaid(c *cli.Context) {
 	s, err := view.IRCOf(p.file, p.home)
 	if err != nil || s == nil || s.Connected {
@@ -183,8 +184,8 @@ func (p *post) sayIfNotSaid(c *cli.Context) {
 	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it waits to be posted: %s\n  try: %s\n", screen.OneLine(why), next)
 }
 
-// whatToRead returns the channel and the number of lines. The command line may leave out
-// either.
+// whatToRead returns the channel and the number of lines to read. Both are optional on
+// the command line.
 func whatToRead(c *cli.Context) (channel string, limit int, err error) {
 	words := c.Args().Slice()
 	limit = ircLines
@@ -222,8 +223,8 @@ func ircRead(c *cli.Context, p *post) error {
 			V       int           `json:"v"`
 			Channel string        `json:"channel"`
 			Lines   []bridge.Line `json:"lines"`
-			Dropped int           `json:"dropped"` // number of lines that were dropped unread
-			Left    int           `json:"left"`    // number of new lines that remain to be read
+			Dropped int           `json:"dropped"` // number of lines that were dropped before they were read
+			Left    int           `json:"left"`    // number of lines that are still unread
 		}{1, channel, append([]bridge.Line{}, got.Lines...), got.Dropped, got.Left})
 	}
 	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
@@ -283,7 +284,7 @@ func ircAsk(c *cli.Context, p *post) error {
 			ID      string `json:"id"` // the id of the question
 			Channel string `json:"channel"`
 			Nick    string `json:"nick"`
-			Account string `json:"account"` // "" if the server vouches for no account
+			Account string `json:"account"` // "" if the server does not confirm an account
 			Text    string `json:"text"`
 		}{1, got.ReplyTo, got.At, got.By.Nick, got.By.Account, strings.TrimRight(string(got.Body), "\n")})
 	}
@@ -294,7 +295,7 @@ func ircAsk(c *cli.Context, p *post) error {
 func ircJoin(c *cli.Context, p *post) error { return ircTell(c, p, bridge.DoJoin) }
 func ircPart(c *cli.Context, p *post) error { return ircTell(c, p, bridge.DoPart) }
 
-// ircTell asks the bridge to join or leave the channel that the command line names.
+// ircTell asks the bridge to join or leave the channel named on the command line.
 func ircTell(c *cli.Context, p *post, do bridge.Do) error {
 	if c.NArg() != 1 || noWhere(c) {
 		return usagef(fmt.Sprintf(`claude-swarm irc %s "#general"`, do), "irc %s: name one channel", do)
@@ -344,7 +345,7 @@ func ircTopic(c *cli.Context, p *post) error {
 	return err
 }
 
-// A channelView is a channel as --json prints it.
+// A channelView is the JSON form of a channel, which --json prints.
 type channelView struct {
 	Name    string `json:"name"`
 	Joined  bool   `json:"joined"`

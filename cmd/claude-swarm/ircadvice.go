@@ -13,8 +13,8 @@ import (
 )
 
 // advice returns a function that returns the advice to read the channels; see
-// [bridge.Reader.CheckIn]. The function uses the configuration at the time of the call. It
-// returns "" for an agent that cannot read channels.
+// [bridge.Reader.CheckIn]. The function uses the configuration that is in force when it is
+// called. It returns "" for an agent that cannot read channels.
 func (m *ircAnnouncer) advice(home journal.Home, log *slog.Logger) func(swarm.Spec) string {
 	return func(s swarm.Spec) string {
 		i := m.section.Load()
@@ -23,14 +23,15 @@ func (m *ircAnnouncer) advice(home journal.Home, log *slog.Logger) func(swarm.Sp
 		}
 		reader := bridge.Reader{Dir: ircbridge.Folder(home.Dir()), Name: s.Name, Size: i.BufferSize, Own: i.Own[s.Name]}
 		line, err := reader.CheckIn(time.Now(), i.ProjectOf(s.Name), s.Tools)
-		if err != nil { // missing advice must not make a turn fail
+		if err != nil { // a turn must not fail because the advice is missing
 			log.Warn("not known whether an agent reads its channels", "agent", s.Name, "err", err)
 		}
 		return line
 	}
 }
 
-// mayRead reports whether an agent may use the tool or command that reads channels.
+// mayRead reports whether an agent is allowed to use the tool or command that reads
+// channels.
 func mayRead(s swarm.Spec) bool {
 	if s.Client.DisallowedTools == nil {
 		return true

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Only agents that can follow the advice get it.
+// Only agents that can follow the advice receive it.
 func TestAdviceToReadChannels(t *testing.T) {
 	section := config.IRC{Server: "x", BufferSize: 500, Channels: config.IRCChannels{Project: "#project-x"}}
 	for _, test := range []struct {

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// An ircAnnouncer decides in which channels people see what the swarm does. It is safe for
-// concurrent use: set may replace the configuration while other methods run.
+// An ircAnnouncer selects the channels that show the swarm's announcements. It is safe
+// for concurrent use, because set can replace the configuration while other methods run.
 type ircAnnouncer struct{ section atomic.Pointer[config.IRC] }
 
 func newIRCAnnouncer(i config.IRC) *ircAnnouncer {
@@ -27,11 +27,11 @@ func newIRCAnnouncer(i config.IRC) *ircAnnouncer {
 
 func (m *ircAnnouncer) set(i config.IRC) { m.section.Store(&i) }
 
-// A shownLine is the text for one channel.
+// A shownLine is the line that one channel shows for an announcement.
 type shownLine struct {
 	channel string
 	how     bridge.Announcement
-	text    string // replaces the text of the message; "" keeps it
+	text    string // replaces the text of the message, unless it is ""
 }
 
 // Bridge implements [mail.Announcer].
@@ -62,8 +62,8 @@ func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 	return copies
 }
 
-// gist returns a message in one line, without the channel, speaker and addressee of a text
-// from IRC, because the channel shows them.
+// gist shortens a message to one line. For a message from IRC, it omits the channel, the
+// speaker and the addressee, because the channel already shows them.
 func gist(m *dropbox.Message) string {
 	text := m.Subject
 	if text == "" {
@@ -77,8 +77,8 @@ func gist(m *dropbox.Message) string {
 	return screen.Cut(screen.OneLine(text), 100)
 }
 
-// tagged returns the text of an alert after a word in brackets. The key of the alert determines
-// the word.
+// tagged returns the text of an alert with a tag in brackets before it. The key of the alert
+// determines the tag.
 func tagged(m *dropbox.Message) string {
 	what, _, _ := strings.Cut(m.Key, ":")
 	tag := "[ALERT]"
@@ -91,25 +91,26 @@ func tagged(m *dropbox.Message) string {
 	return tag + " " + string(m.Body)
 }
 
-// first reports whether a message is a task that began its conversation.
+// first reports whether a message is a task that started its conversation.
 func first(m *dropbox.Message) bool {
 	return m != nil && m.Type == dropbox.Task && (m.Thread == m.ID || m.Thread == "")
 }
 
-// workChannel returns the channel of the task that an announcement is about, or "" if there is
-// no such channel. The bridge leaves the channel when nothing in the conversation is open.
+// workChannel returns the work channel of the task that an announcement is about, or "" if the
+// task has no such channel. The bridge leaves that channel when the conversation has no open
+// tasks or questions.
 func workChannel(i *config.IRC, mo mail.Announcement) string {
 	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || howShown(mo) == bridge.Alert || mo.Of == nil && mo.Message.From == dropbox.Swarm {
 		return ""
 	}
 	if mo.Of != nil && mo.Of.ID == mo.Message.Thread && mo.Of.Type != dropbox.Task {
-		return "" // the conversation did not begin with a task
+		return "" // the conversation did not start with a task
 	}
 	return bridge.Channels{Work: i.Channel(i.Channels.Work)}.WorkOf(mo.Message.Thread)
 }
 
-// shownTo returns the name that the line shows after the speaker, or "". For example, if a
-// turn begins or fails, the name is the agent's.
+// shownTo returns the addressee that the line shows after the speaker, or "" for none. For
+// example, if a turn begins or fails, the addressee is the agent.
 func shownTo(mo mail.Announcement, s shownLine) string {
 	if s.how == bridge.Said && s.text != "" {
 		return "" // the line is for everyone in the channel
@@ -120,7 +121,7 @@ func shownTo(mo mail.Announcement, s shownLine) string {
 	return mo.To
 }
 
-// howShown returns how an announcement is shown.
+// howShown returns the kind of line that shows an announcement.
 func howShown(mo mail.Announcement) bridge.Announcement {
 	switch mo.Kind {
 	case journal.Begun:
@@ -141,8 +142,8 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 }
 
 // announced returns the lines for an announcement, with their channels. The first matching
-// rule of the configuration decides; if no rule matches, the defaults apply. A rule for a
-// notice's word changes only the line for that notice.
+// rule in the configuration applies. If no rule matches, the defaults apply. A rule for
+// the word of a notice changes only the line for that notice.
 func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	for _, r := range i.Map {
 		if !fits(r, mo) {
@@ -167,20 +168,20 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	return l
 }
 
-// lines are the lines for one announcement: at most one in each channel.
+// lines are the lines for one announcement, at most one for each channel.
 type lines []shownLine
 
 func (l *lines) add(i *config.IRC, mo mail.Announcement, channel string, how bridge.Announcement, text string) {
 	if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended ||
 		mo.Notice != nil && how == bridge.Alert && strings.EqualFold(mo.Notice.Place, channel) {
-		return // there is no channel, or the bridge itself posts the answer or the question there
+		return // no channel is set, or the bridge itself posts the answer or the question there
 	}
 	if !slices.ContainsFunc(*l, func(s shownLine) bool { return strings.EqualFold(s.channel, channel) }) {
 		*l = append(*l, shownLine{channel, how, text})
 	}
 }
 
-// usual adds all default lines except the line of the notice.
+// usual adds all default lines except the line for the notice.
 func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 	work := mo.Of != nil && (mo.Of.Type == dropbox.Task || mo.Of.Type == dropbox.Handoff)
 	switch mo.Kind {
@@ -195,7 +196,7 @@ func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 		if work && mo.Of.From != dropbox.Swarm {
 			l.add(i, mo, i.Channels.Standup, howShown(mo), "")
 		}
-		if mo.Task != nil && mo.Task.ID != mo.Of.ID { // the task was delegated: this is the last text about it, but not an answer to it
+		if mo.Task != nil && mo.Task.ID != mo.Of.ID { // the task was delegated, and this message is the final text about it but not an answer to it
 			l.add(i, mo, resultsIn(i, mo.Task), bridge.Said, string(mo.Message.Body))
 		}
 	case journal.Mail:
@@ -204,7 +205,8 @@ func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 		case from != dropbox.Swarm:
 			l.add(i, mo, i.ProjectOf(from), bridge.Said, "")
 		case mo.Notice == nil && !strings.HasPrefix(mo.Message.Key, swarm.StuckQuestions):
-			// The daemon asks a person. The line lists the words that answer the question.
+			// This is a question from the daemon to a person. The line lists the words
+			// that answer the question.
 			l.add(i, mo, i.Channels.Alerts, bridge.Said, "")
 		}
 	case journal.Permission:
@@ -212,19 +214,20 @@ func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 	}
 }
 
-// notice adds the default line of the notice.
+// notice adds the default line for the notice.
 func (l *lines) notice(i *config.IRC, mo mail.Announcement) {
 	switch {
 	case mo.Kind == journal.Dead && i.Channels.Errors != "":
 		l.add(i, mo, i.Channels.Errors, howShown(mo), noticeLine(i, mo))
 	case mo.Notice != nil && mo.Notice.Word == journal.Unpaused && strings.Contains(mo.Notice.By, " on IRC"):
-		// The bridge has already answered the person who unpaused the agent.
+		// No line is needed, because the bridge has already answered the person who
+		// unpaused the agent.
 	case mo.Notice != nil, mo.Kind == journal.Alert:
 		l.add(i, mo, i.Channels.Alerts, bridge.Alert, noticeLine(i, mo))
 	}
 }
 
-// noticeLine returns the text of the line for a notice or an alert. "" stands for the text of
+// noticeLine returns the text of the line for a notice or an alert, or "" to show the text of
 // the message.
 func noticeLine(i *config.IRC, mo mail.Announcement) string {
 	switch {
@@ -236,8 +239,9 @@ func noticeLine(i *config.IRC, mo mail.Announcement) string {
 	return ""
 }
 
-// noticeOf returns the notice of an event for webhooks and the verb events. It leaves out the
-// channel, speaker and addressee of a text from IRC, and adds the channel of the results.
+// noticeOf returns the notice of an event for webhooks and the verb events. It omits the
+// channel, speaker and addressee of a text from IRC, and adds the channel in which the result
+// is shown.
 func noticeOf(i *config.IRC, ev journal.Event) journal.Notice {
 	return noticeIn(i, *ev.Notice, ev.Message.Mail(), ev.Of.Mail(), ev.Task.Mail())
 }
@@ -257,11 +261,12 @@ func noticeIn(i *config.IRC, n journal.Notice, shown, of, task *dropbox.Message)
 	return n
 }
 
-// resultsIn returns the channel in which people see the result of a task, or "".
+// resultsIn returns the channel that shows the result of a task, or "" if no channel
+// shows it.
 func resultsIn(i *config.IRC, task *dropbox.Message) string {
 	if n, ok := bridge.OriginOf(task, ircbridge.Name); ok && task.From == ircbridge.Name {
 		if !strings.HasPrefix(n.Channel, "#") {
-			return "" // the task was given privately, and the answer is private too
+			return "" // the task was given in a private message, so the answer is private too
 		}
 		return n.Channel
 	}
@@ -271,15 +276,16 @@ func resultsIn(i *config.IRC, task *dropbox.Message) string {
 	return i.Channel(i.Channels.Standup)
 }
 
-// saidIn reports whether a person on IRC wrote the message in that channel.
+// saidIn reports whether the message was written by a person on IRC in the given channel.
 func saidIn(m *dropbox.Message, channel string) bool {
 	n, ok := bridge.OriginOf(m, ircbridge.Name)
 	return ok && m.From == ircbridge.Name && strings.EqualFold(n.Channel, channel)
 }
 
-// fits reports whether a rule matches an announcement. The rule's moment is compared with the
-// kind of the event and the word of its notice. The rule's type is compared with the type of
-// the message that the turn works on, or that arrived.
+// fits reports whether a rule matches an announcement. It compares the rule's moment with the
+// kind of the event and with the word of its notice. It compares the rule's type with the
+// type of the message that the turn is working on or, outside a turn, of the message that
+// arrived.
 func fits(r config.IRCRule, mo mail.Announcement) bool {
 	about := mo.Message
 	if mo.Of != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Each case has an announcement and the lines that IRC shows for it.
+// Each case has an announcement and the lines that the channels show for it.
 func TestAnnouncer(t *testing.T) {
 	message := func(kind dropbox.Type, from string) *dropbox.Message {
 		return &dropbox.Message{ID: "aaaaaaaaaa", Type: kind, From: from, Thread: "aaaaaaaaaa", Body: []byte("Paint the door")}

@@ -23,7 +23,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// ircOptions returns what the bridge of a project needs. It reads the passwords.
+// ircOptions returns the options of a project's bridge. It reads the passwords from their
+// sources.
 func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.Options, error) {
 	i := p.file.IRC
 	password, err := secret("password", i.PasswordEnv, i.PasswordFile)
@@ -47,7 +48,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 		Options: bridge.Options{
 			Store: store, Home: p.home.Dir(),
 			Channels: bridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors),
-				Own: i.Own, Work: i.Channel(i.Channels.Work)}, // set even without work_channels, so that the bridge leaves old channels
+				Own: i.Own, Work: i.Channel(i.Channels.Work)}, // set even without work_channels, so that the bridge leaves existing work channels
 			Agents:     func() []string { return names.now().Names() },
 			Tags:       func() map[string][]string { return names.now().Tags() },
 			Called:     func(mailbox string) string { return calledBy(names.now(), mailbox) },
@@ -66,10 +67,10 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	if prefix := i.NickPrefix; prefix != "" {
 		o.Nick = func(agent string) string { return prefix + agent }
 	}
-	for _, t := range tokens { // keeps the tokens secret even if an agent prints its environment
+	for _, t := range tokens { // the bridge never posts tokens, even if an agent prints its environment
 		o.Secrets = append(o.Secrets, t)
 	}
-	// A rule may show events in a channel that only the rule names.
+	// A rule can show events in a channel that appears nowhere else in the configuration.
 	for _, r := range i.Map {
 		if r.Channel != "" {
 			o.Join = append(o.Join, i.Channel(r.Channel))
@@ -93,8 +94,8 @@ func channelNames(i config.IRC, templates []string) []string {
 	return names
 }
 
-// secret reads a password from the source that the configuration names. It returns "" if
-// the configuration names no source.
+// secret reads a password from the source in the configuration, or returns "" if the
+// configuration has no source for it.
 func secret(key, variable, path string) (string, error) {
 	switch {
 	case variable != "":
@@ -118,7 +119,7 @@ func secret(key, variable, path string) (string, error) {
 	return "", nil
 }
 
-// channelKeys reads the keys of channels from the file that the configuration names.
+// channelKeys reads the channel keys from the file named in the configuration.
 func channelKeys(i config.IRC) (map[string]string, error) {
 	path := i.ChannelKeysFile
 	if path == "" {
@@ -148,16 +149,16 @@ func channelKeys(i config.IRC) (map[string]string, error) {
 	return keys, nil
 }
 
-// agentNames are the names of the agents and the lead, for a bridge in a separate process. That
-// process does not learn about reloads, so agentNames reads the names from the file. It is
-// safe for concurrent use.
+// agentNames provides the names of the agents and the lead to a bridge in a separate process.
+// The daemon does not inform that process about reloads, so agentNames reads the names from the
+// configuration file. It is safe for concurrent use.
 type agentNames struct {
 	mu     sync.Mutex
 	looked time.Time
 	file   *config.File
 }
 
-// namesFor is how long the names are used before the file is checked again.
+// namesFor is how long the names are used before the file is read again.
 const namesFor = 2 * time.Second
 
 func newAgentNames(f *config.File) *agentNames {
@@ -169,45 +170,45 @@ func (n *agentNames) now() *config.File {
 	defer n.mu.Unlock()
 	if now := time.Now(); now.Sub(n.looked) > namesFor {
 		n.looked = now
-		if file, err := config.Load(n.file.Path); err == nil { // if the file is bad, the old names stay in force, as in the daemon
+		if file, err := config.Load(n.file.Path); err == nil { // if the file is invalid, the old names stay in force, as in the daemon
 			n.file = file
 		}
 	}
 	return n.file
 }
 
-// An ircService runs the bridge of a daemon, and replaces the bridge when the IRC
-// configuration changes. Its errors are logged, and affect no agent.
+// An ircService runs the bridge of a daemon and replaces it when the IRC configuration
+// changes. Its errors are logged and do not affect agents.
 type ircService struct {
 	project *project
 	store   *dropbox.Store
 	swarm   bridge.Swarm
 	log     *slog.Logger
 
-	off     bool                        // the daemon runs no bridge
-	trouble word                        // for the status
-	names   atomic.Pointer[config.File] // the configuration whose names are in force
+	off     bool                        // the daemon was started without a bridge
+	trouble word                        // the last error, shown in the status
+	names   atomic.Pointer[config.File] // the configuration whose names the bridge uses
 
 	mu      sync.Mutex
-	running config.IRC // the configuration of the running bridge
+	running config.IRC // the IRC configuration of the running bridge
 	keys    map[string]string
 	cancel  context.CancelFunc
-	ended   chan struct{} // closed when the bridge has ended
+	ended   chan struct{} // closed when the bridge has stopped
 }
 
-// ircAgain is the pause before a bridge that has failed is started again.
+// ircAgain is the delay before a failed bridge is restarted.
 const ircAgain = 5 * time.Second
 
-// follow puts a configuration into force. If the bridge is connected and its settings have
-// not changed, follow keeps it. Otherwise follow ends the running bridge before it starts
-// another one.
+// follow applies a new configuration. If the bridge is connected and its settings have not
+// changed, follow keeps it. Otherwise, follow stops the running bridge and starts a new
+// one.
 func (s *ircService) follow(ctx context.Context, file *config.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.names.Store(file)
-	keys, _ := channelKeys(file.IRC) // the bridge reports an error in the key file
+	keys, _ := channelKeys(file.IRC) // the bridge itself reports an error in the key file
 	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && maps.Equal(s.keys, keys) && s.connected() {
-		return // a bridge without a connection is started again below, and reads its password again
+		return // a bridge without a connection is restarted below, so that it reads its password again
 	}
 	s.stopLocked()
 	if !file.IRC.On() || s.off {
@@ -224,7 +225,7 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.running, s.keys, s.ended = file.IRC, keys, make(chan struct{})
 	ended := s.ended
-	go func() { // stop waits for it
+	go func() { // stop waits for this goroutine
 		defer close(ended)
 		s.serve(ctx, &one)
 	}()
@@ -235,11 +236,12 @@ func (s *ircService) connected() bool {
 	return err == nil && st.Connected
 }
 
-// lastWords is how long the daemon, before it ends, waits for the bridge to post its
-// messages. The next bridge posts the remaining ones.
+// lastWords is the maximum time that a stopping daemon waits for the bridge to post its
+// messages. The next bridge posts those that remain.
 const lastWords = 3 * time.Second
 
-// drain waits until the bridge has posted the messages of the last turns, for at most lastWords.
+// drain waits until the bridge has posted the messages of the last turns, or until lastWords has
+// passed.
 func (s *ircService) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
@@ -252,7 +254,7 @@ func (s *ircService) drain(ctx context.Context) {
 	}
 }
 
-// left counts the messages for the bridge that have not been posted and filed yet.
+// left returns the number of messages that the bridge has not yet posted and filed.
 func (s *ircService) left() int {
 	box, err := s.store.Mailbox(ircbridge.Name)
 	if err != nil {
@@ -263,7 +265,7 @@ func (s *ircService) left() int {
 	return len(waiting) + len(underWay)
 }
 
-// stop ends the bridge, and waits for it.
+// stop stops the bridge and waits until it has stopped.
 func (s *ircService) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,7 +282,7 @@ func (s *ircService) stopLocked() {
 	s.trouble.set("")
 }
 
-// serve runs bridges, one after the other, until ctx is done.
+// serve runs the bridge, and restarts it if it fails, until ctx is done.
 func (s *ircService) serve(ctx context.Context, p *project) {
 	for ctx.Err() == nil {
 		err := s.once(ctx, p)
@@ -296,13 +298,13 @@ func (s *ircService) serve(ctx context.Context, p *project) {
 	}
 }
 
-// once runs one bridge until it ends. If the bridge's main goroutine panics, because of a fault
-// in this program, only the bridge ends.
+// once runs one bridge until it stops. If a bug makes the bridge's main goroutine panic, only
+// the bridge stops.
 func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.log.Error("bridge to IRC panicked", "err", fmt.Sprint(r), "stack", string(debug.Stack()))
-			err = fmt.Errorf("a fault in claude-swarm: %v", r)
+			err = fmt.Errorf("an internal error in claude-swarm: %v", r)
 		}
 	}()
 	o, err := ircOptions(p, s.store, s.log)
@@ -316,15 +318,15 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	if err != nil {
 		return err
 	}
-	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // a bridge that has run this long is considered to work
+	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // a bridge that has run for this long is considered healthy
 	defer quiet.Stop()
 	return b.Run(ctx)
 }
 
-// A word is the text of the last error of a service. It is safe for concurrent use.
+// A word is the text of a service's last error. It is safe for concurrent use.
 type word struct {
 	mu   sync.Mutex
-	text string // "" when all is well
+	text string // "" if there is no error
 }
 
 func (w *word) set(text string) {

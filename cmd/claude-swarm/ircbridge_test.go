@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The bridge gets the IRC settings of the configuration and the passwords. The agents do not
-// get the passwords.
+// The bridge receives the IRC settings and the passwords. The agents do not receive the
+// passwords.
 func TestIRCOptions(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, config.Name)

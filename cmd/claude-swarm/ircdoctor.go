@@ -48,7 +48,7 @@ func ircDoctor(c *cli.Context, p *post) error {
 	return nil
 }
 
-// writeIRCReport prints the findings about a server.
+// writeIRCReport prints the findings about an IRC server.
 func writeIRCReport(w io.Writer, r ircbridge.Report) {
 	p := paletteOf(w)
 	line := func(name, value string) {

@@ -37,7 +37,7 @@ bridge, and this verb is refused while it runs.` +
 	}
 }
 
-// runApart runs a bridge in this process, separately from the daemon.
+// runApart runs a bridge in the current process, separately from the daemon.
 func runApart(c *cli.Context, p *project) error {
 	if !p.file.IRC.On() {
 		return noIRC()
@@ -73,9 +73,8 @@ func runApart(c *cli.Context, p *project) error {
 	}
 }
 
-// bridgeUntil runs one bridge until it ends or a signal arrives. After SIGHUP, the result
-// again is true; the caller then reads the configuration again, and calls bridgeUntil once
-// more.
+// bridgeUntil runs one bridge until it stops or a signal arrives. After SIGHUP, the result
+// again is true. The caller must then reload the configuration and call bridgeUntil again.
 func bridgeUntil(ctx context.Context, sigs <-chan os.Signal, p *project, store *dropbox.Store, log *slog.Logger) (again bool, err error) {
 	o, err := ircOptions(p, store, log)
 	if err != nil {
@@ -88,7 +87,7 @@ func bridgeUntil(ctx context.Context, sigs <-chan os.Signal, p *project, store *
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }() // the code below waits until it ends
+	go func() { ended <- b.Run(ctx) }() // the code below waits until this goroutine ends
 	log.Info("bridge begins", "server", p.file.IRC.Server, "pid", os.Getpid())
 	select {
 	case err = <-ended:

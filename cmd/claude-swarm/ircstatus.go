@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// ircLine describes the state of IRC for a person.
+// ircLine describes the state of the IRC connection in text for people.
 func ircLine(s swarm.IRCStatus, now time.Time) string {
 	line := "IRC: "
 	switch {

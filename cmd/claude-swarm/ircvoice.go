@@ -16,13 +16,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A daemonVoice answers for the daemon when a person on IRC gives a command.
+// A daemonVoice answers commands from people on IRC on behalf of the daemon.
 type daemonVoice struct {
 	project *project
 	store   *dropbox.Store
 }
 
-// voicePatience is how long the daemon may take to answer a person on IRC.
+// voicePatience is the timeout for the daemon's answer to a person on IRC.
 const voicePatience = 10 * time.Second
 
 // Status implements [bridge.Swarm].
@@ -67,9 +67,9 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	return b.String(), nil
 }
 
-// needLine returns one line about a need that neither the line of an agent nor the head of
-// the status shows, or "" for any other need. The line has no next step, because most next
-// steps are commands that IRC does not know.
+// needLine returns a line about a need, or "" if the line of an agent or the head of the
+// status already shows that need. The line suggests no next command, because most of those
+// commands are not available on IRC.
 func needLine(n view.Need, lead string) string {
 	switch n.Kind {
 	case view.NeedTrouble:
@@ -96,9 +96,9 @@ func unknownHere(p *project, agent string) error {
 	return fmt.Errorf("no agent named %q here\nagents: %s", agent, strings.Join(p.file.Names(), ", "))
 }
 
-// agentLine describes an agent in one line that is short enough for a phone. The result next
-// is the next step, to be printed after the line. If mixed is set, the agents have clients
-// of different kinds, and the line names the client.
+// agentLine describes an agent in a line that is short enough for a phone. The result next
+// is the suggested next step, which is printed after the line. If mixed is set, the agents
+// use different kinds of clients, and the line names the agent's client.
 func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) (line, next string) {
 	line = a.Name + " " + string(a.State)
 	if a.Since != nil {
@@ -119,8 +119,8 @@ func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) (line, next strin
 	return line, next
 }
 
-// questionLine describes an agent's open question to people on IRC: how long it has been
-// open, and how to answer it.
+// questionLine describes an agent's open question to people on IRC, with the time since
+// it was asked and the command that answers it.
 func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	what := q.ID
 	if found, err := v.store.Find(q.ID); err == nil {
@@ -131,7 +131,7 @@ func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	return fmt.Sprintf("; asks for %s in %s: \"%s\"; next: reply %s …", since(q.At, now), q.Channel, what, q.ID)
 }
 
-// nextThere returns the next step as a person types it on IRC.
+// nextThere returns the next step in the form in which a person types it on IRC.
 func nextThere(next string) string {
 	return "; next: " + strings.ReplaceAll(screen.OneLine(next), "claude-swarm ", "")
 }
@@ -156,8 +156,8 @@ func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 	return "", nil
 }
 
-// heldLine says in one line why an agent is not working on its mail, or returns "" if
-// nothing holds the agent up.
+// heldLine returns a line with the reason why an agent is not working on its mail, or ""
+// if there is no such reason.
 func heldLine(a swarm.AgentStatus) string {
 	held := view.HoldupOf(a)
 	if held == nil {
@@ -170,7 +170,7 @@ func heldLine(a swarm.AgentStatus) string {
 	return line
 }
 
-// status asks the daemon, or reads the files if no daemon is running.
+// status gets the status from the daemon or, if no daemon is running, from the files.
 func (v daemonVoice) status(ctx context.Context) (st swarm.Status, err error) {
 	err = v.ask(ctx, func(ctx context.Context, c *control.Client) (err error) {
 		st, err = view.Ask(ctx, c, nil, func() ([]string, error) { return v.project.file.Names(), nil })
@@ -182,7 +182,7 @@ func (v daemonVoice) status(ctx context.Context) (st swarm.Status, err error) {
 	return st, err
 }
 
-// ask runs f with a connection to the daemon, for at most voicePatience.
+// ask calls f with a connection to the daemon and a timeout of voicePatience.
 func (v daemonVoice) ask(ctx context.Context, f func(context.Context, *control.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, voicePatience)
 	defer cancel()

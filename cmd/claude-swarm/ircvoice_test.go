@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// projectWithMail makes a project and its store. The argument agents is the YAML for the
-// project's agents.
+// projectWithMail creates a project and its store. The argument agents is the YAML value
+// of the key agents.
 func projectWithMail(t *testing.T, agents string) (*project, *dropbox.Store) {
 	t.Helper()
 	p := shortProject(t)
@@ -36,8 +36,8 @@ func projectWithMail(t *testing.T, agents string) (*project, *dropbox.Store) {
 	return p, store
 }
 
-// The status on IRC says who halted everything and why. A person who halts everything a
-// second time is told that the first reason stays in force.
+// The status on IRC shows who halted everything and why. If a person halts everything a
+// second time, the answer says that the first reason stays in force.
 func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: }")
 	v := daemonVoice{p, store}
@@ -81,7 +81,7 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	}
 }
 
-// A person who writes to an agent on IRC is told why the agent is not working.
+// The bridge tells a person who writes to an agent on IRC why the agent is not working.
 func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 	for want, a := range map[string]swarm.AgentStatus{
 		"": {Name: "coder", State: swarm.Idle},
@@ -131,7 +131,7 @@ func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 	}
 }
 
-// The status on IRC calls the lead by the name in the configuration.
+// The status on IRC shows the lead's name from the configuration.
 func TestTheVoiceCallsTheLeadByName(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: }\nlead_name: opus-orange")
 	if err := store.MakeMailbox(dropbox.Lead); err != nil {
@@ -145,7 +145,7 @@ func TestTheVoiceCallsTheLeadByName(t *testing.T) {
 	}
 }
 
-// If the agents have clients of different kinds, the line of each agent names its client.
+// If the agents use different kinds of clients, the line for each agent names its client.
 func TestTheVoiceNamesTheClientsOfAMixedSwarm(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC)
 	a := swarm.AgentStatus{Name: "coder", State: swarm.Idle, Since: new(now.Add(-time.Minute)), Client: "codex 2.6.0", Why: "rests"}

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// keyed is a mapping that keeps the order of its keys in JSON and in YAML.
+// keyed is a mapping that preserves the order of its keys in JSON and YAML.
 type keyed []entry
 
 type entry struct {
@@ -15,7 +15,7 @@ type entry struct {
 	value any
 }
 
-// MarshalJSON returns a JSON object with the keys in the order in which k lists them.
+// MarshalJSON returns a JSON object with the keys in the order of k.
 func (k keyed) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('{')
@@ -37,7 +37,7 @@ func (k keyed) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// MarshalYAML returns a YAML mapping with the keys in the order in which k lists them.
+// MarshalYAML returns a YAML mapping with the keys in the order of k.
 func (k keyed) MarshalYAML() (any, error) {
 	node := &yaml.Node{Kind: yaml.MappingNode}
 	for _, e := range k {

@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
-// readyTimeout is how long start waits for a new daemon. A daemon is usually ready within
-// milliseconds, or within two seconds if it has to recover long turns.
+// readyTimeout is how long start waits for a new daemon to become ready. Usually, this
+// takes a few milliseconds, or up to two seconds if the daemon must recover long turns.
 const readyTimeout = 30 * time.Second
 
 // A readiness is the message that a new daemon sends to the waiting start verb.
@@ -32,7 +32,7 @@ type readiness struct {
 }
 
 // startDaemon starts the daemon in a separate session, so that it outlives the terminal. It
-// waits until the daemon reports that it is ready, or why it is not.
+// waits until the daemon reports that it is ready or why it could not start.
 func startDaemon(c *cli.Context, p *project, names []string) error {
 	if err := refuseTracked(c.Context, p); err != nil {
 		return err
@@ -56,8 +56,8 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	return nil
 }
 
-// refuseTracked refuses to start the daemon if git tracks the daemon's files, because the
-// next commit would publish all agents' secrets.
+// refuseTracked returns an error if git tracks the daemon's files, because the next
+// commit would then contain the secrets of all agents.
 func refuseTracked(ctx context.Context, p *project) error {
 	files, err := git.Tracked(ctx, os.Environ(), p.home.Dir())
 	if err != nil || len(files) == 0 {
@@ -76,7 +76,7 @@ func spawn(ctx context.Context, p *project, flags, names []string) (readiness, e
 	if err != nil {
 		return readiness{}, err
 	}
-	// A panic goes to the daemon's log, like everything else.
+	// All output of the daemon, including a panic, is written to its log.
 	out, err := os.OpenFile(p.home.DaemonLog(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return readiness{}, err
@@ -114,7 +114,7 @@ func spawn(ctx context.Context, p *project, flags, names []string) (readiness, e
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return b, fail(exitTimeout, "claude-swarm status", "the daemon (pid %d) is not ready after %v", pid, readyTimeout)
 	case errors.Is(err, io.EOF):
-		return b, fail(exitFailed, "tail "+p.home.DaemonLog(), "the daemon died before it was ready")
+		return b, fail(exitFailed, "tail "+p.home.DaemonLog(), "the daemon ended before it was ready")
 	default:
 		return b, fmt.Errorf("wait for the daemon: %w", err)
 	}
@@ -128,17 +128,17 @@ func daemonArgs(p *project, fd int, flags, names []string) []string {
 	return slices.Concat(args, flags, names)
 }
 
-// Flags of start that are passed on to the daemon.
+// Flags of start that are passed to the daemon.
 const (
 	noMCP    = "no-mcp"
 	noBridge = "no-irc"
 )
 
 func noIRCFlag() cli.Flag {
-	return &cli.BoolFlag{Name: noBridge, Usage: "leave IRC alone, whatever the configuration says: no bridge, and nothing is shown there"}
+	return &cli.BoolFlag{Name: noBridge, Usage: "do not use IRC, regardless of the configuration: no bridge, and nothing is shown there"}
 }
 
-// without returns those of the flags noMCP and noBridge that are set.
+// without returns the flags noMCP and noBridge if they are set.
 func without(c *cli.Context) (flags []string) {
 	for _, name := range []string{noMCP, noBridge} {
 		if c.Bool(name) {

@@ -14,12 +14,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// A letter is a message that was set aside with a reason: a [view.DeadLetter] or a
+// A letter is a message that was moved aside with a reason: a [view.DeadLetter] or a
 // [view.Refusal].
 type letter interface{ Candidate() client.Candidate }
 
 // lettersOf lists the letters in the named mailboxes, or in all mailboxes if none is named.
-// next is the command to suggest after a wrong name, with %s for the right name.
+// next is the command that the error for an unknown name suggests, with %s in place of the
+// correct name.
 func lettersOf[L letter](p *post, names []string, next string, list func(*client.Client, []string) ([]L, error)) ([]L, error) {
 	names, err := p.mailboxes(names, next)
 	if err != nil {
@@ -28,9 +29,9 @@ func lettersOf[L letter](p *post, names []string, next string, list func(*client
 	return list(p.Client, names)
 }
 
-// pick finds letters by parts of their ids and returns each letter once. The argument what
-// is the word for the letters in the error about a part that matches several of them. The
-// function none makes the error about a part that matches no letter.
+// pick finds letters by their full or partial ids and returns each letter once. The
+// argument what is the word for the letters in the error for an ambiguous id. The function
+// none returns the error for an id that matches no letter.
 func pick[L letter](all []L, ids []string, what string, none func(id string) error) ([]L, error) {
 	var picked []L
 	for _, id := range ids {
@@ -53,16 +54,17 @@ func pick[L letter](all []L, ids []string, what string, none func(id string) err
 
 func idOf(l letter) string { return l.Candidate().ID }
 
-// writeLetter prints a letter as part of a list: its id, time, sender, receiver and
-// subject, with the reason on the line below. The argument way is the text that names the
-// sender and the receiver.
+// writeLetter prints a letter as a list item: its id, time, sender, receiver and subject,
+// with the reason on the next line. The argument way is a text with the sender and the
+// receiver.
 func writeLetter(w io.Writer, l letter, created time.Time, way, reason string) {
 	columns := textWidth(w)
 	fmt.Fprintln(w, screen.Fit(fmt.Sprintf("%s  %s  %s  %s", idOf(l), timeText(created, time.Now()), screen.OneLine(way), screen.OneLine(l.Candidate().Subject)), columns))
 	fmt.Fprintln(w, screen.Fit("  "+screen.OneLine(reason), columns))
 }
 
-// sayLetters prints what was done and to how many letters. With --json it prints their ids.
+// sayLetters prints what was done and the number of letters. With --json, it prints their
+// ids instead.
 func sayLetters[L letter](c *cli.Context, what string, letters []L, thing string) error {
 	if c.Bool("json") {
 		ids := []string{}
@@ -78,14 +80,14 @@ func sayLetters[L letter](c *cli.Context, what string, letters []L, thing string
 	return err
 }
 
-// deadLetters lists the dead letters in the named mailboxes, or in all mailboxes if none is
-// named, oldest first.
+// deadLetters returns the dead letters in the named mailboxes, or in all mailboxes if none
+// is named, oldest first.
 func (p *post) deadLetters(names ...string) ([]view.DeadLetter, error) {
 	return lettersOf(p, names, "claude-swarm dead list %s", view.DeadLetters)
 }
 
-// refusals lists the refused messages to the named mailboxes, or to all mailboxes if none
-// is named, oldest first.
+// refusals returns the refused messages to the named mailboxes, or to all mailboxes if
+// none is named, oldest first.
 func (p *post) refusals(names ...string) ([]view.Refusal, error) {
 	return lettersOf(p, names, "claude-swarm refused list %s", view.Refusals)
 }

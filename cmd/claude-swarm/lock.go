@@ -30,12 +30,13 @@ func (e *runningError) Error() string {
 	return s
 }
 
-// lockPatience is how long a new daemon keeps trying to get the lock. A verb that checks
-// whether a daemon is running also holds the lock for a moment.
+// lockPatience is how long a new daemon keeps trying to acquire the lock. Retries are
+// needed because a verb that checks whether a daemon is running briefly holds the lock.
 const lockPatience = 500 * time.Millisecond
 
-// lockDaemon takes the lock that only one daemon of a project can hold. The daemon holds it
-// until it calls release or its process ends. A second daemon gets a [runningError].
+// lockDaemon acquires the lock that only one daemon of a project can hold. The daemon holds
+// it until it calls release or its process ends. For a second daemon, lockDaemon returns a
+// [runningError].
 func lockDaemon(home journal.Home) (release func() error, err error) {
 	lock := flock.New(home.LockFile(), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	for deadline := time.Now().Add(lockPatience); ; time.Sleep(20 * time.Millisecond) {

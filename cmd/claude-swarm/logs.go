@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// logPoll is how often a followed file is read, even without an event from the daemon. A
-// running daemon reports each new line.
+// logPoll is the interval at which a followed file is read even if no event arrives from
+// the daemon. A running daemon sends an event for each new line.
 const logPoll = 250 * time.Millisecond
 
 func logsCommand() *cli.Command {
@@ -67,7 +67,7 @@ lines.` +
 			if _, err := p.agent(name, "claude-swarm logs %s"); err != nil && !p.hasLog(name) {
 				return err
 			}
-			// A log contains the agent's mail and what the agent wrote.
+			// The check is needed because a log contains the agent's mail and its output.
 			if err := private((&client.Client{Me: me}).MaySee(name)); err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ lines.` +
 	}
 }
 
-// hasLog reports whether an agent has a log, even if the agent is gone from the
+// hasLog reports whether an agent has a log, even if the agent is no longer in the
 // configuration.
 func (p *project) hasLog(agent string) bool {
 	if dropbox.CheckAgent(agent) != nil {
@@ -109,9 +109,9 @@ func readableLog(c *cli.Context, p *project, agent string) error {
 	return follow(c, swarm.Filter{Agent: agent, Text: out.live}, out.told, func() error { return out.more(t) })
 }
 
-// tellWholeMessages warns if text will appear only as whole messages, not while the agent
-// is writing it. The warning is optional: without a daemon it is left out, and the log is
-// shown anyway.
+// tellWholeMessages prints a warning if text will appear only as whole messages, not
+// while the agent is writing it. If it cannot ask the daemon, it prints nothing, because
+// the log is shown in any case.
 func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	client, err := p.connect(c.Context)
 	if err != nil {
@@ -129,18 +129,18 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	}
 }
 
-// follow calls more whenever there may be something to read, and calls told with each event
-// from the daemon, until Ctrl-C. Whole lines come from the file; an event says that it is time
-// to read the file, or contains a piece of text.
+// follow calls more whenever the file may have new lines, and calls told with each event from
+// the daemon, until Ctrl-C. Whole lines are read from the file. An event either means that
+// the file has new lines or contains a piece of text.
 func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), more func() error) error {
 	ctx, cancel := context.WithCancel(c.Context)
 	events := make(chan swarm.FeedEvent)
 	ended := make(chan struct{})
-	go func() { // ends with ctx; follow waits for it below
+	go func() { // ends when ctx is done; follow waits for it below
 		defer close(ended)
 		for ctx.Err() == nil {
-			// The error is ignored: without a daemon the file is still read, and the loop
-			// tries again.
+			// The error is ignored, because the file is read even without a daemon, and
+			// the loop tries again.
 			_ = followEvents(ctx, c, filter, func(ev swarm.FeedEvent) {
 				select {
 				case events <- ev:
@@ -156,15 +156,16 @@ func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), mor
 	return readOn(c.Context, events, tick.C, told, more)
 }
 
-// readOn does the work of follow with the caller's events and ticks. It calls more before
-// it passes an event to told, so that the event's line has already been read. For a piece
-// of text it does not call more. On a tick it passes an event without a kind.
+// readOn is the loop of follow, with the events and ticks from the caller. It calls more
+// before it passes an event to told, so that the event's line has already been read. It
+// does not call more for a piece of text. On a tick, it passes an event without a kind to
+// told.
 func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time.Time, told func(swarm.FeedEvent), more func() error) error {
 	for {
 		var ev swarm.FeedEvent
 		select {
 		case <-ctx.Done():
-			return nil // a person stops following with Ctrl-C
+			return nil // Ctrl-C is the normal way to stop following
 		case ev = <-events:
 		case <-tick:
 		}

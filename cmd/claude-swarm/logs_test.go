@@ -17,7 +17,7 @@ import (
 )
 
 // On a terminal, text is shown while the agent is writing it, and the finished line adds
-// only what is missing.
+// only the missing part.
 func TestLogPrinter(t *testing.T) {
 	const head = "04:51:02 coder k7f3q9m2xd  "
 	at := time.Date(2026, 11, 21, 4, 51, 2, 0, time.Local)
@@ -55,7 +55,7 @@ func TestLogPrinter(t *testing.T) {
 	}
 }
 
-// A text is shown completely and once, even if the log keeps only its beginning.
+// A text is shown completely and only once, even if the log keeps only its beginning.
 func TestLogPrinterOfLongText(t *testing.T) {
 	var out bytes.Buffer
 	l := &logPrinter{w: &out, live: true, agent: "coder"}
@@ -73,8 +73,9 @@ func TestLogPrinterOfLongText(t *testing.T) {
 	}
 }
 
-// A text is shown once, even if its line is read from the file before the daemon's events
-// about it arrive. In most cases here, a text is still on its way when its line is read.
+// A text is shown only once, even if its line is read from the file before the daemon's
+// events for the text arrive. In most of these cases, some events for a text arrive after
+// its line is read.
 func TestLogFollowLateText(t *testing.T) {
 	const head = "04:51:02 coder k7f3q9m2xd  "
 	text := func(s string) swarm.FeedEvent {
@@ -90,7 +91,7 @@ func TestLogFollowLateText(t *testing.T) {
 	)
 	for name, tc := range map[string]struct {
 		steps []any  // a string is a line that is added to the file
-		want  string // the output, without the head of each line
+		want  string // the expected output, without the head of each line
 	}{
 		"in time":                  {[]any{text("hel"), text("lo"), "hello", line("hello"), text("wor"), "world", line("world")}, "hello\nworld\n"},
 		"all of it":                {[]any{"hello", tick{}, text("hel"), text("lo"), line("hello")}, "hello\n"},
@@ -193,7 +194,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// A line that is added just before a rotation is read, at whatever moment the tail looks.
+// A line that is added just before a rotation is not lost, regardless of when the tail
+// reads the file.
 func TestTailAtARotation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	appendTo(t, path, "begin\n")
@@ -204,7 +206,7 @@ func TestTailAtARotation(t *testing.T) {
 	defer func() { tl.close() }()
 	for n := range 300 {
 		rotated := make(chan struct{})
-		go func() { // the loop below receives from rotated
+		go func() { // the loop below waits for this goroutine
 			defer close(rotated)
 			appendTo(t, path, fmt.Sprintf("before %d\n", n))
 			rename(t, path)
@@ -214,7 +216,7 @@ func TestTailAtARotation(t *testing.T) {
 		for over := false; !over; {
 			select {
 			case <-rotated:
-				over = true // one more read, because the rotation is complete
+				over = true // the rotation is complete, so only one more read is needed
 			default:
 			}
 			more, err := tl.more()

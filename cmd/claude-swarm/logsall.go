@@ -24,14 +24,14 @@ type allLogs struct {
 	tails map[string]*tail
 }
 
-// A logEntry is a line of a log with the indented lines after it. The field at includes the
-// date; the line itself has only the time of day.
+// A logEntry is a line of a log together with the indented lines after it. The field at
+// includes the date, but the line itself contains only the time of day.
 type logEntry struct {
 	at   time.Time
 	text []byte
 }
 
-// readableLogs prints the logs of all agents, in chronological order.
+// readableLogs prints the entries of all agents' logs in chronological order.
 func readableLogs(c *cli.Context, p *project) error {
 	all := &allLogs{dir: filepath.Dir(p.home.AgentLog("")), tails: map[string]*tail{}}
 	defer all.close()
@@ -57,8 +57,8 @@ func readableLogs(c *cli.Context, p *project) error {
 	})
 }
 
-// read returns the new entries of all logs in chronological order. It opens each new log
-// with open, which may already return some of its lines.
+// read returns the new entries of all logs in chronological order. It calls open for each
+// new log. The function open can return some of the log's lines.
 func (a *allLogs) read(open func(path string) (*tail, []byte, error)) ([]logEntry, error) {
 	files, err := os.ReadDir(a.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -91,8 +91,8 @@ func (a *allLogs) read(open func(path string) (*tail, []byte, error)) ([]logEntr
 	return all, nil
 }
 
-// openEntries is like openTail, but returns at least n lines if it can, and begins with the
-// first line of an entry.
+// openEntries is like openTail, but its lines begin with the first line of an entry, so it
+// can return more than n lines.
 func openEntries(path string, n int) (*tail, []byte, error) {
 	for {
 		t, lines, err := openTail(path, 0, n)
@@ -113,8 +113,8 @@ func (a *allLogs) close() {
 }
 
 // dated returns the entries of a log with their dates. The argument last is the time of
-// the last entry. If an entry has a later time of day than the next entry, dated assumes
-// that it is from the day before the next entry.
+// the last entry. If the time of day of an entry is later than that of the next entry,
+// dated assumes that the entry is from the previous day.
 func dated(lines []byte, last time.Time) []logEntry {
 	var all []logEntry
 	for _, text := range entriesIn(lines) {
@@ -136,8 +136,8 @@ func dated(lines []byte, last time.Time) []logEntry {
 	return all
 }
 
-// entriesIn splits the lines of a log into entries. Each entry is a line with the indented
-// lines after it.
+// entriesIn splits the lines of a log into entries. Each entry is a line together with the
+// indented lines after it.
 func entriesIn(lines []byte) (all [][]byte) {
 	for len(lines) > 0 {
 		end := bytes.IndexByte(lines, '\n') + 1

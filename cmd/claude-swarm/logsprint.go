@@ -13,26 +13,27 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A logPrinter prints the log of one agent, or of all. On a terminal it shows the text of one
-// agent while the agent is writing it, and then only the rest of the finished line.
+// A logPrinter prints the log of one agent or the logs of all agents. On a terminal, it shows
+// the text of a single agent while the agent is writing it. When the line is finished, it
+// prints only the missing part.
 type logPrinter struct {
 	w     io.Writer
 	live  bool
 	p     palette
 	agent string
-	open  string   // text that is shown, but is not a line of the log yet
-	ahead []string // printed entries that the daemon has not reported yet
-	gap   bool     // pieces of text have been lost since the last line that the daemon reported
+	open  string   // text that is shown but is not yet a line of the log
+	ahead []string // printed entries that the daemon has not yet reported
+	gap   bool     // some pieces of text were lost after the last line that the daemon reported
 }
 
-// maxAhead bounds the number of printed entries that the daemon has not reported yet. The
-// daemon keeps at most the same number of events, so it never reports an older entry.
+// maxAhead is the maximum number of printed entries in logPrinter.ahead. The daemon keeps
+// at most this many events, so it never reports an older entry.
 const maxAhead = 1024
 
-// logIndent begins every line of an entry except the first.
+// logIndent is the prefix of every line of an entry except the first.
 const logIndent = "    "
 
-// more prints the lines that were added to t since the last call.
+// more prints the lines that were added to the file of t after the last call.
 func (l *logPrinter) more(t *tail) error {
 	lines, err := t.more()
 	l.lines(lines)
@@ -46,7 +47,7 @@ func (l *logPrinter) more(t *tail) error {
 }
 
 // told shows a piece of text, unless the whole line has already been printed or an earlier
-// piece was lost. The daemon reports a line after all pieces of its text.
+// piece was lost. The daemon reports a line only after all pieces of its text.
 func (l *logPrinter) told(ev swarm.FeedEvent) {
 	switch ev.Kind {
 	case swarm.FeedPartial:
@@ -57,15 +58,15 @@ func (l *logPrinter) told(ev swarm.FeedEvent) {
 		l.gap = true
 	case swarm.FeedLine:
 		l.gap = false
-		// Earlier entries, such as a line that a person wrote, will not be reported any
-		// more.
+		// The daemon no longer reports earlier entries, such as a line that a person
+		// wrote.
 		if i := slices.Index(l.ahead, ev.Text); i >= 0 {
 			l.ahead = slices.Delete(l.ahead, 0, i+1)
 		}
 	}
 }
 
-// partial shows a piece of text.
+// partial shows a piece of a line that the agent is still writing.
 func (l *logPrinter) partial(ev swarm.FeedEvent) {
 	text := strings.ReplaceAll(screen.Plain(ev.Text), "\n", "\n"+logIndent)
 	if l.open == "" {
@@ -108,9 +109,9 @@ func (l *logPrinter) entry(entry string) {
 	fmt.Fprintln(l.w, l.head(words[0], words[1], words[2])+l.colour(body))
 }
 
-// restOf returns the part of a line's body that is not shown yet. ok is false if the body
-// does not begin with the shown text. The body lacks the white space at the end of the
-// text, and a long text is cut.
+// restOf returns the part of a line's body that has not been shown yet. ok is false if
+// the body does not begin with the shown text. The body does not contain the white space
+// at the end of the text, and it contains only the beginning of a long text.
 func restOf(body, shown string) (rest string, ok bool) {
 	body = strings.TrimLeft(body, "\n ") // the shown text is trimmed in the same way
 	if rest, ok := strings.CutPrefix(body, shown); ok {
@@ -122,7 +123,7 @@ func restOf(body, shown string) (rest string, ok bool) {
 	return "", strings.TrimRight(shown, "\n ") == strings.TrimRight(body, "\n ")
 }
 
-// finish ends the line of shown text that does not match the log.
+// finish adds a line break after shown text that does not match the log.
 func (l *logPrinter) finish() {
 	if l.open != "" {
 		fmt.Fprintln(l.w)

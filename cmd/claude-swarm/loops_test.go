@@ -16,11 +16,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// loopBound is policy.turns_per_hour in these tests.
+// loopBound is the value of policy.turns_per_hour in these tests.
 const loopBound = 8
 
-// loopPrelude is the shell code that runs before an agent passes the ball on. $B is the
-// ball, the text of a message, which differs each time; $to is the other agent.
+// loopPrelude is the shell code that runs before an agent passes the ball on. The ball $B
+// is the text of a message and is different each time. $to is the name of the other
+// agent.
 const loopPrelude = `me=$CLAUDE_SWARM_AGENT; to=b; [ "$me" = b ] && to=a
 B="$(cat ball.txt) $(tr -dc a-z </dev/urandom | head -c 12)"
 turn=${CLAUDE_SWARM_TURN%%-*}
@@ -39,12 +40,12 @@ call() { # one of the agents' tools: TO
 }
 `
 
-// A loopWay is one way in which two agents can keep each other awake.
+// A loopWay is one way in which two agents can keep waking each other.
 type loopWay struct {
 	name string
-	pass string // the shell code that passes the ball on, run after loopPrelude
+	pass string // the shell code that passes the ball on; it runs after loopPrelude
 	arg  string // the argument of each turn's tool call
-	rule bool   // whether the rules for messages end the loop before the limit on turns does
+	rule bool   // the rules for messages end the loop before the limit on turns does
 }
 
 var loopWays = []loopWay{
@@ -67,9 +68,9 @@ var loopWays = []loopWay{
 	{"make", `printf 'pass:\n\t@env -i PATH="$$PATH" HOME="$$HOME" XDG_RUNTIME_DIR="$$XDG_RUNTIME_DIR" claude-swarm send %s "$$(cat ball-%s)"\n' $to $me > make-$me; printf '%s' "$B" > ball-$me; make -s -f make-$me pass`, "", true},
 	{"a child that the daemon adopts", `printf '%s' "$B" > ball-$me; (clean setsid sh -c "sleep 0.3; claude-swarm send $to \"\$(cat ball-$me)\"" >/dev/null 2>&1 &); sleep 1`, "", true},
 	{"as the other agent", `CLAUDE_SWARM_AGENT=$to claude-swarm send $to "$B"`, "", true},
-	// When the other turn ends, the daemon ends every process that claims to belong to that
-	// turn, and every other process in the same session, until none is left. So each try
-	// runs in a separate session, and the next try comes after a pause.
+	// When the other turn ends, the daemon repeatedly kills all processes that claim to
+	// belong to that turn, and all other processes in their sessions. Therefore, each
+	// attempt runs in a separate session, with a pause after it.
 	{"in another turn", `for try in 1 2 3 4 5; do
 		other=$(ls .claude-swarm/turns | sed -n 's/\.json$//p' | head -1)
 		setsid -w env CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B" && break
@@ -88,9 +89,9 @@ var loopWays = []loopWay{
 	{"a child that drops a file", `printf '%s\n' "$B" > late-$me; (clean setsid sh -c "sleep 1; mv late-$me .dead-drop/$to/$$.md" >/dev/null 2>&1 &); sleep 1.5`, "", false},
 }
 
-// Two agents that pass a message on in each turn are stopped, however they send it. If the
-// message can be traced, the rules for messages stop them; otherwise the limit on turns
-// without a person does. The lead is notified, and no turn runs afterwards.
+// Two agents that pass a message on in each turn are stopped, regardless of how they send
+// it. If the message can be traced, the rules for messages stop them. Otherwise, the limit
+// on turns without a person stops them. The lead is notified, and no more turns run.
 func TestLoopsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -125,24 +126,25 @@ func TestLoopsEnd(t *testing.T) {
 	}
 }
 
-// A loop is a project with two agents that pass a ball to each other.
+// A loop is a project in which two agents pass a ball to each other.
 type loop struct {
 	t   *testing.T
 	dir string
 	env []string
 }
 
-// newLoop starts the loop. acl is the value of policy.acl; "" means none.
+// newLoop creates the project and starts the loop. acl is the content of policy.acl; ""
+// means no rules.
 func newLoop(t *testing.T, way loopWay, acl string) *loop {
 	t.Helper()
 	l := &loop{t: t, dir: t.TempDir()}
-	runtime, err := os.MkdirTemp("", "cs") // a socket's path can have at most about 100 bytes
+	runtime, err := os.MkdirTemp("", "cs") // the path of a socket is limited to about 100 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
 	home := filepath.Join(l.dir, ".home")
 	l.env = append(withoutMarks(os.Environ()), "HOME="+home, "XDG_RUNTIME_DIR="+runtime, "PWD="+l.dir, "GORACE=atexit_sleep_ms=0")
-	client, err := exec.LookPath("claude") // the stand-in, which is this test binary; see TestMain
+	client, err := exec.LookPath("claude") // the stand-in for the client, which is this test binary; see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +174,7 @@ func newLoop(t *testing.T, way loopWay, acl string) *loop {
 	return l
 }
 
-// run runs the program, and returns its output.
+// run runs claude-swarm and returns its output.
 func (l *loop) run(args ...string) string {
 	l.t.Helper()
 	cmd := exec.Command("claude-swarm", args...)
@@ -184,7 +186,7 @@ func (l *loop) run(args ...string) string {
 	return string(out)
 }
 
-// turns counts the turns that have ended.
+// turns returns the number of turns that have ended.
 func (l *loop) turns() int {
 	data, err := os.ReadFile(filepath.Join(l.dir, ".claude-swarm", "ledger.jsonl"))
 	if err != nil {
@@ -193,8 +195,8 @@ func (l *loop) turns() int {
 	return strings.Count(string(data), "\n")
 }
 
-// untilEnd waits until nothing has happened for longer than any loopWay needs to pass the
-// ball on. It returns the number of turns and the paused agents.
+// untilEnd waits until no turn has ended for longer than any loopWay needs to pass the
+// ball on. It returns the number of turns and the names of the paused agents.
 func (l *loop) untilEnd() (turns int, paused []string) {
 	l.t.Helper()
 	const calm = 4 * time.Second
@@ -252,7 +254,7 @@ func (l *loop) told() map[string]int {
 	return told
 }
 
-// stopped returns why conversations were halted and messages were refused.
+// stopped returns the reasons for halted conversations and refused messages.
 func (l *loop) stopped() []string {
 	var why []string
 	for _, pattern := range []string{"halted/*", "refused/*/*.reason*"} {
@@ -272,7 +274,8 @@ func (l *loop) stopped() []string {
 	return slices.Compact(why)
 }
 
-// An agent that may not write to others reaches no other agent in any of these ways.
+// An agent that is not allowed to write to other agents cannot reach them in any of these
+// ways.
 func TestAListHoldsInEveryWay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -294,8 +297,8 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 	}
 }
 
-// While turns are running, a message that a person sends counts as that person's message, with
-// or without a flag, and also from a separate session.
+// A message that a person sends while turns are running counts as that person's message, with
+// or without a flag, even if it is sent from a separate session.
 func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -313,7 +316,7 @@ func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const each = 70 // more than an agent may send in a minute
+	const each = 70 // more messages than an agent may send in a minute
 	sends := map[string][]string{
 		"plain": {program, "send", "b"}, "with a flag": {program, "send", "b", "--type", "task"}, "by a job": {"setsid", "-w", program, "send", "b"},
 	}

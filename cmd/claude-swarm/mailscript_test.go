@@ -9,11 +9,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// exitsWith runs a command and checks its exit status:
+// exitsWith is the script command code, which runs a command and checks its exit status:
 //
 //	code N COMMAND…
 //
-// Its output can then be checked as after exec.
+// The script can then check the output, as after exec.
 func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N COMMAND…")
@@ -33,7 +33,8 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// keep puts the first word that was printed, such as an id, into a variable:
+// keep is the script command that stores the first word of the last output, such as an
+// id, in a variable:
 //
 //	keep NAME
 func keep(ts *testscript.TestScript, neg bool, args []string) {

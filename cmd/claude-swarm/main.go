@@ -1,23 +1,24 @@
 // Claude-swarm lets files in folders wake coding agents. Each agent has a mailbox, which is a
-// folder. A person or a program leaves a message there, the agent works on it, and the answer
-// goes to the lead's mailbox.
+// folder. When a person or a program puts a message into the mailbox, the agent works on it,
+// and the answer is delivered to the lead's mailbox.
 //
 // Usage:
 //
 //	claude-swarm [--config FILE] VERB [ARGUMENT…]
 //
-// A project is a folder with a claude-swarm.yaml; claude-swarm finds it from any folder
-// below it. Run claude-swarm help for the verbs, and claude-swarm help VERB for one of
-// them.
+// A project is a folder that contains a claude-swarm.yaml. You can run claude-swarm in
+// this folder and in every folder below it. Run claude-swarm help for a list of the verbs
+// and claude-swarm help VERB for the help on one verb.
 //
-// The exit status is 0 for success, 1 for a failure, 2 for a wrong command line, 3 when
-// there is no such agent, message or project, 4 when a daemon is needed but none is
-// running, 5 after a time-out, 6 when a rule refuses the command, 78 for a bad
+// The exit status is 0 for success, 1 for a failure, 2 for an invalid command line, 3 if
+// an agent, message or project does not exist, 4 if the command needs a daemon but none
+// is running, 5 after a timeout, 6 if a rule forbids the command, 78 for an invalid
 // configuration, and 130 for an interrupted command.
 //
 // # Files
 //
-// The files form layers. A file uses only files in its own layer and in the layers below:
+// The files form layers. A file uses only files from its own layer and from the layers
+// below it:
 //
 //	main.go                      one command line, from its arguments to the exit status
 //	app.go, args.go, help.go     the flags and the help of all verbs
@@ -29,12 +30,12 @@
 //	print.go, table.go, text.go  output for people and for programs
 //	errors.go, flags.go …        exit statuses, hints, flags, and the typed command line
 //
-// The scripts in testdata/script test the verbs in the whole program, with real daemons and a
-// stand-in for the agents' client; script_test.go lists the commands that the scripts may
-// use.
+// The scripts in testdata/script test the verbs of the complete program, with real daemons
+// and a stand-in for the agents' client. The comments in script_test.go list the commands
+// that the scripts can use.
 //
-// No verb uses the list of verbs directly. Completion reads the verbs from the [cli.App] in
-// its context, and [arrange] reports a mistyped verb.
+// No verb refers to the list of verbs directly. Completion reads the verbs from the
+// [cli.App] in its context, and [arrange] reports mistyped verbs.
 package main
 
 import (
@@ -48,11 +49,11 @@ func main() {
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run carries out one command line, and returns the exit status.
+// run executes one command line and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx := newInterruptible()
 	defer ctx.stop()
-	out := &output{w: stdout, broken: ctx.cancel} // if the output cannot be written, the verb ends
+	out := &output{w: stdout, broken: ctx.cancel} // if the output cannot be written, the verb is cancelled
 	app := newApp(args, stdin, out, stderr)
 	app.Metadata = map[string]any{typedArgs: args[1:]}
 	line, err := arrange(app, args)
@@ -72,7 +73,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case lost == nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case lost != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, lost)):
-		err = cannotPrint(lost) // otherwise the verb has a more detailed error
+		err = cannotPrint(lost) // in all other cases, err has more details
 	}
 	return report(stderr, err)
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// mcpCommand makes a verb that clients run, not people. The verb has no category, so the
-// program's help does not list it.
+// mcpCommand returns a verb that clients run, not people. The program's help does not
+// list the verb because it has no category.
 func mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
@@ -65,9 +65,9 @@ func toolServer(program string) *runner.Server {
 	return &runner.Server{Command: program, Args: []string{"mcp"}}
 }
 
-// sayReady creates the file that tells a backend that the client of its turn has the tools,
-// because the client's protocol may not report that. If the file cannot be created, the
-// client's log shows why.
+// sayReady creates the file that tells a backend that the client of its turn has received
+// the tools. The file is needed because not every client's protocol reports this. If the
+// file cannot be created, sayReady prints the reason to the client's log.
 func sayReady(stderr io.Writer) {
 	path := os.Getenv(runner.ReadyVar)
 	if path == "" {
@@ -78,8 +78,9 @@ func sayReady(stderr io.Writer) {
 	}
 }
 
-// offers reports whether the configuration has IRC, and whether it has a budget cap. It
-// ignores a mistake in the file, because every tool call reports the mistake.
+// offers reports whether the configuration uses IRC and whether it contains a budget cap.
+// If the configuration file cannot be loaded, it returns false for both, because every
+// tool call reports the error.
 func offers(path string) (irc, capped bool) {
 	file, err := loadForTools(path)
 	if err != nil {
@@ -88,8 +89,9 @@ func offers(path string) (irc, capped bool) {
 	return file.IRC.On(), budgetOf(file).Bounds()
 }
 
-// loadForTools reads the configuration. If somebody makes a mistake in the file during a
-// turn, the agent keeps working with the daemon's configuration, which stays in force.
+// loadForTools reads the configuration. If the file contains a mistake during a turn,
+// loadForTools returns the configuration that the daemon uses, so that the agent can
+// continue to work.
 func loadForTools(path string) (*config.File, error) {
 	file, err := config.Load(path)
 	if _, bad := errors.AsType[config.Errors](err); bad && os.Getenv(runner.AgentVar) != "" {
@@ -100,7 +102,7 @@ func loadForTools(path string) (*config.File, error) {
 	return file, err
 }
 
-// openCaller reads the project as it is now.
+// openCaller opens the project with its current configuration.
 func openCaller(path string) (*mcpserver.Caller, error) {
 	file, err := loadForTools(path)
 	if err != nil {
@@ -117,7 +119,7 @@ func openCaller(path string) (*mcpserver.Caller, error) {
 	return &mcpserver.Caller{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
 }
 
-// planForTools returns the facts about the agents that the tools report.
+// planForTools returns the information about the agents that the tools report.
 func planForTools(file *config.File) swarm.Plan {
 	plan := swarm.Plan{Names: mail.Names{Lead: file.Lead, LeadName: file.LeadName}}
 	for _, a := range file.Agents {
@@ -126,7 +128,7 @@ func planForTools(file *config.File) swarm.Plan {
 	return plan
 }
 
-// foldersOf returns the folders in which the agent with that name, or the lead, may work.
+// foldersOf returns the folders in which the named agent or the lead may work.
 func foldersOf(file *config.File, name string) []string {
 	folders := []string{file.ProjectDir}
 	if a, ok := file.Agent(name); ok {
@@ -144,8 +146,8 @@ func foldersOf(file *config.File, name string) []string {
 	return list
 }
 
-// whispers keeps the whispers that came with the daemon's answers until a tool's result
-// shows them.
+// whispers stores the whispers that arrive with the daemon's answers until the result of
+// a tool shows them.
 type whispers struct {
 	mu    sync.Mutex
 	lines []string
@@ -165,18 +167,19 @@ func (w *whispers) pop() []string {
 	return lines
 }
 
-// fetch returns the whispers for the agent in whose turn the server runs, and removes them.
+// fetch returns the whispers for the agent in whose turn the server runs, and removes them
+// from w.
 func (w *whispers) fetch(ctx context.Context, d *mcpserver.Caller) []string {
 	if os.Getenv(runner.MarkVar) != "" && whisper.Waits(d.Home, d.Me.Name) {
 		if client, err := dialDaemon(ctx, d, w.add); err == nil {
-			_ = client.Whispers(ctx) // after an error, the whispers that were not sent keep waiting
+			_ = client.Whispers(ctx) // if this fails, the whispers that were not sent remain pending
 			client.Close()
 		}
 	}
 	return w.pop()
 }
 
-// dial connects to the daemon of a project.
+// dial connects to the daemon of a project and collects its whispers in w.
 func (w *whispers) dial(ctx context.Context, d *mcpserver.Caller) (mcpserver.Daemon, error) {
 	client, err := dialDaemon(ctx, d, w.add)
 	if err != nil {
@@ -185,8 +188,8 @@ func (w *whispers) dial(ctx context.Context, d *mcpserver.Caller) (mcpserver.Dae
 	return client, nil
 }
 
-// dialDaemon connects to the daemon of a project. The function heard is called with each
-// whisper that comes with the daemon's answers.
+// dialDaemon connects to the daemon of a project. The client calls the function heard
+// with each whisper that arrives with the daemon's answers.
 func dialDaemon(ctx context.Context, d *mcpserver.Caller, heard func(string)) (*control.Client, error) {
 	note, _ := discovery.Holder(d.Home.LockFile())
 	client, err := control.Dial(ctx, d.Project, version, os.Getenv, note.Socket)

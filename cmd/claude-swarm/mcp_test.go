@@ -23,7 +23,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// toolsProject makes a project with the agents coder and reviewer.
+// toolsProject creates a project with the agents coder and reviewer.
 func toolsProject(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -37,7 +37,8 @@ func toolsProject(t *testing.T) (dir string) {
 	return dir
 }
 
-// ourselves returns the path of this test binary, which is the program; see TestMain.
+// ourselves returns the path of this test binary, which also works as the program; see
+// TestMain.
 func ourselves(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("claude-swarm")
@@ -82,7 +83,7 @@ func whoami(t *testing.T, client *mcp.ClientSession) map[string]any {
 	return res.StructuredContent.(map[string]any)
 }
 
-// The server has the tools for IRC if the configuration has IRC.
+// The server offers the IRC tools only if the configuration uses IRC.
 func TestToolsForIRC(t *testing.T) {
 	for section, want := range map[string]bool{"": false, "irc: {server: localhost}\n": true} {
 		dir := toolsProject(t)
@@ -103,8 +104,8 @@ func TestToolsForIRC(t *testing.T) {
 	}
 }
 
-// Outside a turn the server serves the lead. Inside a turn it serves the turn's agent,
-// whatever the working folder is.
+// Outside a turn, the server serves the lead. Inside a turn, it serves the turn's agent,
+// regardless of the working directory.
 func TestWhomItServes(t *testing.T) {
 	dir := toolsProject(t)
 	client := connect(t, dir)
@@ -119,7 +120,8 @@ func TestWhomItServes(t *testing.T) {
 	if want := fmt.Sprintf("[%s /srv %s/.dead-drop/coder/work]", dir, dir); fmt.Sprint(me["folders"]) != want {
 		t.Errorf("folders %v, want %s", me["folders"], want)
 	}
-	// The configuration may change while the server runs.
+	// The server uses the new configuration if the file changes while the server is
+	// running.
 	if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte("agents:\n  coder: {role: thinks}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -128,13 +130,14 @@ func TestWhomItServes(t *testing.T) {
 	}
 }
 
-// An anothersDaemon is the daemon of another project. It only reports its status.
+// An anothersDaemon stands in for the daemon of another project. It only reports its
+// status.
 type anothersDaemon struct{ control.Daemon }
 
 func (anothersDaemon) Status(...string) (swarm.Status, error) { return swarm.Status{}, nil }
 
-// A copy of a project contains the note of the original's daemon, but that daemon belongs
-// to another project.
+// A copy of a project contains the note from the original project's daemon, but the tools
+// must not use that daemon.
 func TestACopyHasNoDaemon(t *testing.T) {
 	dir, another := toolsProject(t), toolsProject(t)
 	l, err := control.Listen(another, func(key string) string {
@@ -173,8 +176,8 @@ func TestACopyHasNoDaemon(t *testing.T) {
 	}
 }
 
-// Each agent's client keeps one of these servers running. After some calls the shipped
-// program uses at most 25 MiB.
+// Each agent's client keeps a tools' server running, so memory use matters. After some
+// calls, the shipped program uses at most 25 MiB.
 func TestMemoryOfTheTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -207,8 +210,8 @@ func TestMemoryOfTheTools(t *testing.T) {
 	}
 }
 
-// A mistake made in the configuration during a turn does not affect the agent: the daemon's
-// configuration is still in force.
+// A mistake that is made in the configuration file during a turn does not affect the agent,
+// because the daemon's configuration stays in force.
 func TestBadConfigurationInATurn(t *testing.T) {
 	dir := toolsProject(t)
 	path := filepath.Join(dir, "claude-swarm.yaml")

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A toolsTalk is a client that sends arbitrary lines.
+// A toolsTalk is a client that can send arbitrary lines to the server.
 type toolsTalk struct {
 	t   *testing.T
 	in  io.WriteCloser
@@ -38,7 +38,7 @@ func newToolsTalk(t *testing.T, env ...string) *toolsTalk {
 		t.Fatal(err)
 	}
 	c := &toolsTalk{t: t, in: in, out: make(chan string, 100)}
-	go func() { // the clean-up waits until it ends
+	go func() { // the cleanup function waits until this goroutine ends
 		defer close(c.out)
 		lines := bufio.NewScanner(stdout)
 		lines.Buffer(nil, 1<<20)
@@ -65,8 +65,8 @@ func (c *toolsTalk) say(lines ...string) {
 	}
 }
 
-// hear returns the next line in short form: an error as its id and code, an answer as its
-// id.
+// hear returns a short form of the next line: the id and code of an error, or the id of a
+// result.
 func (c *toolsTalk) hear() any {
 	c.t.Helper()
 	select {
@@ -119,8 +119,8 @@ func (c *toolsTalk) initialize(version string) {
 
 const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 
-// A line that is not a message gets the error that JSON-RPC 2.0 requires, and the
-// connection stays open.
+// For a line that is not a valid message, the server returns the error that JSON-RPC 2.0
+// requires, and keeps the connection open.
 func TestBadLines(t *testing.T) {
 	parse, invalid := []any{nil, -32700.0}, []any{nil, -32600.0}
 	bad := []struct {
@@ -167,7 +167,7 @@ func TestBadLines(t *testing.T) {
 	c.hears(`{"jsonrpc":"2.0","id":8,"method":"nothing/such"}`, []any{8.0, -32601.0})
 }
 
-// Batches exist in protocol version 2025-03-26 and in no later version.
+// The server accepts batches in protocol version 2025-03-26 but not in later versions.
 func TestBatches(t *testing.T) {
 	note := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":55}}`
 	batch := `[` + ping + `,` + note + `,{"jsonrpc":"2.0","id":"w","method":"tools/call","params":{"name":"whoami","arguments":{}}}]`
@@ -183,18 +183,17 @@ func TestBatches(t *testing.T) {
 		c := newToolsTalk(t)
 		c.initialize("2025-03-26")
 		c.hears(batch, []any{7.0, "w"})
-		c.hears(batch, []any{7.0, "w"}) // the ids are free again
+		c.hears(batch, []any{7.0, "w"}) // the ids can be used again
 		c.hears(`[`+ping+`,5,`+ping+`,{"jsonrpc":"2.0","id":9}]`, []any{7.0, []any{nil, -32600.0}, []any{7.0, -32600.0}, []any{9.0, -32600.0}})
 		c.hears(`[1,2]`, []any{[]any{nil, -32600.0}, []any{nil, -32600.0}})
 		c.hears(`[]`, []any{nil, -32600.0})
 		c.hears(`[{"jsonrpc":"2.0","id":4,"method":"initialize","params":{}}]`, []any{[]any{4.0, -32600.0}})
-		c.say(`[` + note + `]`) // a batch of notifications gets no answer
+		c.say(`[` + note + `]`) // a batch of notifications requires no response
 		c.hears(ping, 7.0)
 	})
 }
 
-// The file that says that a client has the tools is created when the tools are listed, not
-// before.
+// The server creates the file for runner.ReadyVar only when the client lists the tools.
 func TestSaysThatToolsWereListed(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	c := newToolsTalk(t, runner.ReadyVar+"="+ready)

@@ -12,17 +12,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// A flagError is an error in a flag. It is turned into a message once the verb is known.
+// A flagError is an error in a flag. The method in converts it to an error for a person
+// as soon as the verb is known.
 type flagError struct {
 	name  string // as typed
 	flags []cli.Flag
-	left  int    // the number of arguments after it
-	value string // the value that the error is about
+	left  int    // the number of arguments after the flag
+	value string // the value to which the error refers
 	err   error  // what is wrong with the value; nil if the flag does not exist
 }
 
-// errNoValue means that a flag has no value. errUnclearSpan means that a word may be either
-// the value of a flag or text.
+// errNoValue means that the value of a flag is missing. errUnclearSpan means that a word
+// can be either the value of a flag or part of the text.
 var (
 	errNoValue     = errors.New("needs a value")
 	errUnclearSpan = errors.New("takes its time span with =")
@@ -32,7 +33,7 @@ func noVerb(chain []*cli.Command) error {
 	return usagef(helpFor(chain), "%s: a verb is missing", chain[len(chain)-1].Name)
 }
 
-// habits maps words that people type by habit to the verbs that they mean here.
+// habits maps words that people type out of habit to the verbs of this program.
 var habits = map[string]string{
 	"ls": "status", "ps": "status", "list": "status", "top": "status",
 	"tail": "logs", "log": "logs", "watch": "logs", "follow": "logs", "feed": "logs",
@@ -41,8 +42,9 @@ var habits = map[string]string{
 	"ask": "send", "answer": "reply", "undo": "cancel",
 }
 
-// unknownVerb returns the error for an unknown verb, with the verb that was probably meant.
-// The hint is the typed command line with that verb in place of the word at index at.
+// unknownVerb returns the error for an unknown verb. The error names the verb that was
+// probably meant. Its hint is the typed command line with that verb in place of the word
+// at the index at.
 func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at int) error {
 	var known []string
 	for _, c := range commands {
@@ -64,8 +66,8 @@ func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at
 	return usagef(next, "no verb %q; did you mean %s?", name, near)
 }
 
-// in returns the error as a person sees it. The argument chain is the verb, and typed is
-// the whole command line.
+// in converts the error to an error for a person. The argument chain is the verb and its
+// subcommand, and typed is the whole command line.
 func (e *flagError) in(chain []*cli.Command, typed []string) error {
 	dashed, at := dashes(e.name), len(typed)-e.left-1
 	if wrong, ok := errors.AsType[*config.SpanError](e.err); ok {
@@ -102,11 +104,11 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 		}
 		return usagef(retyped(typed, at, word), "no flag %s; did you mean %s?", dashed, dashes(near))
 	}
-	return usagef(helpFor(chain)+"   (a text that begins with a dash goes after --)", "no flag %s", dashed)
+	return usagef(helpFor(chain)+"   (put a text that begins with a dash after --)", "no flag %s", dashed)
 }
 
-// withCandidate adds a hint to the error about a part of an id that matches several
-// messages: the command line with one of their ids.
+// withCandidate adds a hint to the error for a partial id that matches several messages.
+// The hint is the command line with the full id of one of them.
 func withCandidate(err error, typed []string) error {
 	several, ok := errors.AsType[*client.AmbiguousError](err)
 	if !ok {
@@ -114,13 +116,13 @@ func withCandidate(err error, typed []string) error {
 	}
 	id := several.Candidates[0].ID
 	at := slices.Index(typed, several.Part)
-	if at < 0 { // as in --reply-to=k7f3
+	if at < 0 { // the id is part of an argument, such as --reply-to=k7f3
 		return hint(err, "claude-swarm read %s", id)
 	}
 	return hint(err, "%s", retyped(typed, at, id))
 }
 
-// nearest returns the known name that was probably meant, or "".
+// nearest returns the known name that is most similar to name, or "" if none is similar.
 func nearest(name string, known []string) string {
 	if near := dropbox.Nearest(name, known); len(near) > 0 {
 		return near[0]

@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// sayIfNobodyWorks warns that messages to these mailboxes have to wait because no daemon is
+// sayIfNobodyWorks prints a warning if messages to these mailboxes must wait: no daemon is
 // running for the project, the project was moved while its daemon was running, or the swarm
-// is halted. Mail to the lead needs no daemon.
+// is halted. It prints nothing for mail to the lead, which needs no daemon.
 func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...string) {
 	if !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }) {
 		return
@@ -29,8 +29,8 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 	}
 }
 
-// daemonListens reports whether a daemon listens for the project, and whether the project
-// was moved while its daemon was running.
+// daemonListens reports whether a daemon is listening for the project, and whether the
+// project was moved while its daemon was running.
 func daemonListens(project string) (listens, moved bool) {
 	if !lockHeld(journal.HomeOf(project)) {
 		return false, false // no daemon is running

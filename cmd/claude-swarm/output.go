@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// An output is the writer to which a verb prints. It keeps the first error, for example
-// about a full disk, because most callers do not check their writes. run reports that error
-// at the end. An output is safe for concurrent use.
+// An output is the writer to which a verb prints. It stores the first write error, such
+// as the error for a full disk, because most callers do not check for errors. The
+// function run reports the stored error at the end. An output is safe for concurrent use.
 type output struct {
 	w      io.Writer
 	broken func() // called on the first error; may be nil
@@ -19,7 +19,7 @@ type output struct {
 	err error
 }
 
-// Write prints, unless an earlier write failed.
+// Write prints p unless an earlier write failed.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -36,7 +36,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// printed returns the first error that occurred when printing to w, if w is an [output].
+// printed returns the first error that occurred while printing to w if w is an [output].
 func printed(w io.Writer) error {
 	o, ok := w.(*output)
 	if !ok {
@@ -47,7 +47,7 @@ func printed(w io.Writer) error {
 	return o.err
 }
 
-// fileOf returns the file behind w, which may be a terminal.
+// fileOf returns the file to which w writes, which can be a terminal.
 func fileOf(w io.Writer) (*os.File, bool) {
 	if o, ok := w.(*output); ok {
 		w = o.w
@@ -58,11 +58,11 @@ func fileOf(w io.Writer) (*os.File, bool) {
 
 // cannotPrint returns the error for output that could not be printed completely.
 func cannotPrint(err error) error {
-	return fail(exitFailed, "print to another place; the disk behind this one may be full", "cannot print: %w", withoutPath(err))
+	return fail(exitFailed, "print to another file; the disk of this one may be full", "cannot print: %w", withoutPath(err))
 }
 
-// withoutPath removes the path from an error about a file, because the path of the standard
-// output does not help a person.
+// withoutPath removes the path from a file error, because the path of the standard output
+// is not useful to a person.
 func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
@@ -70,8 +70,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// unprinted adds to a printing error that the message was delivered, so that the sender does
-// not send it again. It returns nil if err is nil.
+// unprinted returns a printing error that also says that the message was delivered, so that
+// the sender does not send the message again. It returns nil if err is nil.
 func unprinted(id string, err error) error {
 	if err == nil {
 		return nil

@@ -14,12 +14,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tmux"
 )
 
-// statusPane is the title of the pane that shows the status. Its capital letter sets it apart
-// from the names of agents.
+// statusPane is the title of the pane that shows the status. The capital letter distinguishes
+// it from the names of agents.
 const statusPane = "Status"
 
-// showInTmux creates the project's tmux session, or its missing panes: a pane for each
-// agent and one for the status. On a terminal it attaches to the session.
+// showInTmux creates the project's tmux session or adds its missing panes: one pane for
+// each agent and one for the status. On a terminal, it also attaches to the session.
 func showInTmux(c *cli.Context, p *project) error {
 	server, err := tmux.Find(tmux.Options{})
 	if errors.Is(err, tmux.ErrMissing) {
@@ -55,15 +55,16 @@ func showInTmux(c *cli.Context, p *project) error {
 	case err == nil:
 		return nil
 	case strings.Contains(said.String(), "no current client"):
-		// tmux found no terminal that it could switch to the session.
+		// tmux did not find a terminal that it could switch to the session.
 		return tellSession(c, session, shown)
 	default:
-		return fail(exitFailed, "tmux attach -t "+session, "the panes are made, but tmux does not show them: %s",
+		return fail(exitFailed, "tmux attach -t "+session, "the panes were created, but tmux does not show them: %s",
 			cmp.Or(screen.OneLine(said.String()), err.Error()))
 	}
 }
 
-// tellSession says how to see the panes if no terminal was attached to them.
+// tellSession prints the command that shows the panes. It is called if no terminal is
+// attached to them.
 func tellSession(c *cli.Context, session string, shown tmux.Shown) error {
 	what := "there already"
 	if shown.Created {

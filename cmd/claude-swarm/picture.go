@@ -16,11 +16,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A look describes how to draw the status for a person.
+// A look specifies how to draw the status for a person.
 type look struct {
 	now     time.Time
 	paint   palette
-	columns int  // 0 means no limit, but an agent's task and last text are still cut
+	columns int  // 0 means no limit, but an agent's task and last text are still truncated
 	short   bool // one line for each agent
 }
 
@@ -28,8 +28,8 @@ func lookOf(c *cli.Context, now time.Time) look {
 	return look{now: now, paint: paletteOf(c.App.Writer), columns: textWidth(c.App.Writer), short: c.Bool("short")}
 }
 
-// A picture is the status in three parts. Each part consists of whole lines, so that the
-// middle part can be left out on a small screen.
+// A picture is the status in three parts. Each part consists of whole lines, so that
+// lines can be omitted on a small screen.
 type picture struct{ head, agents, tail string }
 
 func draw(st swarm.Status, l look) picture {
@@ -50,9 +50,9 @@ func draw(st swarm.Status, l look) picture {
 func (p picture) String() string { return p.head + "\n" + p.agents + p.tail }
 
 // smaller returns the lines of the status for a screen with the given number of rows; 0
-// means no limit. If the lines do not fit, each agent gets one line. If that does not fit
-// either, the last agents are left out. The end of the status is kept, because it shows
-// what the person has to do.
+// means no limit. If the lines do not fit, each agent gets one line. If those lines do
+// not fit either, smaller omits lines but keeps the end of the status, because it shows
+// what the person must do.
 func smaller(st swarm.Status, l look, rows int) []string {
 	all := linesOf(draw(st, l).String())
 	if rows < 2 || len(all) <= rows {
@@ -68,18 +68,18 @@ func smaller(st swarm.Status, l look, rows int) []string {
 	if lines := slices.Concat(head, agents, tail); len(lines) <= rows {
 		return lines
 	}
-	room := rows - 1 // one row is for the line that says how many lines are left out
+	room := rows - 1 // one row is reserved for the line with the number of omitted lines
 	tail = tail[max(0, len(tail)-max(room/2, min(2, room))):]
 	head = head[:min(len(head), max(room/3, 1), room-len(tail))]
 	agents = agents[:min(len(agents), room-len(tail)-len(head))]
 	if len(agents) == 1 {
-		agents = nil // the only line left is the head of the table
+		agents = nil // the only remaining line is the head of the table
 	}
 	left := len(all) - len(head) - len(agents) - len(tail)
 	return slices.Concat(head, agents, []string{fmt.Sprintf("… %d more lines", left)}, tail)
 }
 
-// linesOf returns the lines of a text that ends with a newline.
+// linesOf splits a text that ends with a newline into its lines.
 func linesOf(text string) []string {
 	if text == "" {
 		return nil
@@ -93,8 +93,8 @@ func (l look) limits(st *view.Status) (lines []string) {
 		if !limit.Shared() {
 			continue
 		}
-		// The text below already says that nothing has to be done: the limit ends without
-		// help.
+		// The phrase is removed because the text below already says that the limit ends
+		// automatically.
 		hint := strings.TrimPrefix(strings.TrimPrefix(limit.Hint, "nothing has to be done"), "; ")
 		if hint != "" {
 			hint += "; "
@@ -105,7 +105,7 @@ func (l look) limits(st *view.Status) (lines []string) {
 	return lines
 }
 
-// stateColours show at a glance which agents need a person.
+// stateColours are the colours that show at a glance which agents need attention.
 var stateColours = map[swarm.State]color.Attribute{
 	swarm.Working: color.FgGreen,
 	swarm.Asking:  color.FgYellow,
@@ -116,7 +116,7 @@ var stateColours = map[swarm.State]color.Attribute{
 	swarm.Stopped: color.FgRed,
 }
 
-// writeHead prints the facts about the whole swarm.
+// writeHead prints the information about the whole swarm.
 func (l look) writeHead(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	fmt.Fprintln(w, screen.Whole(headline(st.Status, now), columns))
@@ -137,12 +137,12 @@ func (l look) writeHead(w io.Writer, st *view.Status) {
 	}
 }
 
-// writeAgents prints the table of the agents.
+// writeAgents prints the table of agents.
 func (l look) writeAgents(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	t := table{width: columns, spill: !l.short}
 	small := columns > 0 && columns < narrow
-	longest := 20 // columns; longer names are cut
+	longest := 20 // maximum number of columns for a name
 	if small {
 		longest = min(max(columns-30, 10), longest)
 		t.add("AGENT", "STATE", "FOR", "MAIL")
@@ -178,8 +178,8 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 	})
 }
 
-// writeTail prints the costs, the facts that need a person's attention, and the state of
-// IRC. Each part has an empty line before it.
+// writeTail prints the costs, the items that need a person's attention, and the state of
+// IRC. Each part is preceded by an empty line.
 func (l look) writeTail(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	if text := costs(st.Cost()); text != "" {

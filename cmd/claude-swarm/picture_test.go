@@ -15,7 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// parkedSwarm returns a swarm of four agents, three of them parked by one account's limit.
+// parkedSwarm returns the status of a swarm with four agents, three of which are parked by
+// the limit of one account.
 func parkedSwarm(now time.Time) swarm.Status {
 	limited := func(name, account string, until time.Time) swarm.AgentStatus {
 		return swarm.AgentStatus{
@@ -36,7 +37,7 @@ func parkedSwarm(now time.Time) swarm.Status {
 	}
 }
 
-// An account's limit is shown once for all the agents that use the account.
+// An account's limit is shown only once for all agents that use the account.
 func TestALimitIsSaidOnce(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)
@@ -64,7 +65,7 @@ reviewer  limited  1 min  1     -     -
 	}
 }
 
-// Even a screen that is too small shows what the person needs to do.
+// Even on a screen that is too small, the status shows what the person must do.
 func TestASmallScreenKeepsWhatWaitsForYou(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)
@@ -97,8 +98,8 @@ func TestASmallScreenKeepsWhatWaitsForYou(t *testing.T) {
 	}
 }
 
-// If the agents' clients are of different kinds, the status names each agent's client, and
-// its lines still fit the screen.
+// If the agents use different kinds of clients, the status names the client of each agent,
+// and its lines still fit the screen.
 func TestTheStatusNamesTheClientsOfAMixedSwarm(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)

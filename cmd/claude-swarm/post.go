@@ -17,14 +17,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A post gives the mail verbs the project, its mailboxes, and the identity of the caller. The
-// verb closes it.
+// A post provides the mail verbs with the project, its mailboxes, and the identity of the
+// caller. The verb must close it.
 type post struct {
 	*project
 	*client.Client
 }
 
-// withPost makes the action of a verb from a function that needs the project's mail.
+// withPost converts a function that needs the project's mail to the action of a verb.
 func withPost(do func(*cli.Context, *post) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		p, err := openPost(c)
@@ -36,8 +36,7 @@ func withPost(do func(*cli.Context, *post) error) cli.ActionFunc {
 	}
 }
 
-// onMessage is like withPost, but for a verb whose only argument is an id or a part of an
-// id.
+// onMessage is like withPost, but for a verb whose only argument is a full or partial id.
 func onMessage(do func(c *cli.Context, p *post, id string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() != 1 && strings.HasSuffix(c.Command.HelpName, "dead "+c.Command.Name) {
@@ -71,10 +70,10 @@ func (p *project) openPost() (*post, error) {
 
 func (p *post) close() { p.Store.Close() }
 
-// mailboxes checks names and returns them. Without names it returns all mailboxes,
-// including those of agents that are no longer in the configuration. next is the command to
-// suggest after a wrong name, with %s for the right name. In a turn it returns only the
-// agent's own mailbox.
+// mailboxes checks names and returns them. Without names, it returns all mailboxes,
+// including those of agents that are no longer in the configuration. next is the command
+// that the error for an unknown name suggests, with %s in place of the correct name. In a
+// turn, it returns only the agent's own mailbox.
 func (p *post) mailboxes(names []string, next string) ([]string, error) {
 	if p.Me.Name != dropbox.Lead {
 		for _, name := range names {
@@ -96,7 +95,8 @@ func (p *post) mailboxes(names []string, next string) ([]string, error) {
 	return names, nil
 }
 
-// ownName names a mailbox for a person: "your mailbox" for the caller's.
+// ownName returns the words for a mailbox in a text for people, such as "your mailbox"
+// for the caller's own mailbox.
 func (p *post) ownName(mailbox string) string {
 	if mailbox == p.Me.Name {
 		return "your mailbox"
@@ -104,8 +104,8 @@ func (p *post) ownName(mailbox string) string {
 	return "the mailbox of " + mailbox
 }
 
-// saysHalted tells the sender if the text has halted the conversation. It returns true if
-// the message will therefore get no answer.
+// saysHalted prints a warning if the text has halted the conversation. It returns true
+// if, as a result, the message gets no answer.
 func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	if p.Halted == "" {
 		return false
@@ -115,8 +115,8 @@ func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	return !m.Type.WantsAnswer()
 }
 
-// longest returns how many bytes the text of a message of type t may have. A result that is
-// too long for a body is turned into an attachment automatically.
+// longest returns the maximum size, in bytes, of the text of a message of type t. A result
+// that is too long for a body is automatically converted to an attachment.
 func (p *post) longest(t dropbox.Type) int {
 	if t == dropbox.Result {
 		return maxAttached
@@ -124,11 +124,10 @@ func (p *post) longest(t dropbox.Type) int {
 	return p.Rules.BodyLimit()
 }
 
-// maxAttached is the longest attachment, in bytes.
+// maxAttached is the maximum size of an attachment, in bytes.
 const maxAttached = 10 << 20
 
-// refused adds the exit status and the next step to a refusal by a rule or to a delivery
-// error.
+// refused adds the exit status and a hint to a refusal by a rule or to a delivery error.
 func (p *post) refused(err error, to string) error {
 	if e, ok := errors.AsType[*client.DeliveryError](err); ok {
 		to = e.To
@@ -145,7 +144,7 @@ func (p *post) refused(err error, to string) error {
 	return refused(err, to)
 }
 
-// refused adds the exit status and the next step to a delivery error.
+// refused adds the exit status and a hint to a delivery error.
 func refused(err error, to string) error {
 	switch {
 	case errors.Is(err, dropbox.ErrFull):
@@ -162,8 +161,8 @@ func refused(err error, to string) error {
 	return err
 }
 
-// private adds the exit status and the next step to the error which says that an agent may
-// not see others' mail.
+// private adds the exit status and a hint to the error for an agent that tries to see the
+// mail of others.
 func private(err error) error {
 	if err == nil {
 		return nil
@@ -171,7 +170,7 @@ func private(err error) error {
 	return &hintError{err: err, code: exitRefused, hint: "claude-swarm inbox"}
 }
 
-// message finds a message by a part of its id, in any mailbox, and reads it.
+// message finds a message in any mailbox by its full or partial id, and reads it.
 func (p *post) message(id string) (dropbox.Found, *dropbox.Message, error) {
 	found, m, err := p.Message(id)
 	return found, m, notFound(err, id)
@@ -182,8 +181,8 @@ func (p *post) find(id string) (dropbox.Found, error) {
 	return found, notFound(err, id)
 }
 
-// notFound adds a next step to the error about an id that matches no message. If an id
-// matches several messages, run adds the next step, because run knows what was typed.
+// notFound adds a hint to the error for an id that matches no message. If an id matches
+// several messages, run adds the hint, because run has the typed command line.
 func notFound(err error, id string) error {
 	if errors.Is(err, dropbox.ErrNotFound) {
 		return unfound("claude-swarm inbox", "message", " here", id)
@@ -191,9 +190,9 @@ func notFound(err error, id string) error {
 	return err
 }
 
-// unfound returns the error for a message or letter that was not found. The argument where
-// names the place that was searched. If id does not have the length of a full id, the error also says
-// how many characters of an id are enough.
+// unfound returns the error for a message or letter that was not found. The argument where describes
+// the place that was searched. If id is not as long as a full id, the error also states the minimum
+// length of a partial id.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
 		where += fmt.Sprintf("; at least %d characters from the beginning or the end of an id are enough", dropbox.MinIDPart)
@@ -201,7 +200,7 @@ func unfound(next, what, where, id string) error {
 	return fail(exitUnknown, next, "no %s %q%s", what, id, where)
 }
 
-// sayIfNobodyWorks warns if messages to these mailboxes have to wait.
+// sayIfNobodyWorks prints a warning if messages to these mailboxes must wait.
 func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
 	sayIfNobodyWorks(c.App.ErrWriter, p.dir, p.Store, to...)
 }
@@ -216,7 +215,8 @@ func (p *post) isGone(name string) bool {
 }
 
 // recipients checks the names in a comma-separated list and returns them. next is the
-// command to suggest after a wrong name, with %s for the right name.
+// command that the error for an unknown name suggests, with %s in place of the correct
+// name.
 func (p *post) recipients(list, next string) ([]string, error) {
 	names, err := p.Recipients(list)
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
@@ -230,7 +230,7 @@ func (p *post) recipients(list, next string) ([]string, error) {
 }
 
 // leadOnly returns an error if the caller is an agent. It is for actions that only a
-// person may perform. The argument what names the action.
+// person may perform. The argument what describes the action.
 func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
 
 func leadOnly(me journal.Identity, what string) error {

@@ -15,15 +15,15 @@ import (
 // width is the default width of tables, in columns.
 const width = 80
 
-// screenWidth returns the width of the terminal behind w, from 40 to 200 columns, or [width]
-// if w is not a terminal.
+// screenWidth returns the width of the terminal to which w writes, limited to the range from
+// 40 to 200 columns, or [width] if w is not a terminal.
 func screenWidth(w io.Writer) int {
 	columns, _ := screenSize(w)
 	return columns
 }
 
-// screenSize returns the size of the terminal behind w. If w is not a terminal, columns is
-// [width] and rows is 0.
+// screenSize returns the size of the terminal to which w writes, with the columns limited
+// to the range from 40 to 200. If w is not a terminal, columns is [width] and rows is 0.
 func screenSize(w io.Writer) (columns, rows int) {
 	f, ok := fileOf(w)
 	if !ok {
@@ -42,8 +42,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// A palette colours text for one writer. It does so only on a terminal, and not if
-// NO_COLOR is set or the terminal is dumb.
+// A palette colours the text for one writer. It adds colours only if the writer is a
+// terminal, the terminal is not dumb, and NO_COLOR is not set.
 type palette bool
 
 func paletteOf(w io.Writer) palette {
@@ -59,13 +59,13 @@ func (p palette) paint(text string, attrs ...color.Attribute) string {
 	return c.Sprint(text)
 }
 
-// agentColours are easy to tell apart on both dark and light backgrounds.
+// agentColours are easy to distinguish on both dark and light backgrounds.
 var agentColours = []color.Attribute{
 	color.FgCyan, color.FgGreen, color.FgMagenta, color.FgYellow, color.FgBlue,
 	color.FgHiCyan, color.FgHiGreen, color.FgHiMagenta, color.FgHiYellow, color.FgHiBlue,
 }
 
-// agentColour returns the colour for a name. The same name always gets the same colour.
+// agentColour returns the colour for a name. The same name always has the same colour.
 func agentColour(name string) color.Attribute {
 	var sum uint32 = 2166136261 // FNV-1a
 	for i := range len(name) {
@@ -74,7 +74,7 @@ func agentColour(name string) color.Attribute {
 	return agentColours[sum%uint32(len(agentColours))]
 }
 
-// printJSON prints v as indented JSON with a newline.
+// printJSON prints v as indented JSON with a newline at the end.
 func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -82,8 +82,8 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// textWidth returns how wide lines for w may be: the width of the terminal, or 0 (no limit)
-// if w is not a terminal.
+// textWidth returns the maximum width of the lines for w: the width of the terminal, or 0
+// (no limit) if w is not a terminal.
 func textWidth(w io.Writer) int {
 	if !isTerminal(w) {
 		return 0
@@ -91,8 +91,8 @@ func textWidth(w io.Writer) int {
 	return screenWidth(w)
 }
 
-// printable returns the text as it may be printed to w. If w is a terminal, printable
-// removes the control characters, because the terminal would obey them.
+// printable returns the text in a form that can safely be printed to w. If w is a
+// terminal, it removes the control characters, because the terminal would interpret them.
 func printable(w io.Writer, text []byte) string {
 	if isTerminal(w) {
 		return screen.Plain(string(text))

@@ -17,15 +17,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// warnMissing warns about agents whose program is missing. The daemon starts anyway: a
-// person may install the program later, or the agent may get no work.
+// warnMissing prints a warning for agents whose client program is missing. The daemon
+// starts anyway, because a person may install the program later or the agent may receive
+// no work.
 func warnMissing(w io.Writer, file *config.File, names []string) {
 	type missing struct {
 		program, why string
 		agents       []string
 	}
 	var all []*missing
-	self, _ := os.Executable() // if the path is unknown, its folder is not searched
+	self, _ := os.Executable() // if the path is unknown, the program's folder is not searched
 	found := map[string]error{}
 	for _, a := range file.Agents {
 		if len(names) > 0 && !slices.Contains(names, a.Name) {
@@ -60,10 +61,10 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 	}
 }
 
-// warnUnread warns about missing files that agents are told to read first. The agents work
-// anyway.
+// warnUnread prints a warning for missing files that agents are told to read first. The
+// agents work even without these files.
 func warnUnread(w io.Writer, file *config.File, names []string) {
-	told := map[string][]string{} // agents by the file's absolute path
+	told := map[string][]string{} // maps the absolute path of a missing file to the agents that must read it
 	var paths []string
 	for _, a := range file.Agents {
 		if a.Attached || len(names) > 0 && !slices.Contains(names, a.Name) {
@@ -89,7 +90,7 @@ func warnUnread(w io.Writer, file *config.File, names []string) {
 	}
 }
 
-// pathOf returns the PATH of an agent's client, in the form of an environment.
+// pathOf returns the PATH of an agent's client as an environment with at most one entry.
 func pathOf(a config.Agent, self string) []string {
 	o := runner.EnvOptions{Drop: a.EnvDrop}
 	if path, ok := a.Env["PATH"]; ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// progress tells a person at a terminal where the message is, on one line that it redraws.
-// Without a terminal it prints nothing.
+// progress shows a person at a terminal where the message is, in one line that it redraws.
+// Without a terminal, it prints nothing.
 type progress struct {
 	w     io.Writer
 	on    bool

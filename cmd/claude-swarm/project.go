@@ -27,16 +27,16 @@ func findConfig(c *cli.Context) (string, error) {
 	return path, err
 }
 
-// A project is the folder of a swarm with its configuration and the daemon's files. It needs no
-// daemon.
+// A project is the folder of a swarm, with its configuration and the daemon's files. It does
+// not need a running daemon.
 type project struct {
-	dir  string // the folder of the configuration
+	dir  string // the folder that contains the configuration
 	home journal.Home
-	file *config.File // nil after locate
+	file *config.File // nil if the project comes from locate
 }
 
-// locate finds the project without reading its configuration. So a verb that only talks to
-// the daemon works even while a person is editing the file.
+// locate finds the project without reading its configuration. Therefore, a verb that only
+// communicates with the daemon works even while a person is editing the file.
 func locate(c *cli.Context) (*project, error) {
 	path, err := findConfig(c)
 	if err != nil {
@@ -46,7 +46,8 @@ func locate(c *cli.Context) (*project, error) {
 	return &project{dir: dir, home: journal.HomeOf(dir)}, nil
 }
 
-// loadProject finds and reads the configuration. A bad configuration gives exit status 78.
+// loadProject finds and reads the configuration. The error for an invalid configuration
+// has exit status 78.
 func loadProject(c *cli.Context) (*project, error) {
 	path, err := findConfig(c)
 	if err != nil {
@@ -59,11 +60,12 @@ func loadProject(c *cli.Context) (*project, error) {
 	return &project{dir: file.Dir, home: journal.HomeOf(file.Dir), file: file}, nil
 }
 
-// badConfig adds the exit status and the next step to the errors in a configuration. The
-// next step is the advice of the first error, or else to open an editor at its line.
+// badConfig adds the exit status and a hint to the errors in a configuration. The hint is
+// that of the first error or, if it has none, the command that opens an editor at its
+// line.
 func badConfig(err error) error {
 	if _, ok := errors.AsType[*hintError](err); ok {
-		return err // the error already has a next step
+		return err // the error already has a hint
 	}
 	next := nextStep(err)
 	if errs, ok := errors.AsType[config.Errors](err); ok {
@@ -73,7 +75,7 @@ func badConfig(err error) error {
 	return &hintError{err: err, code: exitConfig, hint: cmp.Or(next, "claude-swarm doctor")}
 }
 
-// openStore opens the mailboxes. The caller closes the store.
+// openStore opens the project's mailboxes. The caller must close the store.
 func (p *project) openStore() (*dropbox.Store, error) {
 	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 	if errors.Is(err, dropbox.ErrNoStore) {
@@ -91,8 +93,8 @@ func (p *project) whoAmI() (journal.Identity, error) {
 	return journal.WhoAmI(p.home, os.Getenv)
 }
 
-// agent checks that the project has an agent with that name. next is the command to
-// suggest after a wrong name, with %s for the right name.
+// agent returns the agent with the given name. next is the command that the error for an
+// unknown name suggests, with %s in place of the correct name.
 func (p *project) agent(name, next string) (config.Agent, error) {
 	if a, ok := p.file.Agent(name); ok {
 		return a, nil
@@ -100,7 +102,7 @@ func (p *project) agent(name, next string) (config.Agent, error) {
 	return config.Agent{}, unknownAgent(name, dropbox.Nearest(name, p.file.Names()), next)
 }
 
-// agents checks names and returns them. Without names it returns all agents.
+// agents checks names and returns them. Without names, it returns all agents.
 func (p *project) agents(names []string, next string) ([]string, error) {
 	for _, name := range names {
 		if _, err := p.agent(name, next); err != nil {
@@ -113,10 +115,10 @@ func (p *project) agents(names []string, next string) ([]string, error) {
 	return names, nil
 }
 
-// inTurn reports whether this process runs in a turn that the daemon waits for: a turn of
-// an agent of this project, whatever the environment says. A person's attached session does
+// inTurn reports whether this process belongs to a turn of one of this project's agents,
+// even if the turn's environment variables are missing. A person's attached session does
 // not count, because the daemon does not wait for it. A process in a turn of another
-// project may do here whatever a person may do.
+// project has the same rights in this project as a person.
 func (p *project) inTurn() (bool, error) {
 	me, err := p.whoAmI()
 	if err != nil || me.Turn == "" {

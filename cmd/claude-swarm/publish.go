@@ -122,8 +122,8 @@ func printPublished(c *cli.Context, sent topic.Published) error {
 	return nil
 }
 
-// sayWhoListens warns about a publication that reaches no agent, or whose receivers have
-// to wait.
+// sayWhoListens prints a warning if a publication reaches no agent or must wait in the
+// receivers' mailboxes.
 func (p *post) sayWhoListens(c *cli.Context, name string, sent topic.Published) error {
 	if len(sent.Offered) == 0 && !sent.Duplicate {
 		listener := p.file.Topics.Fallback

@@ -19,11 +19,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// rawLog prints the event stream of the agent's newest turn. With -f it continues with that
-// stream and with the streams of later turns.
+// rawLog prints the event stream of the agent's latest turn. With -f, it follows that
+// stream and the streams of later turns.
 func rawLog(c *cli.Context, p *project, agent string) error {
 	s := &rawStream{out: c.App.Writer, turns: &turnFiles{home: p.home, agent: agent, seen: map[string]bool{}}}
-	defer func() { s.tail.close() }() // the file was only read
+	defer func() { s.tail.close() }() // a close error does not matter, because the file was only read
 	found, err := s.begin(c.Int("n"))
 	switch {
 	case err != nil:
@@ -36,14 +36,14 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 	return nil
 }
 
-// A rawStream prints the event streams of an agent's turns, one after the other.
+// A rawStream prints the event streams of an agent's turns one after another.
 type rawStream struct {
 	out   io.Writer
 	turns *turnFiles
 	tail  tail // the stream that is being printed
 }
 
-// begin prints the last n lines of the newest turn. It reports whether there is a turn.
+// begin prints the last n lines of the latest turn. It reports whether it found a turn.
 func (s *rawStream) begin(n int) (found bool, err error) {
 	list, err := s.turns.next()
 	if err != nil || len(list) == 0 {
@@ -59,11 +59,11 @@ func (s *rawStream) begin(n int) (found bool, err error) {
 	return true, err
 }
 
-// more prints the lines that were added since the last call, and then those of each turn
-// that has begun since.
+// more prints the lines that were added to the current stream after the last call, and
+// then the lines of each turn that has begun in the meantime.
 func (s *rawStream) more() error {
-	// Look for new turns first: if there is one, the turn before it has ended, and its file
-	// is complete.
+	// Find new turns first, because the file of the current turn is complete if a later
+	// turn has begun.
 	list, err := s.turns.next()
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s *rawStream) more() error {
 	return nil
 }
 
-// print prints the new lines of the current stream.
+// print prints the new lines in the current stream.
 func (s *rawStream) print() error {
 	if s.tail.path == "" {
 		return nil
@@ -99,21 +99,22 @@ func (s *rawStream) print() error {
 	return err
 }
 
-// turnFiles finds the streams of an agent's turns. It reads each turn's record once.
+// turnFiles finds the event streams of an agent's turns. It reads the record of each turn
+// only once.
 type turnFiles struct {
 	home  journal.Home
 	agent string
 	seen  map[string]bool
 }
 
-// A turnFile says where the events of a turn are.
+// A turnFile is the location of a turn's events.
 type turnFile struct {
 	path  string // the stream
-	from  int64  // the offset in it at which the turn begins
+	from  int64  // the offset in the stream at which the turn begins
 	begun time.Time
 }
 
-// next returns the turns that began after the last call, in the order in which they began.
+// next returns the turns that began after the last call, ordered by their start times.
 func (f *turnFiles) next() (list []turnFile, err error) {
 	files, err := os.ReadDir(f.home.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +127,7 @@ func (f *turnFiles) next() (list []turnFile, err error) {
 		}
 		data, err := os.ReadFile(filepath.Join(f.home.Turns(), name))
 		if err != nil {
-			continue // the file has just been rotated
+			continue // another process has removed the file in the meantime
 		}
 		var rec struct {
 			Turn, Client, Agent string

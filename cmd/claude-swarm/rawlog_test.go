@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A person who follows the stream sees every turn, also if several have begun since the
-// last look, and sees the lines of a warm client once.
+// When a person follows the stream, it shows every turn, even if several turns have begun
+// after the last read, and shows the lines of a warm client only once.
 func TestARawLogSkipsNoTurn(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := os.MkdirAll(home.Turns(), 0o700); err != nil {

@@ -36,11 +36,11 @@ enough.` +
 	}
 }
 
-// A messageView is one message as --json prints it.
+// A messageView is the JSON form of a message, which --json prints.
 type messageView struct {
 	V int `json:"v"`
 	*view.Message
-	File string `json:"file,omitempty"` // path of a dead letter
+	File string `json:"file,omitempty"` // path of a dead letter's file
 }
 
 // readEach prints the messages named on the command line, or the oldest unread message if
@@ -109,12 +109,12 @@ func read(c *cli.Context, p *post, id string) error {
 	}
 	err = box.MarkRead(found.Entry)
 	if errors.Is(err, dropbox.ErrGone) {
-		return nil // another process has read or filed it in the meantime
+		return nil // another process has read or filed the message in the meantime
 	}
 	return err
 }
 
-// writeMessage prints a message for a person.
+// writeMessage prints a message in human-readable form.
 func writeMessage(w io.Writer, v *view.Message, now time.Time) {
 	pal := paletteOf(w)
 	line := func(name, value string) {

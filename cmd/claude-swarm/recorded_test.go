@@ -22,15 +22,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// TestRecordedProject opens projects that earlier versions of this program made, and
+// TestRecordedProject opens projects that earlier versions of this program created, and
 // finishes their work. It fails if a change to a file format loses or duplicates mail,
-// forgets which agents were stopped, or starts a session over. A version that changes a
-// format on purpose records an additional project and keeps the old one; see
-// testdata/project-v1/README.md.
+// loses the information about which agents were stopped, or replaces a session with a new
+// one. If you change a format on purpose, record an additional project and keep the old
+// one; see testdata/project-v1/README.md.
 //
-// opened.txt contains the output of the verbs before a daemon runs, and finished.txt
-// contains the outcome of every message. RECORD=1 writes both files for a new recording.
-// Do not rewrite them for a recording that is already committed.
+// The file opened.txt contains the output of the verbs before the daemon starts, and
+// finished.txt contains the outcome of every message. RECORD=1 writes both files for a
+// new recording. Do not rewrite them for a recording that is already committed.
 func TestRecordedProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; CI always runs it")
@@ -72,19 +72,19 @@ type recordedProject struct {
 	source    string // the recording
 	dir, home string
 	env       []string
-	ids       map[string]string // ids of messages, by the names that record.sh gives them
-	recorded  map[string]string // folder of each message, by the message's id
+	ids       map[string]string // maps the names from record.sh to the ids of the messages
+	recorded  map[string]string // maps the ids of the messages to their folders
 }
 
 // openRecording copies a recording and fills in the paths of this machine and the current
-// time. The daemon that the test starts is ended when the test ends.
+// time. When the test ends, it also stops the daemon that the test started.
 func openRecording(t *testing.T, recording string) *recordedProject {
 	t.Helper()
 	scratch, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime, err := os.MkdirTemp("", "cs") // a socket's path can have at most about 100 bytes
+	runtime, err := os.MkdirTemp("", "cs") // the path of a socket is limited to about 100 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,14 +106,14 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range strings.Fields(string(folders)) { // git keeps no empty folders
+	for _, name := range strings.Fields(string(folders)) { // git does not store empty folders
 		if err := os.MkdirAll(filepath.Join(p.dir, hiddenName(name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	copyRecorded(t, filepath.Join(recording, "recording", "files"), func(name string) string { return filepath.Join(p.dir, hiddenName(name)) }, fill)
-	// The stand-in keeps a folder's sessions in a subfolder named after a hash of the
-	// folder's path.
+	// The stand-in stores the sessions for a folder in a subfolder whose name is a hash
+	// of the folder's path.
 	hash := fnv.New64a()
 	hash.Write([]byte(p.dir))
 	sessions := fmt.Sprintf("standin/%016x", hash.Sum64())
@@ -147,14 +147,14 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 }
 
 // messages returns the file names of all messages, relative to the folder of the mailboxes.
-// It leaves out unfinished files and drops.
+// It omits unfinished files and drops.
 func (p *recordedProject) messages() (names []string) {
 	p.t.Helper()
 	box := filepath.Join(p.dir, ".dead-drop")
 	err := filepath.WalkDir(box, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(box, path)
 		switch folder := filepath.Base(filepath.Dir(path)); {
-		case err != nil && !os.IsNotExist(err): // mail may move during the scan
+		case err != nil && !os.IsNotExist(err): // messages can move to other folders during the scan
 			return err
 		case err != nil || d.IsDir() || !strings.HasSuffix(name, ".md") || folder == "tmp" || folder == "board" || strings.Count(name, "/") < 2:
 			return nil
@@ -178,7 +178,7 @@ func (p *recordedProject) scratch() []string {
 	return names
 }
 
-// files counts the messages in a folder of a mailbox that contain a given text.
+// files returns the number of messages in a mailbox's folder that contain the given text.
 func (p *recordedProject) files(mailbox, folder, text string) (n int) {
 	p.t.Helper()
 	for _, name := range p.messages() {
@@ -201,7 +201,7 @@ func (p *recordedProject) read(path string) string {
 	return string(data)
 }
 
-// session returns the session that an agent had when the project was recorded.
+// session returns the id of the session that an agent had when the project was recorded.
 func (p *recordedProject) session(agent string) string {
 	p.t.Helper()
 	var sessions map[string]struct{ ID string }
@@ -211,7 +211,7 @@ func (p *recordedProject) session(agent string) string {
 	return sessions[agent].ID
 }
 
-// sessionFile returns the file in which the stand-in keeps that session.
+// sessionFile returns the file in which the stand-in stores that session.
 func (p *recordedProject) sessionFile(agent string) string {
 	p.t.Helper()
 	found, err := filepath.Glob(filepath.Join(p.home, ".claude", "standin", "*", p.session(agent)+".jsonl"))
@@ -221,7 +221,7 @@ func (p *recordedProject) sessionFile(agent string) string {
 	return found[0]
 }
 
-// created returns the time at which a message of the recording was delivered.
+// created returns the time at which a message in the recording was created.
 func (p *recordedProject) created(id string) time.Time {
 	p.t.Helper()
 	for _, m := range verbJSON[struct{ Messages []view.TracedMessage }](p, "trace", id).Messages {
@@ -233,7 +233,7 @@ func (p *recordedProject) created(id string) time.Time {
 	return time.Time{}
 }
 
-// working returns how many agents have work and no hold.
+// working returns the number of agents that are not idle, paused, stopped or limited.
 func (p *recordedProject) working() (n int) {
 	p.t.Helper()
 	for _, a := range verbJSON[swarm.Status](p, "status").Agents {
@@ -246,7 +246,7 @@ func (p *recordedProject) working() (n int) {
 	return n
 }
 
-// demandStates compares the states of the agents; an agent that is not named must be idle.
+// demandStates checks the states of the agents. An agent that is not in want must be idle.
 func (p *recordedProject) demandStates(when string, want map[string]swarm.State) {
 	p.t.Helper()
 	for _, a := range verbJSON[swarm.Status](p, "status").Agents {
@@ -260,7 +260,7 @@ func (p *recordedProject) demandStates(when string, want map[string]swarm.State)
 	}
 }
 
-// await waits for a condition.
+// await waits until the function so returns true. After a minute, it fails the test.
 func (p *recordedProject) await(what string, so func() bool) {
 	p.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(50 * time.Millisecond) {
@@ -270,7 +270,7 @@ func (p *recordedProject) await(what string, so func() bool) {
 	}
 }
 
-// end ends the daemon, even after a failure.
+// end stops the daemon, even after the test has failed.
 func (p *recordedProject) end() {
 	home := journal.HomeOf(p.dir)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
@@ -278,7 +278,7 @@ func (p *recordedProject) end() {
 			return
 		}
 		if pid := discovery.ReadNote(home.LockFile()).PID; pid > 0 {
-			_ = syscall.Kill(pid, sig) // the daemon may have ended in the meantime
+			_ = syscall.Kill(pid, sig) // the daemon may have exited in the meantime
 		}
 		for deadline := time.Now().Add(2 * time.Second); lockHeld(home) && time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)
@@ -289,8 +289,8 @@ func (p *recordedProject) end() {
 	}
 }
 
-// hiddenName returns the name that a file of a recording has in a project. In a recording
-// no name begins with a dot, because git would obey a .gitignore there.
+// hiddenName returns the name in a project for a file in a recording. In a recording, no
+// name begins with a dot, because git would apply a .gitignore there.
 func hiddenName(name string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(name, "./"), "/")
 	switch first {
@@ -305,7 +305,7 @@ func hiddenName(name string) string {
 	return filepath.Join(first, rest)
 }
 
-// copyRecorded copies the files below a folder. Only their owner can read the copies.
+// copyRecorded copies all files below a folder. Only their owner can read the copies.
 func copyRecorded(t *testing.T, from string, to func(name string) string, fill *strings.Replacer) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -331,7 +331,7 @@ func copyRecorded(t *testing.T, from string, to func(name string) string, fill *
 	}
 }
 
-// run returns what a verb prints. It fails the test if the verb fails.
+// run runs a verb and returns its output. The test fails if the verb fails.
 func (p *recordedProject) run(args ...string) []byte {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), "claude-swarm", args...)
@@ -345,7 +345,7 @@ func (p *recordedProject) run(args ...string) []byte {
 	return out
 }
 
-// verbJSON reads what a verb prints as JSON.
+// verbJSON runs a verb with --json and returns its decoded output.
 func verbJSON[T any](p *recordedProject, args ...string) (v T) {
 	p.t.Helper()
 	if err := json.Unmarshal(p.run(append(args, "--json")...), &v); err != nil {

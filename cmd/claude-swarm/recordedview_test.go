@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// opened returns, as lines, what the verbs print about a recording before a daemon runs.
-// It leaves out times and texts that depend on the day.
+// opened returns the information that the verbs print about a recording before the daemon
+// starts, as lines of text. It omits times and texts that depend on the day.
 func (p *recordedProject) opened() string {
 	var b strings.Builder
 	st := verbJSON[swarm.Status](p, "status")
@@ -24,7 +24,7 @@ func (p *recordedProject) opened() string {
 	for _, a := range st.Agents {
 		why := ""
 		if a.State == swarm.Paused {
-			why = a.Why // a person wrote this reason; the wording of other reasons depends on the version
+			why = a.Why // only this reason was written by a person; the wording of other reasons depends on the version
 		}
 		fmt.Fprintf(&b, "%s: %s %q, waiting %d/%d/%d, dead %d, %.7f USD\n", a.Name, a.State, why, a.Waiting.Urgent, a.Waiting.Normal, a.Waiting.Low, a.Dead, a.CostUSD.Total)
 	}
@@ -91,7 +91,7 @@ func (p *recordedProject) writeTopics(b *strings.Builder) {
 	}
 }
 
-// A tracedHop is the part of a traced message that the test compares.
+// A tracedHop contains the fields of a traced message that the test compares.
 type tracedHop struct {
 	ID, From, To, State, Parent, Reason string
 	Type                                string
@@ -114,9 +114,9 @@ func (p *recordedProject) writeTrace(b *strings.Builder, id string) {
 	}
 }
 
-// writeHistory lists the turns of an agent. For a turn of this run, the stand-in estimates the
-// cost from the wording of this version's prompt. So the cost of such a turn is left out, except
-// for the two turns that state their cost.
+// writeHistory lists the turns of an agent. For a turn that runs during the test, the stand-in
+// estimates the cost from the wording of this version's prompt. Therefore, writeHistory omits
+// the cost of such turns, except for the two whose messages specify the cost.
 func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 	h := verbJSON[view.History](p, "history", agent)
 	ledger := p.read(filepath.Join(p.source, "recording", "files", "claude-swarm", "ledger.jsonl"))
@@ -138,8 +138,8 @@ func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 	}
 }
 
-// writeReceipts shows the attachments of each message and the turn that the message
-// reached.
+// writeReceipts writes the attachments of each named message and the receipts in its
+// trace.
 func (p *recordedProject) writeReceipts(b *strings.Builder, names ...string) {
 	for _, name := range names {
 		m := verbJSON[view.Message](p, "read", p.ids[name])
@@ -159,8 +159,8 @@ func (p *recordedProject) writeReceipts(b *strings.Builder, names ...string) {
 	}
 }
 
-// known returns an id of the recording unchanged, and "new" for any other id, which differs
-// from run to run.
+// known returns the id of a recorded message unchanged. For any other id, it returns "new",
+// because such ids are different in each run.
 func (p *recordedProject) known(id string) string {
 	if id == "" || p.recorded[id] != "" {
 		return id
@@ -174,8 +174,8 @@ func topLine(text string) string {
 	return line
 }
 
-// finish lets the daemon do the waiting work: first in the recorded state, then also for
-// the agents that were stopped, paused or limited.
+// finish lets the daemon do the pending work, first in the recorded state, and then also
+// for the agents that were stopped, paused or limited.
 func (p *recordedProject) finish() {
 	p.run("start")
 	p.await("the claimed mail and the dropped file are done", func() bool {
@@ -191,7 +191,7 @@ func (p *recordedProject) finish() {
 		p.t.Error("a message that was never accepted is still in tmp/")
 	}
 
-	// The next prompt contains the waiting window and belongs to the same session.
+	// The next prompt contains the pending window and belongs to the same session.
 	session := p.sessionFile("keeper")
 	before := p.read(session)
 	p.run("send", "keeper", "@say I go on.", "--wait=60s")
@@ -228,8 +228,7 @@ func (p *recordedProject) finish() {
 }
 
 // demandKey sends a message again with a key from the recording. For seven days after the
-// first message with that key, sending prints the id of the first message and delivers
-// nothing.
+// first message with that key, send prints the id of that message and delivers nothing.
 func (p *recordedProject) demandKey() {
 	id := strings.TrimSpace(string(p.run("send", "waiter", "This is normal", "--key", "recorded-key")))
 	age := time.Since(p.created(p.ids["normal"]))
@@ -238,8 +237,8 @@ func (p *recordedProject) demandKey() {
 	}
 }
 
-// finished lists the outcome of each message of the recording, one per line, and then the
-// history of each agent, the dead letters, the refused messages and the topics.
+// finished returns the outcome of each message in the recording, one per line, followed
+// by the history of each agent, the dead letters, the refused messages and the topics.
 func (p *recordedProject) finished() string {
 	var b strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(p.recorded)) {

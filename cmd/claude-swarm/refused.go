@@ -13,11 +13,11 @@ func refusedCommand() *cli.Command {
 		Name:     "refused",
 		Category: groupMail,
 		Usage:    "manage messages that a rule refused",
-		Description: `A message that a rule does not let pass is kept with the reason, for as long as
+		Description: `A message that a rule refuses is kept with the reason, for as long as
 retention in claude-swarm.yaml says. To look at one: claude-swarm read ID.` +
 			examples("claude-swarm refused list", "claude-swarm refused retry k7f3q9m2xd"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: withPost(refusedList), // without a subcommand it lists the messages
+		Action: withPost(refusedList), // without a subcommand, it lists the messages
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",
@@ -28,7 +28,7 @@ with the reasons.` +
 			},
 			{
 				Name: "retry", Usage: "let one through", ArgsUsage: "ID…",
-				Description: `Delivers refused messages to their recipients, whatever the rules say. Only you
+				Description: `Delivers refused messages to their recipients, regardless of the rules. Only you
 may do this, not an agent.` +
 					examples("claude-swarm refused retry k7f3q9m2xd"),
 				Flags: []cli.Flag{jsonFlag()}, Action: refusedRetry,

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// needsRestart returns an error that names the changed keys that a running daemon cannot
-// apply.
+// needsRestart returns an error if the configuration has changes that a running daemon
+// cannot apply. The error names the changed keys.
 func needsRestart(old, new *config.File) error {
 	var keys []string
 	for key, differs := range map[string]bool{

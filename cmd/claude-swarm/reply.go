@@ -121,8 +121,8 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	return nil
 }
 
-// answerTo makes the envelope of an answer. The argument kind is the type of the answer,
-// or "".
+// answerTo returns the answer to a message, without its text. The argument kind is the
+// type of the answer, or "" for the default type.
 func (p *post) answerTo(old *dropbox.Message, kind string) (*dropbox.Message, error) {
 	m := p.Answer(old, dropbox.Type(kind))
 	if !m.Type.Valid() {

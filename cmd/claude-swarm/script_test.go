@@ -25,7 +25,7 @@ import (
 )
 
 // The test binary also serves as the program and as the stand-ins for the agents' clients.
-// So the scripts run real daemons with real child processes, but no model.
+// Therefore, the scripts run real daemons with real child processes, but no model.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"claude-swarm": main,
@@ -56,8 +56,8 @@ func TestDiskScripts(t *testing.T) {
 	testscript.Run(t, scripts("testdata/disk"))
 }
 
-// notRun skips a test if something that it needs is missing. In `make check` it fails the
-// test instead.
+// notRun skips a test that cannot run because a requirement is missing. In `make check`,
+// it fails the test instead.
 func notRun(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("SWARM_STRICT") == "1" {
@@ -66,8 +66,8 @@ func notRun(t *testing.T, format string, args ...any) {
 	t.Skipf("not run: "+format, args...)
 }
 
-// scriptsWith runs the scripts that need the given program. They are in the folder named
-// after the program.
+// scriptsWith runs the scripts that require the given program. They are in the folder
+// with the program's name.
 func scriptsWith(t *testing.T, program string) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -79,9 +79,9 @@ func scriptsWith(t *testing.T, program string) {
 }
 
 // scripts returns the parameters for running the scripts of a folder. Each script has its
-// own home and its own folder for sockets, and leaves no daemon behind.
+// own home folder and its own folder for sockets. After a script, no daemon remains.
 //
-// In addition to the usual commands they have:
+// In addition to the commands of testscript, the scripts can use:
 //
 //	until [!] PATTERN COMMAND…   run a command again until its stdout matches
 //	gone FILE                    wait until the process whose pid is in FILE has ended
@@ -112,7 +112,7 @@ func scripts(dir string) testscript.Params {
 }
 
 func setup(env *testscript.Env) error {
-	// A socket's path can have at most about 100 bytes.
+	// The path of a socket is limited to about 100 bytes.
 	runtime, err := os.MkdirTemp("", "cs")
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("XDG_RUNTIME_DIR", runtime)
 	env.Setenv("TMUX_TMPDIR", runtime)
 	env.Setenv("TZ", "UTC")
-	env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each program waits a second before it ends
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise, each program waits for a second before it exits
 	env.Setenv("SHELL", "/bin/sh")
 	env.Setenv("LANG", "C.UTF-8")
 	env.Setenv("TERM", "screen")
@@ -137,11 +137,12 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// endDaemons ends every daemon that a script left behind, whether or not the script passed.
+// endDaemons stops every daemon that is still running after a script, whether or not the
+// script passed.
 func endDaemons(env *testscript.Env) {
 	_ = filepath.WalkDir(env.WorkDir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != "daemon.lock" {
-			return nil // a folder that we cannot read contains none of our daemons
+			return nil // an unreadable folder does not contain a daemon of the script
 		}
 		home := journal.HomeOf(filepath.Dir(filepath.Dir(path)))
 		pid := discovery.ReadNote(home.LockFile()).PID
@@ -149,7 +150,7 @@ func endDaemons(env *testscript.Env) {
 			return nil
 		}
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
-			_ = syscall.Kill(pid, sig) // the process may have ended in the meantime
+			_ = syscall.Kill(pid, sig) // the process may have exited in the meantime
 			for range 100 {
 				if !lockHeld(home) {
 					return nil
@@ -163,16 +164,16 @@ func endDaemons(env *testscript.Env) {
 
 func endTmux(dir string) {
 	if tmux, err := exec.LookPath("tmux"); err == nil {
-		cmd := exec.Command(tmux, "kill-server") // most scripts start no tmux server
+		cmd := exec.Command(tmux, "kill-server") // this fails for most scripts, because they start no tmux server
 		cmd.Env = []string{"TMUX_TMPDIR=" + dir}
 		_ = cmd.Run()
 	}
 }
 
-// scriptPatience is how long a script waits for something that it expects.
+// scriptPatience is how long a script waits for an expected event.
 const scriptPatience = 20 * time.Second
 
-// poll calls f until f returns true, and reports whether it did so within scriptPatience.
+// poll calls f repeatedly and reports whether it returned true within scriptPatience.
 func poll(f func() bool) bool {
 	for deadline := time.Now().Add(scriptPatience); !f(); time.Sleep(30 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -194,7 +195,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	var out string
 	if !poll(func() bool {
-		_ = ts.Exec(args[1], args[2:]...) // its output matters, its status does not
+		_ = ts.Exec(args[1], args[2:]...) // the exit status does not matter, only the output
 		out = ts.ReadFile("stdout")
 		return re.MatchString(out) == want
 	}) {
@@ -202,8 +203,8 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// pidIn reads a pid from a file. daemon.lock and our pid files begin with "pid N" or with
-// the number alone.
+// pidIn reads a process id from a file. The file begins with "pid N", as in daemon.lock,
+// or with the number alone.
 func pidIn(ts *testscript.TestScript, file string) int {
 	data := strings.TrimPrefix(ts.ReadFile(file), "pid ")
 	pid, err := strconv.Atoi(strings.Fields(data)[0])
@@ -221,9 +222,10 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// zombie reports whether a process has ended and is only waiting for its parent to
-// collect it. A daemon's parent is the container's init process. The first thread may be
-// a zombie while other threads still have files open.
+// zombie reports whether a process has exited but its parent has not yet collected its
+// exit status. For a daemon, the parent is the container's init process. A process with
+// several threads does not count, because other threads can still have files open when
+// the first thread is a zombie.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -263,8 +265,8 @@ func countMail(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// postProven delivers a message with the proof of its sender. For example, the answers of
-// a bridge need such a proof.
+// postProven delivers a message with the proof of its sender. Such a proof is needed, for
+// example, for the answers from a bridge.
 func postProven(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: post FILE MAILBOX")

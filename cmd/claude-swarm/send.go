@@ -53,7 +53,7 @@ answer counts. --on-timeout says what happens if nobody answers within
 			priorityFlag(),
 			&cli.BoolFlag{Name: "now", Usage: "make it urgent: it reaches the running turn with its next tool result"},
 			&cli.BoolFlag{Name: "interrupt", Usage: "make it urgent, and put the agent's current message back until this one is done"},
-			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; may be given again"},
+			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; can be repeated"},
 			&cli.StringFlag{Name: "thread", Usage: "continue the conversation `ID`"},
 			&cli.StringFlag{Name: "reply-to", Usage: "say that it answers the message `ID`"},
 			&cli.StringFlag{Name: "key", Usage: "deliver it only once: a second message with the same `KEY` within 7 days is not sent"},
@@ -64,7 +64,7 @@ answer counts. --on-timeout says what happens if nobody answers within
 	}
 }
 
-// send is the action of the send verb.
+// send is the action of the verb send.
 func send(c *cli.Context, wait optionalSpan) error {
 	if c.NArg() == 0 {
 		return usagef(`claude-swarm send coder "what to do"`, "send: name the agent, and say what to do")
@@ -157,15 +157,15 @@ func send(c *cli.Context, wait optionalSpan) error {
 		p.sayIfUrgentWaits(c, m, sent[:len(m.To)])
 	}
 	if wait.set {
-		return p.await(c, sent[:len(m.To)], wait.span, how) // nobody answers the copies, so they are not awaited
+		return p.await(c, sent[:len(m.To)], wait.span, how) // copies get no answers, so only the answers to the originals are awaited
 	}
 	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
 	return nil
 }
 
 // sendAsking sends a message. If the message is a question and the sender waits for the
-// answer, the running turn is recorded as asking, and the caller must call asks.End.
-// Otherwise asks is nil.
+// answer, sendAsking records the running turn as asking, and the caller must call
+// asks.End. Otherwise, asks is nil.
 func (p *post) sendAsking(m *dropbox.Message, wait optionalSpan) (sent []dropbox.Delivery, asks *client.Questioning, err error) {
 	if !wait.set || m.Type != dropbox.Question {
 		sent, err = p.Send(m)
@@ -180,11 +180,11 @@ func (p *post) sendAsking(m *dropbox.Message, wait optionalSpan) (sent []dropbox
 	return sent, asks, nil
 }
 
-// openEnd is the time that is recorded for a wait without a limit.
+// openEnd is the maximum wait that is recorded for a question without a time limit.
 const openEnd = 7 * 24 * time.Hour
 
-// interrupt ends the running turns of the receivers, who then get the urgent message. If
-// there is no daemon, no turn is running.
+// interrupt ends the running turns of the receivers, who then receive the urgent message.
+// If no daemon is running, it returns nil, because no turn is running.
 func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 	err := ask(c, p.project, func(client *control.Client, by string) error {
 		for _, d := range sent {
@@ -231,13 +231,14 @@ func (p *post) askingOf(c *cli.Context, m *dropbox.Message, wait optionalSpan, a
 	return how, nil
 }
 
-// answerable checks who is being asked, and completes the envelope of a question.
+// answerable checks the receivers of a question against --answerers and completes its
+// envelope.
 func (p *post) answerable(to string, m *dropbox.Message, how asking) error {
 	switch {
 	case how.answerers == client.ByHuman && !p.Leads(to):
 		return usagef(`claude-swarm send lead "…" --wait --answerers human`, "--answerers human asks a person, and %q is not one", to)
 	case how.answerers == client.ByHuman:
-		m.To = []string{dropbox.Lead} // even if an agent is the lead
+		m.To = []string{dropbox.Lead} // the person's mailbox, even if an agent is the lead
 	case how.answerers == client.ByAny && len(m.To) > 1:
 		return usagef(`claude-swarm send `+shellWord(to)+` "…" --wait --answerers first`, "--answerers any asks one agent; %q names %d", to, len(m.To))
 	case how.answerers == client.ByFirst:

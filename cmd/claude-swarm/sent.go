@@ -10,11 +10,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// printSent prints the id of the delivered message. For several messages it prints one
+// printSent prints the id of the delivered message. For several messages, it prints one
 // line each, with the id and the receiver.
 func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	if waits {
-		c.Context.Done() // from here on, Ctrl-C is handled: a person who sees the id may press it
+		c.Context.Done() // starts handling Ctrl-C, because a person may press it as soon as the id is printed
 	}
 	for _, d := range sent {
 		if d.Duplicate {
@@ -22,7 +22,7 @@ func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 		}
 	}
 	if c.Bool("json") && waits {
-		return nil // the only JSON value printed is the answer
+		return nil // the answer is the only JSON value that is printed
 	}
 	if c.Bool("json") {
 		type line struct {
@@ -52,7 +52,7 @@ func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	return nil
 }
 
-// hintText returns the text of a message as a hint shows it.
+// hintText returns the text of a message in the form in which a hint shows it.
 func hintText(s textSource) string {
 	if s.file != "" {
 		return "--file " + shellWord(s.file)

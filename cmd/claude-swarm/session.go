@@ -11,8 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// sessionAgent finds the agent of a session by name, by the environment, by the parent
-// processes, or by the folder. Its error asks the person to name the agent.
+// sessionAgent determines the agent of a session from the given name, the environment,
+// the parent processes, or the working directory. If it finds none, the error asks the
+// person to name the agent.
 func (p *project) sessionAgent(as string) (string, error) {
 	if as = cmp.Or(as, os.Getenv(runner.AgentVar)); as != "" {
 		return as, nil

@@ -12,8 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// A socket is the daemon's control socket. The daemon can create it again, because systemd
-// removes the runtime folder of a user who has logged out, while the daemon keeps running.
+// A socket is the daemon's control socket. The daemon can recreate it, because systemd
+// removes the runtime folder of a user who has logged out even though the daemon keeps
+// running.
 type socket struct {
 	project *project
 	note    discovery.Note
@@ -23,7 +24,8 @@ type socket struct {
 	closed bool
 }
 
-// openSocket listens on the socket, and writes its path into the daemon's lock file.
+// openSocket starts listening on the socket and writes its path to the daemon's lock
+// file.
 func openSocket(p *project) (*socket, error) {
 	s := &socket{project: p, note: discovery.Note{PID: os.Getpid(), Since: time.Now(), Version: version}}
 	return s, s.listen()
@@ -50,8 +52,8 @@ func (s *socket) listener() *net.UnixListener {
 
 func (s *socket) path() string { return s.listener().Addr().String() }
 
-// renew creates the socket again if its file is gone. Otherwise it returns nil. Connections
-// to the old socket stay open.
+// renew recreates the socket if its file is gone. Otherwise, it returns nil. Connections to
+// the old socket stay open.
 func (s *socket) renew() (*net.UnixListener, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +67,8 @@ func (s *socket) renew() (*net.UnixListener, error) {
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
-	// Closing the old listener must not remove the new file, which may have the same name.
+	// Closing the old listener must not remove the new socket file, which can have the
+	// same name.
 	old.SetUnlinkOnClose(false)
 	return s.l, old.Close()
 }
@@ -75,5 +78,5 @@ func (s *socket) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	s.l.Close() // fails only if the server has failed and has already closed the listener
+	s.l.Close() // returns an error only if the server has failed and has already closed the listener
 }

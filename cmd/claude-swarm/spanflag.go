@@ -20,7 +20,7 @@ func spanFlag(name, usage string) cli.Flag {
 	return &cli.GenericFlag{Name: name, Value: new(spanValue), Usage: usage}
 }
 
-// spanOf returns the span of a flag, or 0 if the flag was not given.
+// spanOf returns the value of a span flag, or 0 if the flag is not set.
 func spanOf(c *cli.Context, name string) time.Duration {
 	v, ok := c.Generic(name).(*spanValue)
 	if !ok {
@@ -29,7 +29,7 @@ func spanOf(c *cli.Context, name string) time.Duration {
 	return v.span
 }
 
-// String returns the value that was set.
+// String returns the value as text, or "" if it is not set.
 func (v *spanValue) String() string {
 	if v == nil || v.span == 0 {
 		return ""
@@ -37,7 +37,7 @@ func (v *spanValue) String() string {
 	return v.span.String()
 }
 
-// Set parses a span.
+// Set parses a positive span.
 func (v *spanValue) Set(s string) (err error) {
 	v.span, err = config.ParsePositiveSpan(s)
 	return err
@@ -48,7 +48,7 @@ type whenValue struct {
 	at time.Time // zero: not set
 }
 
-// String returns the value that was set.
+// String returns the value as text, or "" if it is not set.
 func (v *whenValue) String() string {
 	if v == nil || v.at.IsZero() {
 		return ""
@@ -62,7 +62,7 @@ func (v *whenValue) Set(s string) (err error) {
 	return err
 }
 
-// parseWhen parses a span from now or a time.
+// parseWhen parses a span from now or a future time.
 func parseWhen(s string, now time.Time) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -87,10 +87,11 @@ type optionalSpan struct {
 	span time.Duration // 0: no limit
 }
 
-// IsBoolFlag makes the value optional. Set gets "true" for a flag without a value.
+// IsBoolFlag tells the flag parser that the value is optional. For a flag without a
+// value, the parser passes "true" to Set.
 func (o *optionalSpan) IsBoolFlag() bool { return true }
 
-// String returns the value that was set.
+// String returns the span as text, or "" if no span is set.
 func (o *optionalSpan) String() string {
 	if o == nil || o.span == 0 {
 		return ""
@@ -98,7 +99,7 @@ func (o *optionalSpan) String() string {
 	return o.span.String()
 }
 
-// Set parses a span, or the word that the flag parser passes for a flag without a value.
+// Set parses a span or the word that the flag parser passes for a flag without a value.
 func (o *optionalSpan) Set(s string) (err error) {
 	o.set, o.span = s != "false", 0
 	if s != "true" && s != "false" {
@@ -107,8 +108,8 @@ func (o *optionalSpan) Set(s string) (err error) {
 	return err
 }
 
-// checkValue returns the error in a value of one of the flags in this file, before the flag
-// parser sees the value.
+// checkValue returns an error if the value of one of the flags in this file is invalid. It
+// is called before the flag parser receives the value.
 func checkValue(f cli.Flag, value string) error {
 	g, ok := f.(*cli.GenericFlag)
 	if !ok {
@@ -134,9 +135,9 @@ func takesSpan(f cli.Flag) bool {
 	return ok
 }
 
-// likeSpan reports whether a person may have meant the word after a flag with an optional
-// span as that span. It returns true if the word is a span, lacks only the unit, or
-// spells a span in another way, such as 10min.
+// likeSpan reports whether the word after a flag with an optional span may be meant as
+// that span. It returns true if the word is a valid span, a number without a unit, or a
+// span in a different notation, such as 10min.
 func likeSpan(word string) bool {
 	_, err := config.ParseSpan(word)
 	wrong, ok := errors.AsType[*config.SpanError](err)

@@ -29,7 +29,7 @@ The daemon keeps running when the terminal is closed. Its log is
 .claude-swarm/daemon.log.` +
 			examples("claude-swarm start", "claude-swarm start coder", "claude-swarm start --foreground"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "foreground", Usage: "stay in this terminal; for systemd and the like"},
+			&cli.BoolFlag{Name: "foreground", Usage: "stay in this terminal, for example under systemd"},
 			&cli.BoolFlag{Name: "tmux", Usage: "show each agent in a pane of tmux; closing it stops nothing"},
 			&cli.BoolFlag{Name: noMCP, Usage: "give no agent the tools of claude-swarm's own MCP server"},
 			noIRCFlag(),
@@ -71,7 +71,7 @@ func start(c *cli.Context) error {
 // does not answer, because it has just been killed or is not listening yet.
 const settlePatience = 2 * time.Second
 
-// dialSettled connects to the daemon. It waits for a daemon that is starting or ending.
+// dialSettled connects to the daemon. It waits for a daemon that is starting or stopping.
 func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 	deadline := time.Now().Add(settlePatience)
 	for {
@@ -88,7 +88,7 @@ func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 }
 
 // startAgents starts the named agents of a running daemon. Without names, the command
-// asks for a second daemon. startAgents refuses that, unless the verb only has to show
+// line asks for a second daemon, and startAgents returns an error unless --tmux asks for
 // the panes.
 func startAgents(c *cli.Context, p *project, client *control.Client, names []string) error {
 	if len(names) == 0 && !c.Bool("tmux") {
@@ -116,7 +116,7 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 	return nil
 }
 
-// foreground runs the daemon in this process.
+// foreground runs the daemon in the current process.
 func foreground(c *cli.Context, p *project, names []string) error {
 	if err := leaveTurn(p, c, names); err != nil {
 		return err
@@ -135,9 +135,9 @@ func foreground(c *cli.Context, p *project, names []string) error {
 		}
 		return runDaemon(c.Context, order)
 	}
-	syscall.CloseOnExec(fd) // no agent may inherit it
+	syscall.CloseOnExec(fd) // agents must not inherit the file descriptor
 	parent := os.NewFile(uintptr(fd), "ready")
-	// An error is harmless: the waiting start verb may have ended.
+	// An error is harmless, because it only means that the waiting start verb has exited.
 	tell := func(b readiness) { _ = errors.Join(json.NewEncoder(parent).Encode(b), parent.Close()) }
 	order.ready = func() { tell(readiness{PID: os.Getpid()}) }
 	err := runDaemon(c.Context, order)
@@ -147,9 +147,9 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	return err
 }
 
-// leaveTurn executes the program again without the turn's variables, if the program was
-// started in a turn. Otherwise the daemon would end this process when the turn ends,
-// because it ends every process that has the turn's mark.
+// leaveTurn executes the program again without the turn's environment variables if it was
+// started in a turn. Otherwise, this process would be ended together with the turn,
+// because every process with the turn's mark is ended.
 func leaveTurn(p *project, c *cli.Context, names []string) error {
 	env := withoutMarks(os.Environ())
 	if len(env) == len(os.Environ()) {

@@ -13,8 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// madeReady runs the program in a folder and returns what Go reports about the package
-// initialization before main: one line per package with the time and the bytes.
+// madeReady runs the program in a folder and returns Go's report about the initialization
+// of packages. The report contains one line per package, with the time and the allocated
+// bytes.
 func madeReady(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(ourselves(t), args...)
@@ -29,10 +30,11 @@ func madeReady(t *testing.T, dir string, args ...string) string {
 	return stderr.String()
 }
 
-// Every verb has to wait for the initialization of the packages. So our packages only fill
-// tables during initialization, and compile regular expressions when they are needed.
+// Every verb must wait for the initialization of the packages. Therefore, our packages
+// only fill tables during initialization, and compile regular expressions when they first
+// need them.
 func TestStartMakesLittleReady(t *testing.T) {
-	const most = 16 << 10 // bytes per package; the tables of the configuration take 5 KiB
+	const most = 16 << 10 // bytes per package; the configuration's tables need 5 KiB
 	made := regexp.MustCompile(`(?m)^init (github\.com/claude-swarm/claude-swarm/\S+) .*, (\d+) bytes`)
 	trace := madeReady(t, t.TempDir(), "version")
 	seen := made.FindAllStringSubmatch(trace, -1)
@@ -49,13 +51,13 @@ func TestStartMakesLittleReady(t *testing.T) {
 	}
 }
 
-// A plain send is an ordinary verb: it begins in main, after all packages have been
-// initialized. So a breakpoint in the verb works.
+// A plain send runs in main like every other verb, after all packages have been
+// initialized. Therefore, a breakpoint in the verb works.
 func TestAPlainSendBeginsInMain(t *testing.T) {
 	dir := t.TempDir()
 	overwrite(t, filepath.Join(dir, config.Name), "agents: {coder: }\n")
 	madeReady(t, dir, "init")
-	for _, text := range []string{"first", "second"} { // each run finds the files of the previous run
+	for _, text := range []string{"first", "second"} { // the second run finds the files from the first run
 		trace := madeReady(t, dir, "send", "coder", text)
 		if !regexp.MustCompile(`(?m)^init main `).MatchString(trace) {
 			t.Errorf("send %s was over before main began:\n%s", text, trace)

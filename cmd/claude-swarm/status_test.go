@@ -116,7 +116,7 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 				}
 			}
 			if columns > 0 {
-				text = strings.Join(strings.Fields(text), " ") // lines may be broken at spaces
+				text = strings.Join(strings.Fields(text), " ") // the status can break lines at spaces
 			}
 			for _, want := range commands {
 				if !strings.Contains(text, want) {
@@ -138,7 +138,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// demandKeys is the script command "keys".
+// demandKeys is the script command keys.
 func demandKeys(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: keys FILE FILE…")
@@ -163,7 +163,7 @@ func demandKeys(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// statusKeys returns the keys of a status with one agent, and the keys of its parts.
+// statusKeys returns the keys of a status with one agent and the keys of its parts.
 func statusKeys(ts *testscript.TestScript, file string) map[string][]string {
 	data := []byte(ts.ReadFile(file))
 	var st struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// statusNow gets the status from the daemon, or from the files if no daemon answers.
+// statusNow gets the status from the daemon or, if no daemon answers, from the files.
 func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	p, err := locate(c)
 	if err != nil {
@@ -51,7 +51,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	return st, err
 }
 
-// offline returns the status from the files.
+// offline determines the status from the files.
 func offline(c *cli.Context) (st swarm.Status, err error) {
 	p, err := loadProject(c)
 	if err != nil {

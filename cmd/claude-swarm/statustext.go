@@ -28,7 +28,7 @@ func headline(st swarm.Status, now time.Time) string {
 	return fmt.Sprintf("%s: daemon pid %d for %s, version %s", name, st.Daemon.PID, since(st.Daemon.Since, now), st.Daemon.Version)
 }
 
-// haltedWords says that the whole swarm is halted, and why.
+// haltedWords returns a text that says that the whole swarm is halted, with the reason.
 func haltedWords(n view.Need) string {
 	text := "HALTED: no new turn begins"
 	if n.Why != "" {
@@ -37,7 +37,7 @@ func haltedWords(n view.Need) string {
 	return text
 }
 
-// haltedLines returns the halted conversations, as the status shows them.
+// haltedLines returns the lines of the status about halted conversations.
 func haltedLines(threads []view.Need) []string {
 	const most = 3
 	var lines []string
@@ -51,8 +51,8 @@ func haltedLines(threads []view.Need) []string {
 	return lines
 }
 
-// forYou says how much mail is waiting for the person, or returns "" if no mail is
-// waiting.
+// forYou returns a text about the mail that is waiting for the person, or "" if no mail
+// is waiting.
 func forYou(st *view.Status) string {
 	mail := slices.Concat(st.Needed(view.NeedQuestion), st.Needed(view.NeedUnread))
 	words := map[view.NeedKind]string{view.NeedQuestion: "question", view.NeedUnread: "unread message"}
@@ -79,7 +79,8 @@ func sinceKnown(t *time.Time, now time.Time) string {
 	return since(*t, now)
 }
 
-// waitingText returns the number of waiting messages, and marks the urgent ones: "3 (1!)".
+// waitingText returns the number of waiting messages, with the number of urgent ones in
+// parentheses: "3 (1!)".
 func waitingText(w mail.Waiting) string {
 	if w.Urgent > 0 {
 		return fmt.Sprintf("%d (%d!)", w.Total(), w.Urgent)
@@ -87,7 +88,7 @@ func waitingText(w mail.Waiting) string {
 	return number(w.Total())
 }
 
-// drops returns the number of undelivered drops as text.
+// drops returns a text about the number of undelivered drops, or "" if there are none.
 func drops(n int) string {
 	switch {
 	case n == 0:
@@ -98,7 +99,7 @@ func drops(n int) string {
 	return screen.Count(n, "drop") + ", not taken in yet"
 }
 
-// money returns today's cost in US dollars.
+// money returns today's cost in US dollars as text.
 func money(c journal.Cost) string {
 	if c.Today == 0 && c.TodayUnknown == 0 {
 		return "-"
@@ -117,7 +118,8 @@ func costs(c journal.Cost) string {
 	return screen.Cost(c.Today, c.TodayUnknown > 0) + " today, " + screen.Cost(c.Total, c.TotalUnknown > 0) + " in all"
 }
 
-// task says what an agent is working on, or why it is not working.
+// task describes the task that an agent is working on, or the reason why it is not
+// working.
 func task(a swarm.AgentStatus) string {
 	if m := a.Message; m != nil {
 		what := m.Subject
@@ -129,14 +131,15 @@ func task(a swarm.AgentStatus) string {
 	return screen.OneLine(a.Why)
 }
 
-// warm describes a client that is waiting for work: how long it has waited, its memory,
-// and the share of a core that it uses while it waits.
+// warm describes a client that is waiting for work: how long it has been waiting, its
+// memory use, and its share of a CPU core during that time.
 func warm(w turn.WarmStatus, now time.Time) string {
 	waited := max(now.Sub(w.Since), time.Second)
 	return fmt.Sprintf("warm for %s (pid %d, %d MiB, %.0f %% of a core)", since(w.Since, now), w.PID, w.RSSBytes>>20, w.CPUSeconds/waited.Seconds()*100)
 }
 
-// narrowDetails returns, for a narrow screen, the facts that have columns on a wide one.
+// narrowDetails returns the details that have columns on a wide screen, as lines for a
+// narrow screen.
 func narrowDetails(a swarm.AgentStatus) []tableLine {
 	var lines []tableLine
 	if text := task(a); text != "" {
@@ -156,8 +159,8 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 }
 
 // details returns the lines below an agent, such as its process and session, its last text, and
-// the next step. Unknown facts are left out. If mixed is set, the agents have clients of
-// different kinds, and details names the client.
+// the next step. It omits unknown facts. If mixed is set, the agents use different kinds of
+// clients, and details includes the agent's client.
 func details(a view.Agent, mixed bool, now time.Time) []tableLine {
 	var facts []string
 	var lines []tableLine

@@ -42,8 +42,8 @@ all.` +
 					return "", err
 				}
 				text := agent + " paused" + until + "\n"
-				// If the agent is also stopped, the pause has no effect yet, and start
-				// would not end it.
+				// If the agent is also stopped, the person must know that start alone
+				// will not end the pause.
 				if st, err := client.Status(c.Context, agent); err == nil && len(st.Agents) == 1 && st.Agents[0].State == swarm.Stopped {
 					text += fmt.Sprintf("  it is stopped as well; to let it work: claude-swarm start %s and claude-swarm resume %s\n", agent, agent)
 				}
@@ -74,8 +74,8 @@ all.` +
 	}
 }
 
-// overtimeText says until when a resumed agent works outside its hours. It returns "" if
-// the agent does not work outside its hours.
+// overtimeText returns a text about the time until which a resumed agent works outside
+// its hours, or "" for an agent that works within its hours.
 func overtimeText(ctx context.Context, client *control.Client, agent string, resumed error) string {
 	if resumed != nil {
 		return ""
@@ -102,14 +102,14 @@ do its message later, stop the agent instead, or send something more urgent with
 	}
 }
 
-// An abortedView is a turn that abort has ended, as --json prints it.
+// An abortedView is the JSON form of a turn that abort has ended.
 type abortedView struct {
 	Agent string `json:"agent"`
 	swarm.Cut
 }
 
 func abort(c *cli.Context) error {
-	var mu sync.Mutex // the turns of several agents may end at the same time
+	var mu sync.Mutex // the turns of several agents can end at the same time
 	var ended []abortedView
 	err := eachAgent(c, inTurnOnly, func(client *control.Client, by, agent string) (string, error) {
 		cut, err := client.Abort(c.Context, agent, by, "")
@@ -145,8 +145,8 @@ func abort(c *cli.Context) error {
 	}{1, ended}))
 }
 
-// inTurnOnly returns an error for an agent without a turn. `abort all` leaves out such an
-// agent.
+// inTurnOnly returns an error for an agent that is not running a turn. `abort all` skips
+// such agents.
 func inTurnOnly(a swarm.AgentStatus) error {
 	if a.Message == nil {
 		return fail(exitFailed, "claude-swarm status", "%s", noTurn)
@@ -182,8 +182,8 @@ says so. The signal SIGHUP does the same.` +
 	}
 }
 
-// sayGone names the agents that are no longer in the configuration but still have waiting
-// mail.
+// sayGone prints a warning for each agent that is no longer in the configuration but
+// still has waiting mail.
 func sayGone(c *cli.Context) error {
 	p, err := openPost(c)
 	if err != nil {

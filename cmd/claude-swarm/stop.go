@@ -56,7 +56,8 @@ only starts one.` +
 			if err != nil {
 				return err
 			}
-			// If no daemon could start with the new file, the old daemon keeps running.
+			// This check comes first so that the old daemon keeps running if the new
+			// configuration does not allow a daemon to start.
 			if err := checkOutside(p.file); err != nil {
 				return badConfig(err)
 			}
@@ -107,7 +108,7 @@ func stop(c *cli.Context) error {
 			})
 		}
 		done := make(chan struct{})
-		go func() { wg.Wait(); close(done) }() // the code below waits for done
+		go func() { wg.Wait(); close(done) }() // the code below waits until done is closed
 		told.until(c.Context, done)
 		<-done
 		if ctx.Err() != nil {
@@ -134,28 +135,28 @@ func stop(c *cli.Context) error {
 	})
 }
 
-// A stopView is the outcome of a stop, as --json prints it.
+// A stopView is the JSON form of the outcome of a stop.
 type stopView struct {
 	V      int           `json:"v"`
-	Daemon bool          `json:"daemon"` // whether the daemon has ended
-	Agents []stopOfAgent `json:"agents"` // the named agents; for the daemon, the agents whose turns had to end
+	Daemon bool          `json:"daemon"` // whether the daemon has stopped
+	Agents []stopOfAgent `json:"agents"` // the named agents or, if the daemon was stopped, the agents whose turns were ended
 }
 
 // A stopOfAgent is the outcome of a stop for one agent.
 type stopOfAgent struct {
 	Agent      string `json:"agent"`
-	Stopped    bool   `json:"stopped"` // false if the agent stops only after its turn, because that turn is waiting for the caller's
-	*swarm.Cut        // nil if no turn had to end
+	Stopped    bool   `json:"stopped"` // false if the agent stops later, because its turn is waiting for the caller's turn
+	*swarm.Cut        // nil if no turn was ended
 }
 
-// write tells a person how the turn ended, if the stop had to end one.
+// write prints the outcome of the agent's turn if the stop ended one.
 func (a stopOfAgent) write(w io.Writer) {
 	if a.Cut != nil {
 		fmt.Fprintf(w, "%s: %s\n", a.Agent, cutText(*a.Cut))
 	}
 }
 
-// stopDaemon tells the daemon to stop and waits until it is gone.
+// stopDaemon tells the daemon to stop and waits until it has stopped.
 func stopDaemon(c *cli.Context, p *project) error {
 	return ask(c, p, func(client *control.Client, by string) error {
 		if own, err := p.inTurn(); err != nil {
@@ -186,8 +187,8 @@ func stopDaemon(c *cli.Context, p *project) error {
 	})
 }
 
-// sayStopped prints that the daemon has ended. For each of the agents that was in a turn, it
-// reads from the files how the turn ended, and prints that too.
+// sayStopped prints that the daemon has stopped. It also prints the outcomes of the turns of
+// the given agents, which it determines from the files.
 func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {
@@ -212,8 +213,8 @@ func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) e
 	return nil
 }
 
-// cutIn reads the state of the message of an ended turn from the mailboxes. It returns nil
-// if the message is gone, or if the next daemon will handle it. A turn without a message
+// cutIn reads the state of an ended turn's message from the mailboxes. It returns nil if
+// the message is gone or if the next daemon will handle it. A turn without a message
 // compacts the context. If the order to compact no longer exists, the compaction was
 // completed, and cutIn returns nil.
 func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, error) {
@@ -243,7 +244,7 @@ func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, err
 	return nil, nil
 }
 
-// patience returns a context that ends after --timeout.
+// patience returns a context with the timeout of the flag --timeout, if it is set.
 func patience(c *cli.Context) (context.Context, context.CancelFunc) {
 	if d := spanOf(c, "timeout"); d > 0 {
 		return context.WithTimeout(c.Context, d)
@@ -251,7 +252,7 @@ func patience(c *cli.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(c.Context)
 }
 
-// gaveUp says what is still running after a time-out or Ctrl-C.
+// gaveUp returns the error for a stop that gave up waiting after a timeout or Ctrl-C.
 func gaveUp(c *cli.Context, client *control.Client, names []string, meanwhile string) error {
 	now := "claude-swarm stop --now"
 	if len(names) > 0 {
@@ -270,7 +271,7 @@ func gaveUp(c *cli.Context, client *control.Client, names []string, meanwhile st
 	return fail(exitTimeout, now, "not stopped after %v%s", spanOf(c, "timeout"), running)
 }
 
-// runningTurns names the running turns: "coder (k7f3q9m2xd, 12 s)".
+// runningTurns returns a list of the running turns, such as "coder (k7f3q9m2xd, 12 s)".
 func runningTurns(st swarm.Status, now time.Time) string {
 	var turns []string
 	for _, a := range st.Agents {
@@ -285,9 +286,10 @@ func runningTurns(st swarm.Status, now time.Time) string {
 	return strings.Join(turns, ", ")
 }
 
-// awaited says what a stop is waiting for: running turns, or the work after the last turn,
-// such as the last messages on IRC. The argument waited is how long the stop has been
-// waiting. If no turn is running and waited is below longEnd, awaited returns "".
+// awaited describes what a stop is waiting for: running turns, or the work after the last
+// turn, such as posting the last messages on IRC. The argument waited is how long the stop
+// has been waiting. If no turn is running and waited is less than longEnd, awaited returns
+// "".
 func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 	if turns := runningTurns(st, now); turns != noTurn {
 		return turns
@@ -298,12 +300,12 @@ func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 	return "the end: " + noTurn
 }
 
-// longEnd is how long a daemon without a running turn may take to end before the stop
-// says that it is still waiting.
+// longEnd is how long a stop waits for a daemon without a running turn before it prints
+// that it is still waiting.
 const longEnd = 3 * time.Second
 
-// A waiting shows the turns that a stop is waiting for. On a terminal it rewrites one line
-// every second; elsewhere it prints one line once.
+// A waiting shows the turns for which a stop is waiting. On a terminal, it redraws a line
+// every second. Elsewhere, it prints only one line.
 type waiting struct {
 	w      io.Writer
 	client *control.Client
@@ -314,8 +316,8 @@ func waitingFor(w io.Writer, client *control.Client, names []string) *waiting {
 	return &waiting{w: w, client: client, names: names}
 }
 
-// until prints what the stop is waiting for, until done is closed or ctx is done. It
-// prints nothing if the stop ends at once.
+// until shows what the stop is waiting for, and returns when done is closed or ctx is
+// done. If the stop finishes immediately, it prints nothing.
 func (t *waiting) until(ctx context.Context, done <-chan struct{}) {
 	live := isTerminal(t.w)
 	shown, began := false, time.Now()

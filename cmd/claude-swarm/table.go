@@ -10,35 +10,38 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// A table aligns its columns. The last column gets the remaining width, and its cells are
-// cut to fit. If almost no width remains, the last cell of a row gets a separate line.
+// A table prints rows with aligned columns. The last column gets the remaining width, and
+// its cells are truncated to fit. If almost no width remains, the last cell of a row is
+// printed on a separate line.
 type table struct {
-	width int  // the screen's width; 0 means 80 for the rows, and no limit for lines that are kept whole
-	spill bool // a last cell that is too long gets a separate line
-	keep  int  // how many cells stay in their row if the last column has too little room; 0 means all
+	width int  // the width of the screen; 0 means 80 for rows and no limit for lines that are not truncated
+	spill bool // a last cell that is too long is printed on a separate line
+	keep  int  // number of cells that stay in a row if the last column is too narrow; 0 means all
 	rows  []tableRow
 }
 
 type tableRow struct {
 	cells []string
-	whole bool        // on a separate line the last cell is wrapped, not cut
+	whole bool        // on a separate line, the last cell is wrapped, not truncated
 	below []tableLine // further lines
 }
 
 // A tableLine is an indented line below a row. A line that is too long is wrapped if whole
-// is set, otherwise cut.
+// is set, and truncated otherwise.
 type tableLine struct {
 	text  string
 	whole bool
 }
 
 const (
-	// narrow is the width below which the lines under a row are indented less than the
-	// second column. Otherwise they would have too little room.
+	// narrow is the screen width below which the lines under a row are not indented to
+	// the second column, because they would have too little space there.
 	narrow = 72
-	// leastLast is the minimum width of the last column in its row.
+	// leastLast is the minimum width of the last cell in its row. With less space, the
+	// cell is printed on a separate line.
 	leastLast = 8
-	// fewWords is the minimum width of the last column before the table is folded.
+	// fewWords is the minimum width of the last column. With less space, the table is
+	// folded.
 	fewWords = 20
 )
 
@@ -47,7 +50,7 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: c
 // last returns the row that was added last.
 func (t *table) last() *tableRow { return &t.rows[len(t.rows)-1] }
 
-// write prints the table. The function decorate, if not nil, colours a cell; it must not
+// write prints the table. The function decorate, if not nil, colours a cell. It must not
 // change the cell's width on the screen.
 func (t *table) write(w io.Writer, decorate func(row, column int, cell string) string) {
 	across := cmp.Or(t.width, width)
@@ -96,7 +99,7 @@ func (t *table) widths() (widths []int) {
 	return widths
 }
 
-// crowded reports whether the last column gets too little room: less than its text, and less
+// crowded reports whether the last column is too narrow: narrower than its text and narrower
 // than fewWords.
 func (t *table) crowded(widths []int, across int) bool {
 	room := across
@@ -119,8 +122,8 @@ func (t *table) fold() {
 	}
 }
 
-// fitted returns the cells of a row, padded and cut so that together they fit the screen.
-// The result spilled is the last cell if that cell gets a separate line.
+// fitted returns the cells of a row, padded and truncated so that the row fits the
+// screen. The result spilled is the last cell if it must be printed on a separate line.
 func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, spilled string) {
 	room := across
 	for i, cell := range row.cells {
@@ -136,7 +139,8 @@ func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, 
 		room -= widths[i] + 2
 		cells = append(cells, cell+strings.Repeat(" ", max(min(widths[i]-n+2, widths[i]-n+2+room), 0)))
 	}
-	// Spaces at the end would be coloured, and would wrap if they did not fit.
+	// Trailing spaces are removed because they would be coloured, and would wrap if they
+	// did not fit.
 	for i := len(cells) - 1; i >= 0; i-- {
 		cells[i] = strings.TrimRight(cells[i], " ")
 		if cells[i] != "" {

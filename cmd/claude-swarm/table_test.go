@@ -34,7 +34,7 @@ func TestTableLinesUpOnTheScreen(t *testing.T) {
 	}
 }
 
-// A row that leaves its last cell too little room is folded, and none of its words is lost.
+// A table whose last column is too narrow is folded, and no words are lost.
 func TestACrowdedTableIsFolded(t *testing.T) {
 	table := func(width int) string {
 		t := &table{width: width, keep: 2}

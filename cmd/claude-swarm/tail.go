@@ -16,12 +16,12 @@ type tail struct {
 	rest []byte // the beginning of an incomplete line
 }
 
-// tailChunk is how many bytes a tail reads at a time when it looks backwards for the last
-// lines.
+// tailChunk is the number of bytes that a tail reads at a time when it searches backwards
+// for the last lines.
 const tailChunk = 64 << 10
 
-// openTail opens the file at path and returns its last n lines. The argument from is a
-// byte offset: openTail ignores everything before it.
+// openTail opens the file at path and returns its last n lines. It ignores all data
+// before the byte offset from.
 func openTail(path string, from int64, n int) (*tail, []byte, error) {
 	t := &tail{path: path}
 	if err := t.open(); err != nil || t.file == nil {
@@ -54,9 +54,9 @@ func (t *tail) close() error {
 	return err
 }
 
-// lastLines reads backwards until it has n lines or reaches the offset in the argument
-// from. It leaves the file position at the end of the file. The text after the last newline
-// is kept for [tail.more].
+// lastLines reads backwards until it has n lines or reaches the offset from. Afterwards,
+// the file position is at the end of the file. lastLines keeps the text after the last
+// newline for [tail.more].
 func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 	end, err := t.file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -81,7 +81,7 @@ func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 	return data, nil
 }
 
-// more returns the complete lines since the last call.
+// more returns the complete lines that were added after the last call.
 func (t *tail) more() ([]byte, error) {
 	var out []byte
 	for {
@@ -90,8 +90,8 @@ func (t *tail) more() ([]byte, error) {
 				return out, err
 			}
 		}
-		// Check this before the read, so that every line that was added before a rotation
-		// is read.
+		// Check this before reading. Otherwise, a line that is added just before a
+		// rotation could be lost.
 		replaced, err := t.replaced()
 		if err != nil {
 			return out, err
@@ -113,8 +113,7 @@ func (t *tail) more() ([]byte, error) {
 	}
 }
 
-// replaced reports whether the path now leads to another file, or whether the file was
-// truncated.
+// replaced reports whether the path now refers to another file or the file was truncated.
 func (t *tail) replaced() (bool, error) {
 	now, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,13 +9,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// shellWord quotes a word of a hint for a shell.
+// shellWord quotes a word in a hint for a shell if necessary.
 func shellWord(word string) string { return view.ShellWord(word) }
 
 // byteCount returns a number of bytes as text.
 func byteCount(n int) string { return screen.Thousands(n) + " bytes" }
 
-// indent puts a prefix before each line.
+// indent adds a prefix to each line and removes trailing spaces.
 func indent(text, prefix string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -24,7 +24,7 @@ func indent(text, prefix string) string {
 	return strings.Join(lines, "\n")
 }
 
-// since returns how long ago t was, as text.
+// since returns the time that has passed since t, as text.
 func since(t, now time.Time) string {
 	d := now.Sub(t)
 	if d < time.Second {
@@ -33,7 +33,7 @@ func since(t, now time.Time) string {
 	return screen.Span(d)
 }
 
-// number returns a count as text, or a dash for 0.
+// number returns a number as text, or a dash for 0.
 func number(n int) string {
 	if n == 0 {
 		return "-"
@@ -41,8 +41,8 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-// timeText returns the local time of day to the second, or, if at is not today, the date and
-// the time to the minute.
+// timeText formats a time in the local time zone. It returns the time of day with seconds
+// or, if at is not today, the date and the time without seconds.
 func timeText(at, now time.Time) string {
 	at, now = at.Local(), now.Local()
 	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {

@@ -14,18 +14,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// A tree prints a trace.
+// A tree prints a trace as a tree of messages.
 type tree struct {
 	palette
 	asked string // the id of the message whose trace was requested
-	dir   string // folder of the project; paths of files in it are shown relative to it
+	dir   string // the project's folder; paths in it are shown relative to it
 	now   time.Time
 
 	columns int
 	all     bool // also show the copies for IRC
 }
 
-// write prints a trace. It prints whole ids, which a person can type.
+// write prints a trace. It does not shorten ids, so that a person can use them in other
+// commands.
 func (t tree) write(w io.Writer, v *view.Trace) {
 	for _, root := range t.shown(v.Roots) {
 		t.writeMessage(w, root, "", "")
@@ -46,14 +47,14 @@ func (t tree) write(w io.Writer, v *view.Trace) {
 	fmt.Fprintf(w, "\n%s\n", screen.Whole(total, t.columns))
 }
 
-// shown returns the messages of a list that are to be printed. A copy is printed only
-// with --all, or if the trace of that copy was requested.
+// shown returns the messages in a list that will be printed. A copy is printed only with
+// --all or if its own trace was requested.
 func (t tree) shown(list []*view.TracedMessage) []*view.TracedMessage {
 	return slices.DeleteFunc(slices.Clone(list), func(m *view.TracedMessage) bool { return m.Copy && !t.all && m.ID != t.asked })
 }
 
-// writeMessage prints a message. The message's line begins with the prefix first, and each
-// line below begins with the prefix rest.
+// writeMessage prints a message. The first line begins with the prefix first, and all
+// other lines begin with the prefix rest.
 func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest string) {
 	id := m.ID
 	if id == t.asked {
@@ -64,7 +65,7 @@ func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest strin
 	if len(below) == 0 {
 		bar = "  "
 	}
-	room := max(t.columns-screen.Columns(rest)-3, leastLast) // for the lines below the first
+	room := max(t.columns-screen.Columns(rest)-3, leastLast) // the width of the lines below the first
 	when, way := timeText(m.Created, t.now), fmt.Sprintf("%s → %s  %s", m.From, m.To, m.Type)
 	used := screen.Columns(first) + 12 + screen.Columns(when) + 2 + screen.Columns(way)
 	if used <= t.columns && (t.columns >= narrow || m.Subject == "") {
@@ -77,7 +78,7 @@ func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest strin
 	}
 	for _, n := range t.notes(m) {
 		lines := []string{screen.Cut(screen.OneLine(n), room)}
-		if t.columns < narrow { // the subject would get too little room
+		if t.columns < narrow { // truncated text would be too short to be useful
 			lines = strings.Split(screen.Whole(screen.OneLine(n), room), "\n")
 		}
 		for _, text := range lines {
@@ -93,7 +94,7 @@ func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest strin
 	}
 }
 
-// subjectTail returns the subject, cut to the room that is left in its line.
+// subjectTail returns the subject, truncated to the space that remains in its line.
 func subjectTail(m *view.TracedMessage, room int) string {
 	room -= 2
 	if m.Subject == "" || room < 8 {
@@ -102,7 +103,7 @@ func subjectTail(m *view.TracedMessage, room int) string {
 	return "  " + screen.Cut(screen.OneLine(m.Subject), room)
 }
 
-// notes returns the lines below a message: its turns, and where it is now.
+// notes returns the lines below a message about its turns and its current state.
 func (t tree) notes(m *view.TracedMessage) []string {
 	var out []string
 	if m.Copy {

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// family returns a task, a question asked in the task's turn, the answer to the question,
-// and the result.
+// family returns four related messages: a task, a question asked in the task's turn, the
+// answer to the question, and the result.
 func family(at time.Time) []*view.TracedMessage {
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
 	return []*view.TracedMessage{
@@ -61,8 +61,8 @@ func TestTraceTree(t *testing.T) {
 	}
 }
 
-// A copy for IRC is not part of the work. A trace counts copies, and shows them only on
-// request.
+// A copy for IRC is not part of the work. A trace counts copies separately and shows them
+// only on request.
 func TestTraceCopies(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	messages := func() []*view.TracedMessage {
@@ -112,7 +112,8 @@ tasktaskta  05:12:00  lead → coder  task  greet
 	}
 }
 
-// A ring of three messages that name each other is neither lost nor followed endlessly.
+// If three messages refer to each other in a cycle, the trace prints each of them exactly
+// once.
 func TestTraceRing(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
 	ring := view.NewTrace("x", []*view.TracedMessage{
@@ -137,8 +138,8 @@ func TestMoment(t *testing.T) {
 	}
 }
 
-// The trace of an urgent message names the turn that the message reached, because the
-// message had no turn itself.
+// The trace of an urgent message names the turn that received the message, because no
+// turn was started for the message.
 func TestAnUrgentMessageNamesTheTurnThatTookItIn(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	trace := view.NewTrace("urgenturge", []*view.TracedMessage{{

@@ -14,7 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// questionFlags returns the flags of the verbs that ask and wait.
+// questionFlags returns the flags of the verbs that ask a question and wait for the
+// answer.
 func questionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "answerers", Usage: "`WHO` may answer: human, any or first"},
@@ -22,17 +23,18 @@ func questionFlags() []cli.Flag {
 	}
 }
 
-// An unanswered says who may answer a question, and what happens if nobody answers it in
-// time.
+// An unanswered specifies who may answer a question and what happens if no answer arrives
+// in time.
 type unanswered struct {
 	post      *post
-	answerers string // "" if the command line does not say
+	answerers string // "" if the flag is not set
 	onTimeout string
 
 	lack client.Lack // must be set before end is called
 }
 
-// unansweredOf reads the flags. The argument as is the command line without the flags.
+// unansweredOf returns the values of the flags --answerers and --on-timeout. The argument
+// as is the command line without these flags.
 func (p *post) unansweredOf(c *cli.Context, as string) (u unanswered, err error) {
 	u = unanswered{post: p, answerers: c.String("answerers"), onTimeout: c.String("on-timeout")}
 	who := []string{client.ByHuman, client.ByAny, client.ByFirst}
@@ -48,7 +50,7 @@ func (p *post) unansweredOf(c *cli.Context, as string) (u unanswered, err error)
 	return u, nil
 }
 
-// asked records the questions that nobody has answered.
+// asked records the unanswered questions for end.
 func (u *unanswered) asked(text string, patience time.Duration, sent []dropbox.Delivery, of func(dropbox.Delivery) string) {
 	u.lack = client.Lack{Text: text, Patience: patience}
 	for _, d := range sent {
@@ -56,14 +58,14 @@ func (u *unanswered) asked(text string, patience time.Duration, sent []dropbox.D
 	}
 }
 
-// end does what the command line says about a question that nobody answered in time. The
-// argument late is the error which says that nobody answered.
+// end performs the action that --on-timeout specifies for a question without an answer in
+// time. The argument late is the error about the missing answer.
 func (u *unanswered) end(c *cli.Context, late error) error {
 	waited, id := screen.Span(u.lack.Patience), u.lack.Asked[0].ID
 	me := u.post.Me.Name
 	switch u.onTimeout {
 	case client.AtDeny:
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: nobody answered %s within %s: take that as a no\n", id, waited)
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: nobody answered %s within %s: treat that as a no\n", id, waited)
 		if c.Bool("json") {
 			return printJSON(c.App.Writer, struct {
 				V       int    `json:"v"`

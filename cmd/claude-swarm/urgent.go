@@ -11,8 +11,7 @@ import (
 )
 
 // sayIfUrgentWaits tells the sender of an urgent message which receivers will not read it
-// before their running turn ends. The remark is optional: if the daemon cannot be asked,
-// nothing is printed.
+// before their running turns end. If it cannot ask the daemon, it prints nothing.
 func (p *post) sayIfUrgentWaits(c *cli.Context, m *dropbox.Message, sent []dropbox.Delivery) {
 	if m.Priority != dropbox.Urgent || !m.Type.Wakes() || !lockHeld(p.home) {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// A busyDaemon reports that each agent is in a turn, and that coder's client reads no
+// A busyDaemon reports that each agent is in a turn, and that coder's client cannot read
 // mail during a turn.
 type busyDaemon struct{ control.Daemon }
 
@@ -25,7 +25,7 @@ func (busyDaemon) Status(names ...string) (st swarm.Status, err error) {
 	return st, nil
 }
 
-// The sender of an urgent message is told that the receiver will read it only after its
+// The sender of an urgent message learns that the receiver will read it only after its
 // turn.
 func TestTheSenderHearsThatAnUrgentMessageWaits(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , reviewer: }")

@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// version is set by the linker (make build).
+// version is the version of the program, which the linker sets (make build).
 var version = "dev"
 
 // Groups of verbs in the help.
@@ -18,12 +18,13 @@ const (
 	groupProject = "the project"
 )
 
-// jsonFlag returns the --json flag, which is the same in every verb that prints facts.
+// jsonFlag returns the flag --json, which is the same for all verbs that support it.
 func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print JSON"}
 }
 
-// examples returns the end of a verb's description: command lines that work unchanged.
+// examples returns the end of a verb's description, which contains command lines that
+// work unchanged.
 func examples(lines ...string) string {
 	head := "\n\nExample:\n"
 	if len(lines) > 1 {

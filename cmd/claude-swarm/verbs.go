@@ -2,15 +2,15 @@ package main
 
 import "github.com/urfave/cli/v2"
 
-// A verb is a word that is typed after the program's name, with the function that makes its
-// command.
+// A verb is a word that is typed after the program's name, together with the function that
+// returns its command.
 type verb struct {
 	name string
 	make func() *cli.Command
 }
 
-// verbs lists the verbs. The help shows the verbs of each group in this order. Related verbs
-// share a file.
+// verbs returns all verbs. The help lists the verbs of each group in this order. Related
+// verbs share a file.
 func verbs() []verb {
 	return []verb{
 		{"start", startCommand},
@@ -59,10 +59,10 @@ func verbs() []verb {
 	}
 }
 
-// commandsFor makes the commands for a command line. If the first word is a verb, it makes
-// only the command of that verb, because making the flags and the help of all verbs would
-// take longer than most verbs need to run. Otherwise, and for completion, it makes all
-// commands.
+// commandsFor returns the commands for a command line. If the first word is a verb, it
+// creates only the command for that verb, because creating the flags and the help of all
+// verbs would take longer than most verbs need to run. Otherwise, and for completion, it
+// creates all commands.
 func commandsFor(args []string) []*cli.Command {
 	all := verbs()
 	if len(args) > 1 && args[1] != completeName {

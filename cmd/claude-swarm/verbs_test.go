@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// commandsFor makes only the command of the typed verb. The command has the name under
-// which the verb is listed.
+// commandsFor creates only the command for the typed verb. Each command has the name
+// under which verbs lists it.
 func TestATypedVerbIsMadeAlone(t *testing.T) {
 	all := commandsFor(nil)
 	if len(all) != len(verbs()) || len(all) < 30 {

@@ -28,11 +28,11 @@ func versionCommand() *cli.Command {
 	}
 }
 
-// A versionView is the output of the verb version.
+// A versionView is the JSON output of the verb version.
 type versionView struct {
 	V        int    `json:"v"`
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"` // git revision, with + if files were changed
+	Revision string `json:"revision,omitempty"` // git revision, with + if it was built with uncommitted changes
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`

@@ -17,28 +17,29 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// An awaiting prints each answer to the sent messages when it arrives, or with --json all
-// answers at the end. It then files the answer, so that the answer wakes no agent.
+// An awaiting prints each answer to the sent messages as soon as the answer arrives or,
+// with --json, prints all answers at the end. It then files the answer, so that the
+// answer does not wake an agent.
 type awaiting struct {
 	*answerWait
 	c       *cli.Context
 	post    *post
-	several bool // whether several answers are awaited; each is then printed with the name of its sender
+	several bool // several answers are awaited, so each is printed with the name of its sender
 	first   bool // one answer is enough
 	asks    *client.Questioning
-	answers []*client.Answer // printed at the end, as JSON
+	answers []*client.Answer // printed as JSON at the end
 }
 
 // await waits for the first answer to each of the messages. A limit of 0 means no limit.
-// For one message it prints:
+// For a single message, the result is:
 //
 //	a result or question   the body, exit status 0
 //	the daemon's bounce    an error that says why, exit status 1
 //	nothing in time        an error, exit status 5
 //
-// For several messages it prints all answers, and at the end an error if one is missing.
-// The argument how says whether one answer is enough, and what happens if no answer
-// arrives in time.
+// For several messages, it prints all answers and, at the end, an error if an answer is
+// missing. The argument how specifies whether one answer is enough and what happens if no
+// answer arrives in time.
 func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duration, how asking) error {
 	ctx, cancel := within(c.Context, limit)
 	defer cancel()
@@ -73,7 +74,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 	return err
 }
 
-// within bounds a context by a time limit; 0 means no limit.
+// within returns a context with a timeout; 0 means no limit.
 func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return context.WithCancel(ctx)
@@ -81,15 +82,15 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 	return context.WithTimeout(ctx, limit)
 }
 
-// An asking is a message whose sender waits for its answer.
+// An asking contains the options for a message whose sender waits for the answer.
 type asking struct {
 	unanswered
-	text string              // text of a question; "" for other messages
+	text string              // text of the question; "" for other messages
 	asks *client.Questioning // for a question; nil for other messages
 }
 
-// mayAwait returns an error if a turn would wait for an answer that the agent can give only
-// after that turn.
+// mayAwait returns an error if an agent's turn would wait for an answer from the agent
+// itself, which can answer only after that turn.
 func (p *post) mayAwait(to []string, as string) error {
 	if p.Me.Turn == "" || !slices.Contains(to, p.Me.Name) {
 		return nil
@@ -97,8 +98,9 @@ func (p *post) mayAwait(to []string, as string) error {
 	return usagef(as+` "…"   (without --wait)`, "%s would wait for itself: its mail comes after this turn", p.Me.Name)
 }
 
-// all waits until no message is pending, or, if one answer is enough, until the first answer.
-// For several messages it prints each outcome when it arrives, and keeps waiting for the others.
+// all waits until no message is pending or, if one answer is enough, until the first answer
+// arrives. For several messages, it prints each outcome as soon as it arrives, and continues to
+// wait for the others.
 func (w *awaiting) all(ctx context.Context) error {
 	sent, failed := len(w.Pending), 0
 	for len(w.Pending) > 0 {
@@ -126,7 +128,8 @@ func (w *awaiting) all(ctx context.Context) error {
 	return nil
 }
 
-// answeredFirst tells the other receivers of the question that it has been answered.
+// answeredFirst tells the other receivers of the question that one of them has answered
+// it.
 func (w *awaiting) answeredFirst(got *client.Answer) error {
 	if why := w.asks.Answered(got); why != "" {
 		fmt.Fprintf(w.c.App.ErrWriter, "claude-swarm: %s\n", why)
@@ -134,7 +137,8 @@ func (w *awaiting) answeredFirst(got *client.Answer) error {
 	return nil
 }
 
-// missing names the messages without an answer, and their receivers if there are several.
+// missing returns the ids of the messages without an answer, with their receivers if
+// several messages were sent.
 func (w *awaiting) missing() string {
 	var names []string
 	for _, d := range w.Pending {
@@ -147,7 +151,8 @@ func (w *awaiting) missing() string {
 	return strings.Join(names, ", ")
 }
 
-// handle prints an answer and files it. With --json it keeps the answer for the end.
+// handle prints an answer and files it. With --json, it only stores the answer, which is
+// printed and filed at the end.
 func (w *awaiting) handle(a *client.Answer) error {
 	if w.c.Bool("json") {
 		w.answers = append(w.answers, a)
@@ -164,8 +169,8 @@ func (w *awaiting) handle(a *client.Answer) error {
 	return w.file(a)
 }
 
-// file files a printed answer. An answer that could not be printed stays in the mailbox, and
-// so does a question until a person answers it.
+// file files a printed answer. An answer that could not be printed stays in the mailbox. An
+// answer that is a question also stays there, because the caller must reply to it.
 func (w *awaiting) file(a *client.Answer) error {
 	if err := printed(w.c.App.Writer); err != nil {
 		return err

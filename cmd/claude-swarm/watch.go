@@ -18,16 +18,16 @@ import (
 
 // Control sequences of the terminal.
 const (
-	screenEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l" // alternate screen, no cursor, long lines cut
+	screenEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l" // alternate screen, hidden cursor, no line wrapping
 	screenLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	screenHome  = "\x1b[H"
 	lineClear   = "\x1b[K" // clears from the cursor to the end of the line
 	screenClear = "\x1b[J"
 )
 
-// watchStatus shows the status until Ctrl-C. On a terminal it redraws the status in place.
-// Elsewhere it prints a new status whenever something has changed. With --json each status
-// is one line.
+// watchStatus shows the status until Ctrl-C. On a terminal, it redraws the status in
+// place. Elsewhere, it prints the status again whenever the status changes. With --json,
+// each status is printed on one line.
 func watchStatus(c *cli.Context) error {
 	w := c.App.Writer
 	live := canRedraw(w) && !c.Bool("json")
@@ -38,7 +38,7 @@ func watchStatus(c *cli.Context) error {
 	wake := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(c.Context)
 	ended := make(chan struct{})
-	go func() { // ends with ctx; the code below waits for it
+	go func() { // ends when ctx is done; the code below waits for it
 		defer close(ended)
 		wakeOnEvents(ctx, c, wake)
 	}()
@@ -50,7 +50,7 @@ func watchStatus(c *cli.Context) error {
 		st, err := statusNow(c)
 		switch {
 		case c.Context.Err() != nil:
-			return nil // Ctrl-C ends the watch
+			return nil // Ctrl-C is the normal way to end the watch
 		case err != nil:
 			return err
 		}
@@ -64,8 +64,8 @@ func watchStatus(c *cli.Context) error {
 		} else if same, err := frame(c, st, began); err != nil {
 			return err
 		} else if !bytes.Equal(same, before) {
-			// The comparison draws both pictures for the same moment, because the passing
-			// of time is not a change.
+			// The comparison uses the same time for both pictures, so that the passing of
+			// time alone is not a change.
 			if _, err := w.Write(now); err != nil {
 				return err
 			}
@@ -75,7 +75,8 @@ func watchStatus(c *cli.Context) error {
 		select {
 		case <-c.Context.Done():
 		case <-wake:
-			// Events come in bursts, and people cannot read faster than this.
+			// Wait briefly, because events come in bursts and people cannot read faster
+			// than this.
 			tick.Reset(100 * time.Millisecond)
 			select {
 			case <-tick.C:
@@ -91,8 +92,8 @@ func watchStatus(c *cli.Context) error {
 // one.
 func canRedraw(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// frame returns the status as text or JSON. The argument at is the time for which the
-// status is drawn.
+// frame returns the status as text or JSON. The argument at is the current time, from
+// which durations are calculated.
 func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	if c.Bool("json") {
@@ -102,9 +103,10 @@ func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	return []byte(draw(st, lookOf(c, at)).String()), nil
 }
 
-// redraw overwrites the old picture line by line, and clears only the rest of the screen.
-// Clearing the whole screen would make it flicker. A line is cleared before it is written,
-// because after a line of full width the cursor is still on the line's last character.
+// redraw overwrites the old picture line by line, and clears only the screen below it,
+// because clearing the whole screen would make it flicker. It clears each line before it
+// writes the line, because after a line of full width, the cursor is still on the last
+// character.
 func redraw(w io.Writer, lines []string, rows int) {
 	picture := screenHome + lineClear + strings.Join(lines, "\n"+lineClear)
 	if len(lines) < rows || rows == 0 {

@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// checkOutside checks what a configuration refers to outside its file: the folders of the
-// agents and the secrets of the webhooks.
+// checkOutside checks the external resources to which a configuration refers: the folders
+// of the agents and the secrets of the webhooks.
 func checkOutside(f *config.File) error {
 	if err := f.CheckFolders(); err != nil {
 		return err
@@ -30,19 +30,19 @@ func checkOutside(f *config.File) error {
 }
 
 // A hookService posts the events of a daemon to webhooks. Its errors are logged and shown in
-// the status, and affect no agent.
+// the status, and do not affect agents.
 type hookService struct {
 	*webhook.Service
 	log     *slog.Logger
-	tell    func(key, subject, body string) // sends the lead a message, once per key
+	tell    func(key, subject, body string) // sends a message to the lead, only once for each key
 	trouble word
 
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
 }
 
-// newHookService makes the service. The caller sets its field tell before calling begin.
-// The argument announcer knows which IRC channel shows a result.
+// newHookService creates the service. The caller must set the field tell before it calls
+// begin. The announcer determines the IRC channel that shows a result.
 func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, log *slog.Logger) (*hookService, error) {
 	tokens, err := p.home.Tokens(dropbox.Swarm)
 	if err != nil {
@@ -56,14 +56,14 @@ func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, l
 	return s, err
 }
 
-// listener returns the listener for events. It listens even while there are no webhooks, so
-// that a webhook which a reload adds gets only the events after the reload.
+// listener returns the listener for events. It receives events even without webhooks, so
+// that a webhook that is added by a reload gets only the events after the reload.
 func (s *hookService) listener() mail.Listener {
 	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
 }
 
-// lost tells the lead that a webhook has given up on an event. The service calls it once,
-// and calls it again only after the receiver has accepted another event.
+// lost tells the lead that a webhook has given up on an event. After a call, the service
+// calls it again only if the receiver has accepted another event in the meantime.
 func (s *hookService) lost(hook, why string) {
 	s.tell(fmt.Sprintf("webhook:%s:%d", hook, time.Now().Unix()), "webhook "+hook+" does not work",
 		fmt.Sprintf("The webhook %s has not accepted an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nOnce it works (claude-swarm webhooks test %s), retry them: claude-swarm dead retry ID…\n",
@@ -79,13 +79,13 @@ func (s *hookService) follow(f *config.File) error {
 	return s.Set(hooks)
 }
 
-// begin starts the service; stop ends it.
+// begin starts the service. Call stop to stop it.
 func (s *hookService) begin(ctx context.Context, f *config.File) error {
 	if err := s.follow(f); err != nil {
 		return err
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
-	s.ended.Go(func() { // stop waits for it
+	s.ended.Go(func() { // stop waits for this goroutine
 		for ctx.Err() == nil {
 			err := s.once(ctx)
 			if ctx.Err() != nil {
@@ -102,37 +102,38 @@ func (s *hookService) begin(ctx context.Context, f *config.File) error {
 	return nil
 }
 
-// hooksAgain is the pause before the service is started again after an error.
+// hooksAgain is the delay before the service is restarted after an error.
 const hooksAgain = 5 * time.Second
 
-// once runs the service until it ends. It returns a panic in the service's main goroutine as
-// an error, so that the panic does not affect the agents.
+// once runs the service until it stops. It converts a panic in the service's main goroutine
+// to an error, so that the panic does not affect the agents.
 func (s *hookService) once(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.log.Error("webhooks panicked", "err", fmt.Sprint(r), "stack", string(debug.Stack()))
-			err = fmt.Errorf("a fault in claude-swarm: %v", r)
+			err = fmt.Errorf("an internal error in claude-swarm: %v", r)
 		}
 	}()
-	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // after this time the service is considered to work
+	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // a service that has run for this long is considered healthy
 	defer works.Stop()
 	return s.Run(ctx)
 }
 
-// drain lets the service post the events of the last turns.
+// drain waits until the service has posted the events of the last turns, or until
+// lastWords has passed.
 func (s *hookService) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
 	s.Drain(ctx)
 }
 
-// stop ends the service, and waits for it.
+// stop stops the service and waits until it has stopped.
 func (s *hookService) stop() {
 	s.cancel()
 	s.ended.Wait()
 }
 
-// problems returns the webhooks that do not work, for the status.
+// problems returns the problems of webhooks that the status shows.
 func (s *hookService) problems(now time.Time) (list []swarm.Problem) {
 	if what := s.trouble.get(); what != "" {
 		list = append(list, swarm.Problem{Why: what})

@@ -31,7 +31,7 @@ latter are kept: claude-swarm dead list hooks.
 docs/webhooks.md says what is posted and how a receiver checks it.` +
 			examples("claude-swarm webhooks", "claude-swarm webhooks --json"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: withPost(webhooksList), // without a subcommand it lists the webhooks
+		Action: withPost(webhooksList), // without a subcommand, it lists the webhooks
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them",
@@ -51,7 +51,7 @@ agent.` +
 	}
 }
 
-// noWebhooks says what to write in the configuration if it has no webhooks.
+// noWebhooks is the hint for a configuration without webhooks.
 const noWebhooks = `webhooks: [{name: ops, url: "https://example.com/hooks"}]   in claude-swarm.yaml; see docs/webhooks.md`
 
 func webhooksList(c *cli.Context, p *post) error {
@@ -90,8 +90,8 @@ func webhooksList(c *cli.Context, p *post) error {
 	return nil
 }
 
-// triesAgain says when the failed events will be sent again, or returns "" if none has
-// failed.
+// triesAgain returns a text about when failed events will be sent again, or "" if no
+// event has failed.
 func triesAgain(w view.Webhook, now time.Time) string {
 	switch {
 	case w.NextTry == nil:
@@ -99,10 +99,10 @@ func triesAgain(w view.Webhook, now time.Time) string {
 	case w.NextTry.After(now):
 		return fmt.Sprintf("tries again at %s; when one is accepted, the others follow", screen.Ahead(*w.NextTry, now))
 	}
-	return "tries again now, if a daemon runs"
+	return "tries again now, if a daemon is running"
 }
 
-// lastTry briefly describes a webhook's last try.
+// lastTry briefly describes the outcome of a webhook's last attempt.
 func lastTry(w view.Webhook, now time.Time) string {
 	switch {
 	case w.Last == nil:
@@ -145,9 +145,9 @@ func webhooksTest(c *cli.Context, p *post) error {
 			V      int    `json:"v"`
 			Name   string `json:"name"`
 			Taken  bool   `json:"taken"`
-			Status int    `json:"status"` // HTTP status; 0: there was no answer
+			Status int    `json:"status"` // HTTP status; 0 means no response
 			MS     int64  `json:"ms"`
-			Why    string `json:"why"` // why the receiver did not accept it
+			Why    string `json:"why"` // why the receiver did not accept the event
 		}{1, name, a.Taken(), a.Status, a.Took.Milliseconds(), a.Why})
 		if err != nil {
 			return err
@@ -164,7 +164,8 @@ func webhooksTest(c *cli.Context, p *post) error {
 	return nil
 }
 
-// sayWaiting says what happens to the events that failed before a successful test.
+// sayWaiting prints when the failed events that are still waiting will be sent again. It
+// is called after a successful test.
 func sayWaiting(c *cli.Context, p *post, name string) error {
 	list, err := view.Webhooks(p.file, p.home.Dir(), p.Store)
 	i := slices.IndexFunc(list, func(w view.Webhook) bool { return w.Name == name })
@@ -175,7 +176,7 @@ func sayWaiting(c *cli.Context, p *post, name string) error {
 	return err
 }
 
-// whatHelps returns the next step after a try that failed.
+// whatHelps returns the hint for a failed attempt.
 func whatHelps(a webhook.Answer) string {
 	switch {
 	case strings.Contains(a.Why, "private: true"):
@@ -192,7 +193,7 @@ func whatHelps(a webhook.Answer) string {
 	return "check that the receiver is running and can be reached from this machine"
 }
 
-// onlyAbout returns the errors of a configuration that are about one webhook.
+// onlyAbout returns only the configuration errors that are about the named webhook.
 func onlyAbout(err error, name string) error {
 	errs, ok := errors.AsType[config.Errors](err)
 	if !ok {
@@ -216,7 +217,7 @@ func unknownWebhook(name string, names []string) error {
 	return fail(exitUnknown, "claude-swarm webhooks test "+near[0], "no webhook named %q in claude-swarm.yaml; did you mean %s?", name, strings.Join(near, " or "))
 }
 
-// webhooks offers the names of the webhooks for completion.
+// webhooks offers the names of the webhooks.
 func (f *finder) webhooks() {
 	p, err := loadProject(f.c)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// listeners returns the listener that records finished work in git, or none if the
-// configuration has no audit.git.
+// listeners returns the listener that records finished work in git, or no listener if
+// audit.git is not set in the configuration.
 func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Listener, error) {
 	if !f.Audit.Git {
 		return nil, nil
@@ -36,9 +36,9 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Li
 	return []mail.Listener{recorder(audit)}, nil
 }
 
-// recorder makes a listener from an audit. The audit records finished work. The files may
-// be written a moment after the event that ends the work, so the listener records them
-// once more when it is next called without events.
+// recorder returns a listener that records finished work with the given audit. Because
+// files can be written shortly after the event that ends the work, the listener records
+// them again when it is next called without events.
 func recorder(audit *git.Audit) mail.Listener {
 	again := true
 	return mail.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {
@@ -51,7 +51,7 @@ func recorder(audit *git.Audit) mail.Listener {
 	}}
 }
 
-// A gate decides whether a message may pass, according to the policy and the recent decisions.
+// A gate decides whether a message may pass, based on the policy and the recent decisions.
 type gate struct{ *policy.Gate }
 
 func (g gate) Ask(q mail.GateQuestion) mail.GateVerdict {
@@ -59,7 +59,8 @@ func (g gate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return mail.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
-// ircOf returns the IRC part of a configuration, with the options of this daemon applied.
+// ircOf returns the IRC section of a configuration after applying the options of this
+// daemon.
 func (o daemonOrder) ircOf(f *config.File) config.IRC {
 	if o.noIRC {
 		return config.IRC{}
@@ -67,8 +68,8 @@ func (o daemonOrder) ircOf(f *config.File) config.IRC {
 	return f.IRC
 }
 
-// planOf returns the swarm's plan for a configuration, with the options of this daemon
-// applied.
+// planOf returns the swarm's plan for a configuration after applying the options of this
+// daemon.
 func (o daemonOrder) planOf(f *config.File) swarm.Plan {
 	plan := planOf(f)
 	if o.noIRC {
@@ -83,9 +84,9 @@ func (o daemonOrder) planOf(f *config.File) swarm.Plan {
 	return plan
 }
 
-// judgeDir returns the working folder of the supervisor's model, beside the daemon's
-// socket. All projects share it, because a client keeps data about each folder in which it
-// has run.
+// judgeDir returns the working directory of the supervisor's client, next to the daemon's
+// socket. All projects share it, because a client stores data about each directory in
+// which it runs.
 func judgeDir(project string) string {
 	sockets, err := discovery.Paths(project, os.Getenv)
 	if err != nil {
@@ -94,7 +95,7 @@ func judgeDir(project string) string {
 	return filepath.Join(filepath.Dir(sockets[0]), "judge")
 }
 
-// planOf translates a configuration into the daemon's plan.
+// planOf converts a configuration to the swarm's plan.
 func planOf(f *config.File) swarm.Plan {
 	plan := swarm.Plan{
 		Names:      mail.Names{Lead: f.Lead, LeadName: f.LeadName, CCLead: f.CCLead()},
@@ -175,7 +176,8 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		spec.EnvDrop = append(slices.Clone(a.EnvDrop), secrets...)
 	}
 	if filepath.Base(f.Path) != config.Name {
-		// Otherwise the agent's claude-swarm would look for a file with the usual name.
+		// Without this variable, claude-swarm in an agent's turn would look for a file
+		// with the default name.
 		spec.Env = maps.Clone(a.Env)
 		if spec.Env == nil {
 			spec.Env = make(map[string]string)
@@ -223,13 +225,13 @@ func serversOf(a config.Agent) map[string]runner.Server {
 	return servers
 }
 
-// A daemonOrder describes how a daemon is started.
+// A daemonOrder contains the options with which a daemon is started.
 type daemonOrder struct {
 	project *project
-	agents  []string // start only these and stop the others; empty: leave all as they were
+	agents  []string // agents to start, while all others are stopped; if empty, no agent is started or stopped
 	by      string
 	noTools bool      // no agent gets the tools of claude-swarm's MCP server
 	noIRC   bool      // ignore the configuration's IRC
-	stderr  io.Writer // gets the log as text; nil if nobody is watching
-	ready   func()    // called once, when the daemon is ready
+	stderr  io.Writer // receives the log as text; can be nil
+	ready   func()    // called once when the daemon is ready
 }

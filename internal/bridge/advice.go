@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// advice tells the sender of an abandoned message what to do next. A retry helps only if
-// something else changes first.
+// advice returns the next step for the sender of a message that was given up. A retry
+// helps only if something else changes first.
 func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) string {
 	name := o.mail.name
 	command := fmt.Sprintf("claude-swarm read %s --body | claude-swarm %s send ", m.ID, name)

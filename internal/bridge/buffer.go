@@ -54,7 +54,7 @@ func bufferFile(dir, channel string) string {
 	return filepath.Join(dir, "buffer", fileName(channel)+".jsonl")
 }
 
-// fileName turns the name of a channel or a reader into a file name.
+// fileName converts the name of a channel or a reader to a file name.
 func fileName(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(strings.ToLower(name)) {
@@ -74,9 +74,9 @@ func fileName(name string) string {
 // A buffer keeps the last lines of a channel in a file. Only the bridge writes the file;
 // readers may open it at any time. One goroutine owns the buffer.
 //
-// A line without a number is for the bridge's own use. It says that an earlier line with
-// the same msgid is ours. Its Drop and Upto name the message, and the part of it, that
-// the earlier line shows.
+// A line without a number is for the bridge's own use. It records that an earlier line
+// with the same msgid is ours. Its Drop is the id of the message that the earlier line
+// belongs to, and its Upto is where that line ends in the message.
 //
 // A line is written immediately but not synced, so a killed process loses no lines. A
 // power cut can lose some; the bridge recovers them from the server's history if there is
@@ -86,7 +86,7 @@ type buffer struct {
 	keep  int // how many lines remain after a rewrite
 	lines int // the lines in the file
 	last  int64
-	seen  map[string]bool // the msgids in the file; true for a message of ours
+	seen  map[string]bool // the msgids in the file; the value is true for a message of ours
 	spoke time.Time       // when our last line was sent
 	f     *os.File
 }
@@ -237,7 +237,7 @@ func readLines(path string) ([]Line, error) {
 }
 
 // readSmall reads the notes about a reader into v. If the file is missing or damaged, v
-// stays unchanged, and every line counts as new.
+// is not changed, and every line counts as new.
 func readSmall[T any](path string, v *T) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

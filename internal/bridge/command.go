@@ -126,8 +126,8 @@ func (r *orders) steer(t Text, order Order, agent, why string) {
 	r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Steer(ctx, order, agent, by) })
 }
 
-// ask sends a question to the daemon, whose answer may take a while, and passes the
-// answer to the person.
+// ask sends a question to the daemon and passes the answer to the person. The answer may
+// take a while.
 func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
 	if r.swarm == nil {
 		r.rep.tell(t, "No daemon is running.")

@@ -1,11 +1,11 @@
 // Package bridge carries messages between the mailboxes and a chat network of any kind.
 //
 // A bridge has a name, such as irc, and posts the messages from the mailbox of that name.
-// Every text for the network is first stored as a message in that mailbox. So the text is
-// durable before the bridge connects, and is not lost while the network is down. The only
-// exceptions are the bridge's own answers to people's lines, which are not messages. A
-// line in which a permitted person speaks to an agent becomes a message in that agent's
-// mailbox.
+// Every text for the network is first stored as a message in that mailbox. The text is
+// therefore durable before the bridge connects, and is not lost while the network is
+// down. The only exceptions are the bridge's own answers to people's lines, which are not
+// messages. A line in which a permitted person speaks to an agent becomes a message in
+// that agent's mailbox.
 //
 //	any program          bridge                       link          network
 //	    |  Deliver to irc/  |                           |              |
@@ -28,14 +28,14 @@
 //
 // # Promises
 //
-// Every message that the bridge's mailbox accepts is posted or carried out, or it ends in
-// dead/ with the reason, and its sender is told. Only a copy of a message that is stored
-// elsewhere may be filed as not shown instead. If a connection or this process ends in
-// the middle of a message, the link later resends every part that is not known to have
-// arrived. After a long outage, one line says how many turns began and ended. The
-// separate copies that report those turns are filed as not shown.
+// Every message that the bridge's mailbox accepts is either posted or carried out, or the
+// bridge moves it to dead/ with the reason and tells its sender. Only a copy of a message
+// that is stored elsewhere may be filed as not shown instead. If a connection or this
+// process ends in the middle of a message, the link later resends every part that is not
+// known to have arrived. After a long outage, a single line reports how many turns began
+// and ended. The separate copies that report those turns are filed as not shown.
 //
-// Only a permitted person can give orders: see [Permit]. A denied order is kept only in
+// Only a permitted person can give orders; see [Permit]. A denied order is kept only in
 // the buffer and in the log. Lines from the history, notices, lines from bots, relayed
 // lines and our own lines are never obeyed.
 //
@@ -55,5 +55,5 @@
 //
 // A program can also send a message to give the bridge an order: the [Origin] in the
 // message's front matter asks the bridge to join or leave a channel, or to set its topic.
-// Without such a request, the Origin says where to post the text.
+// Without such a request, the Origin specifies where to post the text.
 package bridge

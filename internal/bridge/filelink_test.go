@@ -125,7 +125,7 @@ type fileLink struct {
 	at    int64           // offset of the next line in the file "in"
 	up    bool
 	since time.Time // when up last changed
-	count int       // how many times the link came up
+	count int       // how many times the link has connected
 }
 
 var _ bridge.Link = (*fileLink)(nil)

@@ -19,7 +19,7 @@ const (
 // foldUp runs once per connection. It looks for copies that were waiting before the
 // connection began and are older than foldAge. For each channel with enough such copies,
 // it delivers one message that replaces all but the newest of them. Each replaced copy is
-// settled when its turn to be posted comes; see [outbox.folded]. After a crash the next
+// settled when it would have been posted; see [outbox.folded]. After a crash the next
 // fold finds the remaining copies again. It delivers a second message only if the newest
 // of the copies to replace is a different one.
 func (o *outbox) foldUp() {
@@ -46,7 +46,7 @@ func (o *outbox) foldUp() {
 		}
 	}
 	for _, list := range waiting {
-		if len(list) <= foldKeep+1 { // replacing a single copy by one line saves nothing
+		if len(list) <= foldKeep+1 { // replacing a single copy with one line would save nothing
 			continue
 		}
 		list = list[:len(list)-foldKeep]
@@ -56,7 +56,7 @@ func (o *outbox) foldUp() {
 			Extra: Origin{Channel: last.target, About: last.ID}.Extra(o.mail.name),
 		})
 		if err != nil {
-			o.rec.trouble("copies were not folded", err) // so the copies are posted
+			o.rec.trouble("copies were not folded", err) // the copies are then posted
 			continue
 		}
 		for _, w := range list {

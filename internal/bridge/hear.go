@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// staleAfter is the age above which an arriving line is too old to be obeyed. The limit is
-// needed because a bouncer plays back old lines as if they were new. The age is the
-// difference between the server's timestamp of the line and our clock.
+// staleAfter is the maximum age of a line that the bridge obeys. The limit is needed
+// because a bouncer plays back old lines as if they were new. The age is the difference
+// between the server's timestamp of the line and our clock.
 const staleAfter = 2 * time.Minute
 
 // A listener handles the lines of people. The loop owns it.
@@ -169,7 +169,7 @@ func (r *listener) mailed(t Text, agents []string) bool {
 	for _, agent := range agents {
 		switch _, ok, err := r.mail.store.Delivered(agent, key); {
 		case err != nil:
-			r.rec.trouble("it is not known whether a line was delivered", err)
+			r.rec.trouble("it is unknown whether a line was delivered", err)
 			return false
 		case !ok:
 			return false

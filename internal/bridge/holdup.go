@@ -38,7 +38,7 @@ func (r *notices) tellHeld(t Text, agent string) {
 		why, err := r.swarm.Held(ctx, agent)
 		return func() {
 			if err != nil {
-				r.rec.log.Debug("what holds up an agent is not known", "agent", agent, keyErr, err)
+				r.rec.log.Debug("the reason why an agent does not work is unknown", "agent", agent, keyErr, err)
 				why = h.told // so the person is not told the same reason again
 			}
 			r.holdups[key] = holdup{told: why, asked: now}
@@ -58,7 +58,7 @@ func (r *notices) tellTaken(t Text, agent, id string) {
 			line := agent + " has it"
 			switch {
 			case err != nil:
-				r.rec.log.Debug("what waits before a task is not known", keyMessage, id, keyErr, err)
+				r.rec.log.Debug("the number of messages before a task is unknown", keyMessage, id, keyErr, err)
 			case n > maxAhead:
 				line += fmt.Sprintf(", more than %d before it", maxAhead)
 			case n > 0:

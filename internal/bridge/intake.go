@@ -18,8 +18,8 @@ type resting struct {
 	since time.Time
 }
 
-// takeIn turns the dropped files that have stayed unchanged for debounce into messages.
-// wait reports that other dropped files may still be changing.
+// takeIn converts the dropped files that have stayed unchanged for debounce to messages.
+// wait reports whether other dropped files may still be changing.
 func (r *run) takeIn(now time.Time) (wait bool) {
 	strays, err := r.mail.box.Drops().List()
 	if err != nil {

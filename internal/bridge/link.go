@@ -71,7 +71,7 @@ type Link interface {
 	// Server returns the server's address, as written in receipts.
 	Server() string
 	// Vouched returns the server's address for [Permit.Check], or "" if the address does
-	// not tell who can reach the server.
+	// not reveal who can reach the server.
 	Vouched() string
 
 	// Say sends a message, or the part of it that has not been sent yet, and reports its
@@ -120,8 +120,8 @@ type Rooms interface {
 	SetTopic(channel, text string, then func(error))
 }
 
-// A Host is the bridge as a [Link] sees it. Only the bridge's goroutine calls its
-// methods, except Event, Do and Later.
+// A Host is the interface through which a [Link] uses the bridge. Only the bridge's
+// goroutine calls its methods, except Event, Do and Later.
 type Host interface {
 	// Event passes f to the bridge's goroutine, which runs events in the order in which
 	// they arrive. It blocks until the bridge accepts f; ok is false if the bridge is
@@ -172,7 +172,7 @@ type Host interface {
 type Text struct {
 	Time    time.Time // the server's time, or our time if the server sends none
 	Target  string    // the channel; our name in a private message
-	Source  string    // the sender, as the network writes it
+	Source  string    // the sender, in the network's notation
 	Nick    string
 	Account string // as the server reports it; "" means not logged in
 	MsgID   string // "" if the server sends no id
@@ -267,7 +267,7 @@ type Shown struct {
 // Kept contains the data in a channel's buffer about one of our messages.
 type Kept struct {
 	Upto   int       // how many bytes were sent
-	MsgIDs []string  // of its lines
+	MsgIDs []string  // the ids of its lines
 	Spoke  time.Time // when we last sent a line there
 }
 
@@ -296,7 +296,7 @@ type Entry struct {
 	Dropped bool   // the connection or the bridge has ended, so the outcome is unknown
 	Why     string // why the link is not in the channel
 	Advice  string // for people: why the link is not in the channel, and what to do about it
-	Name    string // of the channel, as the link writes it
+	Name    string // the channel's name, as the link writes it
 }
 
 // A RefusedError is a refusal by the network.
@@ -313,7 +313,7 @@ func (e *ImpossibleError) Unwrap() error { return e.Err }
 // A Remedy is the change that would resolve a refusal.
 type Remedy int
 
-// The remedies. A [Link] derives them from a reason.
+// The remedies. A [Link] derives a remedy from a reason.
 const (
 	AnyRemedy          Remedy = iota // the reason itself shows what to fix
 	OtherWords                       // this text can never be sent

@@ -12,7 +12,7 @@ type mail struct {
 	store *dropbox.Store
 	box   *dropbox.Mailbox
 	name  string // the name of the mailbox, and therefore of the bridge
-	title string // what people call the network
+	title string // the network's name as people know it
 	sign  func(m *dropbox.Message, to string) string
 }
 

@@ -40,7 +40,7 @@ const (
 	DoTopic Do = "topic"
 )
 
-// An Announcement is the event that a copy of a message reports. It decides how the
+// An Announcement is the event that a copy of a message reports. It determines how the
 // bridge shows the copy.
 type Announcement string
 

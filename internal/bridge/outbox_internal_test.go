@@ -140,7 +140,7 @@ func TestOurOwnLinesPlayedBack(t *testing.T) {
 	}
 }
 
-// No person has the account "*": a server sends "*" to mean "not logged in".
+// No person has the account "*", because a server sends "*" to mean "not logged in".
 func TestTheAccountOfNobody(t *testing.T) {
 	for _, c := range []struct {
 		permitted, account string

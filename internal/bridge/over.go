@@ -24,7 +24,7 @@ func (r *run) leaveDone(now time.Time) {
 	}
 	open, err := r.openThreads()
 	if err != nil {
-		r.rec.trouble("it is not known which conversations are over", err)
+		r.rec.trouble("it is unknown which conversations are over", err)
 		return
 	}
 	idle := map[string]time.Time{}

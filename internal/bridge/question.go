@@ -155,7 +155,7 @@ func (q *questions) answer(to question, o Origin, body string) (already bool, er
 		Thread: cmp.Or(old.Thread, old.ID), Trace: cmp.Or(old.Trace, old.ID), Key: q.mail.name + "-answer-" + to.ID, Extra: o.Extra(q.mail.name), Body: []byte(body + "\n"),
 	}
 	if to.From == dropbox.Swarm {
-		m.Key = "" // the daemon may ask for a different answer, and reports the outcome
+		m.Key = "" // the daemon reports the outcome, and may ask for a different answer
 		_, err := q.mail.deliver(to.From, m)
 		return false, err // sweep closes the question once the daemon has filed it
 	}

@@ -66,7 +66,7 @@ func (r *orders) candidates(err error) []string {
 }
 
 // wholeText returns the text of a message, and how many bytes of it are omitted. If a
-// result is too long for a body, its text is in an attachment that the body names.
+// result is too long for a body, its text is in an attachment that the body mentions.
 func (r *orders) wholeText(m *dropbox.Message) (text string, left int) {
 	text = string(m.Body)
 	for _, a := range m.Attachments {
@@ -75,7 +75,7 @@ func (r *orders) wholeText(m *dropbox.Message) (text string, left int) {
 		}
 		f, err := r.mail.store.OpenAttachment(a)
 		if err != nil {
-			break // send the body, which names the missing attachment
+			break // send the body, which mentions the missing attachment
 		}
 		data, err := io.ReadAll(io.LimitReader(f, maxRead))
 		if err = errors.Join(err, f.Close()); err == nil && utf8.Valid(data) {

@@ -15,7 +15,7 @@ import (
 // it reads files. Several readers can read at the same time, even in different processes.
 // Two readers with the same Name may get the same lines.
 type Reader struct {
-	Dir  string // the folder of the bridge: see [Folder]
+	Dir  string // the bridge's folder; see [Folder]
 	Name string // the owner of the marks: an agent's name, or lead
 	Size int    // how many lines of a channel are shown; 0 means 500
 	// Own are the channels that an agent should read; an empty list means all channels.

@@ -143,7 +143,7 @@ func (r *notices) sweep(now time.Time) {
 // A crowd counts the lines to agents that exceed one channel's limit.
 type crowd struct {
 	told time.Time
-	over map[string]*overflow // by folded nick: the lines since the time told
+	over map[string]*overflow // by folded nick: the lines since told
 }
 
 // An overflow counts the lines of one person in a crowd.
@@ -154,7 +154,7 @@ type overflow struct {
 }
 
 // tooMany counts a line that wakes no agent because too many lines came from its channel.
-// It reports the first such line in a minute at once, and reports the others together
+// It reports the first such line in a minute at once. The others are reported together
 // when the minute is over.
 func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	at := t.Peer()

@@ -52,7 +52,7 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 	say("joe", "joe", "TASK: @coder fix it")
 	say("joe", "joe", "swarm: pause coder")
-	say("joe", "joe", "swarm: abort coder") // joe got a notice a moment ago
+	say("joe", "joe", "swarm: abort coder") // joe got a notice just now
 	say("tim", "tim", "coder: hello")
 	say("eve", "eve", "swarm: pause coder")
 	say("joe", "", "TASK: @coder a forged one")

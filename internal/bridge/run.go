@@ -68,8 +68,8 @@ type run struct {
 	questions *questions
 	outbox    *outbox
 	listener  *listener
-	threads   map[string]string    // the conversations of open messages, by mailbox and id; see [run.openThreads]
-	idle      map[string]time.Time // by the channel of a conversation: when the conversation was first found to have no open message
+	threads   map[string]string    // the conversation of each open message, by mailbox and id; see [run.openThreads]
+	idle      map[string]time.Time // by channel: when its conversation was first found to have no open message
 	resting   map[string]resting   // dropped files, by name
 }
 

@@ -7,10 +7,10 @@ import (
 
 // A Swarm is the part of the daemon that the bridge uses to carry out people's orders. It
 // is called from several goroutines. The bridge shows the errors from a Swarm to people,
-// so each error must be readable for people, with the next step on a second line.
+// so people must be able to understand each error. A second line contains the next step.
 type Swarm interface {
-	// Status returns the status of an agent, or of all agents if agent is "", as lines
-	// that people can read.
+	// Status returns the status of an agent, or of all agents if agent is "", as lines of
+	// text for people.
 	Status(ctx context.Context, agent string) (string, error)
 
 	// Held returns one line that explains why a message for an agent is waiting for

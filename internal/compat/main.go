@@ -144,4 +144,4 @@ func (f *fact) good(text string) bool {
 }
 
 // errStrange means that the client's output has a form that no earlier version used.
-var errStrange = errors.New("the client's output has another form")
+var errStrange = errors.New("the client's output has a different form")

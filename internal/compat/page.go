@@ -14,7 +14,7 @@ func pageOf(versions []string, answers [][]answer) string {
 	return fmt.Sprintf(`# Compatibility
 
 claude-swarm works with Claude Code %[1]s to %[2]s. The end-to-end tests run with the oldest and the newest of these
-versions. `+"`claude-swarm doctor`"+` says which version it finds. It reports an older version as an error. It only remarks on
+versions. `+"`claude-swarm doctor`"+` prints the version that it finds. It reports an older version as an error. It only remarks on
 a newer version, which may work; if something does not work, please report it with the version.
 
 `+"```console"+`
@@ -23,10 +23,10 @@ $ npm install -g @anthropic-ai/claude-code@%[2]s
 
 `+"`make compat`"+` prints the table. It runs each experiment with the real programs, against a scripted API, in a network
 namespace with loopback only. The table lists the facts on which claude-swarm relies, and how each version behaved.
-Behavior with which claude-swarm does not work would be **bold**, and `+"`make compat`"+` would fail.
+If claude-swarm did not work with the behavior of a version, the cell would be **bold**, and `+"`make compat`"+` would fail.
 
 %[3]s
-To test other versions, which need not be in the range:
+You can also test versions outside the range:
 
 `+"```console"+`
 $ make compat VERSIONS="%[1]s %[2]s"
@@ -37,7 +37,7 @@ $ make compat VERSIONS="%[1]s %[2]s"
 // table returns a Markdown table with a row for each fact and a column for each version.
 func table(versions []string, answers [][]answer) string {
 	var b strings.Builder
-	b.WriteString("| fact | what needs it |")
+	b.WriteString("| fact | needed for |")
 	for _, v := range versions {
 		b.WriteString(" " + v + " |")
 	}

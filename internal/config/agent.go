@@ -14,11 +14,11 @@ type Agent struct {
 	System string `key:"system" is:"raw" doc:"Added to the client's system prompt in every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
 	// Tags are addresses, too: @TAG means every agent with that tag.
 	Tags    []string `key:"tags" is:"tag,once" doc:"Words for what the agent is good at: [frontend, go]. They are shown to the other agents, and @frontend is the address of every agent with that tag: \x60claude-swarm send @frontend TEXT\x60. A tag has the same form as an agent's name, but must not be the name of an agent."`
-	Backend string   `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program. A kind without a usual program needs the key command."`
+	Backend string   `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program. A kind without a default program needs the key command."`
 
 	// Command is the backend's program and its first arguments. A program with a slash in
 	// its name is an absolute path here; any other is looked up in PATH when a turn starts.
-	Command []string `key:"command" also:"acp_command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, and quotes work as in a shell, but no shell runs it. A program with a slash is relative to this file. acp_command is another name of this key. The command of defaults is for the backend of defaults: an agent with another backend has the usual command of that backend."`
+	Command []string `key:"command" also:"acp_command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, and quotes work as in a shell, but no shell runs it. A program with a slash is relative to this file. acp_command is another name of this key. The command of defaults is for the backend of defaults: an agent with another backend uses the default command of that backend."`
 
 	// BackendOptions contains YAML values: nil, bool, int, float64, string, []any and
 	// map[string]any.
@@ -31,7 +31,7 @@ type Agent struct {
 	// compact a context of 72,000.
 	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), regardless of the limit of the model: with a model of 1,000,000 tokens the default compacts at a sixth of them. The minimum is 100000, because Claude Code does not compact below that."`
 	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn is ended, and counts as a failure, if it goes this long with no event, no open tool call and no child that uses the processor."`
-	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The longest that a turn may take, not counting the time in which it waits for an answer; a longer turn is ended, and counts as a failure."`
+	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The maximum duration of a turn, not counting the time in which it waits for an answer; a longer turn is ended, and counts as a failure."`
 	RetryDelay    time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with every further one, up to 10 minutes."`
 	MaxFailures   int           `key:"max_failures" default:"3" doc:"How many times one message may fail before it becomes a dead letter and its sender is told."`
 	Session       Session       `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn continues. resume: the agent's own. continue: the newest one of the folder, so no two agents may share that folder. fresh: a new one for every message."`
@@ -39,8 +39,8 @@ type Agent struct {
 	// Attached means that a person's own session is this agent: the daemon runs no turns
 	// for it. AttachedMail says what the Stop hook of that session does with mail.
 	Attached     bool          `key:"attached" doc:"The agent is a session of Claude Code that a person runs, attached with claude-swarm attach. The daemon runs no turns for it; its mail waits for that session."`
-	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it automatically continues with the next message, at most 8 in a row. notify: it tells its person, who fetches mail with /inbox."`
-	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays running after a turn, for the next message: that saves the time of a start, but costs the client's memory. 0s: a process for each turn. The default is that of the backend: 10m for clients that are slow to start, which are all but claude. It needs session: resume, because a client has only one conversation."`
+	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it automatically continues with the next message, at most 8 in a row. notify: it only tells the person that there is mail, and the person fetches it with /inbox."`
+	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays running after a turn, for the next message: that saves the time of a start, but costs the client's memory. 0s: a process for each turn. The default is that of the backend: 10m for all clients except claude, because they are slow to start. It needs session: resume, because a client has only one conversation."`
 	Background   bool          `key:"background" doc:"Let the client work in parallel with the conversation, and begin work on its own: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false, a tool call waits for the work that it began, and those tools are refused, except the ones in allowed_tools. With true, a turn ends when all these tasks have ended; if one never ends, such as a server, stall_timeout or turn_timeout ends the turn."`
 
 	// AllowedTools are the tools that the agent may use. nil allows all; a list denies

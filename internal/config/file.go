@@ -24,7 +24,7 @@ type File struct {
 
 	// The two folders are absolute. A MaxRunning of 0 means auto; see [File.Running]. Lead
 	// is the name of an agent, or "" for the person.
-	DeadDropDir string        `key:"dead_drop_dir" is:"path" type:"path" default:".dead-drop" doc:"The folder with the mailboxes. Relative to this file; ~/ is the home folder. It must be a folder for nothing else."`
+	DeadDropDir string        `key:"dead_drop_dir" is:"path" type:"path" default:".dead-drop" doc:"The folder with the mailboxes. Relative to this file; ~/ is the home folder. The folder must not contain anything else."`
 	ProjectDir  string        `key:"project_dir" is:"path" type:"path" default:"." doc:"The folder in which the agents work. Relative to this file. It may be missing while mail is read or written, but not for \x60start\x60."`
 	Debounce    time.Duration `key:"debounce" default:"1s" doc:"How long a file dropped by hand must be unchanged before the daemon delivers it. Messages from \x60send\x60 and other programs that deliver by rename wake the agent at once."`
 	MaxRunning  int           `key:"max_running" type:"number or auto" default:"auto" doc:"The maximum number of turns that run at once; further agents wait. auto: twice the processor cores, but not more than one for each 600 MB of memory."`

@@ -12,7 +12,7 @@ import (
 var ErrNoDaemon = errors.New("no daemon is running here")
 
 // ErrGone is the error of a call or a stream whose connection to the daemon has ended.
-var ErrGone = errors.New("the daemon went away")
+var ErrGone = errors.New("the connection to the daemon was lost")
 
 // The codes of an [Error].
 const (

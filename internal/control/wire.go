@@ -52,7 +52,7 @@ func answer(id string, data any, err error) reply {
 	if ok && data != nil {
 		r.Data, err = json.Marshal(data)
 		if err == nil && len(r.Data) > maxLine-1024 {
-			err = &Error{Code: CodeTooLong, Message: fmt.Sprintf("the answer has %d bytes, more than a line may contain", len(r.Data)),
+			err = &Error{Code: CodeTooLong, Message: fmt.Sprintf("the answer has %d bytes, which is more than a line may contain", len(r.Data)),
 				Hint: "ask for fewer agents at once"}
 		}
 	}

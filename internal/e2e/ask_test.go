@@ -13,10 +13,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// An agent calls its tool to ask the lead a question and gets no answer in time. What
-// happens next depends on the option that the agent set in the call: it continues with
-// its default, treats the silence as a no, pauses after the turn until somebody answers,
-// or ends the turn.
+// An agent calls its tool to ask the lead a question and gets no answer in time. An
+// option in the call determines the next step: the agent continues with its default,
+// treats the silence as a no, pauses after the turn until somebody answers, or ends the
+// turn.
 func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	var replies []string
 	for _, how := range []string{"continue", "deny", "pause", "abort"} {

@@ -15,10 +15,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// maxContext is the most that we may add to an agent's first request, in tokens, with IRC
-// off. An agent needs 50 of these tokens to see its remaining budget and to choose who
-// answers its question. Without this information, an agent spends more than 50 extra
-// tokens.
+// maxContext is the maximum size of our additions to an agent's first request, in tokens,
+// with IRC off. An agent needs 50 of these tokens to see its remaining budget and to
+// choose who answers its question. Without this information, an agent spends more than 50
+// extra tokens.
 const maxContext = 2550
 
 // Our share of an agent's first request stays small: the tools, the system prompt, and the

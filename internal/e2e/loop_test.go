@@ -38,7 +38,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 		kind   string // type of the agents' messages
 		policy string // "" for the default rules of a project
 		rule   string // rule that stops the agents
-		atSend bool   // the tool refuses at once; otherwise the daemon refuses at the claim
+		atSend bool   // the tool refuses immediately; otherwise, the daemon refuses at the claim
 		turns  int    // maximum number of turns that may run
 	}{
 		"two, answering":       {[]string{"coder", "reviewer"}, "result", "", "hops", true, 9},

@@ -15,8 +15,8 @@
 //	DISABLE_AUTOUPDATER=1  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
 //	DISABLE_TELEMETRY=1  DISABLE_ERROR_REPORTING=1
 //
-// and with CLAUDE_CODE_MAX_RETRIES=0 to 2 if the scenario has errors: by default the client
-// retries for three minutes.
+// and with CLAUDE_CODE_MAX_RETRIES=0 to 2 if the scenario has errors, because by default
+// the client retries for three minutes.
 //
 // # Scenario
 //

@@ -163,8 +163,8 @@ func TestNoRoomWithoutAName(t *testing.T) {
 // heavy lists parts of package paths that the program must not link. The command-line
 // library contains a Markdown parser for manual pages that we do not generate. The
 // official MCP SDK initializes its parts for HTTP servers and logins at every start,
-// which takes half as long as the start of an empty program. The others belong in other
-// programs.
+// which takes half as long as the start of an empty program. The other packages belong in
+// separate programs.
 var heavy = []string{
 	"md2man", "blackfriday", "modelcontextprotocol", "jsonschema", "encoding/gob",
 	"nats-io", "opentelemetry", "protobuf", "prometheus",

@@ -101,7 +101,7 @@ func TestGlossary(t *testing.T) {
 }
 
 // dialect returns the first phrase in a text that is not plain English, with the words
-// that follow it, or "" if there is none. A question may begin with a question word.
+// that follow it, or "" if the text is plain. A question may begin with a question word.
 func dialect(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, m := range phrases.FindAllStringIndex(text, -1) {

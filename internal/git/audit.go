@@ -32,9 +32,9 @@ var (
 	ErrNoRepository = errors.New("not in a git repository: run git init in the project, or set audit: {git: false}")
 	// ErrCheckedOut reports that the branch is checked out: nothing is recorded until the
 	// person switches to another branch.
-	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another, and what was missed is recorded")
+	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another branch, and the missing turns are recorded")
 	// ErrForeign reports that the branch has commits, but none by an audit.
-	ErrForeign = errors.New("the branch " + Branch + " is not an audit trail: rename it with git branch -m " + Branch + " NAME")
+	ErrForeign = errors.New("the branch " + Branch + " is not an audit trail: rename that branch with git branch -m " + Branch + " NAME")
 )
 
 // Options tune an Audit. The zero value is ready to use.

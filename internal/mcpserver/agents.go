@@ -25,7 +25,7 @@ type crew struct {
 func crewOf(c *call) crew { return crew{c.Caller, c.daemon} }
 
 type listArguments struct {
-	Agent string `json:"agent,omitempty" jsonschema:"all agents if left out"`
+	Agent string `json:"agent,omitempty" jsonschema:"default: all agents"`
 }
 
 // agentList is the result of list_agents.

@@ -27,13 +27,13 @@ func askerOf(c *call) asker { return asker{c.Client, mailOf(c), crewOf(c), ownTu
 
 type askArguments struct {
 	To        string   `json:"to" jsonschema:"one agent, its @TAG, or lead"`
-	Answerers string   `json:"answerers,omitempty" jsonschema:"whose answer counts: any (if left out), whom you ask or a person; human, a person; first, the first of several in to" enum:"any,human,first"`
+	Answerers string   `json:"answerers,omitempty" jsonschema:"whose answer counts: any (the default), whom you ask or a person; human, a person; first, the first of several in to" enum:"any,human,first"`
 	Text      string   `json:"text" jsonschema:"at most 8192 bytes"`
 	Subject   string   `json:"subject,omitempty" jsonschema:"one line"`
-	Priority  string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
+	Priority  string   `json:"priority,omitempty" jsonschema:"default: normal" enum:"urgent,normal,low"`
 	Attach    []string `json:"attach,omitempty" jsonschema:"paths of files"`
-	Timeout   int      `json:"timeout,omitempty" jsonschema:"seconds to wait; 300 if left out" minimum:"1" maximum:"3600"`
-	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out) with your default; pause after this turn until one comes; deny, it is a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
+	Timeout   int      `json:"timeout,omitempty" jsonschema:"seconds to wait; default: 300" minimum:"1" maximum:"3600"`
+	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (the default) with your default; pause after this turn until one comes; deny, it is a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
 	Default   string   `json:"default,omitempty" jsonschema:"the answer if none comes, at most 1024 bytes"`
 }
 

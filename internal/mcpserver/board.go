@@ -24,13 +24,13 @@ func boardOf(c *call) boardPages {
 }
 
 type boardReadArguments struct {
-	Page string `json:"page,omitempty" jsonschema:"status, decisions or handoff/NAME; a list of the pages if left out"`
+	Page string `json:"page,omitempty" jsonschema:"status, decisions or handoff/NAME; default: a list of the pages"`
 }
 
 type boardWriteArguments struct {
 	Page string `json:"page" jsonschema:"status, decisions or handoff"`
 	Text string `json:"text" jsonschema:"in Markdown"`
-	Mode string `json:"mode,omitempty" jsonschema:"if left out: append for decisions, else replace" enum:"append,replace"`
+	Mode string `json:"mode,omitempty" jsonschema:"default: append for decisions, otherwise replace" enum:"append,replace"`
 }
 
 // A page is the result of the board tools.

@@ -26,7 +26,7 @@ func (c chat) sendMessage(_ context.Context, in sendMessageArguments) (*saidOnIR
 type readMessagesArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`
 	Since   string `json:"since,omitempty" jsonschema:"only lines after this time, such as 2026-11-21T09:00:00Z"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"how many; 50 if left out" minimum:"1" maximum:"500"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"how many; default: 50" minimum:"1" maximum:"500"`
 }
 
 func (c chat) readMessages(_ context.Context, in readMessagesArguments) (*channelLines, error) {

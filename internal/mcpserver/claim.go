@@ -17,7 +17,7 @@ type work struct{ *client.Client }
 func workOf(c *call) work { return work{c.Client} }
 
 type claimArguments struct {
-	ID string `json:"id,omitempty" jsonschema:"the work or its offer; that of your turn if left out"`
+	ID string `json:"id,omitempty" jsonschema:"the work or its offer; default: that of your turn"`
 }
 
 // A claimed is the result of claim.
@@ -81,7 +81,7 @@ func (c *claimed) readable() string {
 }
 
 type ackArguments struct {
-	ID     string `json:"id,omitempty" jsonschema:"the work or its offer; that of your turn if left out"`
+	ID     string `json:"id,omitempty" jsonschema:"the work or its offer; default: that of your turn"`
 	Text   string `json:"text,omitempty" jsonschema:"what the publisher gets"`
 	Failed bool   `json:"failed,omitempty" jsonschema:"the work failed"`
 }

@@ -12,8 +12,8 @@ import (
 )
 
 type historyArguments struct {
-	Agent string `json:"agent,omitempty" jsonschema:"you if left out"`
-	N     int    `json:"n,omitempty" jsonschema:"how many; 10 if left out" minimum:"1" maximum:"100"`
+	Agent string `json:"agent,omitempty" jsonschema:"default: you"`
+	N     int    `json:"n,omitempty" jsonschema:"how many; default: 10" minimum:"1" maximum:"100"`
 }
 
 // pastTurns is the result of history.

@@ -20,8 +20,8 @@ type mailbox struct {
 func mailboxOf(c *call) mailbox { return mailbox{c.Client, c.daemon} }
 
 type inboxArguments struct {
-	Unread bool   `json:"unread,omitempty" jsonschema:"without messages read or in work"`
-	Since  string `json:"since,omitempty" jsonschema:"only later messages than this one"`
+	Unread bool   `json:"unread,omitempty" jsonschema:"omit messages that are read or being worked on"`
+	Since  string `json:"since,omitempty" jsonschema:"only messages later than this one"`
 }
 
 // An inbox is the result of inbox.
@@ -94,7 +94,7 @@ type wholeMessage struct {
 	ReplyTo  string   `json:"reply_to,omitempty"`
 	Text     string   `json:"text"`
 	Attached []string `json:"attached,omitempty" jsonschema:"paths of files"`
-	Why      string   `json:"why,omitempty" jsonschema:"why it was given up on"`
+	Why      string   `json:"why,omitempty" jsonschema:"why it was given up"`
 }
 
 func (c mailbox) read(_ context.Context, in readArguments) (*wholeMessage, error) {

@@ -113,7 +113,7 @@ func (s *saidOnIRC) readable() string {
 
 type ircReadArguments struct {
 	Channel string `json:"channel,omitempty" jsonschema:"default: the project's channel"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"how many lines; 50 if left out" minimum:"1" maximum:"500"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"how many lines; default: 50" minimum:"1" maximum:"500"`
 }
 
 // channelLines is the result of irc_read and read_messages.
@@ -185,10 +185,10 @@ func (t *channelLines) readable() string {
 
 type ircAskArguments struct {
 	Channel   string `json:"channel" jsonschema:"#channel, or the nick of a person"`
-	Answerers string `json:"answerers,omitempty" jsonschema:"whose answer counts: human (if left out), a person who may talk to you; any, even an agent by reply; first, the first person of several in channel" enum:"human,any,first"`
+	Answerers string `json:"answerers,omitempty" jsonschema:"whose answer counts: human (the default), a person who may talk to you; any, even an agent by reply; first, the first person of several in channel" enum:"human,any,first"`
 	Question  string `json:"question" jsonschema:"at most 8192 bytes"`
-	Timeout   int    `json:"timeout,omitempty" jsonschema:"seconds to wait; 300 if left out" minimum:"1" maximum:"3600"`
-	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out), you decide; pause after this turn until one comes; deny, it is a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
+	Timeout   int    `json:"timeout,omitempty" jsonschema:"seconds to wait; default: 300" minimum:"1" maximum:"3600"`
+	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (the default), you decide; pause after this turn until one comes; deny, it is a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
 }
 
 // An ircAnswer is the result of irc_ask.

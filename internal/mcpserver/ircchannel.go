@@ -35,7 +35,7 @@ func (c chat) tell(do bridge.Do, channel, text string) (*saidOnIRC, error) {
 
 type ircTopicArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`
-	Text    string `json:"text,omitempty" jsonschema:"the new topic, if it is to change"`
+	Text    string `json:"text,omitempty" jsonschema:"the new topic, to change it"`
 }
 
 // A channelTopic is the result of irc_topic.

@@ -12,10 +12,10 @@ import (
 type publishArguments struct {
 	Topic    string   `json:"topic" jsonschema:"words of a-z, 0-9, - and _ with dots between them: task.created"`
 	Text     string   `json:"text" jsonschema:"at most 8192 bytes"`
-	Type     string   `json:"type,omitempty" jsonschema:"task if left out" enum:"task,question,handoff,status,note"`
+	Type     string   `json:"type,omitempty" jsonschema:"default: task" enum:"task,question,handoff,status,note"`
 	Subject  string   `json:"subject,omitempty" jsonschema:"one line"`
-	Priority string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
-	Thread   string   `json:"thread,omitempty" jsonschema:"that of your turn if left out"`
+	Priority string   `json:"priority,omitempty" jsonschema:"default: normal" enum:"urgent,normal,low"`
+	Thread   string   `json:"thread,omitempty" jsonschema:"default: that of your turn"`
 	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
 	Key      string   `json:"key,omitempty" jsonschema:"no second time with this key within 7 days"`
 }

@@ -11,8 +11,8 @@ import (
 type replyArguments struct {
 	ID       string   `json:"id" jsonschema:"the start or end of the id is enough"`
 	Text     string   `json:"text" jsonschema:"at most 8192 bytes"`
-	Type     string   `json:"type,omitempty" jsonschema:"if left out: result for a task or a question, else note" enum:"task,question,result,status,handoff,note"`
-	Priority string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
+	Type     string   `json:"type,omitempty" jsonschema:"default: result for a task or a question, otherwise note" enum:"task,question,result,status,handoff,note"`
+	Priority string   `json:"priority,omitempty" jsonschema:"default: normal" enum:"urgent,normal,low"`
 	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
 }
 

@@ -25,10 +25,10 @@ func mailOf(c *call) mail { return mail{c.Client, foldersOf(c), c.daemon} }
 type sendArguments struct {
 	To       string   `json:"to" jsonschema:"agents, comma-separated; @TAG for those with it; all; or lead"`
 	Text     string   `json:"text" jsonschema:"at most 8192 bytes; attach longer text as a file"`
-	Type     string   `json:"type,omitempty" jsonschema:"task if left out" enum:"task,question,result,status,handoff,note"`
+	Type     string   `json:"type,omitempty" jsonschema:"default: task" enum:"task,question,result,status,handoff,note"`
 	Subject  string   `json:"subject,omitempty" jsonschema:"one line"`
-	Priority string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
-	Thread   string   `json:"thread,omitempty" jsonschema:"that of your turn if left out"`
+	Priority string   `json:"priority,omitempty" jsonschema:"default: normal" enum:"urgent,normal,low"`
+	Thread   string   `json:"thread,omitempty" jsonschema:"default: that of your turn"`
 	ReplyTo  string   `json:"reply_to,omitempty" jsonschema:"id of the message that it answers"`
 	CC       []string `json:"cc,omitempty" jsonschema:"names that get a copy as a note"`
 	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`

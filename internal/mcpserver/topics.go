@@ -84,7 +84,7 @@ func (c topics) subscribe(_ context.Context, in subscribeArguments) (*subscripti
 }
 
 type unsubscribeArguments struct {
-	Patterns []string `json:"patterns,omitempty" jsonschema:"as you subscribed to them; all if left out"`
+	Patterns []string `json:"patterns,omitempty" jsonschema:"as you subscribed to them; default: all"`
 }
 
 func (c topics) unsubscribe(_ context.Context, in unsubscribeArguments) (*subscription, error) {

@@ -35,7 +35,7 @@ type KindError struct {
 
 // Error quotes the invalid word and lists the valid ones.
 func (e *KindError) Error() string {
-	return fmt.Sprintf("%q is no kind of tool call: %s", e.Word, strings.Join(kinds, ", "))
+	return fmt.Sprintf("%q is not a kind of tool call: %s", e.Word, strings.Join(kinds, ", "))
 }
 
 // ParseEntry parses an entry: a kind, or a kind and a pattern. The error is a
@@ -47,7 +47,7 @@ func ParseEntry(text string) (Entry, error) {
 	case !slices.Contains(kinds, word):
 		return Entry{}, &KindError{Text: text, Word: word}
 	case word == tool && e.Pattern == "":
-		return Entry{}, fmt.Errorf("%q names no tool; write tool NAME, or tool * for all", text)
+		return Entry{}, fmt.Errorf("%q does not name a tool; write tool NAME, or tool * for all", text)
 	}
 	return e, nil
 }

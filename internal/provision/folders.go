@@ -142,7 +142,7 @@ func (e *checkup) fileSystem() {
 		e.warn(name, local, "%s is on %s: other machines' changes are noticed only every 30 s, and locks may not hold", parent, disk.Kind)
 	}
 	if disk.Volatile {
-		e.warn(name, local, "%s is on %s: mail there ends with the machine or its container", parent, disk.Kind)
+		e.warn(name, local, "%s is on %s: mail there is lost when the machine or its container ends", parent, disk.Kind)
 	}
 	if !disk.Usable() {
 		e.wrong(name, local, "%s has neither hard links nor a rename that refuses to replace a file: answers cannot be delivered", parent)
@@ -180,6 +180,6 @@ func tryDelivery(dir string) (took time.Duration, err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	begun := time.Now()
-	_, err = store.Deliver(dropbox.Lead, &dropbox.Message{Type: "note", Body: []byte("a trial of the file system\n")})
+	_, err = store.Deliver(dropbox.Lead, &dropbox.Message{Type: "note", Body: []byte("a test of the file system\n")})
 	return time.Since(begun), err
 }

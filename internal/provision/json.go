@@ -58,7 +58,7 @@ func placeJSON(data []byte, steps []jsonStep, name string, value any) ([]insert,
 			return nil, err
 		}
 		if list := data[deeper-1] == '['; list != steps[0].list {
-			return nil, fmt.Errorf("%s is not what the client wants there", steps[0].key)
+			return nil, fmt.Errorf("%s does not have the form that the client expects there", steps[0].key)
 		}
 		path, at, empty, steps = append(path, steps[0].key), deeper, none, steps[1:]
 	}
@@ -76,7 +76,7 @@ func placeJSON(data []byte, steps []jsonStep, name string, value any) ([]insert,
 	}
 	if name != "" {
 		if len(steps) == 0 && hasMember(data, append(path, name)) {
-			return nil, fmt.Errorf("%s exists already, and is not ours", name)
+			return nil, fmt.Errorf("%s already exists and was not created by claude-swarm", name)
 		}
 		b.WriteString(compact(name) + ": ")
 	}

@@ -108,7 +108,7 @@ func (e *checkup) leftovers() {
 		e.warn(name, "claude-swarm start", "%s of earlier turns (pid %s) without a daemon; the next daemon adopts or ends them",
 			screen.Several(len(orphans), "process", "processes"), strings.Join(orphans, " "))
 	default:
-		e.wrong(name, "kill "+strings.Join(orphans, " "), "left of turns that have ended: pid %s", strings.Join(orphans, " "))
+		e.wrong(name, "kill "+strings.Join(orphans, " "), "left by turns that have ended: pid %s", strings.Join(orphans, " "))
 	}
 }
 

@@ -132,7 +132,7 @@ func openManifest(dir, config string, step func(string) error) (*manifest, error
 			Hint: "restore it, or mv it elsewhere: init --remove then leaves what it listed"}
 	}
 	if m.V != 1 {
-		return nil, &BrokenError{Path: m.path(), Problem: fmt.Sprintf("is of a newer version (%d)", m.V),
+		return nil, &BrokenError{Path: m.path(), Problem: fmt.Sprintf("was written by a newer version (%d)", m.V),
 			Hint: "install the newer claude-swarm that made it"}
 	}
 	m.adopt(short(dir, followLinks(config)))

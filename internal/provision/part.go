@@ -110,7 +110,9 @@ func (s *setup) configPart() part {
 // A ConflictError reports that a foreign file exists at the path of one of our files.
 type ConflictError struct{ Path string }
 
-func (e *ConflictError) Error() string { return e.Path + " exists already, and is not ours" }
+func (e *ConflictError) Error() string {
+	return e.Path + " already exists and was not created by claude-swarm"
+}
 
 // make creates or updates a part.
 func (s *setup) make(p part, o Options) error {

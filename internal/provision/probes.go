@@ -123,7 +123,7 @@ func (e *checkup) probed(u *used) {
 		e.wrong(name, try, "%s cannot begin a turn of %s: %s", program, u.names(), p.Reason)
 		return
 	}
-	about := []string{u.kind.Name + " opens a session without a call of the model"}
+	about := []string{u.kind.Name + " opens a session without calling the model"}
 	if u.kind.Program() == "" && p.Name+p.Version != "" {
 		about = append(about, "it calls itself "+strings.TrimSpace(p.Name+" "+p.Version))
 	}

@@ -102,7 +102,7 @@ func (e *checkup) hooks() {
 		}
 	}
 	if len(told) == 0 {
-		e.good(name, "nothing in the client's settings forbids them")
+		e.good(name, "no setting of the client forbids them")
 	}
 }
 
@@ -115,7 +115,7 @@ func (e *checkup) shared() {
 	}
 	for _, dir := range slices.Sorted(maps.Keys(by)) {
 		if names := by[dir]; len(names) > 1 {
-			e.good(name, "%s share %s; each has a separate session. Work trees keep their changes apart: cwd", strings.Join(names, ", "), dir)
+			e.good(name, "%s share %s; each has a separate session. Work trees keep their changes separate: cwd", strings.Join(names, ", "), dir)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (p *Poster) Post(ctx context.Context, id string, body []byte) Answer {
 	return a
 }
 
-var errSlow = errors.New("the time for this try is over")
+var errSlow = errors.New("this try took too long")
 
 func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time) Answer {
 	r, err := p.hook.request(ctx, id, body, now)

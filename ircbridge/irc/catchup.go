@@ -8,7 +8,7 @@ import (
 
 // fetched is the history of a target, or the error that prevented it.
 type fetched struct {
-	target   string // the folded channel; "" for private messages
+	target   string // the folded name of the channel; "" for private messages
 	name     string // the name as the server writes it; "" means that all private messages are fetched, and err then is nil or the reason why some are missing
 	messages []Message
 	byTime   bool // see [Conn.history]
@@ -96,7 +96,7 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 				f.to = messageTime(f.messages[0], f.to)
 			}
 			if f.to.Before(f.from) {
-				f.from = f.after.Time // then both times are from the server's clock
+				f.from = f.after.Time // both times are then from the server's clock
 			}
 			v.events.emit(ctx, Gap{Target: f.name, From: f.from, To: f.to})
 		}

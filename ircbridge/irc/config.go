@@ -21,7 +21,7 @@ type Config struct {
 	TLS   *tls.Config // sets a different authority or a client certificate, see [TLSFiles]; nil means the system's authorities
 
 	Nick     string // the wanted nick; [State] contains the actual nick
-	User     string // "" means the characters of the nick that servers accept in a user name
+	User     string // "" means the nick without the characters that servers do not accept in a user name
 	RealName string // "" means the nick
 	Pass     string // the server's password; "" means no password
 	SASL     *SASL  // nil means no login
@@ -157,7 +157,7 @@ func userOf(nick string) string {
 	return cmp.Or(strings.TrimLeft(plain, "-_."), "user")
 }
 
-// orDiscard returns the log, or a log that discards its records if there is none.
+// orDiscard returns the log, or a log that drops all records if log is nil.
 func orDiscard(log *slog.Logger) *slog.Logger {
 	if log == nil {
 		return slog.New(slog.DiscardHandler)

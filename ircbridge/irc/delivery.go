@@ -11,7 +11,7 @@ import (
 // waits until every queue of higher priority is empty.
 type Priority int
 
-// Agents' output is sent after answers to people, and answers are sent after alerts.
+// Alerts are sent before answers to people, and answers before agents' output.
 const (
 	Output Priority = iota
 	Answer

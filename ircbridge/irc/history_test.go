@@ -24,7 +24,7 @@ func TestHistoryWithoutTheLastText(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		f       irctest.Features
-		restart bool // the server forgets the earlier texts
+		restart bool // the server loses the earlier texts
 		said    int
 		want    []string
 		gap     bool

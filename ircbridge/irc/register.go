@@ -167,7 +167,7 @@ func (r *registration) caps(p *protocol, m Message) error {
 			r.answered(name)
 		}
 	case "NAK":
-		// The list may be cut off, but answers come in order.
+		// The list may be cut off, but the answers arrive in order.
 		if len(r.asked) > 0 {
 			refused := r.asked[0]
 			r.asked = r.asked[1:]

@@ -3,7 +3,7 @@ package irc
 import "strings"
 
 // track updates the session from the server's messages about this connection, the server
-// and the joined channels. free reports whether the wanted nick may now be free.
+// and the joined channels. free reports whether the wanted nick might now be free.
 func (s *session) track(m Message) (free bool) {
 	mine := s.me(m.Nick())
 	room := s.rooms[s.fold.Fold(m.Param(0))]

@@ -100,7 +100,7 @@ func readSaid(home journal.Home) (map[round]said, error) {
 	var file saidFile
 	err := journal.ReadJSON(home.BudgetFile(), &file)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
-		e.Lost, e.Next = "it is not known which budgets were raised", "claude-swarm start, which sets it aside"
+		e.Lost, e.Next = "it is unknown which budgets were raised", "claude-swarm start, which sets it aside"
 		return map[round]said{}, e
 	} else if err != nil {
 		return nil, fmt.Errorf("raises and answers of the budget: %w", err)

@@ -139,7 +139,7 @@ func OpenHolds(home Home) (*Holds, error) {
 	s := &Holds{path: home.stateFile(), files: home.files}
 	err := ReadJSON(s.path, &s.file)
 	if e, ok := errors.AsType[*DamagedError](err); ok {
-		e.Lost = "it is not known who was paused or stopped"
+		e.Lost = "it is unknown which agents were paused or stopped"
 		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, then pause or stop those agents again", screen.ShellWord(s.path), screen.ShellWord(e.Aside()))
 		return nil, e
 	} else if err != nil {

@@ -105,13 +105,13 @@ func (s *Service) tellLead(ev journal.Event, subject, body string) {
 	}
 	if err := s.happened(ev); err != nil {
 		s.Log.Error("lead could not be told", keyAgent, agent, "subject", subject, keyErr, err)
-		s.Trouble.Until("lead "+key, "the lead could not be told of: "+ev.Message.Subject, func() error { return s.happened(ev) })
+		s.Trouble.Until("lead "+key, "the lead could not be notified of: "+ev.Message.Subject, func() error { return s.happened(ev) })
 	}
 }
 
 // LeadListener returns the listener that delivers the alerts.
 func (s *Service) LeadListener() Listener {
-	return Listener{Name: "lead", Behind: "the lead could not be told of what happened", Hear: s.deliverAlerts}
+	return Listener{Name: "lead", Behind: "the lead could not be notified", Hear: s.deliverAlerts}
 }
 
 func (s *Service) deliverAlerts(_ context.Context, events []journal.Event) error {

@@ -138,7 +138,7 @@ func (s *Attached) brokenOff(b *journal.Binding) error {
 	} else if err != nil {
 		return err
 	}
-	rec.End, rec.Reason, rec.Ended = runner.Stopped, "broken off in the session", time.Now().UTC()
+	rec.End, rec.Reason, rec.Ended = runner.Stopped, "interrupted in the session", time.Now().UTC()
 	if err := rec.Write(s.mail.Home); err != nil {
 		return err
 	}

@@ -62,14 +62,14 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	case done:
 		// The message reappeared, for example through a git checkout. Its sender already
 		// has the answer.
-		in.Log.Info("message was done already", keyMessage, c.ID)
+		in.Log.Info("message was already done", keyMessage, c.ID)
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.GiveUp(c.Entry, "duplicate: this message has a receipt in done/")
 	}
 	if given, err := in.Box.DeadLetters().Has(c.Entry); err != nil {
 		return false, err
 	} else if given {
-		in.Log.Info("message was given up already", keyMessage, c.ID)
+		in.Log.Info("message was already given up", keyMessage, c.ID)
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.SetAsideClaimed(c.Entry, "a copy of a message that was given up; claude-swarm dead retry "+c.ID+" tries that again")
 	}

@@ -30,7 +30,7 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	if r.Outcome != string(runner.Done) || c.Message == nil {
 		return in.Box.Finish(e)
 	}
-	in.Log.Info("filing a turn that was done", keyMessage, e.ID, keyTurn, r.Turn)
+	in.Log.Info("filing a finished turn", keyMessage, e.ID, keyTurn, r.Turn)
 	return in.finish(e, c.Message, r)
 }
 

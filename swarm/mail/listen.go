@@ -37,7 +37,7 @@ func (s *Service) happened(ev journal.Event) error {
 func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	err = s.Events.Tell(l.Name, func(events []journal.Event, missed int64) error {
 		if missed > 0 {
-			s.Log.Warn("a listener was away for too long", "listener", l.Name, "missed", missed)
+			s.Log.Warn("a listener was absent for too long", "listener", l.Name, "missed", missed)
 		}
 		any = true
 		return l.Hear(ctx, events)

@@ -10,8 +10,8 @@ import (
 )
 
 // An Account adds up the events of one turn. It uses only the fields of [streamjson.Event],
-// so it works with every backend. [NewAccount] makes one. It is not safe for concurrent
-// use.
+// so it works with every backend. Use [NewAccount] to create one. An Account is not safe
+// for concurrent use.
 type Account struct {
 	kind           *Kind
 	session, model string
@@ -25,13 +25,13 @@ type Account struct {
 	files          map[string]bool
 	denied         []Denial
 	results        []streamjson.Result
-	texts          []string // the final words of each result
-	interim        bool     // the next final words replace the last ones
+	texts          []string // the final text of each result
+	interim        bool     // the next final text replaces the last one
 }
 
 // A call is a tool call that has no result yet.
 type call struct {
-	file string // the file that it changes if it succeeds; "" if none
+	file string // the file that the call changes if it succeeds; "" if there is none
 }
 
 // A costTotal is the client's running total of its cost.
@@ -39,7 +39,7 @@ type costTotal struct {
 	usd      float64 // at its last result, in US dollars
 	unbased  bool    // the total at the start of the turn is unknown
 	notTold  bool    // the last result has no cost; the next result may include it
-	notKnown bool    // a part of the turn's cost remains unknown forever
+	notKnown bool    // a part of the turn's cost will never be known
 }
 
 // A tokensTotal is the client's running total of its tokens.
@@ -48,7 +48,7 @@ type tokensTotal struct {
 	unbased bool             // the total at the start of the turn is unknown
 }
 
-// NewAccount returns the account of a turn that begins at from, for a client of that
+// NewAccount returns the account of a turn that begins at from, for a client of the given
 // kind.
 func NewAccount(kind *Kind, from Place) Account {
 	a := Account{kind: kind}
@@ -62,10 +62,10 @@ func NewAccount(kind *Kind, from Place) Account {
 }
 
 // Resumed records that a new process continues the session of an earlier one, and that this
-// turn is the first of the new process. A running total of the session then starts from
-// an unknown value: the cost of the turn is unknown unless BaseCost is called, and the
-// tokens up to the turn's first result do not count. Resumed changes nothing for other
-// kinds of clients.
+// turn is the first of the new process. A running total of the session then starts from an
+// unknown value: the cost of the turn is unknown unless BaseCost is called, and tokens used
+// before the turn's first result are not counted. Resumed has no effect for clients that
+// report no running total of the session.
 func (a *Account) Resumed() {
 	a.cost.unbased = a.kind.Cost == CostOfSession
 	a.tokens.unbased = a.kind.Tokens == TokensOfSession
@@ -79,8 +79,8 @@ func (a *Account) BaseCost(usd float64) {
 	}
 }
 
-// Restart forgets everything except the cost and the running totals: the events were not
-// part of the turn, but no other turn counts their cost.
+// Restart discards everything except the cost and the running totals. The events were not
+// part of the turn, but their cost is not counted in any other turn.
 func (a *Account) Restart() {
 	*a = Account{kind: a.kind, cost: a.cost, tokens: a.tokens, spent: Spent{CostUSD: a.spent.CostUSD}}
 }
@@ -92,12 +92,12 @@ func (a *Account) Place(offset int64) Place {
 	return Place{Offset: offset, CostUSD: a.cost.usd, Tokens: a.tokens.usage}
 }
 
-// Observe adds one event. It does not keep ev.
+// Observe adds one event to the account. It does not retain ev.
 func (a *Account) Observe(ev *streamjson.Event) {
 	a.untold = a.untold || !a.began || ev.Kind == streamjson.KindAssistant
 	a.began = true
 	if ev.Session != "" && ev.Session != a.session {
-		a.session = strings.Clone(ev.Session) // /clear begins a new session
+		a.session = strings.Clone(ev.Session) // the client starts a new session after /clear
 	}
 	switch ev.Kind {
 	case streamjson.KindInit:
@@ -205,7 +205,7 @@ func (a *Account) ownCost(r *streamjson.Result) float64 {
 }
 
 // ownTokens returns the tokens that a result with this usage adds to the turn. If any count
-// of a total is smaller than before, the total has restarted at 0.
+// in a running total is lower than before, the total has restarted at 0.
 func (a *Account) ownTokens(u streamjson.Usage) streamjson.Usage {
 	if a.kind.Tokens == TokensOfResult {
 		return u
@@ -225,9 +225,10 @@ func (a *Account) ownTokens(u streamjson.Usage) streamjson.Usage {
 }
 
 // sinceTotal returns the cost of a result that has a running total, in US dollars. If the
-// result also has the cost since the last result, that cost counts: the total may include
-// earlier processes of the session. If it has only the total of the process, the difference
-// counts; a total that is smaller than before has restarted at 0, as after /clear.
+// result also has the cost since the last result, that cost is used, because the total may
+// include earlier processes of the session. If it has only the total of the process, the
+// difference is used. A total that is lower than before has restarted at 0, for example
+// after /clear.
 func sinceTotal(r *streamjson.Result, before float64) float64 {
 	switch {
 	case r.SinceLastUSD != nil:
@@ -238,11 +239,12 @@ func sinceTotal(r *streamjson.Result, before float64) float64 {
 	return r.CostUSD - before
 }
 
-// rounded returns usd, a sum of binary fractions, without its rounding error.
+// rounded returns usd without the rounding errors that accumulate when amounts are summed
+// as floating-point numbers.
 func rounded(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
-// Interim records that the last result was not the final one: the client waits for
-// delegated work, and the text of its next result replaces the text of this one.
+// Interim records that the last result was not the final one: the client is waiting for
+// delegated work, and the text of its next result will replace this one.
 func (a *Account) Interim() { a.interim = len(a.texts) > 0 }
 
 // Began reports whether any event was seen.
@@ -251,23 +253,24 @@ func (a *Account) Began() bool { return a.began }
 // CostUSD returns the cost of the turn according to the results so far, in US dollars.
 func (a *Account) CostUSD() float64 { return a.spent.CostUSD }
 
-// Lost records that a part of the turn's cost remains unknown forever.
+// Lost records that a part of the turn's cost will never be known.
 func (a *Account) Lost() { a.cost.notKnown = true }
 
-// Session returns the last id that the client reported for the conversation, or "".
+// Session returns the latest session id that the client has reported, or "" if it has
+// reported no id.
 func (a *Account) Session() string { return a.session }
 
 // Compacted returns how many times the client has compacted its context.
 func (a *Account) Compacted() int { return a.spent.Compactions }
 
-// OpenCalls returns the number of tool calls that wait for their result.
+// OpenCalls returns the number of tool calls that have no result yet.
 func (a *Account) OpenCalls() int { return len(a.open) }
 
-// Results returns the results seen so far, oldest first. The caller must not change them.
+// Results returns the results seen so far, oldest first. The caller must not modify them.
 func (a *Account) Results() []streamjson.Result { return a.results }
 
-// cutOff reports whether a turn with this end may have done work whose cost no result
-// reports.
+// cutOff reports whether a turn that ended this way may have done work whose cost is in
+// no result.
 func (a *Account) cutOff(end End) bool {
 	switch end {
 	case Done, NoFirstEvent, Refused, NoSession, NoResources, ClientGone, PromptNotRun:
@@ -276,7 +279,7 @@ func (a *Account) cutOff(end End) bool {
 	return a.untold
 }
 
-// Fill writes the facts from the events into o, whose End must be set.
+// Fill writes the facts from the events into o. The caller must set o.End first.
 func (a *Account) Fill(o *Outcome) {
 	o.Session, o.Model, o.Version, o.Spent = a.session, a.model, a.version, a.spent
 	o.CostUnknown = a.kind.Cost == CostUnknown || a.cost.notTold || a.cost.notKnown || a.cutOff(o.End)
@@ -284,6 +287,7 @@ func (a *Account) Fill(o *Outcome) {
 	o.Denied = slices.Clone(a.denied)
 	o.Files = slices.Sorted(maps.Keys(a.files))
 	// When a background command ends, the client continues on its own. The text that it
-	// prints then is part of the answer, and so is its reply to a message that came late.
+	// then prints is part of the answer, and so is its reply to a message that arrived
+	// late.
 	o.Text = strings.Join(a.texts, "\n\n")
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The cases are recorded streams of the real client and their accounts.
+// Each case is a recorded stream of the real client and the expected account.
 func TestAccountOfTranscripts(t *testing.T) {
 	for name, want := range map[string]struct {
 		text        string
@@ -27,7 +27,7 @@ func TestAccountOfTranscripts(t *testing.T) {
 		files       []string
 		allow       []string
 		results     int
-		cost        float64 // not compared when 0
+		cost        float64 // not compared if 0
 	}{
 		"hello":              {text: "Hello from the script.", context: 12000, results: 1},
 		"tool_use":           {text: "One package failed: mail.", calls: 1, context: 13400, results: 1},
@@ -39,8 +39,8 @@ func TestAccountOfTranscripts(t *testing.T) {
 		"interrupted":        {calls: 1, context: 13000},
 		"error_401":          {text: "Invalid API key · Fix external API key", results: 1},
 		"resident_two_turns": {context: 12000, results: 2, cost: 0.01249},
-		// The two cases of 2.1.330 with a compaction are resumed sessions, whose totals include
-		// earlier turns. In resident_mixed, /clear resets the total to 0.
+		// The two cases of 2.1.330 with a compaction are resumed sessions, so their totals
+		// include earlier turns. In resident_mixed, /clear resets the total to 0.
 		"330/hello":          {text: "Hi.", context: 12000, results: 1, cost: 0.003642},
 		"330/auto_compact":   {text: "Done (3)", compactions: 1, context: 15000, results: 1, cost: 0.076248},
 		"330/manual_compact": {compactions: 1, results: 1, cost: 0.071694},
@@ -113,10 +113,10 @@ func TestFailedWriteIsNoFile(t *testing.T) {
 	}
 }
 
-// The cost of a turn of Claude Code follows from its results: from the running total of a
-// process, or from the cost since the last result.
+// The cost of a Claude Code turn is computed from its results, which report either the
+// running total of the process or the cost since the last result.
 func TestTheCostOfATurnIsItsOwn(t *testing.T) {
-	type said struct{ total, own float64 } // a value of own below 0 means that the client does not report it
+	type said struct{ total, own float64 } // own is negative if the client does not report it
 	for name, c := range map[string]struct {
 		from    float64
 		results []said
@@ -152,8 +152,8 @@ func TestTheCostOfATurnIsItsOwn(t *testing.T) {
 	}
 }
 
-// The results of some clients have the cost since the previous result, and those of others
-// have no cost.
+// In the results of some clients, the cost is that since the previous result. The results
+// of other clients have no cost.
 func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		backend *runnertest.Scripted
@@ -174,9 +174,9 @@ func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 	}
 }
 
-// A result may come without a cost. If the client reports a running total of the session,
-// the next result includes the missing cost. The total at the start of a resumed session
-// is unknown, unless the client reports it before the prompt.
+// A result may have no cost. If the client reports a running total of the session, the
+// next result includes the missing cost. The total at the start of a resumed session is
+// unknown unless the client reports it before the prompt.
 func TestACostThatTheClientDoesNotTell(t *testing.T) {
 	const none = -1
 	for name, c := range map[string]struct {
@@ -219,8 +219,8 @@ func TestACostThatTheClientDoesNotTell(t *testing.T) {
 	}
 }
 
-// The tokens of a turn are those of its results, or the differences between its running
-// totals.
+// The token counts of a turn are the sums of those in its results, or the differences
+// between its running totals.
 func TestTheTokensOfATurnAreReadAsItsKindSays(t *testing.T) {
 	u := func(in, out int) streamjson.Usage {
 		return streamjson.Usage{Input: in, Output: out, CacheRead: 10 * in}
@@ -258,7 +258,7 @@ func TestTheTokensOfATurnAreReadAsItsKindSays(t *testing.T) {
 	}
 }
 
-// The cost of a turn that ended in the middle of its work is unknown, because no result
+// The cost of a turn that was cut off while it was working is unknown, because no result
 // reports it.
 func TestTheCostOfATurnThatIsCutOffIsUnknown(t *testing.T) {
 	begin := streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{}}

@@ -7,7 +7,7 @@ import (
 )
 
 // An Adopted is a client that an earlier daemon started. Its exit status is unknown,
-// because only its parent can read it. Finish must be called exactly once.
+// because only its parent can read it. The caller must call Finish exactly once.
 type Adopted struct {
 	process Process
 	handle  handle
@@ -16,7 +16,7 @@ type Adopted struct {
 	search  *search
 }
 
-// Adopt returns the Adopted for a process that carries mark. It returns false when that
+// Adopt returns an Adopted for a process that carries mark. It returns false if that
 // process is dead.
 func Adopt(p Process, mark string) (*Adopted, bool) {
 	h, ok := hold(p)
@@ -25,10 +25,10 @@ func Adopt(p Process, mark string) (*Adopted, bool) {
 	}
 	own, err := stat(p.PID)
 	if err != nil || own.start != p.Start {
-		own = processStat{} // the process has just ended
+		own = processStat{} // the process has ended in the meantime
 	}
 	a := &Adopted{process: p, handle: h, exited: make(chan struct{}), search: newSearch(mark, own)}
-	// This goroutine ends when the client does; Finish waits for it.
+	// This goroutine ends when the client ends, and Finish waits for it.
 	a.wg.Go(func() {
 		for a.handle.alive(100 * time.Millisecond) {
 		}
@@ -55,8 +55,8 @@ func (a *Adopted) Terminate() { a.signalGroup(syscall.SIGTERM) }
 // Kill sends SIGKILL to the group.
 func (a *Adopted) Kill() { a.signalGroup(syscall.SIGKILL) }
 
-// signalGroup signals the group only while its leader is running. Finish finds the
-// processes of a group without a leader by their mark.
+// signalGroup signals the group, but only while its leader is running. If the leader has
+// ended, Finish finds the remaining processes by their mark.
 func (a *Adopted) signalGroup(sig syscall.Signal) {
 	a.search.look()
 	if a.process.Alive() {
@@ -66,7 +66,7 @@ func (a *Adopted) signalGroup(sig syscall.Signal) {
 }
 
 // Finish kills the group, waits for the leader to end, and ends all other processes of
-// the client's turns, as [Child.Finish] does. The exit code is unknown (-1).
+// the client's turns in the same way as [Child.Finish]. The exit code is unknown (-1).
 func (a *Adopted) Finish(grace time.Duration) Exit {
 	a.Kill()
 	a.wg.Wait()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A handle names a process by its number and start time.
+// A handle identifies a process by its number and start time.
 type handle struct{ process Process }
 
 func hold(p Process) (handle, bool) { return handle{p}, p.Alive() }

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A handle identifies a process by a pidfd, which refers to that process even after its
-// number is used again. Kernels before 5.3 have no pidfds; there the start time is
-// compared.
+// A handle identifies a process by a pidfd, which refers to the same process even after
+// the process number has been reused. Kernels before 5.3 have no pidfds. On those, the
+// start time is compared instead.
 type handle struct {
 	process Process
 	fd      int // -1: no pidfd
@@ -24,7 +24,7 @@ func hold(p Process) (handle, bool) {
 	if err == nil {
 		h.fd = fd
 	}
-	if !p.Alive() { // checked after the pidfd was opened, so that the pidfd certainly belongs to p
+	if !p.Alive() { // checked after the pidfd is opened, to be certain that the pidfd belongs to p
 		h.close()
 		return h, false
 	}
@@ -48,7 +48,7 @@ func (h handle) alive(d time.Duration) bool {
 func (h handle) signal(sig syscall.Signal) {
 	switch {
 	case h.fd >= 0:
-		unix.PidfdSendSignal(h.fd, sig, nil, 0) // an error means that it has ended
+		unix.PidfdSendSignal(h.fd, sig, nil, 0) // an error means that the process has ended
 	case h.process.Alive():
 		syscall.Kill(h.process.PID, sig)
 	}

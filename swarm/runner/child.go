@@ -11,16 +11,16 @@ import (
 
 // A Command describes how to start a client.
 type Command struct {
-	Args []string // program and arguments; a program without a slash is looked for in the PATH of Env
+	Args []string // the program and its arguments; a program name without a slash is looked up in the PATH of Env
 	Dir  string
-	Env  []string // its MarkVar is the mark by which Finish finds what the client leaves behind
-	// Stdout and Stderr are files that the client writes itself. The caller closes them
-	// after Start has returned.
+	Env  []string // its MarkVar is the mark by which Finish finds the processes that the client leaves behind
+	// Stdout and Stderr are files to which the client writes directly. The caller closes
+	// them after Start has returned.
 	Stdout, Stderr *os.File
 }
 
-// A Child is a client that this process has started: the leader of a separate process
-// group. Its methods may be called from several goroutines, except Finish, which must be
+// A Child is a client that this process has started. It is the leader of a separate
+// process group. Its methods are safe for concurrent use, except that Finish must be
 // called exactly once.
 type Child struct {
 	cmd     *exec.Cmd
@@ -30,9 +30,9 @@ type Child struct {
 	search  *search
 }
 
-// Start starts a client. An error means that no process runs. It is [exec.ErrNotFound] or
-// [fs.ErrNotExist] when there is no such program, and [fs.ErrPermission] when the file
-// cannot be run.
+// Start starts a client. If it returns an error, no process is running. The error is
+// [exec.ErrNotFound] or [fs.ErrNotExist] if the program does not exist, and
+// [fs.ErrPermission] if the file cannot be executed.
 func Start(c Command) (*Child, error) {
 	path, err := LookPath(c.Args[0], c.Dir, c.Env)
 	if err != nil {
@@ -45,8 +45,8 @@ func Start(c Command) (*Child, error) {
 		Env:    c.Env,
 		Stdout: c.Stdout,
 		Stderr: c.Stderr,
-		// The child gets a separate group, so that the whole group can be signalled and a
-		// ^C at the daemon's terminal does not reach it.
+		// The child gets its own process group, so that the whole group can be signalled
+		// and a ^C in the daemon's terminal does not reach it.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
 	stdin, err := cmd.StdinPipe()
@@ -59,11 +59,12 @@ func Start(c Command) (*Child, error) {
 	}
 	child := &Child{cmd: cmd, stdin: stdin, exited: make(chan struct{})}
 	children.add(cmd.Process.Pid)
-	// The child keeps its number until it is reaped, so stat cannot find another process
-	// with that number.
+	// The child keeps its process number until it is reaped, so stat cannot return
+	// another process with the same number.
 	own, err := stat(cmd.Process.Pid)
 	child.process, child.search = Process{PID: cmd.Process.Pid, Start: own.start}, newSearch(markIn(c.Env), own)
-	// This goroutine ends when the client does; Finish kills the client and waits for it.
+	// This goroutine ends when the client ends. Finish kills the client and waits for
+	// this.
 	go func() {
 		awaitExit(cmd.Process.Pid)
 		close(child.exited)
@@ -78,8 +79,8 @@ func Start(c Command) (*Child, error) {
 // Process returns the client's process.
 func (c *Child) Process() Process { return c.process }
 
-// Stdin returns the client's standard input. Closing it tells the client that there is no
-// more input; Finish closes it too.
+// Stdin returns the client's standard input. Closing it signals the end of the input to
+// the client. Finish closes it as well.
 func (c *Child) Stdin() io.WriteCloser { return c.stdin }
 
 // Exited returns a channel that is closed when the client has ended. The client is not
@@ -104,21 +105,22 @@ func (c *Child) Kill() {
 	signalGroup(c.process.PID, syscall.SIGKILL)
 }
 
-// Finish kills the rest of the group, reaps the leader, and ends all other processes of
-// the client's turns, with grace between SIGTERM and SIGKILL: those that carry its mark,
-// and those in the sessions that such processes have begun. A process without the mark in
-// another session, for example after setsid env -i, keeps running; see [EndAdopted]. For
-// a client without a mark, Finish ends only the group.
+// Finish kills the remaining processes of the group, reaps the leader, and ends all other
+// processes of the client's turns. Those are the processes that carry its mark, and those
+// in sessions that such processes have started. grace is the time between SIGTERM and
+// SIGKILL. A process without the mark in another session, for example after setsid env
+// -i, keeps running; see [EndAdopted]. For a client without a mark, Finish ends only the
+// group.
 func (c *Child) Finish(grace time.Duration) Exit {
 	select {
 	case <-c.exited:
 	default:
 		c.search.look()
 	}
-	// The leader is not reaped yet, so the group's number still names this group.
+	// The leader has not been reaped yet, so the group number still refers to this group.
 	signalGroup(c.cmd.Process.Pid, syscall.SIGKILL)
 	<-c.exited
-	c.cmd.Wait() // its error is the exit status, which is in ProcessState
+	c.cmd.Wait() // the error only repeats the exit status, which ProcessState contains
 	children.remove(c.cmd.Process.Pid)
 	reapGroup(c.cmd.Process.Pid)
 	e := exitOf(c.cmd.ProcessState)
@@ -137,7 +139,7 @@ func exitOf(s *os.ProcessState) Exit {
 }
 
 func signalGroup(pgid int, sig syscall.Signal) {
-	if pgid > 1 { // 0 would mean our own group, and 1 all processes
+	if pgid > 1 { // 0 would mean our own group, and 1 would mean all processes
 		syscall.Kill(-pgid, sig) // an error means that the group is empty
 	}
 }

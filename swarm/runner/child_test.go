@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// start starts a few lines of shell as a turn's client.
+// start runs a short shell script as the client of a turn.
 func start(t *testing.T, mark, lines string) (*runner.Child, string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
@@ -42,7 +42,7 @@ func waitFor(t *testing.T, file, want string) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s holds %q, want %q", file, data, want)
 		}
-		time.Sleep(2 * time.Millisecond) // the pause between two checks; the deadline limits their number
+		time.Sleep(2 * time.Millisecond) // the interval between checks; the deadline limits their number
 	}
 }
 
@@ -64,7 +64,7 @@ func TestChildEndsByItself(t *testing.T) {
 	waitFor(t, out, "got hello")
 }
 
-// Finish ends the whole group, and processes that have left it.
+// Finish ends the whole group and also processes that have left it.
 func TestFinishLeavesNothing(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 600 & setsid sleep 601 & (setsid sh -c 'trap \"\" TERM; echo deaf; while :; do sleep 602; done' &); echo ready; wait")
 	waitFor(t, out, "ready")
@@ -125,7 +125,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// The ladder takes each step once, and not before its time.
+// The ladder takes each step once, and not before the step is due.
 func TestLadderSteps(t *testing.T) {
 	now := time.Date(2026, 11, 21, 4, 51, 2, 0, time.UTC)
 	var c recorder
@@ -146,7 +146,7 @@ func TestLadderSteps(t *testing.T) {
 	}
 }
 
-// A client that has done its work gets SIGTERM without an earlier SIGINT.
+// A client that has finished its work gets SIGTERM without a preceding SIGINT.
 func TestLadderFromTheTermination(t *testing.T) {
 	now := time.Date(2026, 11, 21, 4, 51, 2, 0, time.UTC)
 	var c recorder

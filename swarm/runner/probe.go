@@ -2,7 +2,7 @@ package runner
 
 import "context"
 
-// A Prober is a [Backend] that can test its client without a call of the model.
+// A Prober is a [Backend] that can test its client without calling the model.
 type Prober interface {
 	Backend
 

@@ -13,9 +13,9 @@ import (
 
 // A Task is the work of one turn.
 type Task struct {
-	// Record contains what the caller knows about the turn, such as the message and the
-	// notes in its prompt. Run fills in the fields about the client for each client that
-	// it starts.
+	// Record contains the facts about the turn that the caller provides, such as the
+	// message and the notes in its prompt. Run fills in the fields about the client for
+	// each client that it starts.
 	Record journal.Record
 	Begun  int // how many times the message was claimed, including this claim
 
@@ -23,39 +23,39 @@ type Task struct {
 	Prompt func(*journal.Record, Recall) string
 	// Started is called for each client after the client has started.
 	Started func()
-	// Steer returns the [runner.Steering] that brings urgent messages to the turn with
-	// this record while it is running.
+	// Steer returns the [runner.Steering] that delivers urgent messages to the turn with
+	// this record while the turn is running.
 	Steer func(*journal.Record) *runner.Steering
 	// Permit returns the [runner.Permit] that decides about the permission requests of
 	// the turn with this record. If Permit returns nil, nothing is allowed.
 	Permit func(*journal.Record) runner.Permit
 	// Observe returns the observer of the events of the turn with this record, or nil if
-	// nobody observes them. The goroutine of the turn calls the observer, which must not
+	// there is no observer. The goroutine of the turn calls the observer, which must not
 	// block. Secrets are removed from the events. Observe may be nil.
 	Observe func(*journal.Record) Observer
-	// Unusable is called when a client has turned out to be unusable, before Run tries
-	// another one. If it returns an error, Run tries no other client.
+	// Unusable is called when a client is found to be unusable, before Run tries another
+	// client. If Unusable returns an error, Run does not try another client.
 	Unusable func(*journal.Record, runner.Outcome) error
 }
 
-// An Observer receives each event of a turn. It must not keep the event.
+// An Observer receives each event of a turn. It must not retain the event.
 type Observer func(*streamjson.Event)
 
 // A Recall is the text that a client needs again because its session does not contain it.
 type Recall struct {
 	Prior []byte // the text that a compaction removed, or the whole window in a new session; may be empty
-	// Successor says that the session replaces one that is gone. The agent then has to
-	// read the handoff that was written for it.
+	// Successor says that the session replaces an earlier session that is gone. The agent
+	// must then read the handoff that was written for the new session.
 	Successor bool
 }
 
-// Run starts one client after another until one is usable, or until [journal.MaxTries] of
-// them have refused the session or the prompt. It returns the outcome of the last client,
-// and the record of the last attempt that began, or nil if none did. An error means that
-// Run could not start another client because of a failure of the daemon.
+// Run starts one client after another until one is usable, or until [journal.MaxTries]
+// clients have refused the session or the prompt. It returns the outcome of the last
+// client, and the record of the last attempt that began, or nil if no attempt began. An
+// error means that Run could not start another client because of a failure of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
-	// A dead letter that is tried again has records of its earlier attempts. The new
-	// turns must not reuse their names.
+	// If a dead letter is retried, there are records of its earlier attempts. The new
+	// turns must not reuse the names of those attempts.
 	earlier, err := journal.TriesOf(t.Home, task.Record.Message, task.Begun)
 	if err != nil {
 		return runner.Outcome{}, nil, err
@@ -75,7 +75,7 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 		last = &rec
 		if out.End == runner.NoSession || out.End == runner.PromptNotRun {
 			refused++
-		} else if out.End != runner.ClientGone { // a client is gone only if it was waiting, and the next client is a new one
+		} else if out.End != runner.ClientGone { // only a waiting client can be gone, and the next client is a new one
 			return out, last, nil
 		}
 		t.log.Info("client not usable, trying another way", keyTurn, rec.Turn, "end", string(out.End), keyWhy, out.Reason)
@@ -88,9 +88,9 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 	}
 }
 
-// session chooses the session of an attempt: first the agent's session. If the client
-// refuses it, session returns the same session in the other form (new instead of resumed,
-// or resumed instead of new), and after that a fresh session.
+// session chooses the session of an attempt. It first returns the agent's session. If the
+// client refuses that session, it returns the same session in the other form (new instead
+// of resumed, or resumed instead of new), and after that a fresh session.
 func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Session, error) {
 	if try == 0 {
 		return planSession(t.Sessions, t.kind(s), t.name, s)
@@ -105,7 +105,7 @@ func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Sessi
 }
 
 // attempt runs one client, with the record rec. An error means that the turn could not
-// begin because of a failure of the daemon. attempt then leaves no record behind.
+// begin because of a failure of the daemon. In this case attempt leaves no record.
 func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal.Record, session runner.Session) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
 	if err != nil {
@@ -116,8 +116,8 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 		return runner.Outcome{}, err
 	}
 	if session.How == runner.New && s.Session != SessionFresh {
-		// If the agent had a conversation, it is gone, so the prompt gives back the whole
-		// window.
+		// If the agent had a conversation, that conversation is gone, so the prompt gives
+		// back the whole window.
 		recall.Prior = mem.content()
 		recall.Successor = len(recall.Prior) > 0 || t.Sessions.IsCleared(t.name)
 	}
@@ -125,9 +125,9 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 
 	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
 	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
-	// A client prints unfinished text only if somebody is following the turn, because
-	// unfinished text makes the stream file, which is kept, nine times as long, and reading
-	// it eight times as expensive. A running client cannot switch unfinished text on or off.
+	// A client prints unfinished text only if somebody is following the turn. Unfinished
+	// text makes the stream file, which is kept, nine times as long and eight times as
+	// expensive to read. A running client cannot switch unfinished text on or off.
 	partial, _ := t.Feed.Wants(t.name)
 	w := t.warmFor(ctx, s, session, partial, rec.ReservedUSD)
 	t.View.streams(partial || w != nil && w.partial)
@@ -165,7 +165,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	return out, nil
 }
 
-// waited returns a function that returns how long a turn has waited for answers.
+// waited returns a function that reports how long a turn has waited for answers.
 func (t *Turns) waited(turn string) func() time.Duration {
 	return func() time.Duration { return t.Home.Asks(turn).Waited(time.Now()) }
 }

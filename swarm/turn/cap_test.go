@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// silence is a feed to which nobody listens.
+// silence is a feed without listeners.
 type silence struct{}
 
 func (silence) Wants(string) (partial, raw bool)    { return false, false }
@@ -81,7 +81,7 @@ func (a *agentTurns) run(message string, s turn.Settings, reserved float64, scri
 }
 
 // A turn with a cap gets a separate client, even if another client is waiting. The cap is
-// in the durable record, so the daemon that follows the turn knows it.
+// in the durable record, where a daemon that follows the turn finds it.
 func TestATurnWithACap(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	a.run("one", a.settings, 0, "@say ready")
@@ -109,7 +109,7 @@ func TestATurnWithACap(t *testing.T) {
 	}
 }
 
-// A client that cannot enforce a cap stays, even after a turn for which the budget
+// A client that cannot enforce a cap is kept, even after a turn for which the budget
 // reserved money.
 func TestACapForAClientThatKnowsNone(t *testing.T) {
 	a := newAgentTurns(t, &runnertest.Scripted{Asks: true})
@@ -118,8 +118,8 @@ func TestACapForAClientThatKnowsNone(t *testing.T) {
 	}
 }
 
-// If a turn must think harder, it gets a client that was started with that setting, and
-// the next turn gets another client.
+// If a turn has a higher thinking level, it gets a client that was started with that
+// level, and the next turn gets another client.
 func TestATurnThatThinksMore(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	deeper := a.settings
@@ -139,8 +139,8 @@ func TestATurnThatThinksMore(t *testing.T) {
 	}
 }
 
-// Forget returns an error if the change of sessions.json cannot be written, and succeeds
-// when it is called again after the fault is gone.
+// Forget returns an error if it cannot write sessions.json. It succeeds when it is called
+// again after the cause has been removed.
 func TestForgetThatTheDiskRefuses(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	a.run("one", a.settings, 0, "@say ready")
@@ -159,8 +159,8 @@ func TestForgetThatTheDiskRefuses(t *testing.T) {
 	}
 }
 
-// The pid file of a client exists as long as the client does, even after a compaction,
-// whether the client then stays or ends.
+// The pid file of a client exists as long as the client does. This also applies after a
+// compaction, whether the client is kept or ends.
 func TestThePIDFileAfterACompaction(t *testing.T) {
 	for _, linger := range []time.Duration{time.Hour, 0} {
 		a := newAgentTurns(t, new(runnertest.Scripted))

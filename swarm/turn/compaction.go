@@ -16,22 +16,23 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// handbackLead is the beginning of the text that our hook gives back. The daemon uses it
-// to distinguish our hook's answer from the answer of a user's hook.
+// handbackLead is the beginning of the text that the compaction hook gives back. The
+// daemon uses it to distinguish the answer of this hook from the answer of a user's hook.
 const handbackLead = "What you did last, word for word, from before this compaction. Do NOT re-execute completed work."
 
 // A handback is the part of the window that the compaction hook gave back. From and To
-// are positions in the window. The hook writes it, and the daemon reads it.
+// are positions in the window. The hook writes the handback to a file, and the daemon
+// reads that file.
 type handback struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 }
 
 // HookCompact is the hook that the client runs, in a separate process, when it compacts in
-// the middle of a turn. It prints the newest part of the agent's window in the form that
+// the middle of a turn. It prints the newest part of the agent's window in the format that
 // the client reads, so that the agent still knows, in the same turn, what it has just done.
-// HookCompact needs no daemon: the window before the turn and the turn's stream are both
-// files. mark is the mark of the turn's processes.
+// HookCompact needs no daemon, because the window before the turn and the turn's stream are
+// both files. The parameter mark is the mark of the turn's processes.
 //
 // It prints nothing if the turn's prompt already contained the window, or if it has
 // already printed the window in this turn.
@@ -77,8 +78,8 @@ func HookCompact(home journal.Home, backends map[string]runner.Backend, mark str
 }
 
 // newestQuoted returns the newest part of a window, quoted so that the text cannot end
-// the frame that the client puts around it. The text has at most room UTF-16 code units.
-// from and to are its position in the window.
+// the frame that the client puts around it. The text consists of at most room UTF-16 code
+// units. The results from and to are its position in the window.
 func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 	to = win.End()
 	for most := room; ; {
@@ -94,7 +95,7 @@ func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 
 // replay adds the events of a stream to a window, from an offset to the current end of
 // the stream. It removes secrets from the events, as the daemon does. It also reads the
-// part before the offset, because that part may say which secrets the client has.
+// part before the offset, because that part may contain the client's secrets.
 func replay(win *window.Buffer, kind *runner.Kind, hidden *Secrets, stream string, from int64) error {
 	f, err := os.Open(stream)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +114,7 @@ func replay(win *window.Buffer, kind *runner.Kind, hidden *Secrets, stream strin
 	return eachEvent(f, func(ev *streamjson.Event) { feedWindow(win, kind.Tools, calls, hidden.event(kind, ev)) })
 }
 
-// eachEvent calls do for every event of a stream.
+// eachEvent calls do for every event in a stream.
 func eachEvent(r io.Reader, do func(*streamjson.Event)) error {
 	dec := streamjson.NewDecoder(r, 0)
 	for {
@@ -127,17 +128,17 @@ func eachEvent(r io.Reader, do func(*streamjson.Event)) error {
 	}
 }
 
-// compactions follows the compactions of one turn.
+// compactions keeps track of the compactions of one turn.
 type compactions struct {
 	home       journal.Home
 	turn       string
 	hooks      runner.Hooks // nil if the client runs no hooks
 	reinjected bool         // the turn's prompt contained the window
-	hookDone   bool         // our hook has succeeded since the last call to boundary
+	hookDone   bool         // the compaction hook has succeeded since the last call to boundary
 	seen       int
 }
 
-// hook records whether our hook succeeded, if ev is its answer.
+// If ev is the answer of the compaction hook, hook records whether the hook succeeded.
 func (c *compactions) hook(ev *streamjson.Event) {
 	if c.hooks == nil {
 		return
@@ -148,7 +149,7 @@ func (c *compactions) hook(ev *streamjson.Event) {
 }
 
 // boundary is called after a compaction. It returns the part of the current window that
-// the next prompt has to give back. The part is empty if this turn has already given the
+// the next prompt must give back. The part is empty if this turn has already given the
 // window back.
 func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
 	c.seen++
@@ -164,7 +165,8 @@ func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
 	var h handback
 	data, err := os.ReadFile(c.home.HandbackFile(c.turn))
 	if errors.Is(err, fs.ErrNotExist) {
-		// Our hook answered without text, or it was a user's hook.
+		// The compaction hook answered without text, or the answer was from a user's
+		// hook.
 		return win.AppendRange(nil, win.Start(), end), nil
 	} else if err != nil {
 		return nil, err

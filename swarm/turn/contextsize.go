@@ -9,10 +9,10 @@ import (
 )
 
 // leastFall is the smallest drop in the size of the context that counts as a compaction,
-// in tokens. Smaller drops happen in a small conversation without a compaction.
+// in tokens. Smaller drops occur in small conversations even without a compaction.
 const leastFall = 20_000
 
-// A contextSize watches the size of a conversation over its turns, for a client that does
+// A contextSize tracks the size of a conversation across its turns, for a client that does
 // not report its compactions ([runner.Kind].Compacts). A drop by more than half, and by at
 // least leastFall, counts as a compaction.
 type contextSize struct {
@@ -20,9 +20,9 @@ type contextSize struct {
 	peak    int // the largest size since the session began, or since the last compaction, in tokens
 }
 
-// begin sets the session that the next turn uses. resumed says whether the session has
-// already had turns. last is the size of the context at the end of the last turn, in
-// tokens.
+// begin sets the session that the next turn uses. The parameter resumed reports whether
+// the session has already had turns. The parameter last is the size of the context at the
+// end of the last turn, in tokens.
 func (c *contextSize) begin(session string, resumed bool, last int) {
 	switch {
 	case !resumed:
@@ -32,11 +32,11 @@ func (c *contextSize) begin(session string, resumed bool, last int) {
 	}
 }
 
-// see records the size of a request, in tokens. If the size shows a compaction, see
-// returns the size before the compaction, and true.
+// see records the size of a request, in tokens. If the size indicates a compaction, see
+// returns the size before the compaction and true.
 func (c *contextSize) see(tokens int) (before int, fell bool) {
 	if tokens <= 0 {
-		return 0, false // codex reports 0 when it reports an error
+		return 0, false // codex reports 0 together with an error
 	}
 	before = c.peak
 	if fell = tokens < before/2 && before-tokens >= leastFall; fell || tokens > before {
@@ -45,7 +45,7 @@ func (c *contextSize) see(tokens int) (before int, fell bool) {
 	return before, fell
 }
 
-// contextSeen looks for a compaction that the client does not report. If it finds one,
+// contextSeen detects a compaction that the client does not report. If it detects one,
 // the next prompt gives back the text of the window, as after a reported compaction.
 func (t *tracker) contextSeen(ev *streamjson.Event) {
 	now, ok := ev.ContextTokens()
@@ -64,7 +64,7 @@ func (t *tracker) contextSeen(ev *streamjson.Event) {
 	t.turns.log.Info("context compacted, as its size shows", keyTurn, t.rec.Turn, "before_tokens", before, "tokens", now)
 }
 
-// watchSize begins to watch the size of the turn's context.
+// watchSize starts tracking the size of the turn's context.
 func (t *tracker) watchSize() {
 	t.turns.size.begin(t.rec.Session, t.rec.How != string(runner.New), t.turns.View.Picture().Context.Tokens)
 }

@@ -29,8 +29,8 @@ func TestAFallOfTheContextIsACompaction(t *testing.T) {
 	}
 }
 
-// The size belongs to a session. A new session begins with size 0, and a session of an
-// earlier daemon continues with the last size that the earlier daemon saw.
+// Each session has a separate size. A new session begins with size 0, and a session of an
+// earlier daemon continues with the last size that the earlier daemon recorded.
 func TestTheSizeOfTheContextIsOfASession(t *testing.T) {
 	for name, c := range map[string]struct {
 		session string

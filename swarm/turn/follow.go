@@ -15,9 +15,10 @@ import (
 )
 
 // Follow follows a turn that an earlier daemon began. If the client is still alive,
-// Follow returns when it has ended; otherwise it only reads the client's output file.
-// steered are the UUIDs of the messages that the earlier daemon delivered to the turn
-// while it ran. observe may be nil.
+// Follow returns when the client has ended. Otherwise Follow only reads the client's
+// output file. The parameter steered contains the UUIDs of the messages that the earlier
+// daemon delivered to the turn while the turn was running. The parameter observe may be
+// nil.
 func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, steered []string, observe Observer) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, rec.WindowBytes, t.log)
 	if err != nil {
@@ -48,13 +49,13 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 }
 
 // leftoverGrace is the time from SIGTERM to SIGKILL for processes that a dead client left
-// behind.
+// running.
 const leftoverGrace = time.Second
 
-// EndLeft ends the processes that carry a mark, and returns their number.
+// EndLeft ends the processes that have the given mark, and returns their number.
 func EndLeft(mark string) int { return runner.EndLeftovers(mark, leftoverGrace) }
 
-// compactTurns is the first part of the names of turns without a message.
+// compactTurns is the first part of the names of compaction turns, which have no message.
 const compactTurns = "compact"
 
 // CanCompact reports whether the agent has a conversation to compact, and a client that
@@ -84,8 +85,8 @@ func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 func NewCompaction() string { return compactTurns + "-" + strings.ToLower(rand.Text()[:10]) }
 
 // Compact runs a turn without a message, in which the client summarizes its conversation.
-// rec contains the turn's name and the amount that the budget reserved. CanCompact must
-// be true.
+// The parameter rec contains the turn's name and the amount reserved in the budget.
+// CanCompact must have returned true.
 func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (out runner.Outcome, err error) {
 	session, _ := t.oldSession(s)
 	c, ok := t.Backend(s).(runner.Compacter)

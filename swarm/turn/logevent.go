@@ -11,7 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// logEvent adds the part of an event that belongs in the agent's log to that log.
+// logEvent adds the text, tool calls, failed tool results, compactions and retries of an
+// event to the agent's log.
 func logEvent(d *journal.AgentLog, id string, tools runner.Tools, ev *streamjson.Event) {
 	sub := ""
 	if ev.Parent != "" {

@@ -12,12 +12,12 @@ import (
 // file that is waiting in a mailbox may have been written during one of them.
 const maxPastTurns = 64
 
-// ownFileMemory is how long the daemon remembers that an agent wrote a file. The file
-// stops changing within seconds of the tool call.
+// ownFileMemory is how long the daemon remembers that an agent wrote a file. This is
+// enough, because the file stops changing within seconds of the tool call.
 const ownFileMemory = 10 * time.Minute
 
-// Runs tells other goroutines about the running and past turns of one agent, and about
-// its client. It is safe for concurrent use.
+// Runs provides information about the running and past turns of one agent, and about its
+// client. It is safe for concurrent use.
 type Runs struct {
 	mu      sync.Mutex
 	current *journal.Record      // a copy of the running turn's record, which does not change; nil if no turn is running
@@ -29,7 +29,7 @@ type Runs struct {
 // A pastTurn is a turn of an agent that has ended.
 type pastTurn struct {
 	rec   *journal.Record
-	ended time.Time // when its client ended or began to wait
+	ended time.Time // time at which its client ended or began to wait
 }
 
 // A liveClient is the client of an agent, from its start until all its processes have
@@ -40,7 +40,7 @@ type liveClient struct {
 }
 
 // begin records which attempt is running. Messages that the agent sends by writing a file
-// take over fields of its record.
+// inherit fields of the attempt's record.
 func (r *Runs) begin(rec *journal.Record) {
 	copied := *rec
 	r.mu.Lock()
@@ -72,7 +72,7 @@ func (r *Runs) Turn() string {
 }
 
 // At returns the record of the agent's turn that was running when a file was written. It
-// returns nil if no turn was running then.
+// returns nil if no turn was running at that time.
 func (r *Runs) At(written time.Time) *journal.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,8 +87,8 @@ func (r *Runs) At(written time.Time) *journal.Record {
 	return nil
 }
 
-// setClient records which client the agent has, by the client's mark. An empty mark means
-// that all processes of the client have ended.
+// setClient records the mark of the agent's client. An empty mark means that all
+// processes of the client have ended.
 func (r *Runs) setClient(mark string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +123,7 @@ func (r *Runs) HasMark(mark string) bool {
 }
 
 // noteFile records that a tool is about to write a file into the mailbox's folder. The
-// finished file is the agent's work, and not mail for the agent.
+// finished file is not mail for the agent, because it is the agent's own work.
 func (r *Runs) noteFile(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,26 +9,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Secrets removes two kinds of secrets from a client's text: the tokens of the project,
-// and the secrets by which other clients of the same kind can reach this client. The
-// daemon removes them before it writes the text to the log, a receipt, an answer, the
-// ledger, the window, the status or IRC. The stream that the client itself writes is not
-// changed. A Secrets belongs to the goroutine that runs the turn, but any goroutine may call
-// Text: the supervisor does.
+// Secrets removes two kinds of secrets from a client's text: the tokens of the project, and
+// the secrets by which other clients of the same kind can reach this client. The daemon
+// removes them before it writes the text to the log, a receipt, an answer, the ledger, the
+// window, the status or IRC. The stream that the client itself writes is not changed. A
+// Secrets belongs to the goroutine that runs the turn, but any goroutine may call Text, as
+// the supervisor does.
 type Secrets struct {
 	tokens *tokens.Source // the project's tokens
-	// clients contains the secrets by which other clients can reach the client, each with
-	// the text that replaces it. Secrets learns them from the client's output.
+	// clients maps each secret by which other clients can reach the client to the text
+	// that replaces the secret. The secrets are found in the client's output.
 	clients map[string]string
 	own     atomic.Pointer[tokens.Redactor] // of clients
 }
 
-// maxClientSecrets limits how many secrets of clients are remembered. When there are that
-// many, all of them are forgotten, because the older of these clients have ended by then.
+// maxClientSecrets limits how many client secrets are remembered. When the limit is
+// reached, all of them are forgotten, because most of these clients have ended by then.
 const maxClientSecrets = 64
 
 // NewSecrets returns a Secrets that removes the tokens of source, and the secrets that it
-// learns from the client.
+// finds in the client's output.
 func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source} }
 
 // Text returns t without secrets.
@@ -41,8 +41,8 @@ func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 	}
 }
 
-// event returns ev without secrets: ev itself if it contains none, otherwise a copy. kind
-// is the kind of the client that printed ev.
+// event returns ev without secrets. The result is ev itself if it contains no secrets,
+// otherwise a copy. The parameter kind is the kind of the client that printed ev.
 func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
 	s.learn(kind, ev)
 	r := s.tokens.Redactor() // once for each event, because Redactor checks the tokens file

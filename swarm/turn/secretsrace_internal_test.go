@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// The supervisor removes secrets from its whispers while the turn learns new ones. The race
-// detector makes this test fail if Text is not safe for concurrent use.
+// The supervisor removes secrets from its whispers while the turn finds new secrets. The
+// race detector makes this test fail if Text is not safe for concurrent use.
 func TestTextDuringATurn(t *testing.T) {
 	s := NewSecrets(tokens.NewSource(t.TempDir()))
 	var turn sync.WaitGroup

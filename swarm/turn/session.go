@@ -6,7 +6,7 @@ import (
 )
 
 // planSession chooses the session of an agent's next turn, and saves it before the client
-// can use it. A kind of client that cannot resume gets a new session each time.
+// can use it. A client that cannot resume sessions gets a new session each time.
 func planSession(all *journal.Sessions, kind *runner.Kind, agent string, s Settings) (runner.Session, error) {
 	got, ok := all.Get(agent)
 	switch {

@@ -12,7 +12,7 @@ import (
 var kind = new(runnertest.Scripted).Kind()
 
 // A session that could not be saved is not used later, because the next daemon would not
-// know about it.
+// find it.
 func TestASessionIsDurableOrNotThere(t *testing.T) {
 	s, err := journal.OpenSessions(journal.HomeOf(filepath.Join(t.TempDir(), "gone")))
 	if err != nil {
@@ -54,7 +54,7 @@ func TestASessionKeepsItsFolder(t *testing.T) {
 	}
 }
 
-// A client that refuses a new session is asked to resume it, if it can resume sessions.
+// A client that refuses a new session is told to resume it if it can resume sessions.
 // Otherwise it gets another new session. Only a conversation that can be resumed can be
 // compacted.
 func TestARefusedSessionIsResumedWhereTheClientCan(t *testing.T) {

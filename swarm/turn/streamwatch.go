@@ -9,17 +9,17 @@ import (
 )
 
 // A StreamWatch reports when the stream of a running turn has grown. It watches the
-// turns' folder once for all turns. If that is not possible, for example because the
-// system has no watches left, the backends poll.
+// turns' folder once for all turns. If this is not possible, for example because the
+// system has no watches left, the backends poll instead.
 type StreamWatch struct {
 	mu    sync.Mutex
-	wakes map[string]chan struct{} // by file name
+	wakes map[string]chan struct{} // channels by file name
 }
 
 // NewStreamWatch returns a StreamWatch that watches nothing until Start is called.
 func NewStreamWatch() *StreamWatch { return &StreamWatch{wakes: map[string]chan struct{}{}} }
 
-// Start watches dir until ctx is done. Its goroutine is counted in wg.
+// Start watches dir until ctx is done. It adds its goroutine to wg.
 func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context)
 					return
 				}
 				s.wake(filepath.Base(ev.Name))
-			case _, ok := <-w.Errors: // lost events do no harm, because the backends also poll
+			case _, ok := <-w.Errors: // lost events are harmless, because the backends also poll
 				if !ok {
 					return
 				}

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A tracker passes on the events of one turn to the window, the status, the log and the
-// feed. It belongs to the goroutine that runs the turn.
+// A tracker passes the events of one turn to the window, the status, the log and the
+// feed. Only the goroutine that runs the turn uses it.
 type tracker struct {
 	turns       *Turns
 	settings    Settings
@@ -24,8 +24,8 @@ type tracker struct {
 	begun       func()   // called after the client has started; may be nil
 	observe     Observer // may be nil
 	fallen      int      // number of compactions that were detected only by the size of the context
-	heard       bool     // the client printed an event, so it has the prompt
-	unrecorded  error    // why the record could not be made durable; if set, no prompt was sent
+	heard       bool     // the client has printed an event, so it has received the prompt
+	unrecorded  error    // error if the record could not be made durable; if set, no prompt was sent
 }
 
 // track returns the tracker for the turn with this record.
@@ -39,8 +39,8 @@ func (t *Turns) track(s Settings, mem *memory, rec *journal.Record, begun func()
 	return follow
 }
 
-// started makes the record durable before the prompt is sent. The client is already
-// starting, but does nothing without a prompt.
+// started makes the record durable before the prompt is sent. At this point the client is
+// starting, but it does nothing without a prompt.
 func (t *tracker) started(p runner.Process) error {
 	t.rec.Process = p
 	if t.unrecorded = t.rec.Write(t.turns.Home); t.unrecorded != nil {
@@ -62,8 +62,8 @@ func (t *tracker) event(ev *streamjson.Event) {
 	if !t.heard && ev.Kind != streamjson.KindBad {
 		t.heard = true
 		if t.rec.Reinjected {
-			// The prompt contained the window, so the session now has it, regardless of
-			// how the turn ends.
+			// The prompt contained the window, so the session now contains it, regardless
+			// of how the turn ends.
 			t.turns.Note(t.memory.given())
 		}
 	}
@@ -129,7 +129,7 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 		case b.Kind == streamjson.BlockText && ev.Parent == "":
 			t.turns.View.said(time.Now(), b.Text)
 		case b.Kind == streamjson.BlockToolUse:
-			// A file that a sub-agent writes counts as written by the agent.
+			// A file written by a sub-agent counts as written by the agent.
 			t.noteFile(b.Name, b.Input)
 			t.turns.Called(t.turns.name, b.Input)
 		}
@@ -137,7 +137,7 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 }
 
 // end removes the secrets from the outcome of the turn, saves the window, and updates the
-// status. stays reports whether the client stays for the next turn.
+// status. The parameter stays reports whether the client is kept for the next turn.
 func (t *tracker) end(out *runner.Outcome, stays bool) {
 	t.turns.secrets.outcome(out)
 	out.Compactions += t.fallen
@@ -170,8 +170,8 @@ func (t *tracker) noteFile(tool string, input []byte) {
 	}
 }
 
-// sameFolder reports whether two paths name the same folder, even if one of them goes
-// through a symlink.
+// sameFolder reports whether two paths refer to the same folder, even if one of them
+// contains a symlink.
 func sameFolder(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A listener is a feed that keeps everything it gets.
+// A listener is a feed that records everything it receives.
 type listener struct{ partial, raw []string }
 
 func (*listener) Wants(string) (partial, raw bool) { return true, true }
@@ -22,8 +22,8 @@ func (l *listener) Partial(agent, message, text string) {
 }
 func (l *listener) Raw(agent, message, line string) { l.raw = append(l.raw, line) }
 
-// A feed gets the text of the agent while the agent is writing it, without thinking and
-// without the text of sub-agents. It also gets every line that the client prints.
+// A feed receives the text of the agent while the agent is writing it, without thinking
+// and without the text of sub-agents. It also receives every line that the client prints.
 func TestTheFeedOfATurn(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

@@ -11,22 +11,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// Keys in log lines.
+// These are attribute keys in the log.
 const (
 	keyErr  = "err"
 	keyTurn = "turn"
 	keyWhy  = "why"
 )
 
-// Deps contains everything that the turns of all agents share. Every field is safe for
-// concurrent use.
+// Deps contains the dependencies that the turns of all agents share. Every field is safe
+// for concurrent use.
 type Deps struct {
 	Home      journal.Home
 	Project   string                    // the path of the project's folder, as passed to clients
-	Program   string                    // our own program, for the PATH of agents and for the compaction hook; "" if neither needs it
+	Program   string                    // the path of the claude-swarm program, for the PATH of agents and for the compaction hook; "" if neither needs it
 	Environ   []string                  // the environment that clients inherit
 	Tools     *runner.Server            // gives agents their tools; nil if there are none
-	Backends  map[string]runner.Backend // by the names in Settings.Backend
+	Backends  map[string]runner.Backend // backends by the names used in Settings.Backend
 	Sessions  *journal.Sessions
 	Waiting   *WaitingClients
 	Streams   *StreamWatch
@@ -41,47 +41,47 @@ type Deps struct {
 	Note func(error)
 }
 
-// A Feed gets the text that an agent is writing, if anybody is listening.
+// A Feed receives the text that an agent is writing if there are listeners.
 type Feed interface {
-	// Wants reports whether anybody wants the pieces of text, and whether anybody wants
-	// the raw lines of the client's stream.
+	// Wants reports whether any listener wants the pieces of text, and whether any
+	// listener wants the raw lines of the client's stream.
 	Wants(agent string) (partial, raw bool)
 	Partial(agent, message, text string)
 	Raw(agent, message, line string)
 }
 
-// SessionMode says which conversation a turn continues.
+// SessionMode determines which conversation a turn continues.
 type SessionMode string
 
 const (
-	SessionResume   SessionMode = "resume"   // the agent's own session, by its id; the default
-	SessionContinue SessionMode = "continue" // the newest session of the folder, whichever program began it
+	SessionResume   SessionMode = "resume"   // the agent's own session, by its id; this is the default
+	SessionContinue SessionMode = "continue" // the newest session of the folder, regardless of which program began it
 	SessionFresh    SessionMode = "fresh"    // a new session for every message
 )
 
-// Settings say how to run the turns of an agent. They do not change while a turn runs.
+// Settings specify how to run the turns of an agent. They do not change during a turn.
 type Settings struct {
-	Backend      string // key of Deps.Backends; "" means the only one
+	Backend      string // key of Deps.Backends; "" means the only backend
 	Client       runner.Spec
 	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // names of variables, or prefixes that end with *, that are removed from it
+	EnvDrop      []string          // variables removed from that environment: names, or prefixes that end with *
 	Session      SessionMode
-	Linger       time.Duration // how long a client stays for the next message, if Session is resume; 0 means that each turn gets a new client
+	Linger       time.Duration // how long a client is kept for the next message if Session is resume; 0 means that each turn gets a new client
 	WindowTokens int           // size of the window, in tokens of 4 bytes
 	Tools        bool          // the client gets Deps.Tools
 }
 
-// lingers reports whether clients stay. A client knows only one session, so it does not
-// stay if every turn uses a new session or the newest session of the folder.
+// lingers reports whether clients are kept after a turn. A client has only one session,
+// so it is not kept if every turn uses a new session or the newest session of the folder.
 func (s Settings) lingers() bool {
 	return s.Linger > 0 && (s.Session == "" || s.Session == SessionResume)
 }
 
-// windowLimit returns the limit of an agent's window, in bytes.
+// windowLimit returns the maximum size of an agent's window, in bytes.
 func (s Settings) windowLimit() int { return window.Limit(s.WindowTokens, s.Client.CompactWindow) }
 
 // Turns runs the turns of one agent, one after the other, and keeps its client between
-// two turns. It belongs to the goroutine of the agent, except for View and Runs.
+// two turns. Except for View and Runs, only the agent's goroutine uses it.
 type Turns struct {
 	*Deps
 	View View
@@ -92,17 +92,17 @@ type Turns struct {
 	agentLog *journal.AgentLog
 	secrets  *Secrets
 	wake     func() // wakes the agent's goroutine
-	warm     *warm  // the client of the last turn while it waits for the next turn, else nil
+	warm     *warm  // the client of the last turn while it waits for the next turn, otherwise nil
 	size     contextSize
 }
 
-// NewTurns returns the turns of the agent with that name. wake wakes the agent's
-// goroutine, which then calls Tend.
+// NewTurns returns the Turns of the agent with the given name. The function wake wakes
+// the agent's goroutine, which then calls Tend.
 func NewTurns(d *Deps, name string, log *slog.Logger, agentLog *journal.AgentLog, secrets *Secrets, wake func()) *Turns {
 	return &Turns{Deps: d, name: name, log: log, agentLog: agentLog, secrets: secrets, wake: wake}
 }
 
-// files returns the files of a client in the home.
+// files returns the paths of a client's files in the home.
 func (t *Turns) files(mark string) runner.Files {
 	return runner.Files{
 		Stdout:   t.Home.Stream(mark),
@@ -141,13 +141,13 @@ func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	case !rec.Tools:
 		return nil
 	case t.Tools == nil:
-		return new(runner.Server) // this daemon has no server for tools, but the client of the turn has its tools
+		return new(runner.Server) // this daemon has no server for tools, but the client of the turn still has its tools
 	}
 	return t.Tools
 }
 
-// hook returns the command that the client runs after a compaction, or "" if it runs
-// none.
+// hook returns the command that the client runs after a compaction, or "" if the client
+// runs no command.
 func (t *Turns) hook(s Settings) string {
 	if t.Program == "" || t.kind(s).Hooks == nil {
 		return ""
@@ -162,8 +162,8 @@ func (d *Deps) kind(s Settings) *runner.Kind { return d.Backend(s).Kind() }
 // unknown.
 func (d *Deps) Backend(s Settings) runner.Backend { return BackendOf(d.Backends, s.Backend) }
 
-// BackendOf returns the backend with that name, or nil if the name is unknown. An empty
-// name means the only backend, if there is exactly one.
+// BackendOf returns the backend with the given name, or nil if the name is unknown. If
+// there is exactly one backend, an empty name means that backend.
 func BackendOf(all map[string]runner.Backend, name string) runner.Backend {
 	if name == "" && len(all) == 1 {
 		for _, b := range all {

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A View contains the facts about an agent's turns and its client that the status shows.
+// A View contains the facts that the status shows about an agent's turns and its client.
 // Only the agent's goroutine changes it, but it is safe for concurrent use.
 type View struct {
 	mu      sync.Mutex
@@ -19,13 +19,13 @@ type View struct {
 	limitOf string // the model whose context limit is known, without the part in brackets
 }
 
-// A Picture is a View at one moment.
+// A Picture is a snapshot of a View.
 type Picture struct {
 	Message     *MessageStatus // the message of the running turn; nil if no turn is running
-	Description string         // of the running task, in one line
-	PID         *int           // of the running turn's client
+	Description string         // one-line description of the running task
+	PID         *int           // pid of the running turn's client
 	Streams     bool           // the running turn shows its text while the agent is writing it
-	Retries     string         // why the client of the running turn is retrying a call to the API; "" if it is not
+	Retries     string         // reason why the client of the running turn is retrying an API call; "" if it is not retrying
 	Warm        *WarmStatus    // the client that is waiting for the next message; nil if there is none
 
 	Session string
@@ -35,11 +35,11 @@ type Picture struct {
 	Context journal.Context
 	Last    *LastText
 
-	Turns int      // number of turns that have begun: those in the ledger, and the running one
+	Turns int      // number of turns that have begun: those in the ledger and the running one
 	Begun *float64 // start of the last turn, in seconds since 1970
 }
 
-// MessageStatus names the message of a running turn.
+// MessageStatus describes the message of a running turn.
 type MessageStatus struct {
 	ID      string    `json:"id"`
 	From    string    `json:"from"`
@@ -51,8 +51,8 @@ type MessageStatus struct {
 type WarmStatus struct {
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"` // start of the wait
-	// RSSBytes and CPUSeconds are for the client's processes, including those that its
-	// turns left running. A waiting client should use almost no processor time.
+	// RSSBytes and CPUSeconds are totals for the client's processes, including those that
+	// its turns left running. A waiting client should use almost no processor time.
 	RSSBytes   int64   `json:"rss_bytes"`   // memory, rounded down to whole MiB
 	CPUSeconds float64 `json:"cpu_seconds"` // processor time since Since, rounded down to 0.1 s
 
@@ -67,14 +67,15 @@ func (w *WarmStatus) Measure() {
 	w.CPUSeconds = math.Floor(max(0, u.CPU-w.before).Seconds()*10) / 10
 }
 
-// LastText is the last thing that an agent said, cut to one line.
+// LastText is the last text that an agent wrote, shortened to one line.
 type LastText struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
 }
 
-// Recalled returns the picture that an earlier daemon had of an agent. l is the newest
-// line about the agent in the ledger, and turns is the number of lines about the agent.
+// Recalled returns the picture of an agent at the end of an earlier daemon. The parameter
+// l is the newest line about the agent in the ledger, and turns is the number of lines
+// about the agent.
 func Recalled(l journal.LedgerLine, turns int) Picture {
 	began := float64(l.At.UnixMilli())/1000 - l.Seconds
 	p := Picture{Turns: turns, Client: l.Client, Model: l.Model, Billing: l.Billing, Context: l.Context, Begun: &began}
@@ -84,7 +85,7 @@ func Recalled(l journal.LedgerLine, turns int) Picture {
 	return p
 }
 
-// Recall replaces the picture with that of an earlier daemon.
+// Recall replaces the current picture with the picture from an earlier daemon.
 func (v *View) Recall(p Picture) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -120,8 +121,8 @@ func (v *View) Picture() Picture {
 	return p
 }
 
-// process records the pid of the running turn's client. pid is 0 once the client has
-// ended, while the daemon is still filing the turn.
+// process records the pid of the running turn's client. The parameter pid is 0 once the
+// client has ended, while the daemon is still filing the turn.
 func (v *View) process(pid int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -138,15 +139,16 @@ func (v *View) streams(does bool) {
 	v.p.Streams = does
 }
 
-// retries records why the client of the running turn is retrying a call to the API. why is
-// "" if it is not.
+// retries records why the client of the running turn is retrying an API call. The
+// parameter why is "" if the client is not retrying.
 func (v *View) retries(why string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p.Retries = why
 }
 
-// setWarm records the client that is waiting. w is nil if no client is waiting.
+// setWarm records the client that is waiting. The parameter w is nil if no client is
+// waiting.
 func (v *View) setWarm(w *WarmStatus) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -172,8 +174,8 @@ func (v *View) learn(session, model string, tokens, limit int) {
 	}
 }
 
-// client records the kind and the version of the client, and its model. model is "" if
-// the client did not report one.
+// client records the kind and the version of the client, and its model. The parameter
+// model is "" if the client did not report a model.
 func (v *View) client(name, model string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -183,7 +185,7 @@ func (v *View) client(name, model string) {
 	}
 }
 
-// billing records how the client pays, if the client reported that.
+// billing records how the client pays, if the client has reported it.
 func (v *View) billing(b runner.Billing) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -192,11 +194,11 @@ func (v *View) billing(b runner.Billing) {
 	}
 }
 
-// limitFor returns the context limit to use when the client reports limit tokens. named
-// reports whether the configuration names the model. If it does not, Claude Code 2.1.197
-// uses claude-opus-4-8[1m], but in a resumed session it calls that model claude-opus-4-8
-// and reports a smaller limit. So if named is false, limitFor keeps the largest limit
-// reported for the model.
+// limitFor returns the context limit to use when the client reports a limit of limit
+// tokens. The parameter named reports whether the configuration specifies the model. If
+// it does not, Claude Code 2.1.197 uses claude-opus-4-8[1m], but in a resumed session it
+// calls that model claude-opus-4-8 and reports a smaller limit. If named is false,
+// limitFor therefore keeps the largest limit reported for the model.
 func (v *View) limitFor(limit int, named bool) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -211,7 +213,7 @@ func (v *View) limitFor(limit int, named bool) int {
 	return limit
 }
 
-// plainModel returns the name of a model without its part in brackets.
+// plainModel returns the name of a model without the part in brackets.
 func plainModel(model string) string {
 	plain, _, _ := strings.Cut(model, "[")
 	return plain
@@ -224,7 +226,7 @@ func (v *View) forgot() {
 	v.p.Session, v.p.Context.Tokens = "", 0
 }
 
-// said records the agent's last words.
+// said records the agent's latest text.
 func (v *View) said(at time.Time, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// After a client has ended, the view has no pid, even while the daemon is still filing
-// the turn.
+// After a client has ended, the view contains no pid, even while the daemon is still
+// filing the turn.
 func TestNoProcessHasNoPID(t *testing.T) {
 	v := new(View)
 	v.process(7)

@@ -5,35 +5,35 @@ import (
 	"sync"
 )
 
-// WaitingClients limits how many clients, of all agents together, wait for a next
-// message. If too many are waiting, the client that has waited longest is closed first.
-// It is safe for concurrent use.
+// WaitingClients limits how many clients, across all agents, wait for the next message.
+// If too many are waiting, the client that has waited longest is closed first. It is safe
+// for concurrent use.
 type WaitingClients struct {
 	mu   sync.Mutex
 	most int
 	all  []*waiting // in the order in which they began to wait
 }
 
-// waiting is one waiting client.
+// waiting represents one waiting client.
 type waiting struct {
 	wake    func() // wakes the agent, which closes the client when tooMany is set
 	tooMany bool
 }
 
 // NewWaitingClients returns a WaitingClients that allows at most the given number of
-// clients.
+// waiting clients.
 func NewWaitingClients(most int) *WaitingClients { return &WaitingClients{most: most} }
 
 // tooMany reports whether a client must be closed because too many clients are waiting.
-// It returns false for nil.
+// It returns false if c is nil.
 func (w *WaitingClients) tooMany(c *waiting) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return c != nil && c.tooMany
 }
 
-// add records that a client begins to wait. wake is called when the client must be
-// closed.
+// add records that a client begins to wait. The function wake is called when the client
+// must be closed.
 func (w *WaitingClients) add(wake func()) *waiting {
 	c := &waiting{wake: wake}
 	w.mu.Lock()
@@ -43,8 +43,8 @@ func (w *WaitingClients) add(wake func()) *waiting {
 	return c
 }
 
-// remove records that a client is no longer waiting. It does nothing for nil, or for a
-// client that was removed because too many were waiting.
+// remove records that a client is no longer waiting. It does nothing if c is nil, or if
+// the client was already removed because too many clients were waiting.
 func (w *WaitingClients) remove(c *waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,8 +59,8 @@ func (w *WaitingClients) Resize(most int) {
 	w.shrink()
 }
 
-// shrink wakes the agents whose clients have waited longest, until the number of clients
-// is within the limit. The caller holds w.mu.
+// shrink wakes the agents whose clients have waited longest, and removes those clients,
+// until the number of clients is within the limit. The caller holds w.mu.
 func (w *WaitingClients) shrink() {
 	for len(w.all) > w.most {
 		w.all[0].tooMany = true

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// If too many clients are waiting, those that have waited longest must be closed, so
-// their agents are woken. A removed client does not count.
+// If too many clients are waiting, the agents of those that have waited longest are woken
+// to close them. A removed client does not count.
 func TestWaitingClients(t *testing.T) {
 	w := NewWaitingClients(2)
 	var all []*waiting
@@ -24,7 +24,7 @@ func TestWaitingClients(t *testing.T) {
 			t.Errorf("client %d: too many %v, agent woken %v; want %v", i, got, woken[i], want)
 		}
 	}
-	w.remove(all[1]) // it was closed already
+	w.remove(all[1]) // it was already closed
 	if !slices.Equal(w.all, all[3:]) || w.tooMany(nil) {
 		t.Errorf("%d clients wait, want the last", len(w.all))
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// This file is about clients that stay. An agent with [Settings].Linger keeps the client
-// of a turn that ended well; the next message goes to the same process, so no new client
-// has to be started.
+// This file handles clients that are kept between turns. An agent with [Settings].Linger
+// keeps the client of a successful turn. The next message is sent to the same process, so
+// no new client needs to be started.
 //
 //	                      mail
 //	       +----------- next turn <-----------+
@@ -22,24 +22,23 @@ import (
 //	    many wait, the agent is held or has other settings, the next turn is for
 //	    another session, it does something unasked, the daemon stops
 //
-// The backend reports whether a client may stay ([runner.Resident]). The agent's
-// goroutine owns the client, and decides here when to close it. The goroutine sleeps
-// while the client waits. It is woken when mail arrives, when a timer fires, when the
-// client ends or prints a line, or when too many clients are waiting.
+// The backend reports whether a client may be kept ([runner.Resident]). The agent's
+// goroutine owns the client, and the code in this file decides when to close it. The
+// goroutine sleeps while the client waits. It is woken when mail arrives, when a timer
+// fires, when the client ends or prints a line, or when too many clients are waiting.
 //
-// The turns of one client share its output and its mark; see mark.go in package journal.
-// When a daemon is killed, its clients lose their standard input, so each of them ends
-// without further action. If a turn is running, the client ends after that turn, which
-// the next daemon follows like any other. If the client is waiting, the next daemon ends
-// the processes that the client left behind. It finds them by the mark in the agent's pid
-// file.
+// The turns of one client share the client's output and mark; see mark.go in package
+// journal. When a daemon is killed, its clients lose their standard input, so each of
+// them ends without further action. If a turn is running, the client ends after that
+// turn, which the next daemon follows like any other. If the client is waiting, the next
+// daemon ends the processes that the client left running. It finds them by the mark in
+// the agent's pid file.
 
-// maxAge is how long a client may live. When it ends, the memory that it has accumulated
-// is released.
+// maxAge is the maximum lifetime of a client. When the client ends, the memory that it
+// has accumulated is released.
 const maxAge = 24 * time.Hour
 
-// A warm is the client of an agent between two turns. It belongs to the goroutine
-// of the agent.
+// A warm is the client of an agent between two turns. Only the agent's goroutine uses it.
 type warm struct {
 	client  runner.Warm
 	mark    string // the id of the turn that started the client
@@ -47,26 +46,28 @@ type warm struct {
 	made    made
 	partial bool            // the client prints unfinished text
 	born    time.Time       // start of the client
-	rested  time.Time       // the end of its last turn
-	grown   <-chan struct{} // gets a value when the client prints something
+	rested  time.Time       // end of its last turn
+	grown   <-chan struct{} // receives a value when the client prints something
 	waiting *waiting        // its entry in WaitingClients; nil until the client is idle
 	spoke   bool            // the client may have printed something without a prompt
 }
 
-// made contains the settings with which a client was started. If they change, the agent
-// needs another client.
+// made contains the settings with which a client was started. If the settings change, the
+// agent needs another client.
 type made struct {
-	settings Settings // including the system prompt, which also names the other agents
+	settings Settings // including the system prompt, which also lists the other agents
 	env      []string
 }
 
-// madeOf returns the settings with which a client with this mark would be started now.
+// madeOf returns the settings with which a client with the given mark would be started
+// now.
 func (t *Turns) madeOf(s Settings, mark string) made {
 	return made{settings: s, env: t.environment(s, mark)}
 }
 
-// warmFor returns the waiting client if it can run a turn in that session. If it returns
-// nil, the turn needs a new client, and all processes of the old client have ended.
+// warmFor returns the waiting client if it can run a turn in the given session. If
+// warmFor returns nil, the turn needs a new client, and all processes of the old client
+// have ended.
 func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session, partial bool, capUSD float64) *warm {
 	w := t.warm
 	if w == nil {
@@ -88,8 +89,8 @@ func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session,
 	return nil
 }
 
-// runIn runs a turn in the client w, or in a new client if w is nil. If the client stays,
-// it becomes the agent's waiting client.
+// runIn runs a turn in the client w, or in a new client if w is nil. If the client does
+// not end, it becomes the agent's waiting client.
 func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn) runner.Outcome {
 	if w == nil {
 		w = &warm{mark: turn.ID, session: turn.Session.ID, made: t.madeOf(s, turn.ID), partial: turn.Partial, born: time.Now(), grown: t.Streams.watch(turn.Stdout)}
@@ -100,7 +101,7 @@ func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn
 	t.View.setWarm(nil)
 	t.Runs.setClient(w.mark)
 	defer func() {
-		if t.warm == nil { // even if the backend panics
+		if t.warm == nil { // also true if the backend panics
 			t.Streams.unwatch(turn.Stdout)
 			t.Runs.setClient("")
 		}
@@ -123,7 +124,7 @@ func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn
 	return out
 }
 
-// due returns the time until which the client may wait.
+// due returns the time at which the client must stop waiting.
 func (w *warm) due() time.Time { return dueAt(w.born, w.rested, w.made.settings.Linger) }
 
 func dueAt(born, rested time.Time, linger time.Duration) time.Time {
@@ -134,7 +135,8 @@ func dueAt(born, rested time.Time, linger time.Duration) time.Time {
 	return due
 }
 
-// outworn returns the reason why a client cannot run another turn, or "" if it can.
+// outworn returns the reason why a client cannot run another turn, or "" if the client
+// can.
 func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	select {
 	case <-w.client.Exited():
@@ -159,16 +161,16 @@ func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 // HasClient reports whether a client is waiting for the next turn.
 func (t *Turns) HasClient() bool { return t.warm != nil }
 
-// Tend closes the agent's client if it must not wait any longer. settings are those of
-// the next turn. unsettled reports that the last turn could not be filed. HasClient must
-// be true.
+// Tend closes the agent's client if the client must not wait any longer. The parameter
+// settings contains the settings of the next turn, and unsettled reports that the last
+// turn could not be filed. HasClient must have returned true.
 func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	w := t.warm
 	why := t.outworn(settings, w, time.Now())
 	switch {
 	case why != "":
 	case unsettled:
-		why = "the outcome of its turn could not be filed" // the turn will be followed again, and Follow does not return before the client has ended
+		why = "the outcome of its turn could not be filed" // the turn will be followed again, and Follow returns only after the client has ended
 	case t.Waiting.tooMany(w.waiting):
 		why = "too many clients wait"
 	case !time.Now().Before(w.due()):
@@ -179,8 +181,8 @@ func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	t.Close(ctx, why)
 }
 
-// Close closes the agent's client, if one is waiting, and returns when all its processes
-// have ended. If ctx is done, Close kills the client.
+// Close closes the agent's client if a client is waiting, and returns when all processes
+// of the client have ended. If ctx is done, Close kills the client.
 func (t *Turns) Close(ctx context.Context, why string) {
 	w := t.warm
 	if w == nil {
@@ -208,8 +210,8 @@ func (t *Turns) ClientWaits() {
 	w.waiting = t.Waiting.add(t.wake)
 }
 
-// Rest waits until the agent is woken or the client may need attention, but at most for
-// d. HasClient must be true.
+// Rest waits until the agent is woken or the client may need attention, but not longer
+// than d. HasClient must have returned true.
 func (t *Turns) Rest(ctx context.Context, woken <-chan struct{}, d time.Duration) {
 	w := t.warm
 	timer := time.NewTimer(min(d, time.Until(w.due())))

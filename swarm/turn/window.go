@@ -14,9 +14,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// memory is an agent's window while a turn is running, and the text that a compaction
-// removed and the next prompt gives back. It is loaded for a turn and dropped after the
-// turn, so that an idle agent keeps no buffers. It belongs to one goroutine.
+// memory contains an agent's window while a turn is running, and gives access to the text
+// that a compaction removed and the next prompt gives back. It is loaded for a turn and
+// released after the turn, so that an idle agent keeps no buffers. Only one goroutine
+// uses it.
 type memory struct {
 	home  journal.Home
 	agent string
@@ -28,11 +29,12 @@ type memory struct {
 // callNames maps the id of each open tool call to the name of the tool.
 type callNames map[string]string
 
-// windowOptions returns the options of a window with that many bytes; see [window.Limit].
+// windowOptions returns the options of a window with the given maximum size in bytes; see
+// [window.Limit].
 func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: bytes} }
 
-// openMemory loads an agent's window. It replaces a broken window with an empty one, and
-// logs a warning. The agent then loses its memory, but no mail.
+// openMemory loads an agent's window. If the window is damaged, openMemory uses an empty
+// one instead and logs a warning. The agent then loses its memory, but no mail.
 func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
 	win, err := window.Load(home.WindowFile(agent), windowOptions(bytes))
 	if errors.Is(err, window.ErrBroken) {
@@ -89,8 +91,8 @@ func (m *memory) content() []byte {
 	return m.win.AppendRange(nil, m.win.Start(), m.win.End())
 }
 
-// pending returns the text that the last compaction removed and that no prompt has given
-// back yet.
+// pending returns the text that the last compaction removed and that no prompt has yet
+// given back.
 func (m *memory) pending() ([]byte, error) {
 	data, err := os.ReadFile(m.home.PendingFile(m.agent))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +101,7 @@ func (m *memory) pending() ([]byte, error) {
 	return data, err
 }
 
-// setPending durably saves the text that the next prompt has to give back.
+// setPending durably saves the text that the next prompt must give back.
 func (m *memory) setPending(text []byte) error {
 	if len(text) == 0 {
 		return nil

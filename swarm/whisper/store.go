@@ -12,57 +12,57 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Whisper is a line of text from the supervisor to an agent, which no other agent sees.
+// A Whisper is a line of text from the supervisor to an agent. No other agent sees it.
 //
 //	waiting --Give--> given to a turn --Shown--> shown
 //	   ^                     |
 //	   +------TakeBack-------+   the turn ended, and its client had not read it
 type Whisper struct {
-	// Key identifies the verdict: a daemon that reads a turn's events a second time must
-	// not repeat the turn's whispers.
+	// Key identifies the verdict, so that a daemon that reads a turn's events a second
+	// time does not repeat the turn's whispers.
 	Key   string    `json:"key"`
 	At    time.Time `json:"at"`
 	About string    `json:"about,omitempty"` // the turn that the verdict is about
 	Type  string    `json:"type"`            // CORRECTION, THINK_DEEPER or ESCALATION
 	Text  string    `json:"text"`            // one line
 
-	Turn  string    `json:"turn,omitempty"` // the turn that it was given to; "" while it waits
-	UUID  string    `json:"uuid,omitempty"` // of the line that brought it to the running turn
+	Turn  string    `json:"turn,omitempty"` // the turn to which it was given; "" while it waits
+	UUID  string    `json:"uuid,omitempty"` // UUID of the line that delivered it to the running turn
 	Way   Way       `json:"way,omitempty"`  // how it was given
-	Shown time.Time `json:"shown,omitzero"` // when the agent's client read it; zero if it has not yet done so
+	Shown time.Time `json:"shown,omitzero"` // when the agent's client read it; zero if the client has not yet read it
 
 	lent bool // a connection is writing it; see Lend
 }
 
-// A Way is how a whisper reaches its agent.
+// A Way identifies how a whisper is delivered.
 type Way string
 
 const (
 	BySteering Way = "steering" // into the running turn
 	BySocket   Way = "socket"   // before an answer to the agent's own command line or tools
-	ByPrompt   Way = "prompt"   // at the head of a prompt
+	ByPrompt   Way = "prompt"   // at the beginning of a prompt
 )
 
-// Line returns the whisper as the agent reads it.
+// Line returns the whisper in the form that the agent reads.
 func (w Whisper) Line() string { return "[SUPERVISOR/" + w.Type + "] " + w.Text }
 
 // waits reports whether the whisper has not been given, shown or lent.
 func (w Whisper) waits() bool { return w.Way == "" && w.Shown.IsZero() && !w.lent }
 
-// open reports whether the whisper was given but there is no proof yet that the client
-// has read it.
+// open reports whether the whisper was given but the client is not yet known to have read
+// it.
 func (w Whisper) open() bool { return w.Way != "" && w.Shown.IsZero() }
 
-// maxWhispers is how many whispers of an agent are kept. The oldest shown ones are dropped
-// first.
+// maxWhispers is the maximum number of whispers that are kept for an agent. The oldest
+// whispers that were shown are dropped first.
 const maxWhispers = 32
 
-// A Store keeps the whispers of every agent, durably, in one file for each agent. Only
-// the daemon writes these files. It is safe for concurrent use.
+// A Store keeps the whispers of all agents durably, in one file for each agent. Only the
+// daemon writes these files. A Store is safe for concurrent use.
 type Store struct {
 	home journal.Home
 	mu   sync.Mutex
-	all  map[string][]Whisper // only agents whose file was read
+	all  map[string][]Whisper // contains only agents whose file was read
 }
 
 type file struct {
@@ -74,9 +74,9 @@ type file struct {
 // needed.
 func Open(home journal.Home) *Store { return &Store{home: home, all: map[string][]Whisper{}} }
 
-// Of lists the whispers of an agent, oldest first: all that have not been shown yet, and
-// the latest of those that have been shown. It reads the file, for programs other than
-// the daemon.
+// Of lists the whispers of an agent, oldest first. The list contains all whispers that
+// have not been shown, and the most recent of those that have been shown. Of reads the
+// file, and is intended for programs other than the daemon.
 func Of(home journal.Home, agent string) ([]Whisper, error) {
 	var f file
 	err := journal.ReadJSON(path(home, agent), &f)
@@ -88,7 +88,7 @@ func path(home journal.Home, agent string) string {
 }
 
 // Add adds a whisper for an agent. It returns false if the agent already has a whisper
-// with that key.
+// with the same key.
 func (s *Store) Add(agent string, w Whisper) (added bool, err error) {
 	err = s.change(agent, func(list []Whisper) []Whisper {
 		if slices.ContainsFunc(list, func(old Whisper) bool { return old.Key == w.Key }) {
@@ -122,9 +122,10 @@ func (s *Store) Waiting(agent string) (n int) {
 }
 
 // Give gives the waiting whispers to a turn. The parameter "most" limits their number; 0
-// means all. Once given, a whisper is not delivered in any other way. uuid returns the
-// UUID of the line that brings a whisper to the running turn; it may be nil. The file is
-// written before Give returns, so the next daemon knows that they were given.
+// means all. Once given, a whisper is not delivered in any other way. The function uuid
+// returns the UUID of the line that delivers a whisper to the running turn. It may be
+// nil. The file is written before Give returns, so the next daemon can determine that the
+// whispers were given.
 func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) string) (given []Whisper, err error) {
 	err = s.change(agent, func(list []Whisper) []Whisper {
 		for i := range list {
@@ -148,9 +149,9 @@ func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) s
 	return given, nil
 }
 
-// Lend lends the waiting whispers to a connection. Until Written is called, no other way
-// delivers them. The file does not record the loan, so the next daemon treats them as
-// waiting.
+// Lend lends the waiting whispers to a connection. Until Written is called, the lent
+// whispers are not delivered in any other way. The file does not record the loan, so the
+// next daemon treats these whispers as waiting.
 func (s *Store) Lend(agent string) (lent []Whisper, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +168,7 @@ func (s *Store) Lend(agent string) (lent []Whisper, err error) {
 	return lent, nil
 }
 
-// Written records that the first n of the lent whispers were shown in that way. The
+// Written records that the first n of the lent whispers were shown in the given way. The
 // others wait again. This applies in the current daemon even if the file cannot be
 // written.
 func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []Whisper, err error) {
@@ -208,14 +209,14 @@ func (s *Store) Wait() bool {
 	return false
 }
 
-// Waits reports whether a whisper waits for an agent. It reads the file, for programs
-// other than the daemon.
+// Waits reports whether a whisper waits for an agent. It reads the file, and is intended
+// for programs other than the daemon.
 func Waits(home journal.Home, agent string) bool {
 	list, err := Of(home, agent)
 	return err == nil && slices.ContainsFunc(list, Whisper.waits)
 }
 
-// Shown records that the client of a turn has read those of the turn's whispers for which
+// Shown records that the client of a turn has read the whispers of the turn for which
 // pick returns true. If pick is nil, the client has read all of them.
 func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whisper, err error) {
 	now := time.Now().UTC()
@@ -235,7 +236,8 @@ func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whis
 	return shown, err
 }
 
-// Knows reports whether the store has a whisper for an agent with that key, shown or not.
+// Knows reports whether the store contains a whisper with the given key for an agent,
+// whether or not the whisper was shown.
 func (s *Store) Knows(agent, key string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,8 +253,8 @@ func (s *Store) given(agent string) bool {
 	return err == nil && slices.ContainsFunc(list, Whisper.open)
 }
 
-// TakeBack lets the open whispers of an agent wait again. The caller ensures that no turn
-// of the agent runs.
+// TakeBack makes the open whispers of an agent wait again. It may be called only while no
+// turn of the agent is running.
 func (s *Store) TakeBack(agent string) error {
 	return s.takeBack(agent, func(Whisper) bool { return true })
 }
@@ -272,8 +274,8 @@ func (s *Store) takeBack(agent string, which func(Whisper) bool) error {
 	})
 }
 
-// Forget drops the waiting and the lent whispers of an agent, because they are about work
-// that is over.
+// Forget drops the waiting and lent whispers of an agent, because they refer to work that
+// has ended.
 func (s *Store) Forget(agent string) error {
 	over := func(w Whisper) bool { return w.waits() || w.lent }
 	return s.change(agent, func(list []Whisper) []Whisper {
@@ -283,15 +285,15 @@ func (s *Store) Forget(agent string) error {
 		now := time.Now().UTC()
 		for i := range list {
 			if over(list[i]) {
-				list[i].Shown = now // it was not shown, but its key must be remembered
+				list[i].Shown = now // the whisper was not shown, but its key must be remembered
 			}
 		}
 		return list
 	})
 }
 
-// change calls f with a copy of an agent's whispers, and writes the result of f. f
-// returns nil if it changes nothing.
+// change calls f with a copy of an agent's whispers, and writes the result of f. The
+// function f returns nil if it changes nothing.
 func (s *Store) change(agent string, f func([]Whisper) []Whisper) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -314,7 +316,7 @@ func (s *Store) change(agent string, f func([]Whisper) []Whisper) error {
 	return nil
 }
 
-// read returns the whispers of an agent. It sets a damaged file aside: whispers are only
+// read returns the whispers of an agent. It sets a damaged file aside. Whispers are only
 // advice, so their loss must not stop an agent.
 func (s *Store) read(agent string) ([]Whisper, error) {
 	if list, ok := s.all[agent]; ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// state returns the keys of an agent's whispers in one line. Before each key, - means that
-// the whisper waits, + that it was given, and . that it was shown.
+// state returns the keys of an agent's whispers in one line. Each key has a prefix: -
+// means that the whisper waits, + that it was given, and . that it was shown.
 func state(t *testing.T, s *Store, agent string) (out string) {
 	t.Helper()
 	list, err := Of(s.home, agent)
@@ -30,8 +30,8 @@ func state(t *testing.T, s *Store, agent string) (out string) {
 	return out
 }
 
-// A whisper is given in one way only, is shown once, and waits again after a turn whose
-// client did not read it. All of this survives a restart of the daemon.
+// A whisper is given in only one way, is shown once, and waits again after a turn whose
+// client did not read it. All of this also holds across a restart of the daemon.
 func TestWhispers(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	s := Open(home)
@@ -94,8 +94,8 @@ func TestWhispers(t *testing.T) {
 	}
 }
 
-// A whisper that is lent to a connection is delivered in no other way. It counts as shown
-// once it is written. It waits again if it cannot be written, or if the daemon ends
+// A whisper that is lent to a connection is not delivered in any other way. It counts as
+// shown once it is written. It waits again if it cannot be written, or if the daemon ends
 // before that.
 func TestALentWhisper(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
@@ -115,7 +115,7 @@ func TestALentWhisper(t *testing.T) {
 	if given, err := s.Give("coder", "t1", ByPrompt, 0, nil); given != nil || err != nil {
 		t.Errorf("given beside the connection: %+v, %v", given, err)
 	}
-	if err := s.TakeBack("coder"); err != nil { // its turn ends
+	if err := s.TakeBack("coder"); err != nil { // the whisper's turn ends
 		t.Fatal(err)
 	}
 	if got := state(t, Open(home), "coder"); got != "-a-b" {
@@ -139,7 +139,7 @@ func TestALentWhisper(t *testing.T) {
 	}
 }
 
-// An agent with a damaged file keeps working.
+// An agent whose whisper file is damaged keeps working.
 func TestDamagedWhispers(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if _, err := Open(home).Add("coder", Whisper{Key: "a"}); err != nil {

@@ -8,13 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Turn brings whispers to one turn of an agent, and finds out from the events of its
-// client which of them the client has read. Only the goroutine that runs the turn uses it.
+// A Turn delivers whispers to one turn of an agent, and determines from the events of the
+// turn's client which of them the client has read. Only the goroutine that runs the turn
+// uses it.
 type Turn struct {
 	store *Store
 	agent string
 	turn  string
-	uuid  string // of the prompt
+	uuid  string // UUID of the prompt
 	heard bool   // the client has read the prompt
 	open  map[string]bool
 	told  Told
@@ -22,17 +23,17 @@ type Turn struct {
 
 // Told contains the functions that a [Turn] calls.
 type Told struct {
-	Shown func(Whisper) // the client has read a whisper
-	Note  func(error)   // a whisper could not be written
-	Wake  func()        // Next should be called soon
+	Shown func(Whisper) // called when the client has read a whisper
+	Note  func(error)   // called when a whisper could not be written
+	Wake  func()        // called when Next should be called soon
 }
 
-// Turn returns the [Turn] that brings whispers to the turn with this record.
+// Turn returns the [Turn] that delivers whispers to the turn with this record.
 func (s *Store) Turn(rec *journal.Record, t Told) *Turn {
 	return &Turn{store: s, agent: rec.Agent, turn: rec.Turn, uuid: journal.PromptUUID(rec.Turn), open: map[string]bool{}, told: t}
 }
 
-// Head gives the waiting whispers to the turn's prompt, and returns them as lines.
+// Head assigns the waiting whispers to the turn's prompt, and returns them as lines.
 func (t *Turn) Head() []string {
 	given, err := t.store.Give(t.agent, t.turn, ByPrompt, 0, nil)
 	t.logErr(err)
@@ -43,7 +44,7 @@ func (t *Turn) Head() []string {
 	return lines
 }
 
-// Next gives the next whisper to the running client, if the client will certainly ask the
+// Next gives the next whisper to the running client if the client is certain to call the
 // model again.
 func (t *Turn) Next() (runner.Steer, bool) {
 	if len(t.open) == 0 || t.store.Waiting(t.agent) == 0 {
@@ -56,13 +57,13 @@ func (t *Turn) Next() (runner.Steer, bool) {
 	return runner.Steer{UUID: given[0].UUID, Prompt: steerText(given[0]), Aside: true}, true
 }
 
-// Dropped lets a whisper that the client has dropped wait again.
+// Dropped makes a whisper that the client has dropped wait again.
 func (t *Turn) Dropped(uuid string) {
 	t.logErr(t.store.takeBack(t.agent, func(w Whisper) bool { return w.UUID == uuid }))
 }
 
-// steerText returns the text that the client reads: the whisper, with an explanation
-// before and after it.
+// steerText returns the text that the client reads, which is the whisper with an
+// explanation before and after it.
 func steerText(w Whisper) string {
 	return "claude-swarm: your supervisor whispers, while you work\n\n" + w.Line() + "\n\n" +
 		"Take note of it and continue. No other agent sees this, and nobody waits for an answer to it.\n"
@@ -98,7 +99,7 @@ func (t *Turn) Event(ev *streamjson.Event) {
 	}
 }
 
-// hears records that the client has read the prompt, and the whispers at its head.
+// hears records that the client has read the prompt and the whispers at its beginning.
 func (t *Turn) hears() {
 	if !t.heard {
 		t.heard = true

@@ -23,7 +23,7 @@ func add(t *testing.T, s *Store, keys ...string) {
 	}
 }
 
-// The oldest shown whispers are dropped before waiting ones.
+// The oldest whispers that were shown are dropped before any waiting whispers.
 func TestTheShownWhispersAreDroppedFirst(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "w")
@@ -66,7 +66,7 @@ func TestLend(t *testing.T) {
 	if got := state(t, s, "coder"); got != ".a.b" || s.Wait() || Waits(s.home, "coder") {
 		t.Errorf("whispers = %s, want both shown", got)
 	}
-	// The beginning of the file is intact, and the rest is damaged.
+	// The beginning of the file is intact, but the remainder is damaged.
 	if err := os.WriteFile(path(s.home, "coder"), []byte(`{"whispers":[{"key":"c"}],"v":"x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestLend(t *testing.T) {
 	}
 }
 
-// No whisper is given before a record of it is on the disk.
+// No whisper is given before it is recorded on disk.
 func TestAWhisperThatTheDiskRefuses(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	add(t, s, "a")
@@ -151,9 +151,9 @@ func result(id, parent string) *streamjson.Event {
 	return &streamjson.Event{Kind: streamjson.KindUser, Parent: parent, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id}}}
 }
 
-// The whispers at the head of a prompt count as shown when the client has read the
-// prompt. Others are given while a tool call of the main agent runs, and count as shown
-// when the client repeats their line.
+// The whispers at the beginning of a prompt count as shown when the client has read the
+// prompt. Other whispers are given while a tool call of the main agent is running, and
+// count as shown when the client repeats their line.
 func TestAWhisperInATurn(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	var shown []string
@@ -215,7 +215,7 @@ func TestAWhisperInATurn(t *testing.T) {
 	replay(second.UUID)
 	check("read", ".a-b.c")
 
-	turn.Event(result("call1", "task1")) // of a sub-agent
+	turn.Event(result("call1", "task1")) // result of a sub-agent's tool call
 	turn.Event(result("call2", ""))
 	turn.Event(&streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, ID: "call1"}}})
 	if steer, ok = turn.Next(); !ok {
@@ -243,7 +243,7 @@ func TestAWhisperAtTheHeadOfAPromptIsReadWithIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn.Head()
-	turn.Event(use("call1", "")) // Wake is nil
+	turn.Event(use("call1", "")) // must also work if Wake is nil
 	if got := state(t, s, "coder"); got != "+a.b" || !slices.Equal(shown, []string{"b"}) {
 		t.Errorf("whispers = %q, shown %q, want b alone", got, shown)
 	}

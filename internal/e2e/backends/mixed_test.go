@@ -24,8 +24,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// steps are the steps of one piece of work. Each agent does its own step and passes the
-// next step to an agent with a different kind of client.
+// steps contains the steps of one piece of work. Each agent does its own step and passes
+// the next step to an agent with a different kind of client.
 var steps = []struct {
 	agent, backend string
 	script         string // script for the agent's model; {r} is the round number
@@ -42,7 +42,7 @@ var steps = []struct {
 const rounds = 2
 
 // Agents of all kinds plan, write, review, test, document and close pieces of work. In the
-// first round the daemon is killed in the middle of a turn; in the second round a client
+// first round, the daemon is killed in the middle of a turn; in the second round, a client
 // is killed. No message is lost, and none arrives twice.
 func TestMixedSwarm(t *testing.T) {
 	m := newMixed(t)

@@ -74,8 +74,8 @@ func turn(l *live) error {
 }
 
 // remove creates a folder and returns a script with a command that removes it. Every
-// client asks permission for this command. The returned function reports whether the
-// folder still exists.
+// client asks for permission to run this command. The returned function reports whether
+// the folder still exists.
 func (l *live) remove() (script string, there func() bool, err error) {
 	dir := filepath.Join(l.home.Work, "sub")
 	return "@sh rm -rf sub\n@say after it", func() bool { _, err := os.Stat(dir); return err == nil }, os.Mkdir(dir, 0o700)

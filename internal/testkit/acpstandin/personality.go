@@ -64,7 +64,7 @@ type Personality struct {
 	Missing rpcError `json:"missing"`
 
 	Errors  []Error `json:"errors"`  // how the client reports errors from the model's service; the first match applies
-	Silence int     `json:"silence"` // how long the client prints nothing before a silent error, in milliseconds
+	Silence int     `json:"silence"` // time without output before a silent error, in milliseconds
 	// CancelEnds means that session/cancel during this silence ends the turn with
 	// end_turn, not with cancelled.
 	CancelEnds bool `json:"cancel_ends"`

@@ -9,7 +9,7 @@ import (
 // A step is one line of a script.
 type step struct{ word, arg string }
 
-// words contains the words of a script. doc.go explains them.
+// words contains the known words of a script, which doc.go explains.
 var words = []string{"say", "think", "sh", "write", "double", "deny", "tool", "sleep", "hang", "cost", "context", "compact", "steer", "late", "fail", "status", "noresult"}
 
 // script returns the steps of a prompt. It ignores lines from earlier turns that the

@@ -1,14 +1,14 @@
 package acptest
 
-// A Row is a promise that every backend must keep, except those in [Cannot]. Tests with the
-// real clients run one test for each row and client.
+// A Row is a guarantee that every backend must provide, apart from the exceptions in
+// [Cannot]. Tests with the real clients run one test for each row and client.
 type Row struct {
 	Name    string
 	Promise string
 	Full    bool // tested only by make backends-full
 }
 
-// Rows contains the promises, in the order in which they are printed.
+// Rows contains the guarantees, in the order in which they are printed.
 var Rows = []Row{
 	{"start", "starts in its tested version", false},
 	{"turn", "runs a turn, and its last words are filed", false},

@@ -29,7 +29,7 @@ func (h *Home) Speak(s Tools) (command, env []string, servers []any, err error) 
 	case "opencode":
 		return []string{h.Program, "acp"}, nil, servers, nil
 	case "gemini":
-		// Without this setting, gemini deletes at its start sessions that another process
+		// Without this setting, gemini begins by deleting sessions that another process
 		// has loaded.
 		system := filepath.Join(h.Dir, "system.json")
 		err = h.writeJSON("system.json", object{"general": object{"sessionRetention": object{"enabled": false}}})

@@ -96,9 +96,9 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 	}
 }
 
-// A client is one process. The fields above the line are set before the turns begin, are
-// safe for concurrent use, or are used only by the goroutine that reads stdin. The fields
-// below the line are used only by the goroutine that runs the turns.
+// A client is one process of the stand-in. The fields above the line are set before the
+// turns begin, are safe for concurrent use, or are used only by the goroutine that reads
+// stdin. The fields below the line are used only by the goroutine that runs the turns.
 type client struct {
 	o          *options
 	release    release

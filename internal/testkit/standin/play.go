@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// play runs the steps, including those that steering adds. A turn without a text gets one
-// at its end, because every real turn has one.
+// play runs the steps, including those that steering adds. If a turn contains no text,
+// play adds one at the end, because every real turn has a text.
 func (t *turn) play(ctx context.Context) error {
 	for len(t.steps) > 0 {
 		s := t.steps[0]
@@ -84,8 +84,8 @@ func (t *turn) step(ctx context.Context, s Step) error {
 	return nil
 }
 
-// think prints a thinking block and the line that the real program prints
-// before one.
+// think prints a thinking block, preceded by the line that the real program prints before
+// such a block.
 func (t *turn) think(text string) error {
 	n := max(1, len(text)/4)
 	t.c.out.line(&systemLine{
@@ -101,7 +101,7 @@ func (t *turn) sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// tick says a text repeatedly, at intervals of each, until d has passed.
+// tick prints a text repeatedly, at intervals of each, until d has elapsed.
 func (t *turn) tick(ctx context.Context, d, each time.Duration) error {
 	end := time.Now().Add(d)
 	for n := 1; ; n++ {

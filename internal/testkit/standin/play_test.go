@@ -11,8 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// TestCompactsWhenFull: the turn after the one that filled the context compacts first. The
-// hook gets its payload on stdin, and its output is between the lines of the compaction.
+// TestCompactsWhenFull checks that the turn after the one that filled the context compacts
+// first. The hook gets its payload on stdin, and its output appears between the lines of
+// the compaction.
 func TestCompactsWhenFull(t *testing.T) {
 	p := newPlace(t)
 	settings := filepath.Join(t.TempDir(), "settings.json")
@@ -47,7 +48,7 @@ func TestCompactsWhenFull(t *testing.T) {
 	if err != nil || !strings.Contains(string(payload), `"source":"compact"`) || !strings.Contains(string(payload), sessA) {
 		t.Errorf("payload %s, %v", payload, err)
 	}
-	// After a compaction, a resumed session no longer knows the uuids from before it.
+	// After a compaction, a resumed session no longer recognizes earlier uuids.
 	r := p.start(append(stream, "--resume", sessA)...)
 	r.send(uuidA, "x")
 	r.end()
@@ -148,7 +149,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestConverses plays a scenario as the real program would: an overload, two tools, one of
+// TestConverses plays a scenario like the real program: an overload, two tools, one of
 // which is not allowed, and a resumed session whose context is too long and is compacted.
 func TestConverses(t *testing.T) {
 	sc, err := fakeapi.Load(strings.NewReader(`{"replies":[
@@ -208,7 +209,7 @@ func TestConverseReachesItsLimit(t *testing.T) {
 
 func TestConverseWithoutAServer(t *testing.T) {
 	srv := httptest.NewServer(nil)
-	srv.Close() // no program listens on its port now
+	srv.Close() // the API's port is now closed
 	p := newPlace(t)
 	p.env = []string{"ANTHROPIC_BASE_URL=" + srv.URL, "CLAUDE_CODE_MAX_RETRIES=1"}
 	lines, status := p.turn("x")

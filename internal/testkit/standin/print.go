@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// tools are the tools of the init line.
+// tools lists the tools in the init line.
 var tools = []string{"Task", "Bash", "Edit", "NotebookEdit", "Read", "WebFetch", "WebSearch", "Write"}
 
-// printInit prints the line at the beginning of a turn.
+// printInit prints the init line at the beginning of a turn.
 func (c *client) printInit() {
 	offered := []string{}
 	for _, tool := range tools {
@@ -40,8 +40,8 @@ func (c *client) printInit() {
 	})
 }
 
-// replay acknowledges a prompt. at is empty for a prompt that was merged into another or is
-// known already.
+// replay acknowledges a prompt. at is empty for a prompt that has been merged into another
+// or is already known.
 func (c *client) replay(p prompt, at string) {
 	if !c.o.replay || c.getenv("STANDIN_NOREPLAY") != "" {
 		return
@@ -52,8 +52,8 @@ func (c *client) replay(p prompt, at string) {
 	})
 }
 
-// userBlocks prints a line of the user's side that the program wrote. result and meta are
-// the tool_use_result and tool_result_meta beside a tool's answer, or nil.
+// userBlocks prints a user line that the program itself wrote. result and meta are the
+// tool_use_result and tool_result_meta that accompany a tool's answer, or nil.
 func (c *client) userBlocks(blocks []block, result any, meta []toolMeta) {
 	c.out.line(&userLine{
 		Type: "user", Message: message{Role: "user", Content: encode(blocks)}, SessionID: c.sess.id,
@@ -61,7 +61,8 @@ func (c *client) userBlocks(blocks []block, result any, meta []toolMeta) {
 	})
 }
 
-// synthetic prints a text that no model wrote. f is the error that it reports, or nil.
+// synthetic prints a text that was not written by a model. f is the error that it
+// reports, or nil.
 func (c *client) synthetic(text string, f *failure) {
 	kind, request := "", ""
 	var more *apiErrorMore
@@ -83,7 +84,7 @@ func (c *client) synthetic(text string, f *failure) {
 	})
 }
 
-// status prints a status line; an empty status is null.
+// status prints a status line; an empty status is printed as null.
 func (c *client) status(status, end, problem string) {
 	line := &statusLine{
 		Type: "system", Subtype: "status", CompactEnd: end, CompactError: problem, SessionID: c.sess.id, UUID: newUUID(),
@@ -131,7 +132,7 @@ func (c *client) printStop(stop string, u tokens) {
 	c.printEvent(map[string]any{"type": "message_stop"})
 }
 
-// modelName resolves the short names of --model.
+// modelName converts a short name for --model to the full name.
 func (r release) modelName(name string) string {
 	if !r.old() {
 		switch name {
@@ -171,8 +172,7 @@ func modelWindow(name string) int {
 	return 200000
 }
 
-// ofTheFifth reports whether a model is one that the newer version's short names stand
-// for.
+// ofTheFifth reports whether a short name in the newer version refers to this model.
 func ofTheFifth(model string) bool {
 	return strings.HasSuffix(model, "-5-5") || strings.HasSuffix(model, "-5-2")
 }
@@ -193,7 +193,7 @@ func (c *client) spend(model string, u tokens, usd float64) {
 	}
 }
 
-// newUsage returns the empty entry of model in modelUsage.
+// newUsage returns an empty modelUsage entry for model.
 func (c *client) newUsage(model string) *modelUsage {
 	m := &modelUsage{Window: modelWindow(model), MaxOutput: 32000}
 	switch {
@@ -208,8 +208,8 @@ func (c *client) newUsage(model string) *modelUsage {
 	return m
 }
 
-// price returns the price of u in US dollars, from the list prices per million tokens in
-// the imitated version of the real program.
+// price returns the price of u in US dollars, based on the list prices per million tokens
+// in the imitated version of the real program.
 func price(model string, u tokens) float64 {
 	in, out := 3.0, 15.0
 	switch {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A printer writes the lines of the stream, each with a single write. It is safe for
-// concurrent use: the answers to control requests come from the reader.
+// A printer writes each line of the stream with a single write. It is safe for concurrent
+// use, because the goroutine that reads stdin prints the answers to control requests.
 type printer struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -16,8 +16,8 @@ type printer struct {
 	silent bool
 }
 
-// line prints v as one line of the stream. In text and json format only the result is
-// shown. A closed output is not an error of the turn.
+// line prints v as one line of the stream. In text and json format, only the result is
+// printed. A closed output does not cause an error in the turn.
 func (p *printer) line(v any) {
 	result, isResult := v.(*resultLine)
 	if isResult {
@@ -42,7 +42,7 @@ func (p *printer) raw(data []byte) {
 	}
 }
 
-// close closes the output, if that can be closed.
+// close closes the output if possible.
 func (p *printer) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,8 +52,8 @@ func (p *printer) close() {
 	}
 }
 
-// encode makes JSON of one of this package's types, without escapes for <, > and &, as the
-// real program does.
+// encode encodes a value of one of this package's types as JSON, without escapes for <, >
+// and &, as the real program does.
 func encode(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

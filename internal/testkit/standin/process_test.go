@@ -51,8 +51,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestKilledTurnKeepsItsSession: from the beginning of a turn, its session can be resumed
-// and knows the uuid.
+// TestKilledTurnKeepsItsSession checks that as soon as a turn has begun, its session can
+// be resumed and contains the uuid.
 func TestKilledTurnKeepsItsSession(t *testing.T) {
 	p := newPlace(t)
 	r := p.start(append(stream, "--session-id", sessA)...)
@@ -96,7 +96,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptBeforeTheTurn: an interrupt right after its prompt is not lost.
+// TestInterruptBeforeTheTurn checks that an interrupt directly after the prompt is not
+// lost.
 func TestInterruptBeforeTheTurn(t *testing.T) {
 	r := newPlace(t).start(stream...)
 	fmt.Fprintln(r.stdin, `{"type":"user","message":{"role":"user","content":"@sleep 60"}}`+"\n"+
@@ -140,7 +141,8 @@ func TestIdleSIGINT(t *testing.T) {
 	}
 }
 
-// TestSteering: a prompt that comes while a tool runs is part of the turn.
+// TestSteering checks that a prompt that arrives while a tool is running becomes part of
+// the turn.
 func TestSteering(t *testing.T) {
 	p := newPlace(t)
 	flag := filepath.Join(p.dir, "go-on")
@@ -148,7 +150,7 @@ func TestSteering(t *testing.T) {
 	r.send(uuidA, "@sh while ! test -e go-on; do sleep 0.01; done\n@say first")
 	r.until("assistant")
 	r.send(uuidB, "@say steered")
-	// The answer to a control request proves that the line before it was read.
+	// The answer to a control request proves that the line before it has been read.
 	fmt.Fprintln(r.stdin, `{"type":"control_request","request_id":"r1","request":{"subtype":"initialize"}}`)
 	r.until("control_response")
 	if err := os.WriteFile(flag, nil, 0o600); err != nil {
@@ -163,8 +165,8 @@ func TestSteering(t *testing.T) {
 	}
 }
 
-// TestQueuedPromptsAreOneTurn: prompts that come while the assistant speaks become one
-// separate turn.
+// TestQueuedPromptsAreOneTurn checks that prompts that arrive during the assistant's text
+// together become one separate turn.
 func TestQueuedPromptsAreOneTurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -216,8 +218,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestMisbehaviours: each misbehaviour prints the right lines, and ends in the right way
-// when its input ends.
+// TestMisbehaviours checks that each misbehaviour prints the right lines and ends
+// correctly at the end of its input.
 func TestMisbehaviours(t *testing.T) {
 	for prompt, want := range map[string]struct {
 		kinds  string

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A release is the version of the real program that a process plays.
+// A release is the version of the real program that a process imitates.
 type release string
 
 const (
@@ -16,12 +16,13 @@ const (
 	earlier release = "2.1.197" // STANDIN_VERSION=2.1.197
 )
 
-// Version is what --version prints, unless STANDIN_VERSION asks for the older one.
+// Version is the text that --version prints, unless STANDIN_VERSION selects the older
+// version.
 const Version = string(current) + suffix
 
 const suffix = " (claude-swarm stand-in)"
 
-// releaseOf reads STANDIN_VERSION.
+// releaseOf returns the release that STANDIN_VERSION selects.
 func releaseOf(version string) (release, error) {
 	switch r := release(version); r {
 	case "":
@@ -34,7 +35,7 @@ func releaseOf(version string) (release, error) {
 
 func (r release) old() bool { return r == earlier }
 
-// newFlags are the flags that only the newer version has.
+// newFlags contains the flags that exist only in the newer version.
 var newFlags = map[string]arity{
 	"--autocompact": one, "--forward-subagent-text": none, "--permission-prompts": one, "--restricted": none,
 	snapshotFlag: one,
@@ -44,7 +45,7 @@ var newFlags = map[string]arity{
 // of its first turn.
 const snapshotFlag = "--system-prompt-snapshot"
 
-// flag finds a flag of the command line.
+// flag looks up a command-line flag.
 func (r release) flag(name string) (takes arity, known bool) {
 	if takes, known = flags[name]; !known && !r.old() {
 		takes, known = newFlags[name]
@@ -52,7 +53,7 @@ func (r release) flag(name string) (takes arity, known bool) {
 	return takes, known
 }
 
-// help prints the usage: every flag on a separate line.
+// help prints the usage text, with each flag on a separate line.
 func (r release) help(w io.Writer) {
 	all := maps.Clone(flags)
 	if !r.old() {
@@ -66,10 +67,10 @@ func (r release) help(w io.Writer) {
 	io.WriteString(w, b.String())
 }
 
-// usage shows the values that a flag takes.
+// usage returns the part of the usage text that shows a flag's values.
 func (a arity) usage() string { return [...]string{"", " <value>", " [value]", " <values...>"}[a] }
 
-// resultMore are the keys of a result that only the newer version has.
+// resultMore contains the keys of a result that exist only in the newer version.
 type resultMore struct {
 	NotFast   string                 `json:"fast_mode_disabled_reason,omitempty"`
 	Agents    *subagentStats         `json:"subagent_stats,omitempty"`
@@ -83,7 +84,7 @@ type resultMore struct {
 	Since     map[string]*modelUsage `json:"model_usage_since_last_result"`
 }
 
-// subagentStats is the part of a result about sub-agents, always empty.
+// subagentStats is the part of a result about sub-agents. It is always empty.
 type subagentStats struct {
 	Spawned    int            `json:"spawned"`
 	Requested  map[string]int `json:"requested"`
@@ -106,8 +107,8 @@ func noSubagents() *subagentStats {
 	}
 }
 
-// wire returns the printed form of the result. In the newer version its first key is not
-// type.
+// wire returns the result in the form in which it is printed. In the newer version, type
+// is not the first key.
 func (r *resultLine) wire() any {
 	if r.resultMore == nil {
 		return r
@@ -118,10 +119,10 @@ func (r *resultLine) wire() any {
 	}{r.APIMS, r}
 }
 
-// notFast is the reason why the fast mode is off.
+// notFast is the reason why fast mode is off.
 const notFast = "sdk_opt_in_required"
 
-// initMore are the keys of an init line that only the newer version has.
+// initMore contains the keys of an init line that exist only in the newer version.
 type initMore struct {
 	Terminal     []string `json:"terminal_slash_commands"`
 	Capabilities []string `json:"capabilities"`
@@ -135,7 +136,7 @@ type initMore struct {
 	View         string   `json:"view_mode"`
 }
 
-// modelMore are the keys of a model's usage that only the newer version has.
+// modelMore contains the keys of a model's usage that exist only in the newer version.
 type modelMore struct {
 	Thinking  int    `json:"thinkingTokens"`
 	Minutes   int    `json:"cacheCreationEphemeral5mInputTokens"`
@@ -145,25 +146,27 @@ type modelMore struct {
 	Basis     string `json:"costBasis"`
 }
 
-// usageMore are the keys of a result's usage that only the newer version has.
+// usageMore contains the keys of a result's usage that exist only in the newer version.
 type usageMore struct {
 	Details map[string]int `json:"output_tokens_details"`
 	Credit  any            `json:"fallback_credit"`
 }
 
-// syntheticMessageMore are the keys that only the newer version has in an assistant message
-// that no model wrote.
+// syntheticMessageMore contains the keys of a synthetic assistant message that exist only
+// in the newer version.
 type syntheticMessageMore struct {
 	Diagnostics *int `json:"diagnostics"`
 }
 
-// syntheticMore are the keys that only the newer version has in the usage of such a message.
+// syntheticMore contains the keys of such a message's usage that exist only in the newer
+// version.
 type syntheticMore struct {
 	Details *int `json:"output_tokens_details"`
 	Credit  *int `json:"fallback_credit"`
 }
 
-// apiErrorMore is the newer version's part of the assistant line about an error of the API.
+// apiErrorMore contains the keys of the assistant line about an API error that exist only
+// in the newer version.
 type apiErrorMore struct {
 	IsError bool            `json:"is_api_error_message"`
 	Status  int             `json:"api_error_status,omitempty"`
@@ -193,7 +196,7 @@ type lifecycleLine struct {
 	SessionID string `json:"session_id"`
 }
 
-// lifecycle prints the state of prompts that came with a uuid.
+// lifecycle prints the state of those prompts that were sent with a uuid.
 func (c *client) lifecycle(state string, prompts ...prompt) {
 	if c.release.old() || c.getenv("STANDIN_NOREPLAY") != "" {
 		return
@@ -205,8 +208,8 @@ func (c *client) lifecycle(state string, prompts ...prompt) {
 	}
 }
 
-// more returns the keys that only the newer version has in a result, or nil. The usage
-// since the last result restarts at 0.
+// more returns the keys of a result that exist only in the newer version, or nil in the
+// older version. It resets the usage since the last result to 0.
 func (c *client) more() *resultMore {
 	if c.release.old() {
 		return nil
@@ -238,7 +241,7 @@ func (c *client) messageMore() *syntheticMessageMore {
 	return new(syntheticMessageMore)
 }
 
-// ifNew returns text in the newer version only.
+// ifNew returns text in the newer version, and "" in the older one.
 func (c *client) ifNew(text string) string {
 	if c.release.old() {
 		return ""
@@ -246,11 +249,11 @@ func (c *client) ifNew(text string) string {
 	return text
 }
 
-// stamp returns the time that the newer version adds to the lines of type assistant.
+// stamp returns the timestamp that the newer version adds to lines of type assistant.
 func (c *client) stamp() string { return c.ifNew(timestamp()) }
 
-// takeUp continues with the usage of the earlier processes of a resumed session. The older
-// version begins at 0.
+// takeUp continues with the usage from the earlier processes of a resumed session. The
+// older version starts at 0.
 func (c *client) takeUp() {
 	was := c.sess.totals
 	if c.release.old() || was.Models == nil {
@@ -262,12 +265,12 @@ func (c *client) takeUp() {
 	}
 }
 
-// total returns the usage of the session, for its file.
+// total returns the usage of the session for its file.
 func (c *client) total(apiMS int64) *totals {
 	all := &totals{CostUSD: c.cost, APIMS: apiMS, Models: map[string]*modelUsage{}}
 	for model, m := range c.models {
 		plain := *m
-		plain.modelMore = nil // it follows from the name of the model
+		plain.modelMore = nil // not stored, because it is derived from the model's name
 		all.Models[model] = &plain
 	}
 	return all
@@ -281,8 +284,9 @@ func (c *client) keepSystem() error {
 	return c.sess.add(record{Type: "system", System: &c.o.system})
 }
 
-// system returns the system prompt for the model. In the newer version this is the text of
-// the session's first turn, until a compaction, unless an option asks for the current one.
+// system returns the system prompt to send to the model. In the newer version, this is
+// the prompt from the session's first turn until a compaction, unless an option selects
+// the current prompt.
 func (c *client) system() string {
 	if c.sess.system == nil || c.release.old() || c.noSnapshot.Load() {
 		return c.o.system
@@ -290,7 +294,7 @@ func (c *client) system() string {
 	return *c.sess.system
 }
 
-// deniedLine says that a tool call was not allowed.
+// deniedLine reports that a tool call was not allowed.
 type deniedLine struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
@@ -302,7 +306,7 @@ type deniedLine struct {
 	SessionID string `json:"session_id"`
 }
 
-// resetLine says that the conversation was reset.
+// resetLine reports that the conversation was reset.
 type resetLine struct {
 	Type      string `json:"type"`
 	ID        string `json:"new_conversation_id"`
@@ -313,7 +317,8 @@ type resetLine struct {
 	SessionID string `json:"session_id"`
 }
 
-// toolMeta is what the newer version reports about a tool call besides its answer.
+// toolMeta contains the data about a tool call that the newer version reports in addition
+// to its answer.
 type toolMeta struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"non_execution_kind,omitempty"`

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// costs returns the costs in a result: of the session or the process, and since the last
-// result.
+// costs returns the costs in a result: the total of the session or the process, and the
+// cost since the last result.
 func costs(t *testing.T, l line) (total, since float64) {
 	t.Helper()
 	var r struct {
@@ -40,8 +40,9 @@ func costs(t *testing.T, l line) (total, since float64) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// TestTotalsGoOn: the total of a resumed session includes the earlier processes, and
-// restarts after /clear; the usage since the last result is that of one turn.
+// TestTotalsGoOn checks that the total of a resumed session includes the earlier
+// processes and restarts after /clear, and that the usage since the last result covers
+// one turn.
 func TestTotalsGoOn(t *testing.T) {
 	p := newPlace(t)
 	check := func(what string, l line, total, since float64, index int) {
@@ -82,8 +83,8 @@ func TestTotalsGoOn(t *testing.T) {
 	}
 }
 
-// TestLifecycle: each change of a prompt's state is printed at once, with the prompt's
-// uuid.
+// TestLifecycle checks that each change of a prompt's state is printed immediately, with
+// the prompt's uuid.
 func TestLifecycle(t *testing.T) {
 	brief := func(lines []line) string {
 		names := map[string]string{uuidA: "A", uuidB: "B"}
@@ -154,8 +155,8 @@ func TestLifecycle(t *testing.T) {
 	check("2.1.197", lines, "system/init replay-A assistant result/success")
 }
 
-// TestErrorsAsRecorded compares the lines about an error of the API with the recorded words
-// and fields of the real program.
+// TestErrorsAsRecorded compares the lines about an API error with recorded texts and fields
+// of the real program.
 func TestErrorsAsRecorded(t *testing.T) {
 	for _, version := range []string{"2.1.197", "2.1.330"} {
 		for name, prompt := range map[string]string{
@@ -192,7 +193,7 @@ func TestErrorsAsRecorded(t *testing.T) {
 	}
 }
 
-// said returns the lines about an error, without the parts that differ from run to run.
+// said returns the lines about an error without the parts that differ between runs.
 func said(lines []line) string {
 	var b strings.Builder
 	for _, l := range lines {
@@ -215,7 +216,8 @@ func said(lines []line) string {
 	return b.String()
 }
 
-// TestHelp: the usage names the flags of the version, each of which is accepted.
+// TestHelp checks that the usage text lists the flags of the version and that each flag
+// is accepted.
 func TestHelp(t *testing.T) {
 	for version, has := range map[string]bool{"2.1.197": false, "2.1.330": true} {
 		p := newPlace(t)
@@ -257,12 +259,12 @@ func (p *place) output(t *testing.T, args ...string) string {
 	}
 	cmd := exec.Command(exe, args...)
 	cmd.Env = append([]string{"CLAUDE_SWARM_STANDIN=1", "HOME=" + p.home, "GORACE=atexit_sleep_ms=0"}, p.env...)
-	out, _ := cmd.CombinedOutput() // the test checks refusals, too
+	out, _ := cmd.CombinedOutput() // the error is ignored, because the test also checks refusals
 	return string(out)
 }
 
-// TestSystemTextIsRecorded: a resumed session keeps the system prompt of its first turn,
-// until a compaction, unless an option says otherwise.
+// TestSystemTextIsRecorded checks that a resumed session keeps the system prompt of its
+// first turn until a compaction, unless an option disables this.
 func TestSystemTextIsRecorded(t *testing.T) {
 	var system string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -298,8 +300,8 @@ func TestSystemTextIsRecorded(t *testing.T) {
 	ask("six", "--resume", sessA, "--append-system-prompt", "six")
 }
 
-// TestResultsDoNotBeginWithTheirType: only the results of the older version begin with their
-// type, as in the real program.
+// TestResultsDoNotBeginWithTheirType checks that only the results of the older version begin
+// with their type, as in the real program.
 func TestResultsDoNotBeginWithTheirType(t *testing.T) {
 	for version, want := range map[string]bool{"2.1.197": true, "2.1.330": false} {
 		p := newPlace(t)

@@ -11,13 +11,13 @@ import (
 type Step struct {
 	Verb string
 	Arg  string
-	D    time.Duration // of sleep, tick, linger, orphan, limited
-	Each time.Duration // of tick
-	N    int           // of big, context, exit, status, noise
-	USD  float64       // of cost
+	D    time.Duration // for sleep, tick, linger, orphan, limited
+	Each time.Duration // for tick
+	N    int           // for big, context, exit, status, noise
+	USD  float64       // for cost
 }
 
-// verbs checks the argument of each verb.
+// verbs maps each verb to the function that checks its argument.
 var verbs = map[string]func(*Step) error{
 	"say": text, "think": text, "sh": text, "write": twoWords, "edit": edit, "read": text, "deny": twoWords,
 	"sleep": duration, "tick": ticks, "big": number, "cost": money, "context": number, "model": text,
@@ -27,13 +27,13 @@ var verbs = map[string]func(*Step) error{
 	"flood": nothing, "noise": number, "limited": duration,
 }
 
-// begunBefore is the text that claude-swarm writes into the prompt of a later attempt.
+// begunBefore is a text in the prompts that claude-swarm writes for later attempts.
 const begunBefore = "This was begun before"
 
-// Script reads the steps of a prompt. Its error names the wrong line.
+// Script reads the steps of a prompt. Its error names the invalid line.
 func Script(prompt string) ([]Step, error) {
 	var steps []Step
-	given := false // inside the earlier turns that the prompt repeats
+	given := false // whether the line is inside the earlier turns that the prompt repeats
 	for line := range strings.Lines(prompt) {
 		line = strings.TrimRight(line, "\r\n")
 		switch {
@@ -121,7 +121,7 @@ func money(s *Step) (err error) {
 	return err
 }
 
-// parseDuration reads 3s, 250ms, or a bare number of seconds.
+// parseDuration parses 3s, 250ms, or a number of seconds without a unit.
 func parseDuration(s string) (time.Duration, error) {
 	if seconds, err := strconv.ParseFloat(s, 64); err == nil {
 		return time.Duration(seconds * float64(time.Second)), nil
@@ -129,12 +129,12 @@ func parseDuration(s string) (time.Duration, error) {
 	return time.ParseDuration(s)
 }
 
-// breakLines turns \n into line breaks.
+// breakLines replaces \n with line breaks.
 func breakLines(s string) string { return strings.ReplaceAll(s, `\n`, "\n") }
 
-// Body returns the text in a prompt between two equal lines "--- mark ---", without the
-// last line break. Without such a frame it returns the last line that is not blank: the
-// line that a person typed.
+// Body returns the text in a prompt between two identical lines "--- mark ---", without
+// the last line break. Without such a frame, it returns the last non-blank line, which is
+// the line that a person typed.
 func Body(prompt string) string {
 	lines := strings.Split(prompt, "\n")
 	last := ""
@@ -155,7 +155,7 @@ func Body(prompt string) string {
 	return last
 }
 
-// FirstLine returns the first line of the body that is not blank.
+// FirstLine returns the first non-blank line of the body.
 func FirstLine(prompt string) string {
 	for line := range strings.Lines(Body(prompt)) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// A server is one MCP server in the init line and in the answer to mcp_status. None is
-// started.
+// A server is one MCP server in the init line and in the answer to mcp_status. The
+// stand-in starts none of these servers.
 type server struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
 	Error  string `json:"error,omitempty"`
 }
 
-// readServers finds the names of the MCP servers in the values of --mcp-config:
-// files, or JSON.
+// readServers finds the names of the MCP servers in the values of --mcp-config, which are
+// files or JSON texts.
 func readServers(values []string) ([]string, error) {
 	var names []string
 	for _, value := range values {
@@ -41,7 +41,7 @@ func readServers(values []string) ([]string, error) {
 }
 
 // servers returns the printed state of the MCP servers; asked is the number of earlier
-// requests for it.
+// requests for this state.
 func (c *client) servers(asked int) []server {
 	all := []server{}
 	for _, name := range c.mcp {
@@ -85,7 +85,7 @@ func (c *client) control(in *inputLine) {
 		case "unknown":
 			unknown()
 		case "after":
-			time.Sleep(c.span(after)) // the program reads no other input until then
+			time.Sleep(c.span(after)) // the program reads no input during this time
 			answer.Response = map[string]any{"mcpServers": c.servers(c.asked)}
 			c.asked++
 		default:
@@ -104,8 +104,8 @@ func (c *client) control(in *inputLine) {
 	}
 }
 
-// span parses a duration from the environment. It complains about an invalid one and
-// returns 0.
+// span parses a duration from the environment. If the value is invalid, it prints an
+// error and returns 0.
 func (c *client) span(text string) time.Duration {
 	d, err := parseDuration(text)
 	if err != nil {

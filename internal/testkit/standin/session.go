@@ -13,24 +13,25 @@ import (
 	"time"
 )
 
-// firstContext is the size of an empty context in tokens: the system prompt and the tools.
+// firstContext is the size of an empty context, in tokens. It contains the system prompt
+// and the tools.
 const firstContext = 12000
 
-// A session is the memory of a conversation, in a file with one record per line. The
-// goroutine that runs the turns owns it.
+// A session is the state of a conversation, which is stored in a file with one record per
+// line. It is used only by the goroutine that runs the turns.
 type session struct {
 	id    string
-	path  string // "" when the session is not kept
+	path  string // "" if the session is not stored
 	file  *os.File
 	known map[string]bool // uuids of messages since the last compaction
 
 	model   string
 	context int // tokens
-	turns   int // since the last compaction
+	turns   int // number of turns since the last compaction
 	history []message
-	mark    int     // where in history the running turn begins
+	mark    int     // index in history at which the current turn begins
 	system  *string // system prompt of the first turn since the last compaction
-	totals  totals  // at the last result
+	totals  totals  // totals at the last result
 }
 
 // totals is the usage of all processes of a session.
@@ -41,7 +42,7 @@ type totals struct {
 }
 
 // record is a line of the file. Type is message (with a uuid if the message is a prompt),
-// system, state or compact, which discards the conversation before it.
+// system, state or compact. A compact record discards the conversation before it.
 type record struct {
 	Type    string   `json:"type"`
 	UUID    string   `json:"uuid,omitempty"`
@@ -53,7 +54,7 @@ type record struct {
 	Time    string   `json:"time"`
 }
 
-// sessionDir returns the folder of the sessions of the working directory cwd.
+// sessionDir returns the folder that contains the sessions for the working directory cwd.
 func sessionDir(getenv func(string) string, cwd string) string {
 	config := getenv("CLAUDE_CONFIG_DIR")
 	if config == "" {
@@ -69,7 +70,7 @@ type missingError struct{ id string }
 
 func (e *missingError) Error() string { return "No conversation found with session ID: " + e.id }
 
-// openSession finds or names the session that o asks for. It writes nothing before the
+// openSession finds or names the session that o specifies. It writes nothing before the
 // first message.
 func openSession(o *options, dir string) (*session, error) {
 	fresh := o.sessionID
@@ -110,7 +111,7 @@ func newSession(id, dir string) *session {
 	return &session{id: id, path: filepath.Join(dir, id+".jsonl"), known: map[string]bool{}, context: firstContext}
 }
 
-// newest returns the session file in dir that was written last, or "".
+// newest returns the most recently written session file in dir, or "".
 func newest(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -126,8 +127,8 @@ func newest(dir string) string {
 	return best
 }
 
-// load reads the records of the file. A last line that was cut off by a kill is
-// dropped, as the real program drops it.
+// load reads the records of the file. As in the real program, an incomplete last line,
+// which results from a kill, is ignored.
 func (s *session) load(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -175,7 +176,8 @@ func (s *session) apply(rec *record) {
 	}
 }
 
-// add adds rec to the memory and to the file, which the first record creates.
+// add adds rec to the state in memory and to the file, which it creates for the first
+// record.
 func (s *session) add(rec record) error {
 	s.apply(&rec)
 	if s.path == "" {

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// shapes has, for each sort of line, the keys that are always present and those that are
-// sometimes present.
+// shapes contains the keys that are always present and those that are sometimes present,
+// for each kind of line.
 type shapes map[string]struct{ always, ever map[string]bool }
 
-// add adds the keys of l.
+// add adds the keys of the line l.
 func (s shapes) add(l line) {
 	keys := map[string]bool{}
 	paths("", map[string]any(l), keys)
@@ -30,15 +30,15 @@ func (s shapes) add(l line) {
 	s[sort] = had
 }
 
-// paths collects the keys of v with their kind of value, except below parts that differ
-// from call to call.
+// paths collects the keys of v with the types of their values. It does not descend into
+// parts that differ between calls.
 func paths(at string, v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, inner := range v {
 			name := at + "." + k
 			switch at {
-			case ".modelUsage", ".model_usage_since_last_result": // the name of the model
+			case ".modelUsage", ".model_usage_since_last_result": // these keys are names of models
 				name = at + ".*"
 			case ".tool_use_result", ".event":
 				continue
@@ -59,7 +59,7 @@ func paths(at string, v any, into map[string]bool) {
 	}
 }
 
-// kindOf returns the JSON type of v; null stands for any type.
+// kindOf returns the JSON type of v; null matches any type.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:
@@ -72,7 +72,7 @@ func kindOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// sortOf names the sort of a line; lines of one sort have the same keys.
+// sortOf returns the kind of a line. Lines of the same kind have the same keys.
 func sortOf(l line) string {
 	k := l.kind()
 	switch {
@@ -108,7 +108,8 @@ func sortOf(l line) string {
 	return k
 }
 
-// recorded returns the shapes of all recorded lines of the real program in a folder.
+// recorded returns the shapes of all lines of the real program that are recorded in a
+// folder.
 func recorded(t *testing.T, dir string) shapes {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../../../testdata", dir, "*.jsonl"))
@@ -127,7 +128,8 @@ func recorded(t *testing.T, dir string) shapes {
 				break
 			}
 			var l line
-			// Lines of a sub-agent have different keys, and the stand-in prints none of them.
+			// Lines from sub-agents have different keys, and the stand-in does not print such
+			// lines.
 			if err := json.Unmarshal(raw, &l); err == nil && l["parent_tool_use_id"] == nil {
 				s.add(l)
 			}
@@ -137,9 +139,9 @@ func recorded(t *testing.T, dir string) shapes {
 	return s
 }
 
-// TestShapes compares each line of the stand-in with the recorded lines of its sort: it has
-// every key that the real lines always have, no key that they never have, and values of the
-// same types. Some sorts are recorded only for the older version.
+// TestShapes compares each line of the stand-in with the recorded lines of the same kind.
+// Each line must have every key that the real lines always have, no key that they never
+// have, and values of the same types. Some kinds are recorded only for the older version.
 func TestShapes(t *testing.T) {
 	for version, dir := range map[string]string{"2.1.197": "transcripts", "2.1.330": "transcripts-330"} {
 		t.Run(version, func(t *testing.T) { testShapes(t, version, recorded(t, dir), recorded(t, "transcripts")) })
@@ -155,7 +157,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 			continue
 		}
 		want, ok := real[sort]
-		known := ok // whether lines of this sort are recorded for this version
+		known := ok // whether lines of this kind are recorded for this version
 		if !ok {
 			want, ok = older[sort]
 		}
@@ -167,7 +169,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 		paths("", map[string]any(l), got)
 		for _, key := range slices.Sorted(maps.Keys(want.always)) {
 			name, _, _ := strings.Cut(key, " ")
-			// The stand-in accepts no messages of other sessions, so it names no socket for
+			// The stand-in accepts no messages from other sessions, so it has no socket for
 			// them.
 			if !got[key] && !got[name+" null"] && name != ".messaging_socket_path" {
 				t.Errorf("%s: no %s", sort, key)
@@ -175,7 +177,7 @@ func testShapes(t *testing.T, version string, real, older shapes) {
 		}
 		for _, key := range slices.Sorted(maps.Keys(got)) {
 			name, kind, _ := strings.Cut(key, " ")
-			if strings.HasPrefix(name, ".modelUsage.") { // no recorded error of the API has totals by model
+			if strings.HasPrefix(name, ".modelUsage.") { // the recorded API errors have no totals by model
 				want.ever[key] = want.ever[key] || real["result/success error false true"].ever[key]
 			}
 			if strings.HasPrefix(name, ".message.content[].input.") {
@@ -216,7 +218,7 @@ func everyLine(t *testing.T, version string) []line {
 		"--settings", `{"hooks":{"SessionStart":[{"matcher":"compact","hooks":[{"type":"command","command":"echo hello"}]}]}}`))
 	more(p.turn("@status 401", "--resume", sessA))
 	more(p.turn("@status 429 retry-after 3600", "--resume", sessA))
-	if version != "2.1.197" { // its limits are only in testdata/errors
+	if version != "2.1.197" { // for 2.1.197, limits are recorded only in testdata/errors
 		more(p.turn("@limited 1h", "--resume", sessA))
 	}
 	more(p.turn("/compact keep the names", "--resume", sessA))

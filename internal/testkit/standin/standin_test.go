@@ -18,7 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// TestMain runs the test binary as the stand-in if a test has started it as one.
+// TestMain runs the test binary as the stand-in if a test has started it for this
+// purpose.
 func TestMain(m *testing.M) {
 	if os.Getenv("CLAUDE_SWARM_STANDIN") == "1" {
 		os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
@@ -26,20 +27,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience bounds every wait for a process; no step takes that long.
+// patience is the maximum time of every wait for a process; no step takes that long.
 const patience = 20 * time.Second
 
-// stream are the daemon's flags for a turn.
+// stream contains the flags that the daemon uses for a turn.
 var stream = []string{
 	"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages",
 }
 
-// A place is a project and a separate home.
+// A place is a project with a separate home folder.
 type place struct {
 	t    *testing.T
 	home string
 	dir  string
-	env  []string // added to that of every process
+	env  []string // added to the environment of every process
 }
 
 func newPlace(t *testing.T) *place {
@@ -55,11 +56,11 @@ type run struct {
 	stdout *bufio.Reader
 	stderr bytes.Buffer
 	pipe   io.Closer
-	whole  bool // also show the lines about the state of a prompt
+	whole  bool // lines also include those about the state of a prompt
 }
 
-// start starts the stand-in. The process is killed at the end of the test, if it is still
-// running.
+// start starts the stand-in. If the process is still running at the end of the test, it
+// is killed.
 func (p *place) start(args ...string) *run {
 	p.t.Helper()
 	exe, err := os.Executable()
@@ -70,7 +71,7 @@ func (p *place) start(args ...string) *run {
 	r.cmd.Dir = p.dir
 	r.cmd.Env = append([]string{
 		"CLAUDE_SWARM_STANDIN=1", "HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(),
-		"GORACE=atexit_sleep_ms=0", // otherwise each process of a race build waits a second
+		"GORACE=atexit_sleep_ms=0", // otherwise, each process of a race build waits one second before it exits
 	}, p.env...)
 	r.cmd.Stderr = &r.stderr
 	if r.stdin, err = r.cmd.StdinPipe(); err != nil {
@@ -109,14 +110,15 @@ func (r *run) send(uuid, text string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := r.stdin.Write(append(line, '\n')); err != nil && !errors.Is(err, syscall.EPIPE) { // the process has ended, which the test checks
+	if _, err := r.stdin.Write(append(line, '\n')); err != nil && !errors.Is(err, syscall.EPIPE) { // EPIPE means that the process has ended, which the test itself checks
 		r.t.Fatal(err)
 	}
 }
 
 type line map[string]any
 
-// kind returns the type and the subtype, and marks the line that repeats a prompt.
+// kind returns the type and the subtype of a line, with a mark if the line echoes a
+// prompt.
 func (l line) kind() string {
 	k, _ := l["type"].(string)
 	if sub, ok := l["subtype"].(string); ok {
@@ -156,7 +158,7 @@ func (l line) text() string {
 	return ""
 }
 
-// until reads lines up to one of that kind, and returns them all.
+// until reads lines up to and including one of the given kind, and returns all of them.
 func (r *run) until(kind string) []line {
 	r.t.Helper()
 	var all []line
@@ -178,7 +180,7 @@ func (r *run) until(kind string) []line {
 	}
 }
 
-// shows reports whether the test wants to see a line.
+// shows reports whether a line is relevant to the test.
 func (r *run) shows(l line) bool { return r.whole || l.kind() != "command_lifecycle" }
 
 // end closes stdin, reads the remaining lines and returns the exit status. The status after
@@ -216,7 +218,7 @@ func (r *run) ended() (rest []line, status int) {
 	return rest, 0
 }
 
-// turn runs one process with one prompt to its end.
+// turn runs one process with one prompt until it exits.
 func (p *place) turn(prompt string, args ...string) (lines []line, status int) {
 	p.t.Helper()
 	r := p.start(append(stream[:len(stream):len(stream)], args...)...)
@@ -299,7 +301,8 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// real returns dir without symbolic links, as a process sees its working directory.
+// real returns dir with symbolic links resolved, as in the working directory that a
+// process reports.
 func real(t *testing.T, dir string) string {
 	t.Helper()
 	path, err := filepath.EvalSymlinks(dir)

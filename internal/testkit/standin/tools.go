@@ -15,33 +15,34 @@ import (
 	"syscall"
 )
 
-// maxOutput is the largest number of bytes of a command's output that the model sees in
-// full. For a longer output the model gets a preview and the name of a file.
+// maxOutput is the maximum number of bytes of command output that the model gets in full.
+// If the output is longer, the model gets a preview and the name of a file.
 const (
 	maxOutput = 30000
 	preview   = 2000
 )
 
-// answer is the answer of a tool: the text for the model and the object beside it.
+// answer is a tool's answer, which consists of the text for the model and an additional
+// object.
 type answer struct {
 	text     string
 	failed   bool
-	denied   bool // a rule did not allow it
+	denied   bool // a rule did not allow the call
 	detail   any
-	rejected bool // an interrupt ended it
+	rejected bool // an interrupt ended the call
 }
 
-// failed returns the answer of a tool that failed.
+// failed returns the answer for a tool that failed.
 func failed(format string, args ...any) answer {
 	text := fmt.Sprintf(format, args...)
 	return answer{text: text, failed: true, detail: "Error: " + text}
 }
 
-// rejected is the answer for a tool that an interrupt ended.
+// rejected is the answer for a tool that was interrupted.
 const rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, " +
 	"the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."
 
-// toolInput is the union of the inputs of the four tools.
+// toolInput contains the input fields of all four tools.
 type toolInput struct {
 	Command    string `json:"command"`
 	Path       string `json:"file_path"`
@@ -53,7 +54,7 @@ type toolInput struct {
 	Limit      int    `json:"limit"`
 }
 
-// call announces a tool call of the script and runs it.
+// call announces a tool call from the script and runs it.
 func (t *turn) call(ctx context.Context, name string, input map[string]any) error {
 	b := block{Type: "tool_use", ID: newID("toolu_"), Name: name, Input: encode(input)}
 	if err := t.emit(b); err != nil {
@@ -62,8 +63,8 @@ func (t *turn) call(ctx context.Context, name string, input map[string]any) erro
 	return t.perform(ctx, b, t.c.scriptDenial)
 }
 
-// perform runs the tool that b calls, if deny has no objection, and prints its
-// answer. deny returns the text for the model, or "".
+// perform runs the tool that b calls, if deny allows it, and prints the answer. deny
+// returns the text of a refusal for the model, or "" if the call is allowed.
 func (t *turn) perform(ctx context.Context, b block, deny func(name string, in *toolInput) string) error {
 	c := t.c
 	t.inTool = true
@@ -99,7 +100,7 @@ func (t *turn) perform(ctx context.Context, b block, deny func(name string, in *
 	return t.answer(b.ID, a)
 }
 
-// refuse plays a call that the rules of a project refuse.
+// refuse plays a call that the rules of a project forbid.
 func (t *turn) refuse(ctx context.Context, name, input string) error {
 	in := map[string]any{"command": input}
 	if name != "Bash" {
@@ -112,7 +113,8 @@ func (t *turn) refuse(ctx context.Context, name, input string) error {
 	return t.perform(ctx, b, ask)
 }
 
-// answer prints the result of a tool, and then reads the prompts that came while it ran.
+// answer prints the result of a tool and then reads the prompts that arrived while the
+// tool was running.
 func (t *turn) answer(id string, a answer) error {
 	c := t.c
 	t.endRequest("tool_use")
@@ -132,7 +134,7 @@ func (t *turn) answer(id string, a answer) error {
 	return nil
 }
 
-// metaOf returns the newer version's additional report about the tool call.
+// metaOf returns the additional data about the tool call that the newer version reports.
 func (c *client) metaOf(id string, a answer) []toolMeta {
 	switch {
 	case c.release.old():
@@ -145,7 +147,8 @@ func (c *client) metaOf(id string, a answer) []toolMeta {
 	return []toolMeta{{ID: id, Decision: &toolPermission{"accept", "config", "rule"}}}
 }
 
-// abs returns path below the working directory, or path itself if it is absolute.
+// abs returns path as an absolute path. Relative paths are relative to the working
+// directory.
 func (c *client) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -153,8 +156,8 @@ func (c *client) abs(path string) string {
 	return filepath.Join(c.cwd, path)
 }
 
-// bash runs command in a separate session, as the real program does: a signal to the
-// client's process group does not reach the command. An interrupt kills it.
+// bash runs command in a separate session, as the real program does, so a signal to the
+// client's process group does not reach the command. An interrupt kills the command.
 func (c *client) bash(ctx context.Context, command string) answer {
 	out, code, err := c.shell(ctx, command, nil, nil)
 	if err != nil {
@@ -184,7 +187,7 @@ func (c *client) bash(ctx context.Context, command string) answer {
 	return answer{text: shown, detail: detail}
 }
 
-// keep writes a long output to a file next to the session.
+// keep writes a long output to a file next to the session file.
 func (c *client) keep(out []byte) (string, error) {
 	dir := filepath.Join(sessionDir(c.getenv, c.cwd), c.sess.id, "tool-results")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -194,9 +197,9 @@ func (c *client) keep(out []byte) (string, error) {
 	return path, os.WriteFile(path, out, 0o600)
 }
 
-// shell runs command with /bin/sh and returns what it wrote to stdout, and to stderr too if
+// shell runs command with /bin/sh and returns its stdout, together with its stderr if
 // errOut is nil. It waits only for the shell, not for processes that the shell left behind.
-// The code of a killed shell is 128 plus the signal.
+// The exit code of a killed shell is 128 plus the signal number.
 func (c *client) shell(ctx context.Context, command string, stdin []byte, errOut *[]byte) (out []byte, code int, err error) {
 	stdout, err := scratch()
 	if err != nil {
@@ -214,7 +217,8 @@ func (c *client) shell(ctx context.Context, command string, stdin []byte, errOut
 	cmd.Dir = c.cwd
 	cmd.Env = append(c.environ[:len(c.environ):len(c.environ)],
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=sdk-cli", "CLAUDE_CODE_SESSION_ID="+c.sess.id, "CLAUDE_PROJECT_DIR="+c.cwd)
-	// Files, not pipes: with a pipe, Wait would wait for surviving children of the shell.
+	// The output goes to files because with a pipe, Wait would wait for surviving
+	// children of the shell.
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)
@@ -242,7 +246,7 @@ func (c *client) shell(ctx context.Context, command string, stdin []byte, errOut
 	return out, code, err
 }
 
-// scratch returns a file without a name.
+// scratch returns a temporary file that has already been unlinked.
 func scratch() (*os.File, error) {
 	f, err := os.CreateTemp("", "standin-*")
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 // errInterrupted ends an interrupted turn.
 var errInterrupted = errors.New("interrupted")
 
-// A failure ends a turn with is_error. Status is the API's, or 0.
+// A failure ends a turn with is_error. status is the API's status, or 0.
 type failure struct {
 	text   string
 	status int
-	kind   string // the error of the assistant line: rate_limit, server_error …
-	limit  string // the subtype of the result, if a limit of the client was reached
-	stop   string // the stop_reason of that result; "" is null
+	kind   string // error field of the assistant line: rate_limit, server_error …
+	limit  string // subtype of the result, if a limit of the client was reached
+	stop   string // stop_reason of that result; "" is printed as null
 
-	// These fields are in the lines of the newer version only.
+	// These fields are printed only in the newer version.
 	sort, code string // api_error_type, api_error
 	rate       *rateLimit
 }
 
 func (f *failure) Error() string { return f.text }
 
-// A turn is one prompt and everything that follows from it. The goroutine of
-// [client.serve] owns it.
+// A turn is one prompt and everything that follows from it. It is used only by the
+// goroutine that runs [client.serve].
 type turn struct {
 	c       *client
 	began   time.Time
@@ -35,26 +35,26 @@ type turn struct {
 	first   string   // first line of the body
 	steps   []Step   // the remaining steps
 	said    string   // the last text
-	more    []string // the texts of later turns that no prompt began
-	steered []prompt // prompts that came while a tool ran
+	more    []string // texts of later turns that start without a prompt
+	steered []prompt // prompts that arrived while a tool was running
 	command string   // the slash command in the prompt, without the slash
-	inTool  bool     // the last step was a tool, which an interrupt names
+	inTool  bool     // the last block was a tool call, which the note of an interrupt mentions
 	denials []denial
 
 	// These fields describe the current request; message is "" between requests.
 	message, request string
-	filled           tokens // its usage, which all its lines carry
+	filled           tokens // usage of the request, which is in all its lines
 	counted          bool   // counted by the API, so no estimate is needed
-	blocks           int    // blocks in it so far, for the partial events
+	blocks           int    // number of blocks so far, for the partial events
 	used             tokens
 	requests         int
 
-	spent float64  // what the requests cost, in US dollars
-	cost  *float64 // the cost that @cost sets instead
+	spent float64  // cost of the requests, in US dollars
+	cost  *float64 // cost that @cost sets instead
 }
 
-// turn runs the waiting prompts: those that the session knows are only acknowledged, and
-// the others together become one turn.
+// turn runs the waiting prompts. Prompts that the session already contains are only
+// acknowledged, and the others together become one turn.
 func (c *client) turn(ctx context.Context, waiting []prompt) {
 	var fresh []prompt
 	for _, p := range waiting {
@@ -100,7 +100,7 @@ func (c *client) turn(ctx context.Context, waiting []prompt) {
 	}
 }
 
-// begin makes the context that an interrupt cancels.
+// begin creates the context that an interrupt cancels.
 func (c *client) begin(ctx context.Context, last prompt) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	c.mu.Lock()
@@ -117,8 +117,8 @@ func (c *client) begin(ctx context.Context, last prompt) (context.Context, func(
 	}
 }
 
-// merge makes one prompt of several, as the real program does with prompts that came while
-// it was busy. The result has the last uuid.
+// merge combines several prompts into one, as the real program does with prompts that
+// arrive while it is busy. The result has the last uuid.
 func merge(prompts []prompt) prompt {
 	last := prompts[len(prompts)-1]
 	if len(prompts) == 1 {
@@ -189,21 +189,21 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	return t.say("Done: " + t.first)
 }
 
-// misspelt ends the process: a wrong script is a mistake in the test, and must not look
-// like a turn.
+// misspelt ends the process, because an invalid script is a mistake in the test and must
+// not look like a turn.
 func (t *turn) misspelt(err error) {
 	t.c.complain("standin: " + err.Error())
 	t.c.end(2)
 	t.c.stay()
 }
 
-// say prints a text block of the assistant.
+// say prints a text block from the assistant.
 func (t *turn) say(text string) error {
 	t.said = text
 	return t.emit(block{Type: "text", Text: text})
 }
 
-// emit prints a block of the assistant as a separate line.
+// emit prints a block from the assistant as a separate line.
 func (t *turn) emit(b block) error {
 	c := t.c
 	if t.message == "" {
@@ -232,8 +232,8 @@ func (t *turn) emit(b block) error {
 	return c.sess.add(record{Type: "message", Message: &message{Role: "assistant", Content: encode([]block{b})}})
 }
 
-// startRequest begins a new message of the assistant. All its lines have the output tokens
-// with which it started, as in the real program.
+// startRequest begins a new assistant message. As in the real program, all its lines show
+// the number of output tokens at its start.
 func (t *turn) startRequest() {
 	t.message, t.request, t.blocks = newID("msg_"), newID("req_"), 0
 	t.requests++
@@ -246,7 +246,7 @@ func (t *turn) startRequest() {
 	}
 }
 
-// endRequest closes the message; the next block begins another one.
+// endRequest ends the message; the next block begins another one.
 func (t *turn) endRequest(stop string) {
 	if t.message != "" && t.c.o.partial {
 		t.c.printStop(stop, t.filled)
@@ -327,7 +327,7 @@ func (t *turn) finish(err error) *resultLine {
 	return r
 }
 
-// interrupted prints the note of an interrupt and fills the result.
+// interrupted prints the note about an interrupt and fills in the result.
 func (t *turn) interrupted(r *resultLine) {
 	note := "[Request interrupted by user]"
 	r.Terminal, r.StopReason = "aborted_streaming", nil
@@ -346,7 +346,7 @@ func (t *turn) interrupted(r *resultLine) {
 	r.Errors = []string{"[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=" + stop}
 }
 
-// steer adds the prompts that came while a tool ran to this turn.
+// steer adds to this turn the prompts that arrived while a tool was running.
 func (t *turn) steer() {
 	waiting, _ := t.c.inbox.drain()
 	for _, p := range waiting {
@@ -363,7 +363,7 @@ func (t *turn) steer() {
 			t.misspelt(err)
 		}
 		t.steps = append(t.steps, steps...)
-		// The real program does not remember the uuid of such a message.
+		// The real program does not store the uuid of such a message.
 		content, _ := json.Marshal("The user sent a new message while you were working:\n" + p.text)
 		if err := t.c.sess.add(record{Type: "message", Message: &message{Role: "user", Content: content}}); err != nil {
 			t.c.complain("standin: the session cannot be written: " + err.Error())

@@ -23,15 +23,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An arenaSpec describes an arena. The zero value has one agent.
+// An arenaSpec describes an arena. The zero value describes an arena with one agent.
 type arenaSpec struct {
 	agents   int
 	top      string   // YAML lines for the top of claude-swarm.yaml
 	defaults string   // YAML lines below defaults:, each indented by two
-	env      []string // of the daemon, and so of the stand-ins
+	env      []string // additional environment of the daemon, which the stand-ins inherit
 	disk     int      // the project is on a separate file system of this size, in MiB
-	files    int      // the largest number of files in that file system; 0: 30,000
-	starter  []string // a program with arguments, which runs the command that starts the daemon
+	files    int      // maximum number of files in that file system; 0 means 30,000
+	starter  []string // a program with arguments that runs the command that starts the daemon
 }
 
 // An arena is a scratch project with stand-ins for the agents' clients. Its methods are
@@ -39,21 +39,21 @@ type arenaSpec struct {
 type arena struct {
 	program string
 	client  string // the stand-in
-	dir     string // of the project
-	home    string // the home of all processes that the arena starts; they are recognized by it
+	dir     string // folder of the project
+	home    string // home folder of all processes that the arena starts, by which they are recognized
 	env     []string
 	agents  []string
 	store   *dropbox.Store
-	disk    *volume // nil: that of the system
+	disk    *volume // nil for the system's disk
 	starter []string
-	halted  bool // the work was halted in the middle, so messages in new/ are neither lost nor left over
+	halted  bool // the work was halted before its end, so messages in new/ count as neither lost nor left behind
 
 	mu   sync.Mutex
-	jobs []*job // the sent messages, in no order
+	jobs []*job // the sent messages, in no particular order
 	next int    // number of the next job
 }
 
-// newArena makes an arena, without starting its daemon. The caller closes it.
+// newArena creates an arena, without starting its daemon. The caller must close it.
 func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 	base, err := r.newDir()
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 			config.WriteString("  " + key + "\n")
 		}
 	}
-	config.WriteString("policy: {turns_per_hour: 0}\nagents:\n") // there are hundreds of unproven messages
+	config.WriteString("policy: {turns_per_hour: 0}\nagents:\n") // there is no limit, because there are hundreds of unproven messages
 	for i := range max(1, spec.agents) {
 		a.agents = append(a.agents, fmt.Sprintf("agent%d", i))
 		config.WriteString("  " + a.agents[i] + ": {}\n")
@@ -109,8 +109,8 @@ func (a *arena) mail() string           { return filepath.Join(a.dir, ".dead-dro
 func (a *arena) own() journal.Home      { return journal.HomeOf(a.dir) }
 func (a *arena) box(name string) string { return filepath.Join(a.mail(), name) }
 
-// close kills all processes that still run in the arena, closes its store and unmounts its
-// disk.
+// close kills all processes that are still running in the arena, closes its store and
+// unmounts its disk.
 func (a *arena) close() error {
 	for _, p := range a.processes() {
 		p.kill()
@@ -122,12 +122,12 @@ func (a *arena) close() error {
 	return err
 }
 
-// swarm runs a verb of the program and returns what it printed.
+// swarm runs a verb of the program and returns its output.
 func (a *arena) swarm(ctx context.Context, args ...string) (string, error) {
 	return a.feed(ctx, nil, args...)
 }
 
-// feed runs a verb as swarm does, with stdin as its standard input.
+// feed is like swarm, with stdin as the verb's standard input.
 func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -139,7 +139,7 @@ func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string,
 	cmd.Dir, cmd.Env = a.dir, a.env
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &out, &errs
-	// A daemon that the verb starts must not delay the verb's end.
+	// If the verb starts a daemon, Run must not wait for the daemon.
 	cmd.WaitDelay = 20 * time.Second
 	if err := cmd.Run(); err != nil {
 		return out.String(), &verbError{args: args, code: cmd.ProcessState.ExitCode(), err: err, text: strings.TrimSpace(errs.String())}
@@ -147,12 +147,12 @@ func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string,
 	return out.String(), nil
 }
 
-// A verbError is the failure of a verb of the program.
+// A verbError is the error of a verb that failed.
 type verbError struct {
 	args []string
 	code int
 	err  error
-	text string // what it wrote to standard error
+	text string // output of the verb on standard error
 }
 
 func (e *verbError) Error() string {
@@ -167,7 +167,8 @@ func (a *arena) start(ctx context.Context) error {
 	return err
 }
 
-// stop ends the daemon after its turns have ended. It is not an error if none runs.
+// stop ends the daemon after its turns have ended. It is not an error if no daemon is
+// running.
 func (a *arena) stop(ctx context.Context) error {
 	_, err := a.swarm(ctx, "stop")
 	if verb, ok := errors.AsType[*verbError](err); ok && verb.code == 4 {
@@ -195,8 +196,8 @@ func (a *arena) dial(ctx context.Context) (*control.Client, error) {
 	return control.Dial(ctx, a.dir, "torture", func(key string) string { return env[key] })
 }
 
-// patience is the longest time that [until] waits for a condition, and that [arena.await]
-// waits without progress.
+// patience is the maximum time that [until] waits for a condition, and the maximum time
+// that [arena.await] waits without progress.
 const patience = time.Minute
 
 // until waits until ok returns true. It returns an error after [patience].
@@ -217,7 +218,7 @@ func within(ctx context.Context, limit time.Duration, what string, ok func() boo
 	return nil
 }
 
-// pause waits for d, or returns ctx's error.
+// pause waits for d. If ctx ends first, it returns the error of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

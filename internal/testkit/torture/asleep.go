@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// asleep stops the daemon for a while, as closing a laptop does. Clients end and mail
-// arrives in that time, and the daemon notices neither until it wakes.
+// asleep suspends the daemon temporarily, as closing a laptop does. During this time,
+// clients exit and mail arrives, which the daemon detects only when it continues.
 var asleep = fault{
 	name: "daemon asleep", what: "SIGSTOP for up to three seconds, then SIGCONT",
 	full: 40, short: 4,
@@ -31,7 +31,7 @@ var asleep = fault{
 	},
 }
 
-// drowsy stops clients for a moment. Every turn continues and ends well.
+// drowsy suspends clients briefly. Every turn continues and ends successfully.
 var drowsy = fault{
 	name: "client asleep", what: "SIGSTOP for up to half a second, then SIGCONT; no turn fails",
 	full: 60, short: 6,
@@ -45,8 +45,8 @@ var drowsy = fault{
 	},
 }
 
-// stalled stops clients permanently. The daemon notices that and ends the turn, although
-// the client reacts only to SIGKILL. The next client works on the message.
+// stalled suspends clients permanently. The daemon detects this and ends the turn,
+// although the client reacts only to SIGKILL. The next client works on the message.
 var stalled = fault{
 	name: "client never wakes", what: "SIGSTOP for good; the turn is ended, its message done later",
 	full: 3, short: 1,
@@ -54,7 +54,8 @@ var stalled = fault{
 		spec := arenaSpec{agents: 2, defaults: "  stall_timeout: 1s\n"}
 		return inArenas(ctx, r, times, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
 			var stopped string
-			// The messages run no commands: a client that waits for one is not stalled.
+			// The messages run no commands, because a client that waits for a command is
+			// not stalled.
 			talk := traffic{messages: 10, script: func(n int) string { return fmt.Sprintf("@sleep 500ms\n@say did %d", n) }}
 			c, err := a.fight(ctx, times, battle{traffic: talk, strike: func(ctx context.Context, c *counts) error {
 				return until(ctx, "a client in the middle of its turn", func() bool {
@@ -81,7 +82,7 @@ var stalled = fault{
 	},
 }
 
-// nap stops a process of role r for d. If the process ends first, nap has no effect.
+// nap suspends a process with role r for d. If the process ends first, nap has no effect.
 func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
 	p, err := (&killer{a: a}).find(ctx, r)
 	if err != nil {
@@ -93,8 +94,8 @@ func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
 	return err
 }
 
-// badEnds returns the attempts in the ledger that did not end well. An attempt whose client
-// was killed before it had written its session does not count.
+// badEnds returns the attempts in the ledger that did not end successfully. It ignores
+// attempts whose client was killed before it had written its session.
 func (a *arena) badEnds() ([]journal.LedgerLine, error) {
 	var bad []journal.LedgerLine
 	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {
@@ -106,7 +107,7 @@ func (a *arena) badEnds() ([]journal.LedgerLine, error) {
 	return bad, err
 }
 
-// onlyGoodEnds returns an error if any attempt did not end well.
+// onlyGoodEnds returns an error if any attempt did not end successfully.
 func (a *arena) onlyGoodEnds() error {
 	bad, err := a.badEnds()
 	if err != nil || len(bad) == 0 {

@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// inArenas injects a fault into several arenas at once. Each arena gets an equal share of
-// the times.
+// inArenas injects a fault into several arenas at the same time. The given number of
+// injections is divided equally among the arenas.
 func inArenas(ctx context.Context, r *rig, arenas, times int, spec arenaSpec, inject func(context.Context, *arena, int) (counts, error)) (counts, error) {
 	var (
 		wg   sync.WaitGroup
@@ -46,7 +46,7 @@ func inArenas(ctx context.Context, r *rig, arenas, times int, spec arenaSpec, in
 	return sum, errors.Join(errs...)
 }
 
-// addUp joins equal notes into one line that begins with their number.
+// addUp combines identical notes into one line that begins with their count.
 func addUp(notes []string) []string {
 	times := map[string]int{}
 	for _, n := range notes {
@@ -62,14 +62,14 @@ func addUp(notes []string) []string {
 	return out
 }
 
-// A battle is traffic during which a fault strikes.
+// A battle is message traffic during which a fault strikes.
 type battle struct {
-	traffic traffic // its messages; more are sent while the fault strikes
-	backlog int     // the largest number of waiting messages; 0: 40
-	calm    int     // the longest pause before a strike, in milliseconds; 0: 250
-	alone   bool    // the agents must continue by themselves
+	traffic traffic // messages of the battle; more are sent until the last strike
+	backlog int     // maximum number of waiting messages; 0 means 40
+	calm    int     // maximum pause before a strike, in milliseconds; 0 means 250
+	alone   bool    // the agents must continue without a simulated person
 	strike  func(ctx context.Context, c *counts) error
-	after   func(ctx context.Context) error // called when all messages are done and the daemon still runs; may be nil
+	after   func(ctx context.Context) error // called when all messages are done, before the daemon is stopped; may be nil
 }
 
 // fight starts the daemon, strikes the given number of times, and counts the outcomes.
@@ -87,9 +87,9 @@ func (a *arena) fight(ctx context.Context, times int, b battle) (counts, error) 
 	return got, errors.Join(err, cerr)
 }
 
-// untilSettled strikes, and then waits until all messages are done or given up. The
-// simulated person acts until the end: the breaker may open after the last strike, too, and
-// the messages behind it would wait forever.
+// untilSettled strikes and then waits until all messages are done or given up. The
+// simulated person acts until the end, because the breaker can also open after the last
+// strike, and the messages behind it would then wait forever.
 func (a *arena) untilSettled(ctx context.Context, times int, b battle, c *counts) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var person sync.WaitGroup
@@ -116,8 +116,8 @@ func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) e
 	var struck atomic.Int64
 	if t.rest == nil {
 		t.rest = func(ctx context.Context) error {
-			// The senders stay a little ahead of the work: every strike needs something to
-			// hit, and there should not be many more messages than asked for.
+			// The senders stay slightly ahead of the work, because every strike needs
+			// something to hit, but there should not be many more messages than requested.
 			for {
 				ahead := cmp.Or(b.backlog, 40)
 				if t.messages > 0 && a.accepted() > t.messages*int(struck.Load()+1)/times {
@@ -149,19 +149,19 @@ func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) e
 	return <-sent
 }
 
-// mind acts like a person: it restarts an agent that the breaker has stopped, and lets an
-// agent that waits after a failure try at once.
+// mind simulates a person. It restarts agents that the breaker has stopped, and makes
+// agents that wait after a failure retry immediately.
 func (a *arena) mind(ctx context.Context) {
 	for pause(ctx, 300*time.Millisecond) == nil {
 		c, err := a.dial(ctx)
 		if err != nil {
-			continue // killed just now
+			continue // the daemon may have just been killed
 		}
 		if st, err := c.Status(ctx); err == nil {
 			for _, ag := range st.Agents {
 				switch ag.State {
 				case swarm.Stopped:
-					_ = c.Start(ctx, ag.Name, "lead") // tried again soon
+					_ = c.Start(ctx, ag.Name, "lead") // ignore the error, because mind soon retries
 				case swarm.Backoff:
 					_ = c.Resume(ctx, ag.Name, "lead")
 				}

@@ -20,7 +20,7 @@ func TestAPersonActsUntilAllIsSettled(t *testing.T) {
 	}
 	talk := traffic{messages: 12, script: func(n int) string {
 		if n < 8 {
-			return "@say begun\n@exit 9" // two of these in a row open the breaker
+			return "@say begun\n@exit 9" // two consecutive failures of this kind open the breaker
 		}
 		return shortTurn(n)
 	}}

@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// misbehaviours are scripts that make the stand-in misbehave, each with the end of its turn
-// in the ledger. The end is "done" if the client does the work anyway. A script with @first
-// misbehaves only at the first attempt.
+// misbehaviours lists scripts that make the stand-in misbehave, each with the end of its
+// turn in the ledger. The end is "done" if the client does the work despite the
+// misbehaviour. A script with @first misbehaves only in the first attempt.
 var misbehaviours = []struct{ name, script, end string }{
 	{"dies before its first event", "@first unborn", "unborn"},
 	{"ends well without a result", "@first noresult", "failed"},
@@ -41,8 +41,8 @@ var misbehaviours = []struct{ name, script, end string }{
 	{"never ends a command", "@first sh sleep 600", "timed-out"},
 }
 
-// unruly makes clients misbehave on every tenth message, each time in a different way. A
-// simulated person restarts agents that the breaker stopped.
+// unruly makes clients misbehave for every tenth message, each time in a different way. A
+// simulated person restarts agents that the breaker has stopped.
 var unruly = fault{
 	name: "clients that misbehave", what: "every tenth message in another way; each is done, or given up once, and the rest in order",
 	full: 3 * len(misbehaviours), short: len(misbehaviours),
@@ -50,8 +50,8 @@ var unruly = fault{
 		const arenas = 3
 		spec := arenaSpec{agents: 4, defaults: "  max_failures: 3\n  stall_timeout: 3s\n  turn_timeout: 30s\n"}
 		return inArenas(ctx, r, arenas, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
-			// Each arena begins with a different misbehaviour, so that together the arenas
-			// cover all.
+			// Each arena begins with a different misbehaviour, so together the arenas
+			// cover all of them.
 			first := int(r.unruly.Add(1)-1) * len(misbehaviours) / arenas
 			kind := func(n int) int { return (first + n/10) % len(misbehaviours) }
 			talk := traffic{messages: 10 * times, script: func(n int) string {
@@ -73,8 +73,8 @@ var unruly = fault{
 }
 
 // endedAs compares the ends of each job's turns with the end that want returns for the
-// job's number. An empty end allows any. endedAs also checks that the sender of a message
-// that was given up is told so at most once.
+// job's number. An empty end matches any end. endedAs also checks that the sender of a
+// message that was given up gets at most one bounce.
 func (a *arena) endedAs(want func(n int) (name, end string)) error {
 	ends := map[string][]string{}
 	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {

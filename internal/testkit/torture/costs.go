@@ -14,11 +14,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// sameCost is the amount, in US dollars, by which two sums of the same costs may differ.
+// sameCost is the maximum difference, in US dollars, between two sums of the same costs.
 const sameCost = 1e-6
 
-// tallyCosts finds turns whose cost in the ledger differs from the cost that their clients
-// reported. A client also reports the total of its session, which includes the earlier
+// tallyCosts finds turns whose cost in the ledger differs from the cost that the client
+// reported. A client also reports the total cost of its session, which includes earlier
 // turns.
 func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 	booked, done := map[string]float64{}, map[string]bool{}
@@ -47,7 +47,7 @@ func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 				to = min(to, all[i+1].From.Offset)
 			}
 			cost := spent(data[min(t.From.Offset, to):to])
-			// A turn that was cut off may have spent money that no result reports.
+			// A turn that was interrupted may have costs that no result reports.
 			if over := booked[t.Turn] - cost; over > sameCost || done[t.Turn] && math.Abs(over) > sameCost {
 				c.Doubled++
 				c.show("doubled: turn %s is booked with %.6f USD and cost %.6f", t.Turn, booked[t.Turn], cost)
@@ -57,7 +57,7 @@ func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 	return nil
 }
 
-// spent returns the summed cost of the results in a part of a stream, in US dollars.
+// spent returns the total cost of the results in a part of a stream, in US dollars.
 func spent(stream []byte) (usd float64) {
 	for line := range bytes.Lines(stream) {
 		var l struct {

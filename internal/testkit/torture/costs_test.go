@@ -16,9 +16,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// TestTallyFindsWhatIsBookedWrong books the turns of one session, once as the daemon books
-// them and then wrongly. One client runs the first turn; another client, which stays, runs
-// the others.
+// TestTallyFindsWhatIsBookedWrong books the turns of one session, first correctly, as the
+// daemon does, and then incorrectly. One client runs the first turn; another client, which
+// stays, runs the others.
 func TestTallyFindsWhatIsBookedWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		book  func(b *bookedTurn) float64
@@ -58,10 +58,10 @@ func TestTallyFindsWhatIsBookedWrong(t *testing.T) {
 type bookedTurn struct {
 	turn
 	account runner.Outcome
-	total   float64 // of the session
+	total   float64 // total of the session
 }
 
-// threeTurns makes the stand-in run turn a in one client, and then the turns b and c in
+// threeTurns makes the stand-in run turn a in one client and then turns b and c in
 // another.
 func threeTurns(t *testing.T, a *arena) []*bookedTurn {
 	t.Helper()
@@ -69,8 +69,8 @@ func threeTurns(t *testing.T, a *arena) []*bookedTurn {
 	t.Setenv("CLAUDE_CONFIG_DIR", t.TempDir())
 	all := []*bookedTurn{{turn: turn{Turn: "a", UUID: "a"}}, {turn: turn{Turn: "b", UUID: "b"}}, {turn: turn{Turn: "c", UUID: "c", Client: "b"}}}
 	client := func(stream string, turns []*bookedTurn, args ...string) {
-		// Prompts that wait at the same time would become one turn, so each prompt is
-		// run separately. The output of all becomes one stream, as with a client that stays.
+		// If several prompts were waiting, they would become one turn, so each prompt is run
+		// separately. The outputs are joined into one stream, as with a client that stays.
 		var out bytes.Buffer
 		for _, b := range turns {
 			line, err := json.Marshal(map[string]any{"type": "user", "uuid": b.UUID, "message": map[string]any{"role": "user", "content": "@cost 0.25\n@say " + b.UUID}})

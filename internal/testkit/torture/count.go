@@ -32,16 +32,15 @@ func (a *arena) count(ctx context.Context) (counts, error) {
 	return c, errors.Join(settled, err)
 }
 
-// halt stops the daemon and counts as count does, but does not wait until the arena is
-// settled.
+// halt is like count, but does not wait until the arena is settled.
 func (a *arena) halt(ctx context.Context) (counts, error) {
 	stopped := a.stop(ctx)
 	c, err := a.tally()
 	return c, errors.Join(stopped, err)
 }
 
-// tally counts the outcomes in the files on disk, and the processes that still run. The
-// daemon must have been stopped.
+// tally counts the outcomes in the files on disk and the processes that are still
+// running. The daemon must be stopped before the call.
 func (a *arena) tally() (counts, error) {
 	var c counts
 	jobs := a.sent()
@@ -68,18 +67,18 @@ func (a *arena) tally() (counts, error) {
 // A begin is the beginning of a turn in the journal.
 type begin struct {
 	uuid string
-	n    int // of the job
+	n    int // number of the job
 }
 
 // A turnLog is the log of the stand-ins.
 type turnLog struct {
-	begins   map[string][]begin // by agent, in their order
+	begins   map[string][]begin // by agent, in the order of the log
 	runs     map[int][]begin    // by job
 	overlaps []string
 }
 
-// readJournal reads the lines WORD AGENT UUID PID FIRST-LINE. The job of a turn is in its
-// record, and in the first line unless the turn carries notes.
+// readJournal reads the lines WORD AGENT UUID PID FIRST-LINE. The turn's record contains
+// its job, as does the first line unless the turn includes notes.
 func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
 	j := &turnLog{begins: map[string][]begin{}, runs: map[int][]begin{}}
 	f, err := os.Open(a.journal())
@@ -89,7 +88,7 @@ func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
 		return nil, err
 	}
 	defer f.Close()
-	open := map[string]string{} // the uuid of the turn that an agent is in
+	open := map[string]string{} // uuid of the current turn, by agent
 	for sc := bufio.NewScanner(f); sc.Scan(); {
 		w := strings.Fields(sc.Text())
 		if len(w) < 4 {
@@ -105,7 +104,7 @@ func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
 			open[agent] = uuid
 			n, ok := numbers[uuid]
 			if !ok && (len(w) != 6 || w[4] != "job") {
-				continue // not one of ours
+				continue // not the turn of a job
 			} else if !ok {
 				if n, err = strconv.Atoi(w[5]); err != nil {
 					return nil, fmt.Errorf("the journal has the line %q", sc.Text())
@@ -118,7 +117,7 @@ func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
 	return j, nil
 }
 
-// numbers returns the number of each turn's job, by the uuid of the turn.
+// numbers maps the uuid of each turn to the number of its job.
 func numbers(turns map[string]turn, jobs []*job) map[string]int {
 	by := map[string]int{}
 	for _, o := range jobs {
@@ -176,11 +175,11 @@ type turn struct {
 	Turn    string
 	Message string // its id
 	UUID    string
-	Client  string // the turn that started its client, if it was a different one
+	Client  string // the turn that started the client, if it was a different turn
 	From    struct{ Offset int64 }
 }
 
-// turns returns the turns by their uuid, from the daemon's records.
+// turns returns the turns in the daemon's records, by uuid.
 func (a *arena) turns() map[string]turn {
 	out := map[string]turn{}
 	names, _ := filepath.Glob(filepath.Join(a.own().Turns(), "*.json"))
@@ -197,8 +196,8 @@ func (a *arena) turns() map[string]turn {
 	return out
 }
 
-// succeeded reports whether a turn's client printed a complete good result. It looks at the
-// first result after the line that repeats the prompt.
+// succeeded reports whether a turn's client printed a complete, successful result. It
+// checks the first result after the line that echoes the prompt.
 func (a *arena) succeeded(t turn) bool {
 	data, err := os.ReadFile(a.own().Stream(cmp.Or(t.Client, t.Turn)))
 	if t.Turn == "" || err != nil {
@@ -254,7 +253,7 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 			c.remark("job %d was given up, and its sender told", o.n)
 		case dead[o.id]:
 			lost(o, "given up, and nobody told")
-		case (o.note || a.halted) && waits[o.id]: // it waits for the next turn
+		case (o.note || a.halted) && waits[o.id]: // the message waits for the next turn
 		case !done[o.id]:
 			lost(o, "no receipt")
 		case o.note:
@@ -283,8 +282,8 @@ func idOf(path string) string {
 	return e.ID
 }
 
-// answers counts the results and the bounces in the lead's mailbox, by the message that
-// they answer.
+// answers counts the results and bounces in the lead's mailbox by the message that they
+// answer.
 func (a *arena) answers() (results, bounces map[string]int, err error) {
 	results, bounces = map[string]int{}, map[string]int{}
 	box, err := a.store.Mailbox(dropbox.Lead)
@@ -309,12 +308,12 @@ func (a *arena) answers() (results, bounces map[string]int, err error) {
 	return results, bounces, nil
 }
 
-// tallyLeft finds leftovers.
+// tallyLeft finds leftover files and processes.
 func (a *arena) tallyLeft(c *counts) error {
 	left := a.processes()
-	// A daemon reports its end a moment before its process is gone.
+	// A daemon reports its end shortly before its process exits.
 	for deadline := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(deadline); left = a.processes() {
-		time.Sleep(10 * time.Millisecond) // between two checks
+		time.Sleep(10 * time.Millisecond) // pause between two checks
 	}
 	for _, p := range left {
 		c.Left++
@@ -324,7 +323,7 @@ func (a *arena) tallyLeft(c *counts) error {
 	for _, j := range a.sent() {
 		mayWait[j.id] = j.note || a.halted
 	}
-	// Files that a crash left in tmp/ are removed when they are an hour old.
+	// Files that a crash leaves in tmp/ are removed when they are an hour old.
 	names, err := a.store.Mailboxes()
 	if err != nil {
 		return err

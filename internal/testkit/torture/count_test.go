@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// TestTallyFindsWhatIsWrong makes the files that a broken daemon would leave.
+// TestTallyFindsWhatIsWrong creates the files that a faulty daemon would leave.
 func TestTallyFindsWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		break_ func(b *broken)
@@ -62,7 +62,7 @@ func TestTallyFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A broken arena has three jobs that were done, and the files that a test adds.
+// broken is an arena with three jobs that are done, and with the files that a test adds.
 type broken struct {
 	t       *testing.T
 	a       *arena
@@ -115,14 +115,14 @@ func newBroken(t *testing.T) *broken {
 	return b
 }
 
-// all logs that the three jobs were done, in their order.
+// all logs that the three jobs were done in order.
 func (b *broken) all() {
 	b.turn("a", 0, true)
 	b.turn("b", 1, true)
 	b.turn("c", 2, true)
 }
 
-// turn logs that a job's turn began and, if result is true, that it ended.
+// turn logs the beginning of a job's turn and, if result is true, its end.
 func (b *broken) turn(uuid string, n int, result bool) {
 	b.line("begin", uuid, n)
 	stream := `{"type":"user","isReplay":true,"uuid":"` + uuid + `"}` + "\n"
@@ -137,16 +137,16 @@ func (b *broken) turn(uuid string, n int, result bool) {
 	}
 }
 
-// cutIn logs that an attempt at a job was cut off before the job's good turn. The attempt
-// ran in the client of an earlier turn. The client's stream contains the result of that
-// turn, but none of the attempt.
+// cutIn logs that an attempt at a job was interrupted before the job's successful turn.
+// The attempt ran in the client of an earlier turn. The client's stream contains the
+// result of that earlier turn, but no result of the attempt.
 func (b *broken) cutIn(client string, n int) {
 	stream := filepath.Join(b.a.own().Turns(), "turn-"+client+".jsonl")
 	data, err := os.ReadFile(stream)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	last := slices.Clone(b.journal[len(b.journal)-2:]) // the job's good turn
+	last := slices.Clone(b.journal[len(b.journal)-2:]) // the job's successful turn
 	b.journal = b.journal[:len(b.journal)-2]
 	b.line("begin", "z", n)
 	b.journal = append(b.journal, last...)

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// fullDisk fills the disk of the project, by bytes or by names, and empties it again.
+// fullDisk fills the project's disk, either with data or with files, and then empties it.
 var fullDisk = fault{
 	name: "disk full", what: "no room for bytes, or for names; then room again",
 	full: 24, short: 4, alone: true,
@@ -31,17 +31,17 @@ var fullDisk = fault{
 	},
 }
 
-// A scarcity is a resource that the daemon lacks for a while.
+// A scarcity is the temporary lack of a resource that the daemon needs.
 type scarcity struct {
-	word string // what the status says
+	word string // text that the status must contain
 	take func() error
-	more func() error // uses up what has become free since; nil: senders are not affected
+	more func() error // uses up what has become free in the meantime; nil if senders are not affected
 	give func() error
 }
 
-// starve takes a resource away while agents work on messages, and gives it back. It checks
-// that the status names the problem, that a send is refused if senders are affected, and
-// that the work continues by itself.
+// starve takes a resource away while agents work on messages, and then returns it. It
+// checks that the status names the problem, that a send is refused if senders are
+// affected, and that the work continues automatically.
 func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, error) {
 	c, err := a.fight(ctx, times, battle{
 		traffic: traffic{keyed: true, senders: 3}, backlog: 30, alone: true,
@@ -64,7 +64,7 @@ func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, erro
 			if err := a.says(ctx, s.word); err != nil {
 				return err
 			}
-			if s.more != nil { // senders are affected too
+			if s.more != nil { // senders are also affected
 				if err := a.refused(ctx, s); err != nil {
 					return err
 				}
@@ -82,8 +82,7 @@ func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, erro
 	return c, errors.Join(err, a.noScaffolding())
 }
 
-// hoard halts the work and lets mail pile up, so that there is something to do when it
-// continues.
+// hoard halts the work and lets mail accumulate, so there is work to do afterwards.
 func (a *arena) hoard(ctx context.Context) error {
 	if err := a.store.Halt("torture"); err != nil {
 		return err
@@ -91,8 +90,9 @@ func (a *arena) hoard(ctx context.Context) error {
 	return until(ctx, "mail that waits", func() bool { return a.accepted()-a.finished() > 10 })
 }
 
-// says waits until the status gives a reason that contains word, either for a problem of the
-// daemon or for an agent in backoff. For such an agent it must also give a next step.
+// says waits until the status shows a reason that contains word, either for a problem of the
+// daemon or for an agent in backoff. For such an agent, the status must also show a next
+// step.
 func (a *arena) says(ctx context.Context, word string) error {
 	var st swarm.Status
 	var err error
@@ -112,14 +112,14 @@ func (a *arena) says(ctx context.Context, word string) error {
 }
 
 // refused sends a message and checks that it is refused, with an error that contains s.word
-// and names a next step. Sometimes enough room for one message has become free, so the test
-// uses that room up first.
+// and names a next step. Enough space for a message may have become free, so refused uses
+// it up first.
 func (a *arena) refused(ctx context.Context, s scarcity) error {
 	for range 50 {
 		if err := s.more(); err != nil {
 			return err
 		}
-		// A message with this number is sent by a process.
+		// A message with this number is sent by a separate process.
 		j := &job{n: (a.reserve(2*everyProcess)/everyProcess+1)*everyProcess + 3, agent: a.agents[0], sender: -1}
 		if j.id, j.err = a.deliver(ctx, j, traffic{}); j.err == nil {
 			a.keep(j)
@@ -130,7 +130,7 @@ func (a *arena) refused(ctx context.Context, s scarcity) error {
 	return errors.New("send went on without what it needs")
 }
 
-// recovers waits until the work continues by itself.
+// recovers waits until the work continues automatically.
 func (a *arena) recovers(ctx context.Context) error {
 	was := a.finished()
 	var st swarm.Status
@@ -146,8 +146,8 @@ func (a *arena) recovers(ctx context.Context) error {
 	return nil
 }
 
-// calm waits until the status shows no trouble: the daemon checks every 30 s whether the
-// trouble is over.
+// calm waits until the status shows no problems. The daemon checks every 30 s whether its
+// problems have been solved.
 func (a *arena) calm(ctx context.Context) error {
 	var st swarm.Status
 	err := until(ctx, "a status without trouble", func() bool {
@@ -161,8 +161,8 @@ func (a *arena) calm(ctx context.Context) error {
 	return nil
 }
 
-// noScaffolding returns an error if files of failed deliveries are left: no process was
-// killed, so no process had a reason to leave a file.
+// noScaffolding returns an error if there are leftover files of failed deliveries. No
+// process was killed, so every process must have removed its files.
 func (a *arena) noScaffolding() error {
 	left, err := filepath.Glob(filepath.Join(a.mail(), "*", "tmp", "*"))
 	if err != nil || len(left) == 0 {

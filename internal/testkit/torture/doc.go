@@ -6,10 +6,11 @@
 //	go run ./internal/testkit/torture [--only WORDS] [--minutes N] [--short] [--json]
 //
 // and `go test` runs each fault in its short form. A [fault] is a failure of the
-// environment: a killed process, a full disk, a mailbox that is moved away. It is injected
-// into arenas. An [arena] is a scratch project with its own daemon, built as it is shipped.
-// Stand-ins (package internal/testkit/standin) take the place of the agents' clients.
-// Senders continue to send in the meantime:
+// environment, such as a killed process, a full disk, or a mailbox that is moved away.
+// Faults are injected into arenas. An [arena] is a scratch project with its own daemon,
+// which is built in the same way as the shipped program. Stand-ins (package
+// internal/testkit/standin) replace the agents' clients. Senders continue to send
+// messages in the meantime:
 //
 //	arena: make ──> start ──> send ──┬──> settle ──> stop ──> count
 //	                                 |
@@ -17,9 +18,9 @@
 //
 // # Counts
 //
-// The stand-ins log when each turn begins and ends, and hold a lock as long as they or one
-// of their children live. This log, the mailboxes and the files of the turns determine one
-// line of the table:
+// The stand-ins log the beginning and end of each turn, and hold a lock as long as they or
+// any of their child processes are running. The numbers in one line of the table are
+// computed from this log, the mailboxes and the files of the turns:
 //
 //	lost     accepted, and neither done and answered nor given up with a bounce
 //	doubled  started again although an earlier turn had printed its result, or
@@ -31,13 +32,14 @@
 //	left     processes, pid files, locks, files in tmp/, new/ and cur/ at the end
 //	again    started again after a cut, which is not a fault
 //
-// All except the last must be 0. A fault may make further promises, for example that the
-// status says what is wrong. If such a promise is broken, the line of the fault says so.
-// The exit status is 1 when anything is wrong.
+// All except the last must be 0. A fault can require further guarantees, for example that
+// the status shows the problem. If such a guarantee is violated, the fault's line in the
+// table says so. The exit status is 1 if a number other than the last is not 0 or a
+// guarantee is violated.
 //
 // # Namespaces
 //
-// Torture runs in new user, mount, process and network namespaces: other processes do not
-// see its mounts, and its leftovers end with it. Without namespaces it does not run the
-// faults that need them, which is an error under SWARM_STRICT=1.
+// Torture runs in new user, mount, process and network namespaces, so other processes do
+// not see its mounts, and its leftover processes end when it ends. Without namespaces, it
+// does not run the faults that require them, which is an error if SWARM_STRICT=1 is set.
 package main

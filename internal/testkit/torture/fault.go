@@ -10,20 +10,21 @@ import (
 	"time"
 )
 
-// A fault is a failure of the environment, with the promises that must hold during it.
+// A fault is a failure of the environment, with the guarantees that must hold during the
+// failure.
 type fault struct {
-	name  string // of the line in the table, at most 25 characters
-	what  string // one line: the injection, and the promises
-	full  int    // how many times `make torture` injects it
-	short int    // how many times the tests do
-	alone bool   // needs separate namespaces: it mounts, or sets limits
-	// inject injects the fault that number of times into new arenas, counts the outcomes,
-	// and leaves nothing running. An error means that a promise beyond the counts was
-	// broken, or that the fault could not be injected.
+	name  string // name of the line in the table, at most 25 characters
+	what  string // one line that describes the injection and the guarantees
+	full  int    // number of injections in `make torture`
+	short int    // number of injections in the tests
+	alone bool   // needs separate namespaces, because it mounts file systems or sets limits
+	// inject injects the fault the given number of times into new arenas, counts the
+	// outcomes, and leaves no processes running. An error means that a guarantee other
+	// than the counts was violated, or that the fault could not be injected.
 	inject func(ctx context.Context, r *rig, times int) (counts, error)
 }
 
-// faults are the lines of the table, in order.
+// faults contains the lines of the table, in order.
 var faults = []fault{
 	kills,
 	lingering,
@@ -44,7 +45,7 @@ var faults = []fault{
 	soak,
 }
 
-// counts are the outcomes of the messages of some arenas.
+// counts contains the numbers of outcomes of messages in one or more arenas.
 type counts struct {
 	Injected int      `json:"injected"`
 	Messages int      `json:"messages"` // accepted
@@ -53,12 +54,12 @@ type counts struct {
 	Disorder int      `json:"out_of_order"`
 	Overlaps int      `json:"overlapping"`
 	Left     int      `json:"left_behind"`
-	Again    int      `json:"begun_again"` // after a cut, which is not a fault
+	Again    int      `json:"begun_again"` // after an interruption, which is not an error
 	Notes    []string `json:"notes,omitempty"`
-	Evidence []string `json:"evidence,omitempty"` // for the counts that are not zero
+	Evidence []string `json:"evidence,omitempty"` // details about the counts that are not zero
 }
 
-// maxEvidence bounds the lines of evidence for one fault.
+// maxEvidence is the maximum number of lines of evidence for one fault.
 const maxEvidence = 20
 
 // add adds the counts of another arena.
@@ -77,19 +78,19 @@ func (c *counts) add(o counts) {
 	}
 }
 
-// show keeps a line of evidence.
+// show stores a line of evidence.
 func (c *counts) show(format string, args ...any) {
 	if len(c.Evidence) < maxEvidence {
 		c.Evidence = append(c.Evidence, fmt.Sprintf(format, args...))
 	}
 }
 
-// remark keeps a line that is printed below the table and is not a fault.
+// remark stores a line that is printed below the table and does not report an error.
 func (c *counts) remark(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// clean reports whether nothing is wrong.
+// clean reports whether all counts of errors are 0.
 func (c *counts) clean() bool {
 	return c.Lost == 0 && c.Doubled == 0 && c.Disorder == 0 && c.Overlaps == 0 && c.Left == 0
 }
@@ -98,15 +99,15 @@ func (c *counts) clean() bool {
 type row struct {
 	Fault string `json:"fault"`
 	counts
-	Failed  string  `json:"failed,omitempty"` // a promise beyond the counts that was broken
+	Failed  string  `json:"failed,omitempty"` // a violated guarantee other than the counts
 	Skipped string  `json:"not_run,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
 
 func (r row) wrong() bool { return !r.clean() || r.Failed != "" }
 
-// row injects the fault and returns its line. A panic in the goroutine of inject becomes a
-// line too, so that the lines before it are not lost.
+// row injects the fault and returns its line of the table. A panic in the goroutine of
+// inject is also reported as a line, so earlier lines are not lost.
 func (f fault) row(ctx context.Context, r *rig, times int) (line row) {
 	line.Fault = f.name
 	if f.alone && !inside() {

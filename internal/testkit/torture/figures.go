@@ -12,23 +12,23 @@ import (
 	"strconv"
 )
 
-// figures are the resources that a daemon uses at one moment.
+// figures contains the resources that a daemon uses at one point in time.
 type figures struct {
-	MiB      float64 // of private memory
+	MiB      float64 // private memory, in MiB
 	threads  int
 	routines int // goroutines
 	files    int // open
 	children int // processes, including zombies
-	switches int // voluntary context switches so far: how often it waited and was woken
+	switches int // number of voluntary context switches so far, which shows how often the daemon waited and was woken
 }
 
 func (f figures) String() string {
 	return fmt.Sprintf("%.0f MiB, %d threads, %d goroutines, %d files, %d children", f.MiB, f.threads, f.routines, f.files, f.children)
 }
 
-// figures measures the daemon of an arena.
+// figures returns the resources that the arena's daemon uses.
 func (a *arena) figures(ctx context.Context) (figures, error) {
-	st, err := a.status(ctx, a.agents[0]) // the whole list may be too long for one answer
+	st, err := a.status(ctx, a.agents[0]) // asks about one agent, because the full list can be too long for one answer
 	if err == nil && st.Daemon == nil {
 		err = errors.New("no daemon is running")
 	}

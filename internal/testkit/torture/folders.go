@@ -19,9 +19,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// folders does to the folders of the mailboxes what people and programs do: it deletes
-// them, moves them away and back, puts a symlink in their place, and mounts a file system
-// on them. Senders may be refused in that time; they send again.
+// folders changes the folders of the mailboxes as people and programs can: it deletes
+// them, moves them away and back, replaces them with a symlink, and mounts a file system
+// on them. Messages can be refused during this time; their senders then retry.
 var folders = fault{
 	name: "folders moved, deleted", what: "deleted, moved away and back, a symlink or a mount in their place",
 	full: 50, short: 5, alone: true,
@@ -29,7 +29,8 @@ var folders = fault{
 		return inArenas(ctx, r, min(5, times), times, arenaSpec{agents: 3}, func(ctx context.Context, a *arena, times int) (counts, error) {
 			m := &mover{a: a, next: rand.IntN(5)}
 			c, err := a.fight(ctx, times, battle{traffic: traffic{keyed: true, senders: 3}, backlog: 20, alone: true, strike: m.strike, after: a.calm})
-			// The daemon cannot know that hidden mail is older.
+			// A wrong order is not an error here, because the daemon cannot know that
+			// hidden mail is older.
 			if c.Disorder > 0 {
 				c.remark("%d messages were worked on after later ones, since they were out of sight", c.Disorder)
 				c.Disorder, c.Evidence = 0, slices.DeleteFunc(c.Evidence, func(e string) bool { return strings.HasPrefix(e, "out of order") })
@@ -39,7 +40,8 @@ var folders = fault{
 	},
 }
 
-// A mover changes the folders of one arena. The strikes make five kinds of change in turn.
+// A mover changes the folders of one arena. The strikes cycle through five kinds of
+// change.
 type mover struct {
 	a    *arena
 	next int
@@ -61,14 +63,15 @@ func (m *mover) strike(ctx context.Context, c *counts) error {
 	return m.mounts(ctx, name)
 }
 
-// away waits for as long as a folder is to stay out of its place.
+// away waits for a random time, during which a folder is not in its place.
 func away(ctx context.Context) error {
 	return pause(ctx, time.Duration(rand.IntN(1500))*time.Millisecond)
 }
 
-// deletes deletes an empty folder, even while it is in use.
+// deletes deletes an empty folder of a mailbox, even while it is in use.
 func (m *mover) deletes(ctx context.Context, name string) error {
-	// Mail of low priority may be in new/ all the time.
+	// Several folders are tried, because new/ can contain mail of low priority all the
+	// time.
 	return until(ctx, "a folder of "+name+" that is empty", func() bool {
 		folder := []string{"new", "cur", "tmp", "dead", "work"}[rand.IntN(5)]
 		return syscall.Rmdir(filepath.Join(m.a.box(name), folder)) == nil
@@ -84,8 +87,8 @@ func (m *mover) movesAll(ctx context.Context) error {
 	return errors.Join(away(ctx), os.Rename(to, m.a.mail()))
 }
 
-// quietly changes a mailbox while its agent is paused and none of its turns runs, so that
-// no file of a running turn moves.
+// quietly changes a mailbox while its agent is paused and has no running turn, so no file
+// of a running turn is moved.
 func (m *mover) quietly(ctx context.Context, name string, do func() error) error {
 	if _, err := m.a.swarm(ctx, "pause", name); err != nil {
 		return err
@@ -106,8 +109,8 @@ func (m *mover) quietly(ctx context.Context, name string, do func() error) error
 	return errors.Join(err, rerr)
 }
 
-// movesOne moves a mailbox away and back. If another mailbox of that name was made in the
-// meantime, movesOne merges the two.
+// movesOne moves a mailbox away and back. If another mailbox with that name has been
+// created in the meantime, movesOne merges the two.
 func (m *mover) movesOne(ctx context.Context, name string) error {
 	at, to := m.a.box(name), filepath.Join(filepath.Dir(m.a.dir), "away-"+name)
 	if err := os.Rename(at, to); err != nil {
@@ -121,7 +124,7 @@ func (m *mover) movesOne(ctx context.Context, name string) error {
 	return errors.Join(err, rerr)
 }
 
-// merge moves every file below a folder to the same place below another.
+// merge moves every file below a folder to the same relative path below another.
 func merge(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -138,9 +141,10 @@ func merge(from, to string) error {
 	})
 }
 
-// links puts a symlink to another folder in the place of new/. No program may follow it:
-// the waiting mail is hidden, and nothing is written to the other folder. The daemon may
-// set the symlink aside and make new/ again; then links merges the two.
+// links replaces new/ with a symlink to another folder. No program may follow the
+// symlink, so the waiting mail is hidden, and nothing may be written to the other folder.
+// The daemon can move the symlink aside and recreate new/, in which case links merges the
+// two folders.
 func (m *mover) links(ctx context.Context, name string) error {
 	at := filepath.Join(m.a.box(name), "new")
 	// Both are outside the mailbox, because a folder in it would count as a drop.
@@ -152,7 +156,8 @@ func (m *mover) links(ctx context.Context, name string) error {
 	if is, lerr := os.Lstat(at); lerr == nil && is.Mode()&os.ModeSymlink != 0 {
 		err = errors.Join(err, swap(at, aside))
 	}
-	// The entry set aside is the symlink, or a new/ that another process may be writing to.
+	// The entry at aside is either the symlink or a new/ to which another process may be
+	// writing.
 	rerr := os.Remove(aside)
 	for errors.Is(rerr, syscall.ENOTEMPTY) {
 		if merr := merge(aside, at); merr != nil {
@@ -167,13 +172,13 @@ func (m *mover) links(ctx context.Context, name string) error {
 	return err
 }
 
-// swap exchanges two names atomically: neither name is ever free, so no program can create
-// a file there.
+// swap exchanges two names atomically. Both names always exist, so no program can create a
+// file under either of them.
 func swap(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }
 
-// mounts puts another file system on new/ and takes it away again.
+// mounts mounts another file system on new/ and later unmounts it.
 func (m *mover) mounts(ctx context.Context, name string) error {
 	at := filepath.Join(m.a.box(name), "new")
 	if err := unix.Mount("torture", at, "tmpfs", 0, "size=1m"); err != nil {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// idle leaves the agents without work. Then the daemon does nothing either, except to scan
-// the folders every 30 s, and its resources do not grow. Once before and once after, every
-// agent gets a message, which shows that all still work.
+// idle leaves the agents without work. During this time, the daemon does nothing except
+// scan the folders every 30 s, and its resource usage does not grow. Before and after
+// this time, every agent gets a message, which shows that all agents still work.
 var idle = fault{
 	name: "1,000 agents idle", what: "for a minute: no work, nothing grows, and mail still wakes",
 	full: 1000, short: 100,
@@ -50,7 +50,7 @@ var idle = fault{
 }
 
 // notGrown returns an error if a daemon uses more resources than before, with some
-// allowance for the garbage collector.
+// tolerance for the garbage collector.
 func notGrown(before, after figures) error {
 	var errs []error
 	if after.MiB > 1.5*before.MiB+16 {

@@ -7,13 +7,14 @@ import (
 	"os/exec"
 )
 
-// insideVar is set if this program runs in separate namespaces.
+// insideVar is the environment variable that is set if this program runs in separate
+// namespaces.
 const insideVar = "TORTURE_INSIDE"
 
 func inside() bool { return os.Getenv(insideVar) != "" }
 
-// moveInside runs this program again in new namespaces and waits for it. moved is false if
-// the program is inside already, or if the system does not allow it.
+// moveInside runs this program again in new namespaces and waits until it exits. moved is
+// false if the program is already inside or if the system does not allow new namespaces.
 func moveInside() (code int, moved bool, err error) {
 	if inside() {
 		return 0, false, nil
@@ -22,7 +23,8 @@ func moveInside() (code int, moved bool, err error) {
 	if exec.Command("unshare", append(unshare, "mount", "-t", "tmpfs", "torture", "/mnt")...).Run() != nil {
 		return 0, false, nil
 	}
-	// The first process of the namespace gets every orphan, and a shell reaps them.
+	// The first process in the namespace becomes the parent of every orphan. It is a
+	// shell, because a shell reaps them.
 	args := append(unshare, "sh", "-c", `ip link set lo up; "$0" "$@"; exit $?`, "/proc/self/exe")
 	self, err := os.Executable()
 	if err != nil {

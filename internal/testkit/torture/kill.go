@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// kills ends processes in the middle of their work: the daemon, while it works and while it
-// starts; a client; a command that a client runs; the daemon and a client at once. After
-// it has killed the daemon, the fault starts another one, which finds and follows the
-// surviving clients. A message whose turn had printed its result is not run again.
+// kills kills processes in the middle of their work: the daemon, both while it works and
+// while it starts; a client; a command that a client runs; and the daemon together with a
+// client. After it has killed the daemon, the fault starts a new one, which finds and
+// follows the surviving clients. A message whose turn has already printed its result is
+// not run again.
 var kills = fault{
 	name: "kill -9", what: "daemon, client, command, daemon and client, at random moments",
 	full: 300, short: 30,
@@ -25,11 +26,11 @@ var kills = fault{
 	},
 }
 
-// A killer kills processes of one arena.
+// A killer kills processes in one arena.
 type killer struct{ a *arena }
 
 // strike kills a process, or the daemon together with a client. After it has killed the
-// daemon, it starts another one.
+// daemon, it starts a new one.
 func (k *killer) strike(ctx context.Context, c *counts) error {
 	switch what := rand.IntN(10); {
 	case what < 3:
@@ -43,7 +44,7 @@ func (k *killer) strike(ctx context.Context, c *counts) error {
 	case what < 8:
 		return k.one(ctx, c, childRole)
 	}
-	// A client without a daemon would continue to its end.
+	// The client is also killed, because without a daemon it would continue to its end.
 	p, err := k.find(ctx, clientRole)
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func (k *killer) strike(ctx context.Context, c *counts) error {
 	return k.ensureDaemon(ctx)
 }
 
-// find waits until processes of role r run, and picks one.
+// find waits until there are processes with role r, and picks one at random.
 func (k *killer) find(ctx context.Context, r role) (process, error) {
 	var found []process
 	err := until(ctx, "a "+string(r)+" to kill", func() bool {
@@ -89,7 +90,8 @@ func (k *killer) daemon(ctx context.Context) error {
 	return k.ensureDaemon(ctx)
 }
 
-// killAtStart kills the daemon, and the next one before it is ready or soon after.
+// killAtStart kills the daemon, and then kills the next one before it is ready or soon
+// afterwards.
 func (k *killer) killAtStart(ctx context.Context) error {
 	for _, p := range k.a.of(daemonRole) {
 		p.kill()

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// lingering kills processes as [kills] does, while clients stay for the next message: a
-// client may be in a later turn, idle, or about to end when it is killed.
+// lingering kills processes as [kills] does, but with clients that stay for the next
+// message. When a client is killed, it can be in a later turn, idle, or about to exit.
 var lingering = fault{
 	name: "kill -9, clients linger", what: "the same with clients that stay for the next message; two may wait",
 	full: 100, short: 30,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		spec := arenaSpec{agents: 4, top: "max_warm: 2\n", defaults: "  linger: 400ms\n"}
 		return inArenas(ctx, r, min(4, max(2, times/10)), times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
-			// Sometimes the agents have nothing to do.
+			// The long pauses leave the agents without work from time to time.
 			now := time.Now()
 			rest := func(ctx context.Context) error {
 				if time.Since(now)/time.Second%3 == 0 {

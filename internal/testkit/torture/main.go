@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// An order contains the options of the command line.
+// An order contains the command-line options.
 type order struct {
 	only  string
 	short bool
@@ -48,10 +48,10 @@ type order struct {
 	soak  time.Duration
 }
 
-// errWrong is the error of a run whose table shows a broken promise.
+// errWrong is the error of a run whose table shows a violated guarantee.
 var errWrong = errors.New("a promise was broken; see the table")
 
-// run injects the faults, one after the other, and prints the table.
+// run injects the faults one after another and prints the table.
 func run(ctx context.Context, o order, out, progress io.Writer) (err error) {
 	chosen := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !strings.Contains(f.name, o.only) })
 	if len(chosen) == 0 {

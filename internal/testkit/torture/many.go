@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// manyAgents sends a message to each of very many agents in one daemon.
+// manyAgents sends a message to each agent of a daemon that has thousands of agents.
 var manyAgents = fault{
 	name: "5,000 agents", what: "in one daemon, a message for each at once",
 	full: 5000, short: 300,
@@ -39,8 +39,8 @@ var manyAgents = fault{
 	},
 }
 
-// bigMailbox lets very many messages wait in one mailbox. The agent works on them in order
-// for a while, and none of the other messages is lost.
+// bigMailbox puts a very large number of messages in one mailbox. The agent works on some
+// of them in order, and none of the others is lost.
 var bigMailbox = fault{
 	name: "100,000 wait in one box", what: "worked on in order for a while, then halted; all is there",
 	full: 100_000, short: 5_000, alone: true,

@@ -14,14 +14,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A role is the role of a process in an arena.
+// A role is the function of a process in an arena.
 type role string
 
 const (
 	daemonRole role = "daemon"
 	clientRole role = "client"
-	childRole  role = "child"  // of a client: a command of its Bash tool
-	senderRole role = "sender" // a send, or any other verb
+	childRole  role = "child"  // child of a client: a command of its Bash tool
+	senderRole role = "sender" // the send verb, or any other verb
 )
 
 // A process is a process in an arena.
@@ -50,8 +50,8 @@ func (a *arena) processes() []process {
 		if err != nil || !bytes.Contains(environ, mark) {
 			continue
 		}
-		// The parent is read before the arguments: a forked process that ends in between
-		// has no arguments, and counts as gone.
+		// The parent is read before the arguments. A forked process that exits in between
+		// has no arguments and is ignored.
 		p := process{pid: pid, parent: parentOf(pid), role: senderRole}
 		ours := false
 		for entry := range bytes.SplitSeq(environ, []byte{0}) {
@@ -62,7 +62,7 @@ func (a *arena) processes() []process {
 		}
 		line, err := os.ReadFile(dir + "/cmdline")
 		if err != nil || !ours || len(line) == 0 {
-			continue // gone, or of another arena
+			continue // has exited, or belongs to another arena
 		}
 		args := bytes.Split(bytes.TrimRight(line, "\x00"), []byte{0})
 		p.args = string(bytes.Join(args, []byte(" ")))
@@ -84,7 +84,7 @@ func (a *arena) processes() []process {
 		}
 		out = append(out, p)
 	}
-	// Between its fork and its exec a child of the daemon looks like the daemon.
+	// Between fork and exec, a child of the daemon looks like the daemon itself.
 	daemons := make(map[int]bool)
 	for _, p := range out {
 		daemons[p.pid] = p.role == daemonRole
@@ -95,7 +95,8 @@ func (a *arena) processes() []process {
 // parentOf returns the parent of a process, or 0 if the process has ended.
 func parentOf(pid int) int {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	// pid (name) state ppid; the name may contain any character, even a bracket.
+	// The format is: pid (name) state ppid. The name can contain any character, including
+	// a parenthesis.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if err != nil || len(fields) < 2 {
 		return 0
@@ -107,7 +108,7 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// of returns the processes of one role.
+// of returns the processes with the given role.
 func (a *arena) of(r role) []process {
 	var out []process
 	for _, p := range a.processes() {

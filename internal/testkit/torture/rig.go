@@ -14,24 +14,25 @@ import (
 	"time"
 )
 
-// A rig is the equipment for faults: the program as it is shipped, the stand-in for the
-// agents' client, and a folder for the arenas. It is safe for concurrent use.
+// A rig is the equipment for fault injection: the program, built as it is shipped; the
+// stand-in for the agents' client; and a folder for the arenas. It is safe for concurrent
+// use.
 type rig struct {
 	program string
 	client  string // the stand-in
 	scratch string
-	soak    time.Duration // how long a soak takes
+	soak    time.Duration // duration of a soak
 	arenas  atomic.Int32
-	unruly  atomic.Int32 // arenas in which clients misbehave
+	unruly  atomic.Int32 // number of arenas in which clients misbehave
 }
 
-// newRig builds the programs. The caller closes the rig.
+// newRig builds the programs. The caller must close the rig.
 func newRig(ctx context.Context, soak time.Duration) (*rig, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
-	// The path is short, because the length of a control socket's path is limited.
+	// The path is short because the length of a control socket's path is limited.
 	scratch, err := os.MkdirTemp("", "torture")
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func newRig(ctx context.Context, soak time.Duration) (*rig, error) {
 	return r, nil
 }
 
-// close deletes the files that the arenas left.
+// close deletes the programs and the files that the arenas left behind.
 func (r *rig) close() error { return os.RemoveAll(r.scratch) }
 
 // newDir returns a new folder for an arena.

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewFiles limits the daemon for a while to between one and three open files more than it
-// has without turns.
+// fewFiles temporarily limits the daemon's open files to one to three more than it has
+// open without turns.
 var fewFiles = fault{
 	name: "too many open files", what: "the daemon may open no more than it needs when idle",
 	full: 16, short: 2,
@@ -39,8 +39,8 @@ var fewFiles = fault{
 	},
 }
 
-// limitFiles sets a daemon's limit of open files to the number that it has open when no turn
-// runs, plus more.
+// limitFiles sets a daemon's limit on open files to more plus the number that it has open
+// when no turn is running.
 func limitFiles(pid, more int) (restore func() error, err error) {
 	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	if err != nil {
@@ -63,8 +63,8 @@ func limitFiles(pid, more int) (restore func() error, err error) {
 	return restore, unix.Prlimit(pid, unix.RLIMIT_NOFILE, &less, nil)
 }
 
-// noRights takes away the daemon's right to write into the mailboxes, as a careless chmod
-// does. For this to have an effect, the daemon runs without the rights of root.
+// noRights removes the daemon's permission to write to the mailboxes, as a careless chmod
+// does. For this to have an effect, the daemon runs without root privileges.
 var noRights = fault{
 	name: "rights taken away", what: "for a while, no folder of the mailboxes can be written to",
 	full: 12, short: 2, alone: true,
@@ -80,7 +80,7 @@ var noRights = fault{
 	},
 }
 
-// chmod gives every folder of the mailboxes this mode.
+// chmod sets the mode of every folder in the mailboxes.
 func (a *arena) chmod(mode os.FileMode) error {
 	return filepath.WalkDir(a.mail(), func(path string, d os.DirEntry, err error) error {
 		switch {
@@ -95,8 +95,8 @@ func (a *arena) chmod(mode os.FileMode) error {
 	})
 }
 
-// readOnly mounts the disk read-only after a crash, as a kernel does after an error, and
-// then writable again. While the disk is read-only, start and send fail.
+// readOnly remounts the disk read-only after a crash, as a kernel does after an error,
+// and later makes it writable again. While the disk is read-only, start and send fail.
 var readOnly = fault{
 	name: "disk read-only", what: "crash, remount read-only: start and send refuse; then writable",
 	full: 12, short: 2, alone: true,
@@ -120,8 +120,8 @@ var readOnly = fault{
 	},
 }
 
-// wantRefused returns an error unless err is the refusal of a verb that contains word and
-// names a next step.
+// wantRefused returns an error unless err is a refusal that contains word and names a
+// next step.
 func wantRefused(err error, word string) error {
 	verb, ok := errors.AsType[*verbError](err)
 	if !ok || !strings.Contains(verb.text, word) || !strings.Contains(verb.text, "\n  try: ") || verb.code != 1 {
@@ -130,7 +130,7 @@ func wantRefused(err error, word string) error {
 	return nil
 }
 
-// remount remounts the volume with other options, as soon as nothing writes there.
+// remount remounts the volume with other options as soon as no process is writing to it.
 func (v *volume) remount(ctx context.Context, how string) error {
 	flags := uintptr(unix.MS_REMOUNT)
 	if how == "ro" {

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// soak injects a fault about every second for a while. None of these faults ends the
-// daemon, so the same daemon runs at the end, and its resources must not have grown.
+// soak injects a fault about every second for a given time. None of these faults ends the
+// daemon. The same daemon must still be running at the end, and its resource usage must
+// not have grown.
 var soak = fault{
 	name: "soak", what: "killed and sleeping clients, pauses, a sleeping daemon; at the end it uses no more than at first",
 	full: 1, short: 1,
@@ -38,10 +39,10 @@ type soaker struct {
 	until       time.Time
 	faults      int
 	before, now figures
-	first, last []time.Duration // that the status took
+	first, last []time.Duration // how long each status request took
 }
 
-// strike runs the whole soak. The first fifth of the time is the warm-up.
+// strike runs the entire soak. The first fifth of the time is the warm-up.
 func (s *soaker) strike(ctx context.Context, c *counts) error {
 	began := time.Now()
 	warm := began.Add(time.Until(s.until) / 5)
@@ -108,18 +109,18 @@ func (s *soaker) one(ctx context.Context) error {
 	return errors.Join(err, rerr)
 }
 
-// enoughStatuses is the least number of timed statuses, at the start and at the end, for a
-// comparison.
+// enoughStatuses is the minimum number of timed status requests, both at the start and at
+// the end, that is needed for a comparison.
 const enoughStatuses = 5
 
-// compare compares the daemon's resources at the end with those at the start.
+// compare compares the daemon's resource usage at the end with that at the start.
 func (s *soaker) compare(ctx context.Context) error {
 	var err error
 	if s.now, err = s.a.figures(ctx); err != nil {
 		return err
 	}
-	// With other work on the machine a status may take twice as long, and a single status
-	// may take much longer, so a short soak does not judge the times.
+	// If the machine does other work, a status request can take twice as long, and a
+	// single one can take much longer, so a short soak does not check these times.
 	first, last := s.median(s.first), s.median(s.last)
 	if min(len(s.first), len(s.last)) >= enoughStatuses && last > 10*first+100*time.Millisecond {
 		err = fmt.Errorf("a status took %v at first and %v at the end", first, last)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// write prints the table, at most 80 columns wide, and below it the evidence and the notes.
+// write prints the table, at most 80 columns wide, followed by the evidence and the notes.
 func write(w io.Writer, rows []row) {
 	fmt.Fprintf(w, "%-25s %6s %8s %5s %8s %6s %8s %5s\n", "fault", "times", "messages", "lost", "doubled", "order", "overlap", "left")
 	var sum counts

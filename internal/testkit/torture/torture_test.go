@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// ours is the rig of all tests.
+// ours is the rig that all tests use.
 var ours *rig
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if testing.Short() { // without the rig, and the tests that need it
+	if testing.Short() { // runs without the rig and skips the tests that need it
 		os.Exit(m.Run())
 	}
 	code, moved, err := moveInside()
@@ -59,7 +59,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			t.Parallel() // they spend more time waiting than working
+			t.Parallel() // the faults spend more time waiting than working
 			r := f.row(t.Context(), ours, f.short)
 			if r.Skipped != "" && r.Failed == "" {
 				t.Skip(r.Skipped)
@@ -80,7 +80,8 @@ func (o testOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The page with the promises names every fault, and the names fit into the table.
+// The page that documents the guarantees names every fault, and the names fit in the
+// table.
 func TestEveryFaultIsInTheDocs(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/reliability.md")
 	if err != nil {

@@ -14,41 +14,42 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A job is a message that was sent, or should have been. Its body begins with a line that
-// the stand-in logs: "job N".
+// A job is a message that was sent or refused. Its body begins with the line "job N",
+// which the stand-in logs.
 type job struct {
 	n      int
 	agent  string
 	sender int
 	low    bool
-	note   bool // wakes no agent, and is not answered
+	note   bool // the message is a note, which wakes no agent and is not answered
 	id     string
-	err    error // why it was refused; nil when it was accepted
+	err    error // reason for the refusal; nil if the message was accepted
 }
 
-// A traffic describes the messages that are sent to an arena.
+// traffic describes the messages that are sent to an arena.
 type traffic struct {
 	messages int
-	enough   <-chan struct{}                 // nil: messages is the exact number; otherwise at least that many are sent, and more until it is closed
-	senders  int                             // goroutines; each waits for its previous message
-	script   func(n int) string              // what the stand-in does, see package standin; nil: a turn of a few milliseconds
-	rest     func(ctx context.Context) error // called after each message of a sender; nil: no rest
-	to       []string                        // nil: all agents in turn
+	enough   <-chan struct{}                 // if nil, messages is the exact number; otherwise, at least that many are sent, and sending continues until the channel is closed
+	senders  int                             // number of goroutines; each waits until its previous message has been sent
+	script   func(n int) string              // returns the script for the stand-in (see package standin); nil means a turn of a few milliseconds
+	rest     func(ctx context.Context) error // called after each message of a sender; nil means no pause
+	to       []string                        // recipients; nil means all agents in turn
 	note     bool
-	library  bool // none is sent by a process
-	keyed    bool // each has a key, and is sent again until it is accepted
-	refusals bool // a refusal is expected
+	library  bool // no message is sent by a separate process
+	keyed    bool // each message has a key, and is retried until it is accepted
+	refusals bool // refusals are expected
 }
 
-// One in everyLow messages has low priority, and one in everyProcess is sent by a process.
+// One in everyLow messages has low priority, and one in everyProcess is sent by a separate
+// process.
 const (
 	everyLow     = 9
 	everyProcess = 10
 )
 
-// send sends messages, keeps each of them with its error, and returns when all senders
-// have finished. If t expects no refusals, an error ends its sender, and send returns the
-// first such error.
+// send sends messages, stores each of them with its error, and returns when all senders
+// have finished. If t expects no refusals, a sender stops after an error, and send
+// returns the first such error.
 func (a *arena) send(ctx context.Context, t traffic) error {
 	numbers := t.messages
 	if t.enough != nil {
@@ -120,14 +121,14 @@ func (a *arena) keep(j *job) {
 	a.jobs = append(a.jobs, j)
 }
 
-// sent returns the jobs so far.
+// sent returns all jobs so far.
 func (a *arena) sent() []*job {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return append([]*job(nil), a.jobs...)
 }
 
-// deliver sends one message, by the library or by a process.
+// deliver sends one message, either with the library or with a separate process.
 func (a *arena) deliver(ctx context.Context, j *job, t traffic) (id string, err error) {
 	script := shortTurn
 	if t.script != nil {
@@ -163,7 +164,8 @@ func (a *arena) deliver(ctx context.Context, j *job, t traffic) (id string, err 
 	return d.ID, err
 }
 
-// shortTurn returns a turn of a few milliseconds; every third one has a command.
+// shortTurn returns the script of a turn of a few milliseconds. Every third turn contains
+// a command.
 func shortTurn(n int) string {
 	ms := 5 + n*37%60
 	if n%3 == 0 {
@@ -185,11 +187,11 @@ func (a *arena) finished() int {
 	return n
 }
 
-// deadEnd is the suffix of the file with the reason why a message was given up.
+// deadEnd is the suffix of the file that contains the reason why a message was given up.
 const deadEnd = ".reason.txt"
 
-// countEnding counts the messages with a file of that suffix. dead/ may also contain
-// entries that never were messages, for example a symlink in the place of a folder.
+// countEnding counts the messages that have a file with this suffix. dead/ can also
+// contain entries that were never messages, for example a symlink that replaced a folder.
 func countEnding(dir, ending string) int {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -208,7 +210,7 @@ func countEnding(dir, ending string) int {
 	return n
 }
 
-// accepted counts the messages that were accepted from their sender.
+// accepted counts the accepted messages.
 func (a *arena) accepted() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -226,8 +228,9 @@ func (a *arena) settle(ctx context.Context) error {
 	return a.await(ctx, "messages are done", a.accepted(), a.finished)
 }
 
-// await waits until n counts to enough. It returns an error if n does not change for
-// [patience]: a slow machine may take longer than that in all.
+// await waits until n returns at least enough. It returns an error if n does not change
+// for [patience]. The total time is not limited, because a slow machine can take longer
+// than that.
 func (a *arena) await(ctx context.Context, what string, enough int, n func() int) error {
 	for last, since := -1, time.Now(); ; {
 		now := n()
@@ -246,7 +249,7 @@ func (a *arena) await(ctx context.Context, what string, enough int, n func() int
 	}
 }
 
-// picture returns the status for people, with the end of the daemon's log.
+// picture returns the human-readable status and the end of the daemon's log.
 func (a *arena) picture(ctx context.Context) string {
 	out, err := a.swarm(ctx, "status")
 	if err != nil {

@@ -17,21 +17,22 @@ import (
 // A volume is a small, separate file system that contains a project.
 type volume struct {
 	dir   string
-	names bool // it runs out of file names, not of bytes
-	files int  // how many files used up the names
+	names bool // the volume runs out of inodes, not bytes
+	files int  // number of files that were created to use up the inodes
 }
 
-// mount mounts the volume, with its size in MiB and its number of files.
+// mount mounts the volume with the given size in MiB and the given number of files.
 func (v *volume) mount(mib, files int) error {
 	return system("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,nr_inodes=%d,mode=700", mib, files), "torture", v.dir)
 }
 
-// unmount unmounts the volume, even while a killed process is still ending.
+// unmount unmounts the volume, even if a killed process has not exited yet.
 func (v *volume) unmount() error { return unix.Unmount(v.dir, unix.MNT_DETACH) }
 
 func (v *volume) filler() string { return filepath.Join(v.dir, ".filler") }
 
-// fill uses up the room: one call uses up all bytes, the next call all file names.
+// fill uses up the space on the volume. Calls alternate between using up all bytes and
+// using up all inodes.
 func (v *volume) fill() error {
 	v.names = !v.names
 	if err := os.MkdirAll(v.filler(), 0o700); err != nil {
@@ -40,7 +41,7 @@ func (v *volume) fill() error {
 	return v.top()
 }
 
-// top uses up the room that has become free since fill.
+// top uses up the space that has become free since fill.
 func (v *volume) top() error {
 	if v.names {
 		for {
@@ -68,7 +69,7 @@ func (v *volume) top() error {
 	return nil
 }
 
-// empty frees the room again.
+// empty frees the space again.
 func (v *volume) empty() error { return os.RemoveAll(v.filler()) }
 
 func orNoSpace(err error) error {
@@ -78,7 +79,7 @@ func orNoSpace(err error) error {
 	return err
 }
 
-// system runs a program of the system.
+// system runs a system program.
 func system(name string, args ...string) error {
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %v: %w: %s", name, args, err, out)

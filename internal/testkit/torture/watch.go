@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// burst delivers, while the daemon sleeps, more messages than the queue of the watches can
-// hold. About one in a thousand is a task. The tasks must be answered within [patience],
-// and a remark says how long that took. The others are notes, which are read with a task
-// or wait.
+// burst suspends the daemon and delivers more messages than the inotify queue can hold.
+// About one in a thousand is a task. The tasks must be answered within [patience], and a
+// remark reports how long this took. The others are notes, which are either read with a
+// task or stay in the mailbox.
 var burst = fault{
 	name: "renames at once", what: "deliveries while the daemon sleeps, far more than a watch can queue",
 	full: 100_000, short: 20_000, alone: true,
@@ -53,8 +53,8 @@ var burst = fault{
 	},
 }
 
-// fewWatches allows the daemon no watch, or too few: then the daemon scans every 30 s,
-// and the status says so.
+// fewWatches allows the daemon no inotify watches or too few, so it scans every 30 s
+// instead. The status must say so.
 var fewWatches = fault{
 	name: "no watches left", what: "max_inotify_instances or max_inotify_watches reached: looks every 30 s, and says so",
 	full: 4, short: 2, alone: true,
@@ -68,7 +68,7 @@ var fewWatches = fault{
 				return counts{}, err
 			}
 			limit := limits[(id+even)%2]
-			// The limits belong to a user namespace, so this daemon gets a new one.
+			// The limits apply to a user namespace, so this daemon gets a new one.
 			a.starter = []string{"unshare", "--user", "--map-root-user", "sh", "-c",
 				fmt.Sprintf(`echo %d >/proc/sys/user/%s && exec "$0" "$@"`, most[limit], limit)}
 			c, err := a.fight(ctx, 1, battle{traffic: traffic{messages: 30}, alone: true, strike: func(ctx context.Context, c *counts) error {
@@ -80,7 +80,7 @@ var fewWatches = fault{
 	},
 }
 
-// settleTasks waits until every accepted task is answered.
+// settleTasks waits until every accepted task has been answered.
 func (a *arena) settleTasks(ctx context.Context) error {
 	tasks := 0
 	for _, j := range a.sent() {

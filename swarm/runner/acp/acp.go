@@ -10,17 +10,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// Options tune a backend. Client is required; the zero value of every other field is ready
-// to use.
+// Options configures a backend. Client is required. Every other field has a usable zero
+// value.
 type Options struct {
-	Client *Client // a row of the table
+	Client *Client // one of [Clients]
 	Timing runner.Timing
-	// MaxOutput is the maximum that a client may print in a turn, in bytes; 0 means 1
-	// GiB. A turn that prints more is ended.
+	// MaxOutput is the maximum output of a client in one turn, in bytes; 0 means 1 GiB. A
+	// turn with more output is ended.
 	MaxOutput int64
 }
 
-// New returns the backend of one kind of client. It needs no Close.
+// New returns a backend for one kind of client. The backend need not be closed.
 func New(o Options) runner.Backend {
 	return &backend{client: o.Client, maxOutput: o.MaxOutput, timing: o.Timing.Or(runner.DefaultTiming()), silent: map[string]int{}, made: map[string]time.Time{}, began: time.Now()}
 }
@@ -31,25 +31,25 @@ type backend struct {
 	maxOutput int64
 
 	mu sync.Mutex
-	// silent counts, for each agent, the turns since its last good one that ended because
-	// the model did not answer.
+	// silent counts, for each agent, the turns since its last successful one that ended
+	// because the model did not answer.
 	silent map[string]int
-	// made contains, for each session of the last hour, the latest time at which the
-	// session may have been made.
+	// made contains the sessions of the last hour, each with the latest time at which it
+	// may have been created.
 	made  map[string]time.Time
-	began time.Time // when the backend was made
+	began time.Time // when the backend was created
 }
 
-// Kind returns the kind in the client's row.
+// Kind returns the kind of the backend's client.
 func (b *backend) Kind() *runner.Kind { return &b.client.Kind }
 
-// Run starts the client and follows it to its end.
+// Run starts the client and follows it until it exits.
 func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	out, _ := b.first(ctx, t, false)
 	return out
 }
 
-// Serve runs a turn and lets its client stay for the next turn, if the client can.
+// Serve runs a turn and keeps its client running for the next turn if possible.
 func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	w, ok := c.(*warm)
 	if !ok {
@@ -76,8 +76,8 @@ func (b *backend) first(ctx context.Context, t runner.Turn, keep bool) (runner.O
 	return b.finish(e)
 }
 
-// start starts the client of an exchange. When it returns false, the client does not run,
-// and the outcome says why.
+// start starts the client of an exchange. If it returns false, the client is not running,
+// and the outcome contains the reason.
 func start(e *exchange) (runner.Outcome, bool) {
 	s := startup{e.client, &e.turn}
 	if v := s.prepare(); v.End != "" {
@@ -90,8 +90,9 @@ func start(e *exchange) (runner.Outcome, bool) {
 	return runner.Outcome{}, true
 }
 
-// Follow reads what a client of an earlier daemon has printed. The client's input ended
-// with that daemon, so we cannot answer the client. It soon ends, or Follow ends it.
+// Follow reads the output of a client that an earlier daemon started. The client's input
+// closed when that daemon ended, so we cannot answer the client. Either it soon exits, or
+// Follow ends it.
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	e, leave := b.exchange(ctx, t, &session{})
 	defer leave()
@@ -109,8 +110,8 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return out
 }
 
-// exchange makes the exchange of a turn. s contains what the client has reported about its
-// session so far. The caller ends the exchange with leave.
+// exchange creates the exchange of a turn. s contains what the client has reported about
+// its session so far. The caller must call leave at the end.
 func (b *backend) exchange(ctx context.Context, t runner.Turn, s *session) (e *exchange, leave func()) {
 	c, rest := b.client.changedBy(t.Spec.Options)
 	e = &exchange{turn: t, client: &c, program: programOf(&c, &t), timing: b.timing, session: s}
@@ -135,7 +136,7 @@ func (b *backend) exchange(ctx context.Context, t runner.Turn, s *session) (e *e
 	}
 }
 
-// finish reads the client's output to the end of the turn.
+// finish reads the client's output until the end of the turn.
 func (b *backend) finish(e *exchange) (runner.Outcome, runner.Warm) {
 	lines := newLineReader(e.run.Output())
 	var broken error
@@ -161,8 +162,8 @@ func (b *backend) finish(e *exchange) (runner.Outcome, runner.Warm) {
 	return e.outcome(v, broken), nil
 }
 
-// born returns the latest time at which a session may have been made. A session of an
-// earlier daemon was made before this backend.
+// born returns the latest time at which a session may have been created. A session of an
+// earlier daemon is older than this backend.
 func (b *backend) born(session string) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,7 +173,7 @@ func (b *backend) born(session string) time.Time {
 	return b.began
 }
 
-// noteSession records that a turn has made a session, and when.
+// noteSession records when a turn created its session, if it created one.
 func (b *backend) noteSession(e *exchange) {
 	if e.session.id == "" || e.turn.Session.How == runner.Resume || !e.client.FreshLoads {
 		return
@@ -187,8 +188,8 @@ func (b *backend) noteSession(e *exchange) {
 	}
 }
 
-// silentTurns returns how many of an agent's turns since its last good one ended because
-// the model did not answer.
+// silentTurns returns how many of an agent's turns since its last successful one ended
+// because the model did not answer.
 func (b *backend) silentTurns(agent string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -208,8 +209,8 @@ func (b *backend) noteEnd(e *exchange, v follow.Verdict) {
 }
 
 // silenceOf returns how long a client may be silent; 0 means that there is no limit.
-// before is the number of turns that silentTurns has counted: each of them doubles the
-// time, so that a slow model has time to answer.
+// before is the result of silentTurns. Each of those turns doubles the limit, to give a
+// slow model time to answer.
 func silenceOf(c *Client, before int, stall time.Duration) time.Duration {
 	d := c.Silence
 	if d == 0 {

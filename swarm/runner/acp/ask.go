@@ -17,24 +17,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// maxAsked is how many requests of a turn may wait for an answer; further requests are
-// denied. Clients have one or two open requests at a time.
+// maxAsked is the maximum number of requests in a turn that can be open at the same time;
+// further requests are denied. Clients usually have one or two open requests.
 const maxAsked = 32
 
-// maxRequests is how many permissions a client may ask for in one turn. Each request
+// maxRequests is the maximum number of permission requests in one turn. Each request
 // stays in memory until the end of the turn.
 const maxRequests = 10000
 
 // asks are the permission requests of one turn. Answers come from other goroutines, which
-// wake the turn; everything else belongs to the turn's goroutine.
+// wake the turn. All other state belongs to the turn's goroutine.
 type asks struct {
 	send   func(line []byte)
 	wake   func()
-	permit func(runner.PermissionRequest) runner.Decision // as Turn.Permit; if nil, every request is denied
+	permit func(runner.PermissionRequest) runner.Decision // like Turn.Permit; if nil, every request is denied
 	stream *stream                                        // the stream of the turn
 
-	open      map[string]*asked // by the id of the request
-	count     int               // requests of the turn
+	open      map[string]*asked // keyed by request id
+	count     int               // number of requests in the turn
 	denied    []streamjson.Denial
 	decisions []runner.Decision
 
@@ -43,7 +43,8 @@ type asks struct {
 	wg      sync.WaitGroup
 }
 
-// tooManyRequests returns the verdict on a turn whose client asks too often.
+// tooManyRequests returns the verdict on a turn whose client sends too many permission
+// requests.
 func tooManyRequests() follow.Verdict {
 	return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("the client asked for more than %d permissions in one turn", maxRequests),
 		Hint: "allow in permissions: what it needs, or look at what it does"}
@@ -61,8 +62,8 @@ type decided struct {
 	decision runner.Decision
 }
 
-// requested handles session/request_permission. late is true before the prompt, after its
-// answer, and while the client is being ended.
+// requested handles session/request_permission. late is true for a request that arrives
+// before the prompt, after its answer, or while we are ending the client.
 func (s *asks) requested(m *message, late bool, raw []byte) {
 	s.count++
 	var p permissionAsked
@@ -72,14 +73,14 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 	c := s.stream.call(p.Call.ID)
 	text := c.text
 	c.merge(p.Call.toolFields, p.Call.Content, &p.Meta)
-	c.text = text // the content of a request is about the call, not its result
+	c.text = text // the content of a request describes the call, not its result
 	a := &asked{id: m.ID, options: p.Options, call: c}
 	switch {
 	case late:
 		s.send(answer(m.ID, cancelledOutcome()))
 		return
 	case c.own() != "":
-		// An agent may always call our tools; the gate decides which mail passes.
+		// An agent may always call our tools; the gate decides which messages pass.
 		s.stream.announce(c, raw)
 		s.choose(a, true)
 		return
@@ -95,7 +96,8 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 	}
 	s.open[key] = a
 	request := requestOf(c)
-	// The goroutine ends with the answer or with the turn, and the backend waits for it.
+	// The goroutine ends when the request is answered or the turn ends, and the backend
+	// waits for it.
 	s.wg.Go(func() {
 		d := s.permit(request)
 		s.mu.Lock()
@@ -105,10 +107,10 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 	})
 }
 
-// maxTitle is how much of a title is kept, in bytes.
+// maxTitle is the length to which titles are cut, in bytes.
 const maxTitle = 1 << 10
 
-// serverTool recognizes a tool of a server by the title of its call: gemini's "read (files MCP
+// serverTool matches the titles of calls to tools of MCP servers: gemini's "read (files MCP
 // Server)" and cline's "files__read: {…}".
 var serverTool = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^(?:([\w-]+) \(([\w-]+) MCP Server\)|([\w-]+?)__([\w-]+): \{.*)$`)
@@ -121,9 +123,10 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 		r.Kind = other
 	}
 	if _, runs := commandIn(c.Input); runs && !c.mcp {
-		r.Kind = execute // codex gives the kind "read" to a command that only reads
+		r.Kind = execute // codex uses the kind "read" for a command that only reads
 	}
-	// The model may have written the title of a call that runs a command or changes a file.
+	// The title of a call that runs a command or changes a file is not trusted, because the
+	// model may have written it.
 	isChange := slices.Contains([]string{execute, edit, remove, move}, r.Kind)
 	if found := serverTool().FindStringSubmatch(c.Title); found != nil && !isChange {
 		r.Kind, r.Tool = other, found[2]+found[3]+"__"+found[1]+found[4]
@@ -137,17 +140,17 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 		r.Beside = besides(c.Input)
 	}
 	if r.Kind == execute {
-		r.Paths = nil // its paths are the working folder, not the files that the command uses
+		r.Paths = nil // the only path is the working directory, not the files that the command uses
 	}
 	return r
 }
 
-// besideKeys names the parts of a command's input in which codex requests permissions
+// besideKeys are the fields of a command's input in which codex requests permissions
 // beyond the command itself.
 var besideKeys = []string{"additionalPermissions", "additional_permissions", "url", "urls"}
 
-// besides returns the parts of an input that ask for more than the command; nil if there
-// are none.
+// besides returns the fields of an input that request more than the command itself, or
+// nil if there are none.
 func besides(input json.RawMessage) json.RawMessage {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(input, &in) != nil {
@@ -164,7 +167,7 @@ func besides(input json.RawMessage) json.RawMessage {
 	}
 	data, err := json.Marshal(more)
 	if err != nil {
-		return nil // parts that were read as JSON always encode
+		return nil // cannot happen, because the values are valid JSON
 	}
 	return data
 }
@@ -186,7 +189,7 @@ func (s *asks) deliver() {
 // settle answers a request and records the decision.
 func (s *asks) settle(a *asked, d runner.Decision) {
 	if d.Allowed && !slices.ContainsFunc(a.options, func(o option) bool { return o.Kind == "allow_once" }) {
-		d.Allowed, d.Why = false, "the client takes no permission for this call alone"
+		d.Allowed, d.Why = false, "the client does not accept permission for a single call"
 	}
 	s.decisions = append(s.decisions, d)
 	if !d.Allowed {
@@ -197,8 +200,8 @@ func (s *asks) settle(a *asked, d runner.Decision) {
 }
 
 // choose answers with one of the options that the client offers. It finds the option by
-// its kind, because ids differ from client to client. Options for a single call come
-// first: gemini and codex offer several options of the kind allow_always.
+// its kind, because ids differ from client to client. It prefers options for a single
+// call, because gemini and codex offer several options of the kind allow_always.
 func (s *asks) choose(a *asked, allow bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {
@@ -221,8 +224,8 @@ func cancelledOutcome() protocol.RequestPermissionResponse {
 	return protocol.RequestPermissionResponse{Outcome: protocol.NewRequestPermissionOutcomeCancelled()}
 }
 
-// takeBack answers all open requests with "cancelled", and records that nobody decided
-// about them. Without these answers gemini and cline hang after session/cancel.
+// takeBack answers all open requests with "cancelled", and records that nobody decided on
+// them. Without these answers, gemini and cline hang after session/cancel.
 func (s *asks) takeBack() {
 	for _, key := range slices.Sorted(maps.Keys(s.open)) {
 		a := s.open[key]

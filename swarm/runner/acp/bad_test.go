@@ -23,7 +23,7 @@ func TestBadClients(t *testing.T) {
 	for _, c := range []struct {
 		bad  string
 		want runner.End
-		says string // in the reason, or in the text of a turn that is done
+		says string // expected in the reason, or in the text of a turn that is done
 	}{
 		// A program that is not an agent.
 		{"prose", refused, "Welcome to the assistant!"},
@@ -51,7 +51,7 @@ func TestBadClients(t *testing.T) {
 		{"ids:session/new", noFirst, "does not open its session"},
 
 		// An agent that breaks while a session is resumed. The session is not the cause, so
-		// the next try resumes it too.
+		// the next attempt resumes it as well.
 		{"exit:session/resume", noFirst, "the settings are broken"},
 		{"kill:session/resume", noFirst, "ended before"},
 		{"half:session/resume", noFirst, "does not open its session"},
@@ -79,7 +79,7 @@ func TestBadClients(t *testing.T) {
 		{"exit:session/request_permission", failed, "the settings are broken"},
 		{"asks:session/prompt", failed, "asked for more than 10000 permissions"},
 		{"wants:session/prompt", failed, "does not read its input"},
-		{"mute:session/request_permission", runner.TimedOut, "longer than"}, // the call is open, so the client may be working
+		{"mute:session/request_permission", runner.TimedOut, "longer than"}, // the call is open, so the client may still be working
 		{"echo:session/request_permission", done, ""},
 	} {
 		t.Run(c.bad, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestBadClients(t *testing.T) {
 			}
 			turn.Spec.Stall, turn.Spec.Timeout = 2*time.Second, 6*time.Second
 			within := 10 * time.Second
-			if strings.Contains(c.bad, "-line") || c.bad == "asks:session/prompt" || c.bad == "wants:session/prompt" { // 100 MB takes a while on a busy machine
+			if strings.Contains(c.bad, "-line") || c.bad == "asks:session/prompt" || c.bad == "wants:session/prompt" { // printing 100 MB takes time on a busy machine
 				turn.Spec.Timeout, within = 3*time.Minute, 4*time.Minute
 			}
 			out := badTurn(t, turn, within)
@@ -130,7 +130,7 @@ func TestNoProgram(t *testing.T) {
 	}
 }
 
-// badTurn runs a turn and checks what must be true for every bad client.
+// badTurn runs a turn and checks the conditions that apply to every bad client.
 func badTurn(t *testing.T, turn runner.Turn, within time.Duration) runner.Outcome {
 	t.Helper()
 	c := *client(t, "acp")

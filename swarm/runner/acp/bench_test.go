@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// BenchmarkWarmTurn measures a turn in a client that stays: with a minimal implementation
-// of the protocol, and with the backend, which also reads the output from a file, makes
-// events of it, judges the turn and decides whether the client can stay.
+// BenchmarkWarmTurn measures a turn in a client that stays. It compares a minimal
+// implementation of the protocol with the backend, which also reads the output from a
+// file, converts it to events, judges the turn and decides whether the client can stay.
 func BenchmarkWarmTurn(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		c := newBare(b)
@@ -52,7 +52,7 @@ func BenchmarkWarmTurn(b *testing.B) {
 	})
 }
 
-// median reports the median, because a mean would include the other load of the machine.
+// median reports the median, because other load on the machine would distort the mean.
 func median(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
@@ -99,7 +99,7 @@ func newBare(b *testing.B) *bare {
 	return c
 }
 
-// call sends a request and reads up to its answer.
+// call sends a request and reads the output up to its answer.
 func (c *bare) call(id, method string, params any) json.RawMessage {
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 	if err == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// classify returns the verdict on an error. The cause is the account, the service, the
-// set-up or the message. It is unknown if the client names none of them.
+// classify returns the verdict on an error. The verdict names the cause (the account, the
+// service, the setup or the message), which is unknown if the client does not report it.
 func (p *program) classify(f *fault, inTurn bool) follow.Verdict {
 	if f.Code == codeAuthRequired {
 		return p.notSignedIn(f)
@@ -26,7 +26,8 @@ func (p *program) classify(f *fault, inTurn bool) follow.Verdict {
 	return v
 }
 
-// words are regular expressions for the messages of errors that no field explains.
+// words are regular expressions for the messages of errors whose fields do not identify
+// the cause.
 type words struct{ status, limit, away, signIn, noModel *regexp.Regexp }
 
 var errorWords = sync.OnceValue(func() words {
@@ -40,7 +41,7 @@ var errorWords = sync.OnceValue(func() words {
 })
 
 // classifyText returns the verdict on an error with this text. status is the HTTP status, or
-// 0 if no field has it, and info is codex's word for the cause.
+// 0 if no field contains it. info is codex's name for the cause.
 func (p *program) classifyText(text string, status int, info string) follow.Verdict {
 	says := errorWords()
 	if found := says.status.FindStringSubmatch(text); status == 0 && found != nil {
@@ -68,7 +69,8 @@ func (p *program) classifyText(text string, status int, info string) follow.Verd
 }
 
 // matches applies a regular expression to a text, and returns nil if the text does not
-// match. The expression is valid: it is in the table, or the configuration has checked it.
+// match. The expression is valid because it is either in the table or was checked with the
+// configuration.
 func matches(pattern, text string) []string {
 	p, err := regexp.Compile(pattern)
 	if err != nil {

@@ -18,7 +18,7 @@ func programNamed(name string) *program {
 	panic("no client " + name)
 }
 
-// The cases are the errors of the real clients, word for word.
+// The cases are verbatim errors of the real clients.
 func TestClassify(t *testing.T) {
 	for _, test := range []struct {
 		client, fault string
@@ -49,7 +49,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// The cases are the answers with which codex and copilot end a failed turn.
+// Each case is an answer with which codex or copilot ends a failed turn.
 func TestClassifyAnswers(t *testing.T) {
 	for text, want := range map[string]runner.End{
 		"We’re currently experiencing high demand, which may cause temporary errors.":                         runner.Limited,

@@ -7,48 +7,48 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Client describes one kind of program that speaks the protocol: the facts that the
-// daemon knows about it, and the details that the protocol leaves open. The zero value of
+// A Client describes one kind of program that speaks the protocol: what the daemon needs
+// to know about it, and the details that the protocol does not define. The zero value of
 // a field below Kind means that the program follows the protocol.
 type Client struct {
 	Kind runner.Kind
 	Args []string // added to every command; {servers} is the path of the servers' file
-	// Env has variables that are added to the client's environment. A variable that is
-	// already in the environment keeps its value, unless the value here contains
-	// {servers}.
+	// Env contains variables that are added to the client's environment. A variable that
+	// is already set keeps its value unless the value here contains {servers}.
 	Env    map[string]string
 	Tested string // the version that our tests run
 
-	ModeVar    string     // the variable that names the mode at the start; if "", a request names it
-	ModelArgs  []string   // the arguments that name the model, with {model}
-	ModelVar   string     // the variable that names the model; if both are empty, a request names the model
+	ModeVar    string     // the variable that sets the initial mode; if "", a request sets it
+	ModelArgs  []string   // the arguments that set the model; they contain {model}
+	ModelVar   string     // the variable that sets the model; if ModelArgs and ModelVar are both empty, a request sets it
 	Servers    serversWay // where the client reads its MCP servers from
-	LateTools  bool       // the client starts MCP servers only with the first prompt: its tools are checked at the end
+	LateTools  bool       // the client starts MCP servers only at the first prompt, so its tools are checked at the end of the turn
 	LateReplay bool       // the replay may continue after the answer to session/load
-	FreshLoads bool       // session/load destroys a session that was made in the current minute
-	Stays      bool       // the client does not end when its input is closed
-	Tokens     tokensIn   // which part of a result contains its token counts
+	FreshLoads bool       // session/load destroys a session that was created in the current minute
+	Stays      bool       // the client does not exit when its input is closed
+	Tokens     tokensIn   // which field of a result contains its token counts
 
-	// Notes are the beginnings of pieces of an answer that the program, not the model,
-	// wrote.
+	// Notes are prefixes. A piece of an answer that begins with one of them was written
+	// by the program, not by the model.
 	Notes []string
-	// Errors are regular expressions for answers, or last pieces of answers, that are errors
-	// if the result has no token counts. Their first group may match an HTTP status.
+	// Errors are regular expressions. An answer that matches one of them, or whose last
+	// piece does, is an error if the result has no token counts. The first group can match
+	// an HTTP status.
 	Errors []string
-	// Limits are regular expressions for errors that mean a limit of the account, in
-	// addition to those for every client.
+	// Limits are regular expressions for errors that indicate a limit of the account, in
+	// addition to those that apply to every client.
 	Limits []string
-	// Silence is the time without output after which we assume that the program's model
-	// does not answer. It must be longer than the time for which the program silently
-	// retries a request. 0 means no limit.
+	// Silence is the time without output after which we assume that the model does not
+	// respond. It must be longer than the period for which the program silently retries a
+	// request. 0 means no limit.
 	Silence time.Duration
-	// Protocol is the version that we ask for; 0 means the first.
+	// Protocol is the protocol version that we request; 0 means version 1.
 	Protocol int
 	// Start is how long the program may take to answer initialize; 0 means Timing.Connect.
 	Start time.Duration
 }
 
-// serversWay names the source from which a client reads its MCP servers.
+// serversWay specifies where a client reads its list of MCP servers.
 type serversWay int
 
 const (
@@ -63,7 +63,7 @@ func (w serversWay) String() string {
 	return "the session"
 }
 
-// tokensIn names the part of a result that contains its token counts.
+// tokensIn specifies the field of a result that contains its token counts.
 type tokensIn int
 
 const (

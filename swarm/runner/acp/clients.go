@@ -9,25 +9,25 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The clients below were observed in the versions that their rows name, with scripted models
-// and without accounts.
+// The descriptions below are based on the versions given as Tested. The clients ran with
+// scripted models and without accounts.
 
-// longestRetry is longer than the time for which a client silently retries a model that does
-// not answer: 70 s in opencode, 62 s in cline, and more than 45 s in gemini.
+// longestRetry is longer than the period for which a client silently retries when the model
+// does not respond: 70 s in opencode, 62 s in cline, and more than 45 s in gemini.
 const longestRetry = 90 * time.Second
 
 // codex is OpenAI's codex, run through the adapter codex-acp, which includes a copy of
-// codex. The sandbox of codex decides what a command may do: codex asks only if the model
+// codex. Its sandbox decides what a command may do, and codex asks only if the model
 // wants to leave the sandbox.
 func codex() *Client {
 	return row(runner.Kind{
 		Name: "codex", Title: "Codex", Command: []string{"codex-acp"},
 		Install: "npm install -g @agentclientprotocol/codex-acp",
 		Modes:   []string{"read-only", "workspace-write", "agent", "agent-full-access"}, Mode: "workspace-write", Bypass: "agent-full-access", Look: "read-only",
-		Steers: true, Asking: "only if the model wants to leave its sandbox, which the mode sets; a forbidden command fails without a question",
+		Steers: true, Asking: "only if the model wants to leave its sandbox, which the mode sets; a forbidden command fails without asking",
 		Login: runner.Login{
 			Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"}, Home: ".codex", File: "auth.json", Folder: "CODEX_HOME",
-			Vars: []string{"CODEX_HOME", "HOME", "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"}, Try: "codex login; or OPENAI_API_KEY",
+			Vars: []string{"CODEX_HOME", "HOME", "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"}, Try: "run codex login, or set OPENAI_API_KEY",
 		},
 	}, Client{
 		Tested: "2.6.0", ModeVar: "INITIAL_AGENT_MODE",
@@ -35,33 +35,33 @@ func codex() *Client {
 	})
 }
 
-// openCode is opencode, which speaks the protocol itself.
+// openCode is opencode, which speaks the protocol without an adapter.
 func openCode() *Client {
 	return row(runner.Kind{
 		Name: "opencode", Title: "OpenCode", Command: []string{"opencode", "acp"}, Install: "npm install -g opencode-ai",
 		Modes: []string{"build", "plan"}, Mode: "build", Look: "plan",
 		Asking: "before each tool that runs a command, changes a file or fetches a page",
 		Login: runner.Login{
-			Home: ".local/share/opencode", File: "auth.json", Try: "opencode auth login; or the variable of your provider's key",
+			Home: ".local/share/opencode", File: "auth.json", Try: "run opencode auth login, or set the variable with your provider's key",
 			Keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
 			Vars: []string{"HOME", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
 		},
 	}, Client{
 		Tested: "1.18.33", Silence: longestRetry,
-		// Without this variable, opencode asks only about the tools that a person's
-		// opencode.json lists, and runs commands without asking.
+		// Without this variable, opencode asks only about the tools listed in the user's
+		// opencode.json, and runs commands without asking.
 		Env: map[string]string{"OPENCODE_PERMISSION": `{"bash":"ask","edit":"ask","webfetch":"ask"}`},
 	})
 }
 
-// copilot is GitHub's copilot. In session/new it refuses MCP servers that are programs, so
+// copilot is GitHub's copilot. It rejects MCP servers that are programs in session/new, so
 // it gets them from a file.
 func copilot() *Client {
 	return row(runner.Kind{
 		Name: "copilot", Title: "GitHub Copilot", Command: []string{"copilot", "--acp"}, Install: "npm install -g @github/copilot",
 		Tokens: runner.TokensOfProcess, Modes: []string{"agent", "plan", "autopilot"}, Mode: "agent", Look: "plan",
 		Login: runner.Login{
-			Home: ".copilot", File: "config.json", Try: "copilot, and /login in it; or COPILOT_GITHUB_TOKEN",
+			Home: ".copilot", File: "config.json", Try: "run copilot and type /login, or set COPILOT_GITHUB_TOKEN",
 			Keys: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_BASE_URL"},
 			Vars: []string{"HOME", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_API_KEY"},
 		},
@@ -74,14 +74,14 @@ func copilot() *Client {
 	})
 }
 
-// gemini is Google's gemini. Without --skip-trust it starts no MCP server in an untrusted
-// folder.
+// gemini is Google's gemini. Without --skip-trust, it starts no MCP servers in an
+// untrusted folder.
 func gemini() *Client {
 	return row(runner.Kind{
 		Name: "gemini", Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Install: "npm install -g @google/gemini-cli",
 		Modes: []string{"default", "autoEdit", "yolo", "plan"}, Mode: "default", Bypass: "yolo", Look: "plan",
 		Login: runner.Login{
-			Home: ".gemini", File: "oauth_creds.json", Try: "gemini, and its sign-in; or GEMINI_API_KEY",
+			Home: ".gemini", File: "oauth_creds.json", Try: "sign in to gemini, or set GEMINI_API_KEY",
 			Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 			Vars: []string{"HOME", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GEMINI_BASE_URL"},
 		},
@@ -92,8 +92,8 @@ func gemini() *Client {
 	})
 }
 
-// cline is cline. It reads its MCP servers from a file and starts them with the first
-// prompt. Without local sessions it leaves a daemon behind.
+// cline is cline. It reads its list of MCP servers from a file and starts them at the
+// first prompt. Unless its sessions are local, it leaves a daemon behind.
 func cline() *Client {
 	return row(runner.Kind{
 		Name: "cline", Title: "Cline", Command: []string{"cline", "--acp"}, Install: "npm install -g cline",
@@ -108,24 +108,25 @@ func cline() *Client {
 	})
 }
 
-// anyOther is every other program that speaks the protocol. The configuration names its
-// command, and backend_options specify what the protocol leaves open.
+// anyOther stands for every other program that speaks the protocol. The configuration
+// specifies its command, and backend_options specify what the protocol does not define.
 func anyOther() *Client {
 	return row(runner.Kind{
-		Name: "acp", Title: "an ACP agent", Steers: true, Asking: "for what the program decides", Install: "install the program that command: names",
-		Login: runner.Login{Vars: []string{"HOME"}, Try: "the sign-in of the program"},
+		Name: "acp", Title: "an ACP agent", Steers: true, Asking: "whenever the program decides to", Install: "install the program that command: specifies",
+		Login: runner.Login{Vars: []string{"HOME"}, Try: "the program's own sign-in"},
 	}, Client{Start: 9 * time.Second})
 }
 
-// Clients returns the rows of the table, in the order in which they are listed. They never
-// change.
+// Clients returns the descriptions of all clients, in display order. The caller must not
+// modify them.
 func Clients() []*Client { return clients() }
 
 var clients = sync.OnceValue(func() []*Client {
 	return []*Client{codex(), openCode(), copilot(), gemini(), cline(), anyOther()}
 })
 
-// row adds to a row what all clients of the protocol have in common.
+// row returns c with kind k and with the properties that all clients of the protocol
+// share.
 func row(k runner.Kind, c Client) *Client {
 	k.Resumes, k.NamesSessions, k.Asks = true, true, true
 	if k.Asking == "" {
@@ -144,7 +145,7 @@ func row(k runner.Kind, c Client) *Client {
 	return &c
 }
 
-// lacks are the keys that no client of the protocol can honour.
+// lacks are the configuration keys that no client of the protocol supports.
 var lacks = map[string]string{
 	"allowed_tools":     "permissions: {allow: […]}",
 	"disallowed_tools":  "permissions: {deny: […]}",

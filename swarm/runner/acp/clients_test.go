@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 )
 
-// TestTestedVersionsAreThoseOfTheTests checks that the tested version in a client's row is
-// the one that is installed for the tests.
+// TestTestedVersionsAreThoseOfTheTests checks that the Tested version of each client is
+// the one installed for the tests.
 func TestTestedVersionsAreThoseOfTheTests(t *testing.T) {
 	tested := map[string]*acp.Client{}
 	for _, c := range acp.Clients() {

@@ -1,6 +1,6 @@
 // Package acp runs clients that speak the Agent Client Protocol, version 1: codex,
 // opencode, copilot, gemini, cline, and any other. The client is a JSON-RPC server on its
-// standard input and output; package follow runs its process.
+// standard input and output; package follow manages its process.
 //
 //	we                                    the client
 //	initialize ─────────────────────────▶ what it can do
@@ -14,7 +14,7 @@
 //	            ◀────────────────── the answer to session/prompt: the turn is over
 //
 // An exchange takes one turn through its steps. It passes each line from the client to one
-// of its parts. The parts do not refer to the exchange:
+// of its components, which have no reference to the exchange:
 //
 //	handshake           the requests before the prompt, and what the client answers
 //	stream, toolCall    the events of the turn
@@ -23,22 +23,24 @@
 //	facts, program      the verdict
 //
 // Clients send each event of a turn in pieces, and each client uses a different order. A
-// stream puts the pieces together. Each client has a row that specifies what the protocol
-// leaves open ([Clients]). The verdict on a turn comes from fields of the client's
-// messages. Texts decide only if no field does ([Client].Errors).
+// stream assembles the pieces. Each client has an entry in [Clients] that specifies what
+// the protocol does not define. The verdict on a turn comes from fields of the client's
+// messages. Error texts ([Client].Errors) are used only if the fields do not decide.
 //
-// A turn begins when our tools' server has listed its tools for the client. Some clients
-// start servers only with the first prompt; their turn counts only if the file that our
-// server makes ([removeReady]) exists at the end of the turn.
+// A turn begins when our tool server has listed its tools for the client. Some clients
+// start MCP servers only at the first prompt. A turn of theirs counts only if the file
+// that our server creates ([removeReady]) exists at the end of the turn.
 //
-// The requests and their names come from the library acp-go-sdk, as far as it has them. This
-// package itself reads the client's messages, line by line from the file with its output,
-// for three reasons. It must begin at an offset in that file, even for a client of an
-// earlier daemon. Updates and the answer to a prompt must stay in order. And a message of a
-// future client must be readable even if we know only some of its fields. We ignore a field
-// of an unexpected type, pass on an unknown update unread, and refuse an unknown request.
+// The requests and their names come from the library acp-go-sdk, where it defines them. This
+// package does not use the library to read the client's messages. It reads them line by line
+// from the client's output file, for three reasons. Reading must be able to start at any
+// offset in that file, even for a client of an earlier daemon. Updates and the answer to a
+// prompt must stay in order. A message of a future client must be readable even if we know
+// only some of its fields. We ignore a field of an unexpected type, pass on an unknown
+// update unparsed, and reject an unknown request.
 //
-// A client cannot keep working after its daemon ends: its input ends, and its questions get
-// no answer. So Follow only reads what the client has printed. If that includes the answer
-// to the prompt, the turn counts; otherwise the turn is repeated in the same session.
+// A client cannot keep working after its daemon ends, because its input is closed and its
+// requests get no answer. Follow therefore only reads what the client has printed. If that
+// includes the answer to the prompt, the turn counts; otherwise the turn is repeated in the
+// same session.
 package acp

@@ -22,15 +22,15 @@ const (
 	starting  step = iota // the answer to initialize
 	aging                 // the end of the minute in which the session was made
 	opening               // the answer to session/new, session/resume or session/load
-	setting               // the answers to mode and model
+	setting               // the answers to the requests that set the mode and the model
 	replaying             // the end of a replay
-	proving               // the list of tools from our server
+	proving               // the file that our tool server creates when it has listed its tools
 	working               // the answer to the prompt
 	ended                 // the client's exit
 )
 
-// An exchange is the dialogue between a client and us in one turn. It belongs to the
-// goroutine of the turn.
+// An exchange is the dialogue between a client and us in one turn. Only the turn's
+// goroutine uses it.
 type exchange struct {
 	run     *follow.Run
 	turn    runner.Turn
@@ -42,7 +42,7 @@ type exchange struct {
 	since    time.Time     // when the step began
 	silence  time.Duration // how long the client may be silent in this turn; 0 means no limit
 	followed bool          // an earlier daemon started the client; we cannot write to it
-	keep     bool          // the client stays for the next turn, if it can
+	keep     bool          // keep the client for the next turn if possible
 	probing  bool          // the client gets no prompt; see [backend.Probe]
 
 	session   *session
@@ -54,7 +54,7 @@ type exchange struct {
 	reply     reply
 }
 
-// promptID returns the id of the request with the prompt.
+// promptID returns the id of the prompt request.
 func (e *exchange) promptID() string { return "turn-" + cmp.Or(e.turn.UUID, e.turn.ID) }
 
 func (e *exchange) enter(s step) { e.step, e.since = s, time.Now() }
@@ -65,7 +65,7 @@ func (e *exchange) begin() {
 	e.run.Send(e.handshake.start())
 }
 
-// opens asks the client for the session of the turn.
+// opens sends the request that opens the session of the turn.
 func (e *exchange) opens() {
 	e.enter(opening)
 	switch line, v := e.handshake.open(time.Now()); {
@@ -96,7 +96,7 @@ func (e *exchange) opened(result json.RawMessage) {
 	e.set()
 }
 
-// set begins the next step once the mode and the model are set.
+// set starts the next step if the mode and the model are set.
 func (e *exchange) set() {
 	if e.handshake.waiting > 0 {
 		return
@@ -108,8 +108,8 @@ func (e *exchange) set() {
 	e.proves()
 }
 
-// proves waits for our tools' server, and sends the prompt once that server has listed its
-// tools.
+// proves starts the step that waits until our tool server has listed its tools, after
+// which the prompt is sent.
 func (e *exchange) proves() {
 	e.enter(proving)
 	e.proved()
@@ -125,14 +125,14 @@ func (e *exchange) proved() {
 	}
 }
 
-// hasTools reports whether our tools' server has listed its tools for this client.
+// hasTools reports whether our tool server has listed its tools for this client.
 func (e *exchange) hasTools() bool {
 	_, err := os.Stat(e.turn.Ready)
 	return err == nil
 }
 
 // promptBlocks returns the parts of the prompt. The protocol has no field for the system
-// prompt. So the system prompt precedes the first prompt of a session, and any prompt that
+// prompt, so the system prompt precedes the first prompt of a session and any prompt that
 // restores what the session has lost.
 func (e *exchange) promptBlocks() []protocol.ContentBlock {
 	isFirst := e.turn.Session.How != runner.Resume && !e.session.prompted
@@ -154,7 +154,7 @@ func (e *exchange) prompt() {
 	}))
 }
 
-// hear emits the first events of a turn when the first line after the prompt arrives.
+// hear emits the initial events of a turn when the first line after the prompt arrives.
 func (e *exchange) hear(raw []byte) {
 	if e.reply.heard {
 		return
@@ -174,7 +174,7 @@ func (e *exchange) fail(v follow.Verdict) {
 		e.reply.verdict = v
 	}
 	if e.step == starting {
-		e.run.Kill(v, time.Now()) // the client has nothing to finish
+		e.run.Kill(v, time.Now()) // the client has no work to finish
 	} else {
 		e.run.CloseInput(time.Now())
 	}
@@ -191,13 +191,13 @@ func (e *exchange) judge() follow.Verdict {
 	})
 }
 
-// mayRest reports, at the answer to the prompt, whether the client can take another prompt.
-// After anything unusual it returns false, because a new client is always safe.
+// mayRest reports whether a client that has answered the prompt can accept another one. It
+// returns false after anything unusual, because starting a new client is always safe.
 func (e *exchange) mayRest() bool {
 	return e.keep && e.judge().End == runner.Done && e.run.MayStay() && len(e.asks.open) == 0 && !e.steered.missing()
 }
 
-// rests reports whether the client stays after its turn.
+// rests reports whether the turn is over and its client stays.
 func (e *exchange) rests() bool {
 	return e.step == ended && e.reply.came && !e.run.Closing() && !e.run.Ending()
 }

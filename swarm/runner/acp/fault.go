@@ -21,7 +21,7 @@ func (f *fault) data() (d faultData) {
 	return d
 }
 
-// text returns the error as a text for a person.
+// text returns the error as human-readable text.
 func (f *fault) text() string {
 	d := f.data()
 	var parts []string
@@ -40,8 +40,8 @@ func (f *fault) text() string {
 	return strings.Join(parts, ": ")
 }
 
-// status returns the HTTP status in an error, or 0 if the error has none. gemini gives
-// the status as the code of the error.
+// status returns the HTTP status in an error, or 0 if the error has none. gemini uses the
+// status as the error code.
 func (f *fault) status() int {
 	d := f.data()
 	for _, n := range []int{f.Code, d.Status, d.HTTP, statusIn(d.Info)} {
@@ -52,7 +52,7 @@ func (f *fault) status() int {
 	return 0
 }
 
-// statusIn returns the HTTP status in codex's information about an error:
+// statusIn returns the HTTP status in codex's error information, for example
 // {"x":{"httpStatus":503}}.
 func statusIn(info json.RawMessage) int {
 	var object map[string]struct {
@@ -66,7 +66,7 @@ func statusIn(info json.RawMessage) int {
 	return 0
 }
 
-// errorInfo returns codex's word for an error: a text, or the only key of an object.
+// errorInfo returns codex's name for an error: a string, or the only key of an object.
 func errorInfo(info json.RawMessage) string {
 	var word string
 	if json.Unmarshal(info, &word) == nil {

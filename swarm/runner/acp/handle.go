@@ -44,27 +44,28 @@ func (e *exchange) line(line []byte, whole bool) {
 func (e *exchange) requested(m *message, raw []byte) {
 	switch {
 	case e.step == starting && m.Method == protocol.AgentMethodInitialize:
-		e.fail(e.program.refused("it repeats what it is told, and is not an ACP agent"))
+		e.fail(e.program.refused("it repeats its input, and is not an ACP agent"))
 	case e.followed:
-		// We cannot answer it: the input of the client ended with the earlier daemon.
+		// We cannot answer it, because the client's input closed when the earlier daemon
+		// ended.
 		e.run.End(follow.Lost(), time.Now())
 	case m.Method == protocol.ClientMethodSessionRequestPermission:
 		if e.step == working {
 			e.hear(raw)
 		}
 		if e.asks.count >= maxRequests {
-			e.run.Kill(tooManyRequests(), time.Now()) // the client would ask again and again
+			e.run.Kill(tooManyRequests(), time.Now()) // if merely refused, the client would keep asking
 			return
 		}
 		e.asks.requested(m, e.step != working || e.run.Ending(), raw)
 	default:
-		// We have not declared that we serve files or terminals; opencode asks for them
+		// We have not declared support for files or terminals, but opencode requests them
 		// anyway.
 		e.run.Send(refuseMethod(m.ID, m.Method))
 	}
 }
 
-// updated handles session/update. Updates before the prompt are the replay of a session, or its
+// updated handles session/update. Updates before the prompt replay the session or contain its
 // settings.
 func (e *exchange) updated(m *message, raw []byte) {
 	var p struct {
@@ -74,9 +75,9 @@ func (e *exchange) updated(m *message, raw []byte) {
 	lenient(m.Params, &p)
 	switch {
 	case p.Session != "" && e.session.id != "" && p.Session != e.session.id:
-		return // an update of a sub-agent or an unknown session
+		return // an update for a sub-agent or an unknown session
 	case e.step == working && p.Update.Kind == "state_update":
-		// The client is also idle before it accepts the prompt.
+		// The client also reports itself as idle before it accepts the prompt.
 		if m, ok := p.Update.answer2(); ok && e.reply.accepted {
 			e.finished(&m, raw)
 		} else {
@@ -94,7 +95,7 @@ func (e *exchange) updated(m *message, raw []byte) {
 func (e *exchange) answered(m *message, raw []byte) {
 	var id string
 	if json.Unmarshal(m.ID, &id) != nil {
-		return // not one of our ids, which are all strings
+		return // not one of our ids, which are always strings
 	}
 	switch {
 	case id == e.promptID() && e.session.hello.Version == second && m.Error == nil:
@@ -158,7 +159,7 @@ func (e *exchange) finished(m *message, raw []byte) {
 		lenient(m.Result, &e.reply.finished)
 		result.StopReason = e.reply.finished.Reason
 	}
-	result.CostUnknown = e.stream.cost == nil || *e.stream.cost == 0 // opencode reports 0 for a model whose price it does not know
+	result.CostUnknown = e.stream.cost == nil || *e.stream.cost == 0 // opencode reports 0 if it does not know the price of the model
 	e.stream.end(result, e.reply.tokens(e.client.Tokens), raw)
 	rests := e.mayRest()
 	e.enter(ended)

@@ -27,9 +27,9 @@ type session struct {
 	id       string
 	model    string
 	mode     string
-	modes    []string  // those that the client offers, by their names in the configuration
-	made     time.Time // when it was opened
-	prompted bool      // the client has had a prompt
+	modes    []string  // the modes that the client offers, under their names in the configuration
+	made     time.Time // when the session was opened
+	prompted bool      // the client has received a prompt
 }
 
 // A handshake is the dialogue before the first prompt: our requests and the client's
@@ -38,14 +38,14 @@ type handshake struct {
 	client  *Client
 	program program
 	turn    *runner.Turn
-	rest    map[string]any                 // the options of the agent that go to the client
-	born    func(session string) time.Time // the latest time at which a session may have been made
+	rest    map[string]any                 // the agent's options that are passed to the client
+	born    func(session string) time.Time // returns the latest time at which a session may have been created
 	session *session                       // what the client has reported so far
 
-	resumed bool // an earlier process made the session
-	loading bool // session/load opens it, because the client cannot resume
-	retried bool // the client did not know session/resume, and session/load is tried
-	waiting int  // unanswered requests for mode and model
+	resumed bool // an earlier process created the session
+	loading bool // session/load opens the session, because the client cannot resume it
+	retried bool // the client does not support session/resume, so we try session/load
+	waiting int  // number of unanswered requests for mode and model
 }
 
 // start returns the first request to a client that was just started.
@@ -57,8 +57,8 @@ func (h *handshake) start() []byte {
 	return request(idStart, protocol.AgentMethodInitialize, protocol.InitializeRequest{ProtocolVersion: first, ClientInfo: &us})
 }
 
-// initialized handles the answer to initialize. Here and below, a verdict with an End means
-// that the turn cannot begin.
+// initialized handles the answer to initialize. Here and below, a verdict whose End is set
+// means that the turn cannot begin.
 func (h *handshake) initialized(m *message) follow.Verdict {
 	if m.Error != nil {
 		return h.program.classify(m.Error, false)
@@ -73,8 +73,8 @@ func (h *handshake) initialized(m *message) follow.Verdict {
 	return follow.Verdict{}
 }
 
-// open returns the request for the session of the turn. It returns no request while the
-// session is so new that loading would destroy it.
+// open returns the request that opens the session of the turn, or nil while the session
+// is so new that loading would destroy it.
 func (h *handshake) open(now time.Time) ([]byte, follow.Verdict) {
 	servers := []protocol.McpServer{}
 	if h.client.Servers == inSession {
@@ -91,7 +91,7 @@ func (h *handshake) open(now time.Time) ([]byte, follow.Verdict) {
 		return request(idOpen, protocol.AgentMethodSessionNew, protocol.NewSessionRequest{Cwd: dir, McpServers: servers, Meta: h.rest}), follow.Verdict{}
 	case hello.resumes() && !h.retried:
 		h.resumed = true
-		// The library's parameters for resume leave out an empty list, so we send those of load.
+		// The library's parameters for resume omit an empty list, so we send those of load.
 		return request(idOpen, protocol.AgentMethodSessionResume, load), follow.Verdict{}
 	case hello.Can.Load && h.client.FreshLoads && h.born(id).Truncate(time.Minute).Equal(now.Truncate(time.Minute)):
 		return nil, follow.Verdict{}
@@ -111,7 +111,7 @@ func (h *handshake) triesLoad(f *fault) bool {
 	return true
 }
 
-// notOpened returns the verdict on a client that refuses the session.
+// notOpened returns the verdict on a client that refuses to open the session.
 func (h *handshake) notOpened(f *fault) follow.Verdict {
 	switch {
 	case f.Code == codeAuthRequired:
@@ -122,8 +122,8 @@ func (h *handshake) notOpened(f *fault) follow.Verdict {
 	return h.program.classify(f, false)
 }
 
-// opened handles the session that the client has opened, and returns the requests for its
-// mode and model.
+// opened handles the session that the client has opened, and returns the requests that
+// set its mode and model.
 func (h *handshake) opened(result json.RawMessage, now time.Time) (requests [][]byte, v follow.Verdict) {
 	var o opened
 	lenient(result, &o)
@@ -144,8 +144,8 @@ func (h *handshake) opened(result json.RawMessage, now time.Time) (requests [][]
 	return requests, follow.Verdict{}
 }
 
-// setMode returns the request for the agent's permission mode, or nil if the agent names no
-// mode or the session already has this mode.
+// setMode returns the request that sets the agent's permission mode, or nil if the agent
+// specifies no mode or the session already has it.
 func (h *handshake) setMode(o *opened) (line []byte) {
 	want := h.turn.Spec.PermissionMode
 	setting, now := o.setting("mode")
@@ -168,8 +168,8 @@ func (h *handshake) setMode(o *opened) (line []byte) {
 	return line
 }
 
-// setModel returns the request for the agent's model, or nil if the agent names no model,
-// the session already has this model, or the client was started with it.
+// setModel returns the request that sets the agent's model, or nil if the agent specifies
+// no model, the session already has it, or the client was started with it.
 func (h *handshake) setModel(o *opened) (line []byte) {
 	want := h.turn.Spec.Model
 	if want == "" || want == h.session.model || len(h.client.ModelArgs) > 0 || h.client.ModelVar != "" {
@@ -186,7 +186,7 @@ func (h *handshake) setModel(o *opened) (line []byte) {
 	return line
 }
 
-// setOption returns the request that gives a value to a setting of the client.
+// setOption returns the request that sets an option of the client.
 func (h *handshake) setOption(id, setting, value string) []byte {
 	params := setOption{Session: h.session.id, Setting: setting, Value: value}
 	if h.session.hello.Version == second {
@@ -195,7 +195,7 @@ func (h *handshake) setOption(id, setting, value string) []byte {
 	return request(id, protocol.AgentMethodSessionSetConfigOption, params)
 }
 
-// settingAnswered handles the answer to the request for the mode or the model.
+// settingAnswered handles the answer to a request that sets the mode or the model.
 func (h *handshake) settingAnswered(id string, f *fault) follow.Verdict {
 	h.waiting--
 	switch {

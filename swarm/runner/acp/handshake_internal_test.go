@@ -24,7 +24,7 @@ func handshakeOf(t *testing.T, name, hello string, how runner.How, id string) *h
 	return h
 }
 
-// methodOf returns the method of a request; "" if there is no request.
+// methodOf returns the method of a request, or "" if there is no request.
 func methodOf(t *testing.T, line []byte) string {
 	t.Helper()
 	if line == nil {
@@ -55,7 +55,7 @@ func TestHowASessionIsOpened(t *testing.T) {
 		{"codex", resumes, runner.Resume, now, "session/resume", ""},
 		{"codex", loads, runner.Resume, now, "session/load", ""},
 		{"codex", plain, runner.Resume, now, "", runner.NoSession},
-		{"gemini", loads, runner.Resume, now.Add(-20 * time.Second), "", ""}, // loading would destroy a session of this minute
+		{"gemini", loads, runner.Resume, now.Add(-20 * time.Second), "", ""}, // loading would destroy a session created in this minute
 		{"gemini", loads, runner.Resume, now.Add(-time.Minute), "session/load", ""},
 	} {
 		h := handshakeOf(t, test.client, test.hello, test.how, "s1")
@@ -67,7 +67,8 @@ func TestHowASessionIsOpened(t *testing.T) {
 	}
 }
 
-// A client that offers session/resume but does not know it gets session/load, once.
+// If a client offers session/resume but rejects it as unknown, we send session/load,
+// once.
 func TestAnUnknownResumeBecomesALoad(t *testing.T) {
 	h := handshakeOf(t, "codex", `{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"resume":{}}}}`, runner.Resume, "s1")
 	h.open(time.Now())
@@ -87,7 +88,7 @@ func TestAnUnknownResumeBecomesALoad(t *testing.T) {
 	}
 }
 
-// The second version of the protocol has no session/load as a fallback.
+// In version 2 of the protocol, there is no fallback to session/load.
 func TestTheSecondVersionResumesOrNot(t *testing.T) {
 	h := handshakeOf(t, "acp", `{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}`, runner.Resume, "s1")
 	h.session.hello.Version = second

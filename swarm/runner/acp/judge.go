@@ -16,11 +16,11 @@ type reply struct {
 	accepted bool // version 2: the client has accepted the prompt
 	finished finished
 	fault    *fault
-	heard    bool           // a line came after the prompt
-	verdict  follow.Verdict // the verdict on a failed start; it has no End if the start succeeded
+	heard    bool           // a line arrived after the prompt
+	verdict  follow.Verdict // the verdict on a failed start; End is "" if the start succeeded
 }
 
-// tokens returns the token counts of the result, or nil if it has none.
+// tokens returns the token counts of the result, or nil if the result has none.
 func (r *reply) tokens(in tokensIn) *streamjson.Usage {
 	f := &r.finished
 	if in == inQuota {
@@ -44,17 +44,17 @@ type facts struct {
 	piece    string // the last piece of that message
 	trouble  trouble
 	called   bool // the client has called a tool
-	denied   bool // a call was not permitted
-	noTools  bool // the turn needs our tools, and their server has not listed them by the end of the turn
+	denied   bool // a tool call was denied
+	noTools  bool // the turn needs our tools, but their server had not listed them by the end of the turn
 	followed bool // an earlier daemon started the client
-	warm     bool // the client had earlier turns
-	starting bool // the client has not answered initialize
+	warm     bool // the client has already run earlier turns
+	starting bool // the client has not answered initialize yet
 	bad      badLines
-	stderr   string // the end of its standard error
+	stderr   string // the end of the client's standard error
 }
 
-// judge returns the verdict on a turn, once its result has arrived or its client has
-// ended. It reads no clock and no file.
+// judge returns the verdict on a turn whose result has arrived or whose client has ended.
+// It depends only on f, not on a clock or a file.
 func judge(f *facts) follow.Verdict {
 	p := &f.program
 	switch {
@@ -100,23 +100,23 @@ func (f *facts) judgeReply() follow.Verdict {
 		return f.judgeEnd()
 	case "cancelled":
 		if f.denied && f.cause.End == "" {
-			return follow.Verdict{End: runner.Done} // codex cancels a turn in which a command was refused
+			return follow.Verdict{End: runner.Done} // codex cancels a turn after a command is denied
 		}
 		return follow.Verdict{End: runner.Failed, Reason: p.name + " cancelled the turn", Hint: p.hintLogs()}
 	case "refusal":
 		return follow.Verdict{End: runner.Failed, Reason: "the model refused to continue: " + f.words, Hint: p.hintLogs()}
 	case "max_tokens":
-		return follow.Verdict{End: runner.Failed, Reason: "the answer was longer than the model may write", Hint: "give it less to do at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "the answer was longer than the model may write", Hint: "give it less work at once"}
 	case "max_turn_requests":
-		return follow.Verdict{End: runner.Failed, Reason: "the turn took more requests than " + p.client.Kind.Title + " allows", Hint: "give it less to do at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "the turn took more requests than " + p.client.Kind.Title + " allows", Hint: "give it less work at once"}
 	default:
 		return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("%s ended the turn for a reason that is not known here: %q", p.name, reason), Hint: p.hintLogs()}
 	}
 }
 
-// judgeWords returns the verdict on a turn whose last message is an error of the program.
-// The error is the whole last message or its last piece: copilot appends the error to an
-// unfinished answer.
+// judgeWords returns the verdict on a turn whose last message is an error from the
+// program. The error is either the whole message or only its last piece, because copilot
+// appends errors to an unfinished answer.
 func (f *facts) judgeWords() (v follow.Verdict, ok bool) {
 	if f.tokens() != nil {
 		return v, false
@@ -135,22 +135,24 @@ func (f *facts) judgeWords() (v follow.Verdict, ok bool) {
 	return v, false
 }
 
-// judgeEnd returns the verdict on a turn that has ended normally, according to the client.
+// judgeEnd returns the verdict on a turn that, according to the client, has ended
+// normally.
 func (f *facts) judgeEnd() follow.Verdict {
 	none := f.tokens() == nil || *f.tokens() == streamjson.Usage{}
 	if f.cause.End != "" && none {
-		return f.cause // opencode also reports a normal end for a turn that we have cancelled
+		return f.cause // opencode reports a normal end even for a turn that we have cancelled
 	}
 	if f.words == "" && !f.called && !f.denied {
-		// cline ends a turn without any output in a session that it has corrupted.
-		return follow.Verdict{End: runner.Failed, Reason: f.program.name + " ended the turn without a word", Hint: f.program.hintStderr()}
+		// If cline has corrupted its session, it ends the turn without any output.
+		return follow.Verdict{End: runner.Failed, Reason: f.program.name + " ended the turn without any output", Hint: f.program.hintStderr()}
 	}
 	return follow.Verdict{End: runner.Done}
 }
 
 func (f *facts) tokens() *streamjson.Usage { return f.reply.tokens(f.program.client.Tokens) }
 
-// dyingWords returns the last line of the client's standard error, for use in a reason.
+// dyingWords returns a suffix for a reason: a colon and the last line of the client's
+// standard error, or "" if it is empty.
 func (f *facts) dyingWords() string {
 	lines := strings.Split(strings.TrimSpace(f.stderr), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

@@ -23,7 +23,7 @@ func TestJudge(t *testing.T) {
 		"a good turn that was being ended":     {facts{reply: answered("end_turn"), words: "ready", cause: stopped}, runner.Done, ""},
 		"no tokens, and it was being ended":    {facts{reply: noTokens, words: "ready", cause: stopped}, runner.Stopped, ""},
 		"only a tool call":                     {facts{reply: answered("end_turn"), called: true}, runner.Done, ""},
-		"not a word":                           {facts{reply: answered("end_turn")}, runner.Failed, "without a word"},
+		"not a word":                           {facts{reply: answered("end_turn")}, runner.Failed, "without any output"},
 		"our tools did not start":              {facts{reply: answered("end_turn"), words: "ready", noTools: true}, runner.NoFirstEvent, "has not started the tools"},
 		"cancelled for a denied call":          {facts{reply: answered("cancelled"), denied: true}, runner.Done, ""},
 		"cancelled":                            {facts{reply: answered("cancelled")}, runner.Failed, "cancelled the turn"},

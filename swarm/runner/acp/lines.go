@@ -7,21 +7,21 @@ import (
 	"io"
 )
 
-// maxLine is the longest line that is read, in bytes. A client sends the whole text of a
-// file before and after an edit.
+// maxLine is the maximum length of a line, in bytes. Lines can be long because a client
+// sends the whole text of a file before and after an edit.
 const maxLine = 16 << 20
 
 // A lineReader reads the lines of a client's output.
 type lineReader struct {
 	r      *bufio.Reader
-	offset int64 // after the last line, in bytes
+	offset int64 // the end of the last line read, in bytes
 }
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next line without its newline; the line is valid until the next call. It
-// returns only the beginning of a line that is longer than maxLine. whole is false for such
-// a line, and for a last line without a newline.
+// next returns the next line without its newline. The line is valid until the next call. If
+// a line is longer than maxLine, next returns only its beginning. whole is false for such a
+// line and for a final line without a newline.
 func (l *lineReader) next() (line []byte, whole bool, err error) {
 	long := false
 	for {
@@ -50,8 +50,8 @@ type badLines struct {
 	first string // the beginning of the first such line
 }
 
-// maxBad is how many lines that are not messages a program may print before it has answered
-// initialize: a launcher may print some notes.
+// maxBad is the maximum number of lines that are not messages before the answer to
+// initialize. It is above 0 because a launcher may print a few lines, too.
 const maxBad = 50
 
 // add counts a line.

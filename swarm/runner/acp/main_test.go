@@ -22,8 +22,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 )
 
-// asProgram names a variable. If it is set, the test binary acts as a client or as our
-// tools' server.
+// asProgram is the name of an environment variable. If it is set, the test binary acts as
+// a client or as our tool server.
 const asProgram = "SWARM_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		serveTools()
 		return
 	}
-	// Orphans of the clients become ours, as they do in the daemon.
+	// Adopt the clients' orphaned processes, as the daemon does.
 	if err := runner.BecomeReaper(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -54,8 +54,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serveTools runs a server with the tool send. The server makes the file of ReadyVar once
-// its tools have been listed, as claude-swarm mcp does.
+// serveTools runs an MCP server with one tool, send. Like claude-swarm mcp, it creates
+// the file named by ReadyVar once its tools have been listed.
 func serveTools() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "tools", Version: "1"}, nil)
 	type in struct {
@@ -74,11 +74,11 @@ func serveTools() {
 			return result, err
 		}
 	})
-	s.Run(context.Background(), &mcp.StdioTransport{}) // the only error is the end of the input
+	s.Run(context.Background(), &mcp.StdioTransport{}) // the only possible error is the end of the input
 }
 
-// short contains time limits that a test can wait for and that even a busy machine does
-// not exceed.
+// short contains time limits that are short enough for a test to wait for, but long
+// enough for a busy machine.
 var short = runner.Timing{
 	Interrupt: time.Second,
 	Terminate: 300 * time.Millisecond,
@@ -88,7 +88,7 @@ var short = runner.Timing{
 	Sample:    500 * time.Millisecond,
 }
 
-// client returns the row of a client.
+// client returns the entry of a client in [acp.Clients].
 func client(t testing.TB, name string) *acp.Client {
 	t.Helper()
 	for _, c := range acp.Clients() {
@@ -102,12 +102,12 @@ func client(t testing.TB, name string) *acp.Client {
 
 func backend(t testing.TB, name string) runner.Backend {
 	c := *client(t, name)
-	c.FreshLoads = false // a resumed turn would wait for the end of the minute
+	c.FreshLoads = false // otherwise a resumed turn would wait for the end of the minute
 	return acp.New(acp.Options{Client: &c, Timing: short})
 }
 
-// newTurn makes a turn with the test binary as its client, in a separate home and folder.
-// env is added to the client's environment.
+// newTurn returns a turn with the test binary as its client, in its own home and working
+// directory. env is added to the client's environment.
 func newTurn(t testing.TB, name, script string, env ...string) runner.Turn {
 	t.Helper()
 	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()
@@ -137,8 +137,8 @@ func newTurn(t testing.TB, name, script string, env ...string) runner.Turn {
 	}
 }
 
-// patience returns options that shorten the allowed silence of a client. The stand-in is
-// never silent for that long while it works.
+// patience returns options that shorten the time for which a client may be silent. The
+// stand-in is never silent for that long while it works.
 func patience(c *acp.Client) map[string]any {
 	if c.Silence == 0 {
 		return nil
@@ -146,7 +146,7 @@ func patience(c *acp.Client) map[string]any {
 	return map[string]any{"silence": "3s"}
 }
 
-// toolsServer returns the server of our tools.
+// toolsServer returns our tool server.
 func toolsServer(t *testing.T) *runner.Server {
 	self, err := os.Executable()
 	if err != nil {
@@ -155,7 +155,7 @@ func toolsServer(t *testing.T) *runner.Server {
 	return &runner.Server{Command: self, Args: []string{}, Env: map[string]string{asProgram: "tools"}}
 }
 
-// fixtures describe how the clients differ in the suite.
+// fixtures describes how the clients differ in the test suite.
 var fixtures = map[string]runnertest.Fixture{
 	"acp":      {},
 	"codex":    {Command: "rm -rf sub", Lacks: runnertest.Lacks{Cost: true}},
@@ -165,8 +165,8 @@ var fixtures = map[string]runnertest.Fixture{
 	"cline":    {Lacks: runnertest.Lacks{Cost: true, Context: true, Tokens: true}, Ends: unnamed},
 }
 
-// unnamed contains the ends of turns whose client does not say what the model's service
-// answered.
+// unnamed contains the expected ends for clients that do not report the answer of the
+// model's service.
 var unnamed = map[string]runner.End{"@status 401": runner.Limited, "@status 404": runner.Limited, "@status 400": runner.Limited}
 
 func TestSuite(t *testing.T) {

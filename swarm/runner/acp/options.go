@@ -10,21 +10,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// options returns the keys below backend_options that change the row of a client. They are
-// for a program without a row, and for a version that differs from the tested one.
+// options returns the keys below backend_options that change the description of a client.
+// They are needed for a program that is not in [Clients], and for a version that differs
+// from the tested one.
 func options() []runner.Option {
 	return []runner.Option{
 		key("start_timeout", "time", "How long the program may take to answer initialize.", aTime),
-		key("silence", "time", "How long it may print nothing before its model counts as absent and the turn is tried again.", aTime),
-		key("protocol", "1 or 2", "The version of the protocol to ask for; version 2 is a draft that no client of today offers.", aVersion),
-		key("late_tools", "true or false", "It starts MCP servers with the first prompt.", aBool),
-		key("late_replay", "true or false", "After session/load the replay continues after the answer.", aBool),
-		key("stays", "true or false", "It does not end when its input is closed.", aBool),
-		key("servers", "session or file", "Where it takes MCP servers from; {servers} in command and env is the path of the file.", oneOf("session", "file")),
+		key("silence", "time", "How long it may be silent before its model counts as absent and the turn is tried again.", aTime),
+		key("protocol", "1 or 2", "The protocol version to request; version 2 is a draft that no current client offers.", aVersion),
+		key("late_tools", "true or false", "The client starts MCP servers only with the first prompt.", aBool),
+		key("late_replay", "true or false", "The replay of a loaded session continues after the answer to session/load.", aBool),
+		key("stays", "true or false", "The client does not exit when its input is closed.", aBool),
+		key("servers", "session or file", "Where the client reads its MCP servers from; {servers} in command and env is the path of the file.", oneOf("session", "file")),
 		key("tokens", "turn, session or quota", "What the tokens of a result count.", oneOf("turn", "session", "quota")),
 		key("model_args", "list of strings", "The arguments that name the model, with {model}.", texts),
-		key("notes", "list of strings", "How messages begin that the program wrote, not the model.", texts),
-		key("errors", "list of patterns", "Answers that are errors; the first group may have an HTTP status.", patterns),
+		key("notes", "list of strings", "The beginnings of messages that the program wrote, and not the model.", texts),
+		key("errors", "list of patterns", "Answers that count as errors; the first group may match an HTTP status.", patterns),
 		key("limits", "list of patterns", "Errors that mean a limit of the account.", patterns),
 	}
 }
@@ -100,8 +101,8 @@ func listed(v any) (all []string) {
 	return all
 }
 
-// changedBy returns the row of a client with the options of an agent, which the
-// configuration has checked. rest contains the options that are passed to the client.
+// changedBy returns c with the options of an agent applied. The options were checked with
+// the configuration. rest contains the options that are passed to the client.
 func (c Client) changedBy(all map[string]any) (changed Client, rest map[string]any) {
 	for name, v := range all {
 		text, _ := v.(string)

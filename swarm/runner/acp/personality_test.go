@@ -16,12 +16,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A client may ask twice for one call: each request gets a decision, and the turn has one
-// call, which runs only if both requests were allowed.
+// A client may ask twice about one call. Each request gets a decision. The turn has one
+// call, which runs only if both requests are allowed.
 func TestTwoQuestionsForOneCall(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		allowed int // how many requests
+		allowed int // number of requests that are allowed
 		ran     bool
 	}{{"acp", 0, false}, {"acp", 1, false}, {"acp", 2, true}, {"opencode", 0, false}, {"opencode", 1, false}, {"opencode", 2, true}} {
 		t.Run(c.name+" "+[]string{"none", "first", "both"}[c.allowed], func(t *testing.T) {
@@ -45,8 +45,8 @@ func TestTwoQuestionsForOneCall(t *testing.T) {
 	}
 }
 
-// Updates after the answer to the prompt belong to no turn. A waiting client that sends
-// them counts as stirring, so that the caller starts another client for the next turn.
+// Updates after the answer to the prompt belong to no turn. If a waiting client sends
+// any, Stirs returns true, and the caller starts a new client for the next turn.
 func TestLateUpdates(t *testing.T) {
 	for _, name := range []string{"acp", "gemini"} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestLateUpdates(t *testing.T) {
 	}
 }
 
-// A thought is an event, but not a part of the answer.
+// A thought is an event but not part of the answer.
 func TestThoughts(t *testing.T) {
 	turn := newTurn(t, "acp", "@think first I look\n@say I see\n@think then I act")
 	var events eventLog
@@ -98,8 +98,8 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
-// A message that comes in the middle of a turn reaches, exactly once, a client that takes
-// such messages. For any other client, the message waits for the next turn.
+// A message that arrives during a turn reaches the client exactly once, if the client
+// accepts such messages. Otherwise the message waits for the next turn.
 func TestSteer(t *testing.T) {
 	for name, steers := range map[string]bool{"acp": true, "codex": true, "opencode": false} {
 		t.Run(name, func(t *testing.T) {
@@ -138,8 +138,8 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// Unknown updates, notifications, fields and requests do no harm, with any client. The
-// stand-in fails the turn unless its request is refused.
+// Unknown updates, notifications, fields and requests cause no errors with any client.
+// The stand-in fails the turn unless its request is refused.
 func TestNoise(t *testing.T) {
 	for name := range fixtures {
 		t.Run(name, func(t *testing.T) {
@@ -153,8 +153,9 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// Cline starts a daemon in another process group, unless a variable that we set forbids it.
-// If a person sets that variable to another value, cline's daemon ends with the turn.
+// Cline starts a daemon in another process group unless a variable prevents it, and we set
+// this variable. Even if a person sets it to another value, cline's daemon ends with the
+// turn.
 func TestDaemonOfAClient(t *testing.T) {
 	for name, want := range map[string]struct {
 		env  []string
@@ -177,8 +178,9 @@ func TestDaemonOfAClient(t *testing.T) {
 	}
 }
 
-// A permission request without an answer holds the turn until turn_timeout, whatever the
-// allowed silence is. Then the request is taken back, and the command has not run.
+// An unanswered permission request keeps the turn open until turn_timeout, regardless of
+// how long the client may be silent. Then the request is cancelled, and the command has
+// not run.
 func TestQuestionWithoutAnAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -219,13 +221,13 @@ func TestQuestionWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// An eventLog keeps the events of turns. It belongs to the goroutine of the turns until they
+// An eventLog records the events of turns. Other goroutines may use it only after the turns
 // have ended.
 type eventLog []streamjson.Event
 
 func (l *eventLog) add(ev *streamjson.Event) { *l = append(*l, *ev) }
 
-// texts returns the texts of the agent's whole blocks of that kind, in order.
+// texts returns the texts of the agent's complete blocks of the given kind, in order.
 func (l *eventLog) texts(kind streamjson.BlockKind) (texts []string) {
 	for _, ev := range *l {
 		for _, b := range ev.Blocks {

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/acp"
 )
 
-// A probe begins as a turn does, sends no prompt, and leaves no process behind.
+// A probe begins like a turn, but it sends no prompt. It leaves no process behind.
 func TestProbe(t *testing.T) {
 	for name, c := range map[string]struct {
 		client string

@@ -11,12 +11,12 @@ import (
 // not answer.
 const hintAway = "nothing has to be done: the message waits and is tried again"
 
-// A program contains what verdicts say about the client of a turn.
+// A program contains the information about a turn's client that verdicts include.
 type program struct {
 	client *Client
 	name   string // for a person
 	agent  string
-	stderr string // the path of its standard error
+	stderr string // the path of its standard error file
 }
 
 func programOf(c *Client, t *runner.Turn) program {
@@ -33,7 +33,7 @@ func (p *program) hintLogs() string {
 
 func (p *program) hintStderr() string { return "look at " + p.stderr }
 
-// These are the verdicts on a set-up that cannot work. A retry does not help.
+// These are the verdicts on a setup that cannot work. A retry would not help.
 
 func (p *program) refused(why string) follow.Verdict {
 	return follow.Verdict{End: runner.Refused, Reason: p.name + ": " + why, Hint: "check command: and backend: of agent " + p.agent}
@@ -47,15 +47,15 @@ func (p *program) notSignedIn(f *fault) follow.Verdict {
 	return follow.Verdict{End: runner.Refused, Reason: p.name + " is not signed in: " + f.text(), Hint: p.client.Kind.Login.Try}
 }
 
-// unknownSetting returns the verdict on a client that refuses the value of a key of the
-// configuration.
+// unknownSetting returns the verdict on a client that rejects the value of a
+// configuration key.
 func (p *program) unknownSetting(key, value string, f *fault) follow.Verdict {
 	return follow.Verdict{End: runner.Refused, Reason: fmt.Sprintf("%s does not take the %s %q: %s", p.name, key, value, f.text()),
 		Hint: "change " + key + ": of agent " + p.agent}
 }
 
-// noTools returns the verdict on a turn whose agent could neither send nor ask. The message
-// is not the cause.
+// noTools returns the verdict on a turn whose agent could neither send messages nor ask
+// questions. The message is not the cause.
 func (p *program) noTools() follow.Verdict {
 	return follow.Verdict{End: runner.NoFirstEvent, Reason: p.name + " has not started the tools of " + runner.ToolServer,
 		Hint: p.hintStderr() + ", or set mcp: false for agent " + p.agent}

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The system prompt precedes the first prompt of a session, and any prompt that restores the
+// The system prompt precedes the first prompt of a session and any prompt that restores the
 // window.
 func TestSystemTextInThePrompt(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// The versions of the protocol.
+// These are the versions of the protocol.
 const (
 	first  = 1
 	second = 2
 )
 
 // The types in this file contain the parts of the client's messages that we read. The
-// library's types of version 0.13.0 cannot be used: they lose the name that codex and
-// claude give a tool call, and they reject the whole answer to session/new if one setting
-// has an unknown form.
+// types of version 0.13.0 of the library cannot be used, because they discard the names
+// that codex and claude give to tool calls, and they reject the whole answer to
+// session/new if one setting has an unknown form.
 
 // initialized is the answer to initialize.
 type initialized struct {
@@ -43,7 +43,7 @@ type initialized struct {
 	} `json:"_meta"`
 }
 
-// agentInfo is what a client calls itself.
+// agentInfo contains the name and the version that a client reports.
 type agentInfo struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"`
@@ -53,7 +53,8 @@ type agentInfo struct {
 // version returns the version of the client.
 func (i *initialized) version() string { return cmp.Or(i.Agent.Version, i.Info.Version) }
 
-// resumes reports whether a session of an earlier process can be resumed without a replay.
+// resumes reports whether the client can resume a session of an earlier process without a
+// replay.
 func (i *initialized) resumes() bool {
 	_, ok := i.Can.Session["resume"]
 	return ok || i.Version >= second
@@ -84,8 +85,8 @@ type clientSetting struct {
 
 func (s clientSetting) id() string { return cmp.Or(s.ID, s.Name) }
 
-// fullMode returns the id of a mode: copilot's ids are addresses that end in # and the
-// name.
+// fullMode returns the id of the mode with the given name. copilot's ids are URLs that
+// end in # and the name.
 func (o *opened) fullMode(name string) string {
 	for _, m := range o.Modes.All {
 		if strings.HasSuffix(m.ID, "#"+name) {
@@ -103,8 +104,9 @@ func (o *opened) modes() (names []string) {
 	return names
 }
 
-// setting returns the setting of that name, or otherwise the first setting of that category,
-// or "". In cline, both the setting provider and the setting model have the category model.
+// setting returns the setting with the given name, or else the first one with that category,
+// or "". The name takes precedence because in cline, both provider and model have the
+// category model.
 func (o *opened) setting(name string) (id, value string) {
 	i := slices.IndexFunc(o.Settings, func(s clientSetting) bool { return s.id() == name && cmp.Or(s.Category, name) == name })
 	if i < 0 {
@@ -113,7 +115,7 @@ func (o *opened) setting(name string) (id, value string) {
 	if i < 0 {
 		return "", ""
 	}
-	_ = json.Unmarshal(o.Settings[i].Value, &value) // not all values are text
+	_ = json.Unmarshal(o.Settings[i].Value, &value) // not every value is a string
 	return o.Settings[i].id(), value
 }
 
@@ -143,10 +145,10 @@ type usage struct {
 	Thought    int `json:"thoughtTokens"`
 }
 
-// An update is one message of the client about its work: session/update.
+// An update is a message in which the client reports on its work: session/update.
 type update struct {
 	Kind    string          `json:"sessionUpdate"`
-	Content json.RawMessage `json:"content"` // one block for a text, a list for a tool call
+	Content json.RawMessage `json:"content"` // one block for a text, or a list of blocks for a tool call
 	toolFields
 	Used *int `json:"used"`
 	Size *int `json:"size"`
@@ -163,7 +165,7 @@ type update struct {
 	Error      *fault `json:"error"`
 }
 
-// toolFields are the fields of a tool call; an update has only the changed ones.
+// toolFields contains the fields of a tool call. An update has only those that changed.
 type toolFields struct {
 	ID        string          `json:"toolCallId"`
 	Name      string          `json:"name"`
@@ -177,7 +179,7 @@ type toolFields struct {
 	} `json:"locations"`
 }
 
-// meta contains what some clients report in addition to the protocol.
+// meta contains information that some clients report in addition to the protocol.
 type meta struct {
 	Codex struct {
 		Thread struct {
@@ -200,7 +202,7 @@ type meta struct {
 
 // A block is one piece of a text or of a tool's result.
 type block struct {
-	Type    string `json:"type"` // text, image, resource_link; or content, diff, terminal in the list of a tool call
+	Type    string `json:"type"` // text, image or resource_link; in the list of a tool call: content, diff or terminal
 	Text    string `json:"text"`
 	Path    string `json:"path"` // of a diff
 	Content *block `json:"content"`
@@ -215,7 +217,7 @@ type permissionAsked struct {
 	Options []option `json:"options"`
 	Meta    meta     `json:"_meta"`
 
-	Title   string `json:"title"` // Title and Subject are of version 2
+	Title   string `json:"title"` // only version 2 has Title and Subject
 	Subject struct {
 		Type     string          `json:"type"` // tool_call or command
 		ToolCall json.RawMessage `json:"toolCall"`
@@ -224,7 +226,7 @@ type permissionAsked struct {
 	} `json:"subject"`
 }
 
-// An option is an answer that the client offers.
+// An option is one of the answers that the client offers.
 type option struct {
 	ID   string `json:"optionId"`
 	Kind string `json:"kind"`

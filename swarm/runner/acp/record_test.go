@@ -15,37 +15,38 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A played is the result of a recorded turn that the backend played.
+// A played is the result of a recorded turn that was replayed against the backend.
 type played struct {
 	End     runner.End
-	Text    string // its first 40 bytes
+	Text    string // the first 40 bytes
 	Calls   int    // of tools
 	Tokens  streamjson.Usage
-	Asked   int    // how many permission requests were decided, including those that nobody answered
-	Denied  string // the entry of permissions that would permit the denied call
-	File    string // the changed file, in the working folder
-	Reset   string // when the limit ends, as 15:04
-	Unknown bool   // the client named no cause
+	Asked   int    // number of permission requests with a decision, including those that nobody answered
+	Denied  string // the entry in permissions that would allow the denied call
+	File    string // the changed file, in the working directory
+	Reset   string // when the limit ends, in the format 15:04
+	Unknown bool   // the client reported no cause
 	Silent  bool   // the client was silent until its turn was ended
 }
 
-// A difference is one way in which a client behaves differently from the others.
+// A difference describes how a client behaves differently from the others.
 type difference struct {
 	why  string
 	want played
 }
 
-// A record is one recorded row: its result, and the clients that differ.
+// A record is the expected result of one recorded row, and the clients whose results
+// differ.
 type record struct {
-	begin func(p *playing) // changes the turn before it runs; may be nil
+	begin func(p *playing) // changes the turn before it runs; can be nil
 	want  played
 	but   map[string]difference
 }
 
-// The scripted model counts 100 input tokens and 10 output tokens for each request.
+// The scripted model reports 100 input tokens and 10 output tokens for each request.
 var one, two = streamjson.Usage{Input: 100, Output: 10}, streamjson.Usage{Input: 200, Output: 20}
 
-// The reasons that several rows have in common.
+// These reasons apply to several rows.
 const (
 	noTokens   = "reports no tokens"
 	lastTokens = "reports only the tokens of the last request"
@@ -118,7 +119,7 @@ var records = map[string]record{
 			"cline":   {noResume, played{End: runner.NoSession}},
 		},
 	},
-	"load": { // session/resume, which we prefer for codex and opencode, is not in the record, so it is refused
+	"load": { // we prefer session/resume for codex and opencode, but it is not in the record and is therefore refused
 		begin: (*playing).resumes,
 		want:  played{End: runner.Done, Text: "going on", Tokens: one},
 		but:   map[string]difference{"cline": {noTokens, played{End: runner.Done, Text: "going on"}}},
@@ -185,18 +186,18 @@ var records = map[string]record{
 	},
 }
 
-// A playing is a recorded turn that is about to run. Unless its methods change that, the
-// turn denies all requests and begins a new session.
+// A playing is a recorded turn that is about to run. By default, the turn denies all
+// requests and begins a new session; its methods can change that.
 type playing struct {
 	t      *testing.T
-	name   string // of the client
+	name   string // the name of the client
 	turn   *runner.Turn
 	cancel context.CancelFunc // stops the turn
 }
 
 func (p *playing) allows() { p.turn.Permit = allow(true) }
 
-// resumes gives the turn the session that the recorder resumed.
+// resumes makes the turn resume the session that the recorder resumed.
 func (p *playing) resumes() {
 	id := "00000000-0000-4000-8000-000000000001"
 	if row := filepath.Base(p.t.Name()); row != "unknown" {
@@ -220,7 +221,7 @@ func (p *playing) stopsAtWords() {
 	}
 }
 
-// stopsAtQuestion stops the turn when the client asks for a permission.
+// stopsAtQuestion stops the turn when the client requests a permission.
 func (p *playing) stopsAtQuestion() {
 	p.turn.Permit = func(ctx context.Context, r runner.PermissionRequest) runner.Decision {
 		p.cancel()
@@ -229,9 +230,9 @@ func (p *playing) stopsAtQuestion() {
 	}
 }
 
-// TestRecords plays the recorded dialogues of the real clients to the backend. They show
-// errors that the stand-in hides, because its author and the backend's author read the
-// same specification.
+// TestRecords replays the recorded dialogues of the real clients against the backend.
+// They reveal errors that the stand-in hides, because the stand-in and the backend were
+// written from the same reading of the specification.
 func TestRecords(t *testing.T) {
 	for _, c := range acptest.Clients {
 		folder, err := filepath.Abs("../../../testdata/acp/" + c.Name + "-" + c.Version)
@@ -265,7 +266,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// play plays a record to the backend. If the client is silent, its turn ends promptly.
+// play replays a record against the backend. If the client is silent, its turn ends
+// promptly.
 func play(t *testing.T, name, file string, begin func(*playing), silent bool) played {
 	turn := newTurn(t, name, "play", acpstandin.PlayVar+"="+file)
 	turn.Permit = allow(false)
@@ -313,7 +315,7 @@ func play(t *testing.T, name, file string, begin func(*playing), silent bool) pl
 	return got
 }
 
-// allow returns a [runner.Permit] with one answer.
+// allow returns a [runner.Permit] that always gives the same answer.
 func allow(yes bool) runner.Permit {
 	return func(_ context.Context, r runner.PermissionRequest) runner.Decision {
 		return runner.Decision{Request: r, Allowed: yes}

@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A request describes what a call does, regardless of its kind and title.
+// A request describes what a call does, even if the kind and the title say something
+// else.
 func TestRequestsTellWhatACallDoes(t *testing.T) {
 	for _, test := range []struct {
 		call       toolFields
@@ -18,7 +19,7 @@ func TestRequestsTellWhatACallDoes(t *testing.T) {
 		{toolFields{ToolKind: "read", Title: "wipe (files MCP Server)"}, "other", "files__wipe"},
 		{toolFields{ToolKind: "other", Title: `files__wipe: {"x":1}`}, "other", "files__wipe"},
 		{toolFields{ToolKind: "edit", Title: "a.go"}, "edit", ""},
-		{toolFields{ToolKind: "edit", Title: "a (files MCP Server)"}, "edit", ""}, // the name of a file
+		{toolFields{ToolKind: "edit", Title: "a (files MCP Server)"}, "edit", ""}, // the title is a file name
 	} {
 		r := requestOf(&toolCall{toolFields: test.call})
 		if r.Kind != test.kind || r.Tool != test.tool {
@@ -30,8 +31,8 @@ func TestRequestsTellWhatACallDoes(t *testing.T) {
 	}
 }
 
-// The refusal of a method contains at most the beginning of the method's name. A line
-// with such a long id is not a message.
+// If a method's name is very long, the refusal contains only its beginning. A line whose
+// id is that long is not a message.
 func TestARefusalIsShort(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	if line := refuseMethod(json.RawMessage("7"), long); len(line) > 1<<10 || !strings.Contains(string(line), "xxxxxxxx") {
@@ -45,7 +46,7 @@ func TestARefusalIsShort(t *testing.T) {
 	}
 }
 
-// A request contains what codex asks for in addition to a command.
+// A request contains everything that codex requests in addition to a command.
 func TestRequestsTellWhatACommandMayDoBesides(t *testing.T) {
 	for input, beside := range map[string]string{
 		`{"command":"npm test"}`: "",
@@ -62,8 +63,8 @@ func TestRequestsTellWhatACommandMayDoBesides(t *testing.T) {
 	}
 }
 
-// A request without an answer at the end of its turn is denied, and the receipt records
-// that.
+// A request that has no answer at the end of its turn is denied, and the receipt records
+// this.
 func TestAnOpenRequestIsADecision(t *testing.T) {
 	var sent []string
 	s := asks{send: func(line []byte) { sent = append(sent, string(line)) }, open: map[string]*asked{

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// If a turn takes too long while the client retries the model, the service is at fault,
-// but not if the model has answered again.
+// If a turn times out while the client is retrying the model, the cause is the service,
+// unless the model has answered again since.
 func TestLateAfterARetry(t *testing.T) {
 	const (
 		retry = `{"sessionUpdate":"session_info_update","_meta":{"codex":{"error":{"message":"Reconnecting... 1/5","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":503}}}}}}`
@@ -42,8 +42,8 @@ func TestLateAfterARetry(t *testing.T) {
 	}
 }
 
-// The updates of a waiting client show whether it has begun to work, in either version of
-// the protocol.
+// In both versions of the protocol, the updates of a waiting client show whether it has
+// begun to work.
 func TestWork(t *testing.T) {
 	for kind, want := range map[string]bool{
 		"agent_message_chunk": true, "agent_message": true, "agent_thought": true, "tool_call_content_chunk": true, "plan": true,

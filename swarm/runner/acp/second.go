@@ -11,20 +11,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The second version of the protocol is a draft of July 2026. The answer to a prompt only
-// says that the client accepts it, and an update reports the end of the turn. There are
-// no modes, and no requests about the client's files. An update replaces the whole
-// message or tool call that has its id. This file contains the parameters and the answers
-// that differ from the first version.
+// The second version of the protocol is a draft of July 2026. In it, the answer to a
+// prompt only means that the client accepts the prompt, and an update reports the end of
+// the turn. The client cannot request file operations, and there are no modes. An update
+// replaces the whole message or tool call that has its id. This file contains the
+// parameters and the answers that differ from the first version.
 
-// initialize2 has the parameters of initialize.
+// initialize2 contains the parameters of initialize.
 type initialize2 struct {
 	Version int                     `json:"protocolVersion"`
 	Info    protocol.Implementation `json:"info"`
 	Can     struct{}                `json:"capabilities"`
 }
 
-// open2 has the parameters of session/new and session/resume.
+// open2 contains the parameters of session/new and session/resume.
 type open2 struct {
 	Session string         `json:"sessionId,omitempty"`
 	Dir     string         `json:"cwd"`
@@ -44,7 +44,7 @@ type server2 struct {
 }
 
 // setOption contains the parameters of session/set_config_option; the first version has no
-// type.
+// field type.
 type setOption struct {
 	Session string `json:"sessionId"`
 	Setting string `json:"configId"`
@@ -52,8 +52,8 @@ type setOption struct {
 	Value   string `json:"value"`
 }
 
-// openSecond returns the request for the session of the turn. Every client of the second
-// version can resume a session.
+// openSecond returns the request that opens the session of the turn. Every client of the
+// second version can resume a session.
 func openSecond(c *Client, t *runner.Turn, rest map[string]any) []byte {
 	params := open2{Dir: t.Spec.Dir, Servers: []server2{}, Meta: rest}
 	if c.Servers == inSession {
@@ -70,8 +70,8 @@ func openSecond(c *Client, t *runner.Turn, rest map[string]any) []byte {
 	return request(idOpen, method, params)
 }
 
-// answer2 converts a change of the client's state that ends the turn into an answer to the
-// prompt of the first version. ok is false for any other change.
+// answer2 converts a state change that ends the turn into the first version's answer to
+// the prompt. ok is false for any other state change.
 func (u *update) answer2() (m message, ok bool) {
 	if u.State != "idle" || u.StopReason == "" {
 		return message{}, false
@@ -88,7 +88,7 @@ func (u *update) answer2() (m message, ok bool) {
 	return m, true
 }
 
-// fromVersion2 fills the fields of the first version from a request of the second.
+// fromVersion2 sets the fields of the first version from a request of the second version.
 func (p *permissionAsked) fromVersion2() {
 	switch p.Subject.Type {
 	case "tool_call":

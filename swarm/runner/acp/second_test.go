@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A turn follows the draft of the second version of the protocol, in its schema of July
-// 2026: an update ends the turn, not the answer to the prompt.
+// A turn follows the draft of the protocol's second version (schema of July 2026), in
+// which an update ends the turn, not the answer to the prompt.
 func TestSecondVersion(t *testing.T) {
 	record, err := filepath.Abs("testdata/second.jsonl")
 	if err != nil {
@@ -40,7 +40,7 @@ func TestSecondVersion(t *testing.T) {
 	}
 }
 
-// The second version is used only if the configuration asks for it.
+// The second version is used only if the configuration requests it.
 func TestSecondVersionUnasked(t *testing.T) {
 	turn := newTurn(t, "acp", "work", acpstandin.QuirksVar+`={"protocol":2}`)
 	if out := backend(t, "acp").Run(t.Context(), turn); out.End != runner.Refused {

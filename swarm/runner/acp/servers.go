@@ -12,11 +12,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// toolsVars lists the variables that our tools' server needs. They are passed explicitly,
+// toolsVars lists the variables that our tool server needs. They are passed explicitly
 // because codex starts servers without the client's environment.
 var toolsVars = []string{runner.AgentVar, runner.DirVar, runner.TokenVar, runner.MarkVar, "PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR"}
 
-// serversOf returns the MCP servers of a turn, by name, including our own.
+// serversOf returns the MCP servers of a turn, keyed by name, including our own.
 func serversOf(t runner.Turn) map[string]runner.Server {
 	all := maps.Clone(t.Spec.Servers)
 	if t.Tools == nil {
@@ -42,8 +42,8 @@ func serversOf(t runner.Turn) map[string]runner.Server {
 	return all
 }
 
-// sessionServers returns the servers in the form of session/new. It never returns nil,
-// because the protocol demands a list.
+// sessionServers returns the servers in the form that session/new uses. It never returns
+// nil, because the protocol requires a list.
 func sessionServers(all map[string]runner.Server) []protocol.McpServer {
 	list := []protocol.McpServer{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -76,8 +76,9 @@ func variables(all map[string]string) []protocol.EnvVariable {
 	return list
 }
 
-// writeServers writes the file from which a client takes its servers, in the form that
-// copilot and cline read; each ignores the keys of the other.
+// writeServers writes the file from which a client reads its list of servers. The file
+// works for both copilot and cline, because each ignores the keys that only the other
+// uses.
 func writeServers(path string, all map[string]runner.Server) error {
 	type entry struct {
 		Type     string            `json:"type,omitempty"`
@@ -86,8 +87,8 @@ func writeServers(path string, all map[string]runner.Server) error {
 		Env      map[string]string `json:"env,omitempty"`
 		URL      string            `json:"url,omitempty"`
 		Headers  map[string]string `json:"headers,omitempty"`
-		Tools    []string          `json:"tools"`    // copilot: which tools it offers
-		Disabled bool              `json:"disabled"` // cline
+		Tools    []string          `json:"tools"`    // for copilot: the tools that it offers
+		Disabled bool              `json:"disabled"` // for cline
 	}
 	file := struct {
 		Servers map[string]entry `json:"mcpServers"`
@@ -105,6 +106,6 @@ func writeServers(path string, all map[string]runner.Server) error {
 
 // writePrivate writes a file that only its owner can read.
 func writePrivate(path string, data []byte) error {
-	_ = os.Remove(path) // it may have had another mode
+	_ = os.Remove(path) // an existing file might have another mode
 	return os.WriteFile(path, data, 0o600)
 }

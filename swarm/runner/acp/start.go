@@ -12,15 +12,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A startup makes what the client of a turn needs at its start: files, a command line and
-// an environment.
+// A startup prepares the files, the command line and the environment for starting the
+// client of a turn.
 type startup struct {
 	client *Client
 	turn   *runner.Turn
 }
 
-// prepare writes the files that the client reads. A verdict with an End means that the turn
-// cannot begin.
+// prepare writes the files that the client reads. A verdict whose End is set means that the
+// turn cannot begin.
 func (s *startup) prepare() follow.Verdict {
 	if s.turn.Session.How == runner.Continue {
 		return follow.Verdict{End: runner.Refused, Reason: s.client.Kind.Title + " cannot continue the newest session of a folder", Hint: "set session: resume for agent " + s.turn.Agent}
@@ -47,7 +47,7 @@ func (s *startup) words() []string {
 	return s.client.Kind.Command
 }
 
-// command returns the whole command line.
+// command returns the complete command line.
 func (s *startup) command() []string {
 	args := slices.Clone(s.words())
 	for _, a := range s.client.Args {
@@ -64,7 +64,7 @@ func (s *startup) command() []string {
 	return args
 }
 
-// filled replaces the placeholders in a text of the table with the values of the turn.
+// filled returns text with its placeholders replaced by the values of the turn.
 func (s *startup) filled(text string) string {
 	return strings.NewReplacer("{servers}", s.turn.Files.Servers, "{model}", s.turn.Spec.Model).Replace(text)
 }
@@ -95,7 +95,7 @@ func (s *startup) environment() []string {
 	return env
 }
 
-// removeReady removes the file that proves that an earlier client had our tools.
+// removeReady removes the file by which an earlier client proved that it had our tools.
 func removeReady(path string) error {
 	if err := os.Remove(path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -9,25 +9,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// idSteer is the prefix of the ids of the requests with which we bring a message to the
-// running turn.
+// idSteer is the prefix of the ids of the requests that send a message to the running
+// turn.
 const idSteer = "steer-"
 
-// steered contains the messages that were brought to the running turn, by their UUIDs. A
-// client that takes such messages says so in _meta.steering of its answer to initialize.
-// Its answer to each message says whether the model reads it.
+// steered contains the messages that were sent to the running turn, by UUID. A client
+// that accepts such messages reports this in _meta.steering of its answer to initialize.
+// Its answer to each message reports whether the model reads the message.
 type steered struct {
-	sent  map[string]string // messages that the client has not taken
+	sent  map[string]string // messages that the client has not accepted
 	taken []string
 }
 
-// steerRequest contains the parameters of _session/steering, which the library lacks.
+// steerRequest contains the parameters of _session/steering, which the library does not
+// define.
 type steerRequest struct {
 	Session string                  `json:"sessionId"`
 	Prompt  []protocol.ContentBlock `json:"prompt"`
 }
 
-// request returns the request that gives the client a message.
+// request returns the request that sends m to the client.
 func (s *steered) request(session string, m runner.Steer) []byte {
 	if s.sent == nil {
 		s.sent = map[string]string{}
@@ -36,8 +37,8 @@ func (s *steered) request(session string, m runner.Steer) []byte {
 	return request(idSteer+m.UUID, "_session/steering", steerRequest{session, []protocol.ContentBlock{protocol.TextBlock(m.Prompt)}})
 }
 
-// answered handles the client's answer to a message. It returns the event of a message that
-// the model reads; taken is false for any other message.
+// answered handles the client's answer to a message. If the model reads the message, it
+// returns an event for it; otherwise taken is false.
 func (s *steered) answered(id string, m *message) (ev streamjson.Event, taken bool) {
 	uuid := strings.TrimPrefix(id, idSteer)
 	var result struct {
@@ -45,7 +46,7 @@ func (s *steered) answered(id string, m *message) (ev streamjson.Event, taken bo
 	}
 	lenient(m.Result, &result)
 	if result.Outcome != "injected" {
-		return ev, false // it stays in sent: the client did not read it
+		return ev, false // the message remains in sent because the model did not read it
 	}
 	text := s.sent[uuid]
 	delete(s.sent, uuid)
@@ -57,5 +58,5 @@ func (s *steered) answered(id string, m *message) (ev streamjson.Event, taken bo
 	return ev, true
 }
 
-// missing reports whether there is a message that the client has not taken.
+// missing reports whether there are messages that the client has not accepted.
 func (s *steered) missing() bool { return len(s.sent) > 0 }

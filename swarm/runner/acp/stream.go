@@ -6,8 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// A stream turns the updates of one prompt into events. The client sends its texts and tool
-// calls in pieces; an event has a whole text or call.
+// A stream converts the updates for one prompt into events. The client sends its texts and
+// tool calls in pieces, but each event contains a complete text or call.
 type stream struct {
 	client  *Client
 	session string
@@ -15,31 +15,31 @@ type stream struct {
 	emit    func(*streamjson.Event)
 
 	message string          // the id of the message that is being written, if the client has ids
-	text    strings.Builder // of the message that is being written
+	text    strings.Builder // the message that is being written
 	thought strings.Builder
 	piece   string // the last piece of the message
 	last    string // the last finished message
 	calls   map[string]*toolCall
-	order   []*toolCall // in the order of their first update
+	order   []*toolCall // in the order of the first updates
 
-	used, size int      // of the context, in tokens; 0 means unknown
-	cost       *float64 // the session's total, in US dollars; nil means that it was not reported
+	used, size int      // the tokens in the context and its size; 0 means unknown
+	cost       *float64 // the total of the session, in US dollars; nil means that it was not reported
 	trouble    trouble
 }
 
-// trouble contains what codex says about a failing turn in its updates but not in its
-// answer.
+// trouble contains information about a failing turn that codex reports in its updates but
+// not in its answer.
 type trouble struct {
-	failed  bool   // the client says that the turn has failed
-	words   string // the client's words about the failure
-	info    string // the client's word for the cause
-	retries int    // how many times since its last work the client said that it retries the model
+	failed  bool   // the client has reported that the turn failed
+	words   string // the client's error message
+	info    string // the client's name for the cause
+	retries int    // number of retries of the model that the client has reported since the model's last output
 }
 
-// observe handles an update. raw is its line.
+// observe handles an update. raw is the line that contains it.
 func (s *stream) observe(u *update, raw []byte) {
 	if isWork(u.Kind) {
-		s.trouble.retries = 0 // the model answers again
+		s.trouble.retries = 0 // the model has answered
 	}
 	switch u.Kind {
 	case "agent_message_chunk":
@@ -70,7 +70,7 @@ func (s *stream) observe(u *update, raw []byte) {
 	}
 }
 
-// skip passes on an update that we do not use.
+// skip passes on an update that we do not interpret.
 func (s *stream) skip(what string, raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindOther, What: what}, raw)
 }
@@ -121,8 +121,8 @@ func (s *stream) endText(raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: text}}}, raw)
 }
 
-// message2 handles a whole message or thought of the second version of the protocol. It
-// replaces the pieces that came before.
+// message2 handles a complete message or thought in the second version of the protocol.
+// The update replaces the pieces received before.
 func (s *stream) message2(u *update, raw []byte) {
 	var blocks []block
 	if !lenientList(u.Content, &blocks) {
@@ -148,7 +148,7 @@ func (s *stream) message2(u *update, raw []byte) {
 	s.text.WriteString(text.String())
 }
 
-// call returns the call with that id, and adds it to the stream if it is new.
+// call returns the call with the given id, and adds it to the stream if it is new.
 func (s *stream) call(id string) *toolCall {
 	c := s.calls[id]
 	if c == nil {
@@ -162,7 +162,7 @@ func (s *stream) call(id string) *toolCall {
 	return c
 }
 
-// tell emits those events of a call that are due.
+// tell emits the events of a call that are due.
 func (s *stream) tell(c *toolCall, raw []byte) {
 	failed, done := c.done()
 	if !c.announced && (done || c.described()) {
@@ -188,7 +188,7 @@ func (s *stream) announce(c *toolCall, raw []byte) {
 	}}}, raw)
 }
 
-// deny ends a call that was not permitted.
+// deny emits a failed result for a call that was denied.
 func (s *stream) deny(c *toolCall) {
 	if c.ended {
 		return
@@ -199,7 +199,7 @@ func (s *stream) deny(c *toolCall) {
 	}}}, nil)
 }
 
-// open reports whether a tool call has no result yet.
+// open reports whether any tool call has no result yet.
 func (s *stream) open() bool {
 	for _, c := range s.order {
 		if !c.ended {
@@ -226,8 +226,8 @@ func (s *stream) usage(u *update, raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Usage: &streamjson.Usage{Input: s.used}}, raw)
 }
 
-// codexSays reads what codex reports about its thread: that it failed, or that it is
-// retrying the model.
+// codexSays handles codex's reports about its thread: that the thread has failed, or that
+// codex is retrying the model.
 func (s *stream) codexSays(u *update, raw []byte) {
 	codex := u.Meta.Codex
 	if codex.Thread.Type == "systemError" {

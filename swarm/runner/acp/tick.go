@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// Tick does the steps that are due; see [follow.Protocol].
+// Tick performs the actions that are due; see [follow.Protocol].
 func (e *exchange) Tick(now time.Time) {
 	e.asks.deliver()
 	if e.followed {
@@ -41,7 +41,7 @@ func (e *exchange) Tick(now time.Time) {
 	}
 }
 
-// late ends a client that takes too long to begin.
+// late ends a client that takes too long to start.
 func (e *exchange) late(why string, now time.Time) {
 	if e.bad.count > 0 {
 		why += fmt.Sprintf(", and prints %q", e.bad.first)
@@ -50,7 +50,7 @@ func (e *exchange) late(why string, now time.Time) {
 	if e.step == starting && e.client.Start > 0 {
 		v = e.program.refused(why + ", and may not be an ACP agent")
 	}
-	e.run.Kill(v, now) // the client has nothing to finish
+	e.run.Kill(v, now) // the client has no work to finish
 }
 
 func (e *exchange) startBound() time.Duration {
@@ -60,14 +60,15 @@ func (e *exchange) startBound() time.Duration {
 	return e.timing.Connect
 }
 
-// The replay of a session counts as complete after a silence of replayPause, and at the
-// latest after longestReplay. gemini continues a replay after its answer to session/load.
+// The replay of a session counts as complete when the client has been silent for
+// replayPause, and after longestReplay at the latest. The limits are needed because
+// gemini continues a replay after its answer to session/load.
 const (
 	replayPause   = 500 * time.Millisecond
 	longestReplay = 10 * time.Second
 )
 
-// proofPause is the time between two checks for the file of our tools' server.
+// proofPause is the time between two checks for the file that our tool server creates.
 const proofPause = 20 * time.Millisecond
 
 // Due returns when Tick must be called again; see [follow.Protocol].
@@ -94,10 +95,11 @@ func (e *exchange) Due() time.Time {
 	return time.Time{}
 }
 
-// Working reports whether the client has its prompt; see [follow.Protocol].
+// Working reports whether the client is working on the prompt; see [follow.Protocol].
 func (e *exchange) Working() bool { return e.step == working }
 
-// Late names the service as the cause if the client said that it was retrying the model.
+// Late names the service as the cause of a timeout if the client has reported that it is
+// retrying the model.
 func (e *exchange) Late(v follow.Verdict) follow.Verdict {
 	if e.stream.trouble.retries > 0 {
 		return follow.Verdict{End: runner.Limited, Reason: "the model does not answer: " + v.Reason, Hint: hintAway}
@@ -124,8 +126,8 @@ func (e *exchange) endAway(now time.Time) {
 	e.run.End(follow.Verdict{End: runner.Limited, Reason: e.client.Kind.Title + " has said nothing for " + silent.Round(time.Second).String() + ": its model seems not to answer", Hint: hintAway}, now)
 }
 
-// steer gives the client the messages that have arrived. A client without steering gets
-// them in the next turn.
+// steer sends the client the messages that have arrived. A client that does not support
+// steering gets them in the next turn.
 func (e *exchange) steer() {
 	if !e.session.hello.Meta.Steering.Supported || e.run.Ending() || !e.reply.heard {
 		return

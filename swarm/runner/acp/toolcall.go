@@ -12,18 +12,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A toolCall is what is known about a tool call so far. Clients send it in pieces: opencode
-// names the command in a later update, cline sends updates before the call, and gemini asks
-// for permission without any update.
+// A toolCall contains what is known about a tool call so far. Clients describe calls in
+// pieces: opencode reports the command in a later update, cline sends updates before the
+// call, and gemini asks for permission without any update.
 type toolCall struct {
 	toolFields
-	paths     []string // paths in its locations and diffs
-	text      string   // text of its newest content
+	paths     []string // the paths in the call's locations and diffs
+	text      string   // the text of the latest content
 	terminal  strings.Builder
-	failed    bool // its last command ended with a status other than 0
+	failed    bool // the last command exited with a status other than 0
 	announced bool // the event of the call was emitted
-	ended     bool // the event of its result was emitted
-	mcp       bool // the client says that the tool belongs to an MCP server
+	ended     bool // the event of the result was emitted
+	mcp       bool // the client has reported that the tool belongs to an MCP server
 }
 
 // merge adds the fields of an update.
@@ -57,7 +57,7 @@ func (c *toolCall) merge(f toolFields, content json.RawMessage, m *meta) {
 		}
 		c.text = strings.Join(texts, "\n")
 	}
-	var piece block // a piece in version 2 continues the earlier pieces
+	var piece block // in version 2, a piece is appended to the earlier pieces
 	if lenient(content, &piece) && piece.Content != nil {
 		c.text += piece.Content.Text
 	}
@@ -74,13 +74,13 @@ func (c *toolCall) addPath(path string) {
 	}
 }
 
-// says reports whether a value is more than null or an empty object.
+// says reports whether a value is present and neither null nor an empty object.
 func says(value json.RawMessage) bool {
 	trimmed := bytes.TrimSpace(value)
 	return len(trimmed) > 0 && !bytes.Equal(trimmed, []byte("null")) && !bytes.Equal(trimmed, []byte("{}"))
 }
 
-// lenientList is [lenient] for a list.
+// lenientList does the same as [lenient] for a list.
 func lenientList(data []byte, into any) bool {
 	trimmed := bytes.TrimSpace(data)
 	if len(trimmed) == 0 || trimmed[0] != '[' {
@@ -89,7 +89,7 @@ func lenientList(data []byte, into any) bool {
 	return lenient(data, into) || json.Valid(data)
 }
 
-// described reports whether enough of the call is known to show it.
+// described reports whether enough is known about the call to show it.
 func (c *toolCall) described() bool {
 	if c.ToolKind == execute {
 		return c.command() != ""
@@ -106,14 +106,14 @@ const (
 	other   = "other"
 )
 
-// command returns the command line of a call that runs a command. gemini gives the command
-// line as the title.
+// command returns the command line of a call that runs a command. gemini puts the command
+// line in the title.
 func (c *toolCall) command() string {
 	switch line, told := commandIn(c.Input); {
 	case c.mcp:
 		return ""
 	case told:
-		return line // regardless of the kind that the client gives the call
+		return line // regardless of the kind that the client reports
 	case c.ToolKind != execute || says(c.Input) || c.Status == "pending" && c.Title == c.Name:
 		return ""
 	}
@@ -121,9 +121,9 @@ func (c *toolCall) command() string {
 }
 
 // commandIn returns the command line in an input, and whether the input has one. Keys are
-// compared exactly, and the values of several keys or of a list are joined: the model may
-// have written the input, and the rules must see all of it. The line is empty if a part of
-// it is not a text.
+// compared exactly, and the values of several keys or of a list are joined, because the
+// model may have written the input and the rules must apply to all of it. The line is
+// empty if any part of it is not a string.
 func commandIn(input json.RawMessage) (line string, told bool) {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(input, &in) != nil {
@@ -152,13 +152,13 @@ func commandIn(input json.RawMessage) (line string, told bool) {
 	return strings.Join(slices.Compact(lines), "\n"), told
 }
 
-// pathKeys are the names under which clients give the path of a file.
+// pathKeys are the keys under which clients report the path of a file.
 var pathKeys = []string{
 	"path", "file_path", "filePath", "absolute_path", "filename", "fileName", "target_file", "notebook_path",
 	"source", "destination", "old_path", "new_path",
 }
 
-// files returns the files that the call concerns.
+// files returns the paths of the files and folders that the call uses.
 func (c *toolCall) files() []string {
 	files := slices.Clone(c.paths)
 	var in map[string]json.RawMessage
@@ -181,16 +181,16 @@ func (c *toolCall) files() []string {
 	return files
 }
 
-// ownTool recognizes the names that clients give to a tool of our server:
+// ownTool matches the names that clients give to a tool of our server:
 // mcp__dead-drop__send, mcp_dead-drop_send, dead-drop-send, dead-drop__send,
 // dead-drop/send, mcp.dead-drop.send, gemini's "send (dead-drop MCP Server)", and cline's
-// "dead-drop__send: {…}". The whole text has to match, because the model may have written
+// "dead-drop__send: {…}". The whole text must match, because the model may have written
 // other parts of a title.
 var ownTool = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^(?:(?:Tool: )?(?:mcp[_.]+)?dead[-_]drop[-_./]+([a-z][a-z_]*)(?:: ?\{.*\})?|([a-z][a-z_]*) \(dead-drop MCP Server\))$`)
 })
 
-// codexInput is the input that codex reports for the call of a server's tool.
+// codexInput is the input that codex reports for a call to a tool of an MCP server.
 type codexInput struct {
 	Server    string          `json:"server"`
 	Tool      string          `json:"tool"`
@@ -211,8 +211,9 @@ func (c *toolCall) own() string {
 	return ""
 }
 
-// name returns the name of the tool in the events: its kind, or the name of a server's
-// tool. The name of a tool of our own server includes [runner.ToolServer].
+// name returns the tool name to use in events. It is the kind of a built-in tool, or the
+// name of a tool of an MCP server. The name of a tool of our own server includes
+// [runner.ToolServer].
 func (c *toolCall) name() string {
 	if tool := c.own(); tool != "" {
 		return "mcp__" + runner.ToolServer + "__" + tool
@@ -229,17 +230,17 @@ func (c *toolCall) name() string {
 	return c.ToolKind
 }
 
-// A toolInput is the input of a built-in tool in the events. Its keys are the same for all
-// clients.
+// A toolInput is the form in which events contain the input of a built-in tool. The keys
+// are the same for all clients.
 type toolInput struct {
 	Command string          `json:"command,omitempty"`
 	Path    string          `json:"path,omitempty"`
 	Title   string          `json:"title,omitempty"`
-	Input   json.RawMessage `json:"input,omitempty"` // as the client gives it
+	Input   json.RawMessage `json:"input,omitempty"` // as the client reports it
 }
 
-// input returns the input for the events. The input of a server's tool is unchanged; for
-// codex it is the field arguments of the input that codex reports.
+// input returns the input to use in events. For a tool of an MCP server, this is the
+// unchanged input; in the case of codex, it is the field arguments of the reported input.
 func (c *toolCall) input() json.RawMessage {
 	if name := c.name(); name != c.ToolKind && says(c.Input) {
 		var in codexInput
@@ -268,7 +269,7 @@ func (c *toolCall) input() json.RawMessage {
 	return data
 }
 
-// result returns the text of the call's result.
+// result returns the text of the call's result, and how many bytes of it were cut off.
 func (c *toolCall) result() (text string, lost int64) {
 	text = c.text
 	if text == "" {
@@ -290,7 +291,7 @@ func (c *toolCall) result() (text string, lost int64) {
 	return text, lost
 }
 
-// done reports whether the call has ended, and whether it has failed.
+// done reports whether the call has ended and whether it failed.
 func (c *toolCall) done() (failed, done bool) {
 	switch c.Status {
 	case "completed":

@@ -30,7 +30,7 @@ func (tools) Changes(tool string, input []byte) string {
 	return in.Path
 }
 
-// Runs returns the command line of a call of the kind execute.
+// Runs returns the command line of a call whose kind is execute.
 func (tools) Runs(tool string, input []byte) string {
 	if tool != execute {
 		return ""
@@ -40,11 +40,11 @@ func (tools) Runs(tool string, input []byte) string {
 	return in.Command
 }
 
-// Waits reports false: the protocol has no kind of tool that waits.
+// Waits returns false because the protocol has no kind of tool that waits.
 func (tools) Waits(string, []byte) bool { return false }
 
-// Allow returns an entry for permissions: the name of the tool, and the command, path or
-// title of the call.
+// Allow returns an entry for permissions. It consists of the tool's name and the command,
+// path or title of the call.
 func (t tools) Allow(tool string, input []byte) string {
 	if about, _, _ := strings.Cut(t.About(tool, input), "\n"); about != "" && json.Valid(input) {
 		return tool + " " + about

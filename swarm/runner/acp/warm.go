@@ -14,12 +14,13 @@ type warm struct {
 	session *session
 }
 
-// Stirs reports whether the client has begun work that was not asked for. It looks at the
-// output since the answer to the prompt, and ignores settings and names.
+// Stirs reports whether the client has begun work that was not requested. It reads the
+// output since the answer to the prompt and ignores updates that are not work, such as
+// settings and names.
 func (w *warm) Stirs() bool {
 	out, err := w.Unasked()
 	if err != nil {
-		return true // the output of its next turn could not be read
+		return true // the output of the next turn could not be read either
 	}
 	defer out.Close()
 	lines := newLineReader(io.LimitReader(out, mostUnasked))
@@ -34,8 +35,8 @@ func (w *warm) Stirs() bool {
 	}
 }
 
-// mostUnasked is how much output between two turns Stirs reads, in bytes. A client that
-// has printed more counts as stirring.
+// mostUnasked is the maximum amount of output between two turns that Stirs reads, in
+// bytes. If a client has printed more, Stirs returns true.
 const mostUnasked = 1 << 20
 
 // works reports whether a message shows that the model is working.
@@ -54,8 +55,8 @@ func works(m *message) bool {
 	return isWork(p.Update.Kind)
 }
 
-// isWork reports whether an update of this kind, of either version of the protocol, is
-// output of the model.
+// isWork reports whether an update of this kind contains output of the model. It handles
+// both versions of the protocol.
 func isWork(kind string) bool {
 	switch kind {
 	case "agent_message_chunk", "agent_thought_chunk", "agent_message", "agent_thought", "tool_call", "tool_call_update", "tool_call_content_chunk", "plan":

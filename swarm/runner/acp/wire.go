@@ -8,9 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A message is one line of the client: JSON-RPC 2.0. A message with a method is a request
-// if it has an id, and otherwise a notification; a message without a method is an answer to
-// us.
+// A message is one line from the client, in JSON-RPC 2.0. A message with a method is a
+// request if it has an id, and otherwise a notification. A message without a method is an
+// answer to one of our requests.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -19,24 +19,24 @@ type message struct {
 	Error  *fault          `json:"error"`
 }
 
-// A fault is the error of an answer.
+// A fault is the error object in an answer.
 type fault struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data"`
 }
 
-// The codes of JSON-RPC and of the protocol that we treat specially.
+// These are the error codes of JSON-RPC and of the protocol that we treat specially.
 const (
 	codeNoMethod     = -32601
 	codeAuthRequired = -32000
 )
 
-// maxID is the longest id of a message, in bytes. It is bounded because an answer repeats
-// the id.
+// maxID is the maximum length of a message's id, in bytes. The length is limited because
+// an answer repeats the id.
 const maxID = 4 << 10
 
-// parse reads a line; ok is false for a line that is not a message.
+// parse parses a line. ok is false for a line that is not a message.
 func parse(line []byte) (m message, ok bool) {
 	if !lenient(line, &m) || len(m.ID) > maxID {
 		return message{}, false
@@ -56,12 +56,12 @@ func (m *message) isAnswer() bool {
 func lenient(data []byte, into any) bool {
 	err := json.Unmarshal(data, into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return wrong.Field != "" // without a field, the data is not an object
+		return wrong.Field != "" // if the error names no field, the data is not an object
 	}
 	return err == nil
 }
 
-// request returns the line of one of our requests; an empty id makes it a notification.
+// request returns the line for one of our requests, or for a notification if id is empty.
 func request(id, method string, params any) []byte {
 	return encode(struct {
 		Version string `json:"jsonrpc"`
@@ -71,7 +71,7 @@ func request(id, method string, params any) []byte {
 	}{"2.0", id, method, params})
 }
 
-// answer returns the line that answers a request of the client.
+// answer returns the line that answers a request from the client.
 func answer(id json.RawMessage, result any) []byte {
 	return encode(struct {
 		Version string          `json:"jsonrpc"`
@@ -80,7 +80,8 @@ func answer(id json.RawMessage, result any) []byte {
 	}{"2.0", id, result})
 }
 
-// refuseMethod answers a request that we do not serve.
+// refuseMethod returns the line that rejects a request for a method that we do not
+// support.
 func refuseMethod(id json.RawMessage, method string) []byte {
 	type refusal struct {
 		Code    int    `json:"code"`

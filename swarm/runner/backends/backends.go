@@ -1,6 +1,6 @@
-// Package backends lists the kinds of client programs that this version runs. Only this
-// package names all kinds. The daemon runs turns with the backends in the list, and the
-// configuration and doctor read from the list what each kind can do.
+// Package backends lists the kinds of client programs that this version runs. No other
+// package names all kinds. The daemon runs turns with the listed backends, and the
+// configuration and the doctor command use the list to find out what each kind supports.
 package backends
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// New makes a backend of each kind, by name.
+// New creates a backend for each kind and returns them by name.
 func New() map[string]runner.Backend {
 	all := map[string]runner.Backend{claude.Kind().Name: claude.New(claude.Options{})}
 	for _, c := range acp.Clients() {
@@ -18,7 +18,7 @@ func New() map[string]runner.Backend {
 	return all
 }
 
-// Kinds returns all kinds of clients. The first one is the default of an agent.
+// Kinds returns all kinds of clients. The first one is the default for agents.
 func Kinds() []*runner.Kind {
 	kinds := []*runner.Kind{claude.Kind()}
 	for _, c := range acp.Clients() {
@@ -27,8 +27,8 @@ func Kinds() []*runner.Kind {
 	return kinds
 }
 
-// Kind returns the kind with that name, where "" means the first kind. It returns nil for
-// an unknown name.
+// Kind returns the kind with the given name, or the first kind if name is "". It returns
+// nil if the name is unknown.
 func Kind(name string) *runner.Kind {
 	for _, k := range Kinds() {
 		if k.Name == name || name == "" {

@@ -15,14 +15,14 @@ import (
 // Error results fall into three classes:
 //
 //	account and service   Limited: the message waits, and the attempt is not counted
-//	set-up                Refused: the agent stops until a person has changed something
+//	setup                 Refused: the agent stops until a person has changed something
 //	the message           Failed: the attempt is counted
 //
-// These fields decide the class: the HTTP status, the client's word on the assistant line
-// (error), and since 2.1.330 the API's type (api_error_type) and the client's code
-// (api_error). The text decides where no field names the cause.
+// These fields decide the class: the HTTP status, the error name on the assistant line
+// (error), and since 2.1.330 the API's error type (api_error_type) and the client's error
+// code (api_error). If no field identifies the cause, the text decides.
 
-// Codes of api_error, as 2.1.330 prints them.
+// These are values of api_error in the output of 2.1.330.
 const (
 	codeUsageLimit   = "usage_limit_reached"
 	codeNoConnection = "connection_failed"
@@ -32,8 +32,8 @@ const (
 	codeHistory      = "tool_history_mismatch"
 )
 
-// These are hints for the account and service class. Different failures of an unavailable
-// service share one hint, because the lead gets each hint once.
+// These are hints for the class "account and service". All failures of an unavailable
+// service share one hint, because the lead gets each hint only once.
 const (
 	hintAway     = "nothing has to be done; if it lasts, look at the network, at ANTHROPIC_BASE_URL if it is set, and at https://status.claude.com"
 	hintWait     = "nothing has to be done"
@@ -44,10 +44,10 @@ const (
 // An apiFailure contains the fields and the text of an error result.
 type apiFailure struct {
 	status  int    // HTTP status; 0 if there is none
-	problem string // error of the assistant line
+	problem string // error on the assistant line
 	kind    string // api_error_type
 	code    string // api_error
-	text    string // text of the result: the client's words, not the model's
+	text    string // text of the result, written by the client, not by the model
 }
 
 func (e evidence) failure() apiFailure {
@@ -60,13 +60,13 @@ func (e evidence) failure() apiFailure {
 // errorResult returns the verdict on an error result.
 func (e evidence) errorResult() follow.Verdict {
 	f := e.failure()
-	text := firstOf(f.text, e.words, "the client says that it failed ("+e.own.Subtype+")")
+	text := firstOf(f.text, e.words, "the client reports a failure ("+e.own.Subtype+")")
 	if contains(text+" "+strings.Join(e.own.Errors, " "), "no conversation found") {
 		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " is not known here", Hint: freshSession}
 	}
 	switch e.own.Subtype {
 	case "error_max_turns":
-		return follow.Verdict{End: runner.Failed, Reason: "it reached the maximum number of turns that its command allows", Hint: "raise --max-turns in command:, or give it less to do at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "it reached the maximum number of turns that its command allows", Hint: "raise --max-turns in command:, or give it less work at once"}
 	case capSubtype:
 		return e.capVerdict()
 	}
@@ -88,7 +88,7 @@ func (e evidence) errorResult() follow.Verdict {
 func (e evidence) capVerdict() follow.Verdict {
 	usd := capOf(e.turn)
 	if usd == 0 {
-		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less to do at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less work at once"}
 	}
 	return follow.Verdict{End: runner.CapReached, Reason: "it spent the " + strconv.FormatFloat(usd, 'f', 2, 64) + " USD that were reserved for the turn",
 		Hint: "claude-swarm budget shows what is left"}
@@ -114,7 +114,7 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	case f.status == http.StatusForbidden || f.problem == "oauth_org_not_allowed":
 		return e.forbidden(text), true
 	case f.problem == "authentication_failed" || f.status == 0 && contains(f.text, "please run /login"):
-		return e.refusedKey(text), true // no request was sent: there is neither key nor login
+		return e.refusedKey(text), true // no request was sent, because there is neither a key nor a login
 	case f.status == http.StatusRequestTimeout || f.status == http.StatusConflict || f.status >= 500,
 		f.problem == "server_error" && f.status == 0, f.kind == "overloaded_error" || f.problem == "overloaded":
 		return limited(text, hintAway), true
@@ -124,9 +124,9 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	return follow.Verdict{}, false
 }
 
-// isAwayText reports whether the text of an error means that the service is unavailable. It
-// is for clients whose output has no field for this (2.1.197), and for answers that do not
-// come from the API.
+// isAwayText reports whether an error text means that the service is unavailable. It is
+// needed for clients whose output has no field for this (2.1.197) and for answers that do
+// not come from the API.
 func isAwayText(text string) bool {
 	for _, words := range []string{"unable to connect to api", "request timed out", "connection error", "overloaded", "malformed response"} {
 		if contains(text, words) {
@@ -136,7 +136,7 @@ func isAwayText(text string) bool {
 	return false
 }
 
-// messageHint returns what to do about a message that the API does not accept.
+// messageHint returns the hint for a message that the API rejects.
 func (e evidence) messageHint(f apiFailure) (string, bool) {
 	switch {
 	case contains(f.text, "prompt is too long"):
@@ -150,9 +150,9 @@ func (e evidence) messageHint(f apiFailure) (string, bool) {
 	case f.problem == "invalid_request" && contains(f.text, "image"):
 		return "make the image smaller; claude-swarm clear " + e.turn.Agent + " begins a conversation without it", true
 	case e.own.StopReason == "refusal":
-		return "the model refuses this text: word it otherwise, or set another model: for agent " + e.turn.Agent, true
+		return "the model refuses this text: reword it, or set another model: for agent " + e.turn.Agent, true
 	case f.status == http.StatusBadRequest || f.problem == "invalid_request" || f.kind == "invalid_request_error":
-		// The content that the API refuses may be part of the conversation by now.
+		// The rejected content may already be part of the conversation.
 		return e.look() + "; claude-swarm clear " + e.turn.Agent + " begins another conversation", true
 	}
 	return "", false
@@ -164,9 +164,9 @@ func limited(text, hint string) follow.Verdict {
 	return follow.Verdict{End: runner.Limited, Reason: text, Hint: hint}
 }
 
-// usageLimit distinguishes a usage limit, which ends at a known time, from a service that
-// throttles for a moment. The client's rate limit event names the end of the account's
-// window in both cases.
+// usageLimit distinguishes a usage limit, which ends at a known time, from brief
+// throttling by the service. The client's rate limit event contains the end of the
+// account's limit window in both cases.
 func (e evidence) usageLimit(f apiFailure, text string) follow.Verdict {
 	v := limited(text, hintWait)
 	switch {
@@ -181,8 +181,8 @@ func (e evidence) usageLimit(f apiFailure, text string) follow.Verdict {
 	return v
 }
 
-// refusedByAPI returns the verdict on a turn whose client still retries after the API has
-// refused its key or login.
+// refusedByAPI returns the verdict on a turn whose client keeps retrying after the API
+// has rejected its key or login.
 func (e evidence) refusedByAPI(status int) follow.Verdict {
 	switch {
 	case status == http.StatusForbidden:
@@ -193,8 +193,8 @@ func (e evidence) refusedByAPI(status int) follow.Verdict {
 	return e.unauthorized(fmt.Sprintf("the API refuses the login (%d)", status))
 }
 
-// unauthorized judges a 401. A wrong key stays wrong, but a person or another client of
-// the same login may renew the login.
+// unauthorized returns the verdict on a 401. A wrong key remains wrong, but a login can
+// be renewed, either by a person or by another client with the same login.
 func (e evidence) unauthorized(text string) follow.Verdict {
 	if e.keyed() || e.source == "" && contains(text, "api key") {
 		return e.refusedKey(text)
@@ -202,8 +202,8 @@ func (e evidence) unauthorized(text string) follow.Verdict {
 	return limited(text, "log in with claude /login, or set a new CLAUDE_CODE_OAUTH_TOKEN")
 }
 
-// forbidden judges a 403: the account is currently not allowed to use the API, because of
-// its organization, its country or a proxy.
+// forbidden returns the verdict on a 403, which means that the account currently cannot
+// use the API because of its organization, its country or a proxy.
 func (e evidence) forbidden(text string) follow.Verdict {
 	return limited(text, "look at the account, log in with claude /login, or use an API key")
 }
@@ -213,9 +213,9 @@ func (e evidence) refusedKey(text string) follow.Verdict {
 		Hint: "log in with claude /login, or set ANTHROPIC_API_KEY in env: of agent " + e.turn.Agent}
 }
 
-// keyed reports whether the client works with a key or a fixed token, not a login. The
-// init line says "none" for ANTHROPIC_AUTH_TOKEN, for a login, and if there is no
-// credential.
+// keyed reports whether the client uses a key or a fixed token rather than a login. The
+// init line contains "none" for ANTHROPIC_AUTH_TOKEN, for a login, and if there are no
+// credentials.
 func (e evidence) keyed() bool {
 	if e.source != "" && e.source != "none" {
 		return true

@@ -16,9 +16,8 @@ import (
 )
 
 // errorRows lists every recorded failure of the API, the network, a proxy or the login,
-// each with the wanted end and a part of the wanted hint. The recordings in
-// testdata/errors are the output of the real clients, made by TestWhatTheAPIRefuses of
-// internal/e2e.
+// each with the expected end and part of the expected hint. TestWhatTheAPIRefuses in
+// internal/e2e recorded the output of the real clients in testdata/errors.
 var errorRows = map[string]struct {
 	end   runner.End
 	hint  string
@@ -56,9 +55,9 @@ var errorRows = map[string]struct {
 	"tls-to-plain":   {runner.Limited, "ANTHROPIC_BASE_URL", false}, // 2.1.197 reports a certificate error
 	"tls-untrusted":  {runner.Limited, hintTrustTLS, false},
 	"timeout":        {runner.Limited, hintAway, false},
-	// The set-up is the cause.
+	// The setup is the cause.
 	"401-key":       {runner.Refused, "set ANTHROPIC_API_KEY", false},
-	"401-key-again": {runner.Refused, "set ANTHROPIC_API_KEY", false}, // we end the client while it retries
+	"401-key-again": {runner.Refused, "set ANTHROPIC_API_KEY", false}, // we end the client while it is retrying
 	"401-token":     {runner.Refused, "set ANTHROPIC_API_KEY", false},
 	"404":           {runner.Refused, "set model:", false},
 	"no-login":      {runner.Refused, "log in with claude /login", false},
@@ -74,8 +73,8 @@ var errorRows = map[string]struct {
 	"refusal":  {runner.Failed, "refuses this text", false},
 }
 
-// TestRecordedErrors checks the verdict on each error, with the recordings of the oldest
-// and the newest client.
+// TestRecordedErrors checks the verdict on each recorded error of the oldest and the
+// newest client.
 func TestRecordedErrors(t *testing.T) {
 	for _, version := range []string{Oldest, Newest} {
 		dir := filepath.Join("..", "..", "..", "testdata", "errors", version)
@@ -101,8 +100,8 @@ func TestRecordedErrors(t *testing.T) {
 	}
 }
 
-// judgeRecorded returns the verdict on a client's output of one turn. resets is the end of
-// the limit according to the recorded event.
+// judgeRecorded returns the verdict on a client's recorded output for one turn. resets is
+// the end of the limit according to the recorded event.
 func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, resets time.Time) {
 	t.Helper()
 	turn := runner.Turn{Agent: "coder", UUID: "u", Session: runner.Session{ID: "s-1"}}
@@ -129,13 +128,13 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, re
 	e := r.evidence()
 	e.exit.ExitCode = 1
 	e.followed, e.now = false, time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
-	if r.seen.refusals >= 2 { // after the second refusal we end the client
+	if r.seen.refusals >= 2 { // we end the client after the second refusal
 		return e.refusedByAPI(refused), time.Time{}
 	}
 	return judge(e), r.seen.resetAt
 }
 
-// The cases are errors that no recorded client has printed, and errors with a field that
+// The cases are errors that do not occur in the recordings, and errors with a field that
 // contradicts the text.
 func TestErrorFieldsBeforeTexts(t *testing.T) {
 	for name, c := range map[string]struct {

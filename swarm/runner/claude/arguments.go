@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// builtIn lists the tools, of the supported and earlier versions of the client, that may
-// need permission. A name that the client does not know does no harm.
+// builtIn lists the tools of the supported and earlier client versions that may need
+// permission. A name that the client does not recognize has no effect.
 var builtIn = []string{
 	"Agent", "Bash", "BashOutput", "Edit", "EnterWorktree", "ExitWorktree",
 	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings",
@@ -22,14 +22,14 @@ var builtIn = []string{
 }
 
 // never lists the tools that no agent gets, even if its configuration allows them.
-// AskUserQuestion would never get an answer. The other two find and reach every session of
-// the same user, and so bypass the mailboxes and their rules; version 2.1.330 runs them
-// without asking for permission.
+// AskUserQuestion would never get an answer. The other two can find every session of the
+// same user and send messages to it, which bypasses the mailboxes and their rules. Version
+// 2.1.330 runs them without asking for permission.
 var never = []string{"AskUserQuestion", "ListAgents", "SendMessage"}
 
-// behind lists the tools with which a client begins work that no message asked for: at a
-// time, at an event, or in other sessions. Only agents with [runner.Spec.Background], and
-// agents whose list of allowed tools names them, get these tools.
+// behind lists the tools with which a client can begin work that no message requested: at
+// a set time, on an event, or in other sessions. An agent gets these tools only if
+// [runner.Spec.Background] is set or its list of allowed tools contains them.
 var behind = []string{"CronCreate", "CronDelete", "CronList", "Monitor", "ScheduleWakeup", "TeamCreate", "TeamDelete"}
 
 // mail lists the commands that every agent with tools may run.
@@ -45,7 +45,7 @@ func command(t runner.Turn) []string {
 	return slices.Clone(t.Spec.Command)
 }
 
-// arguments returns the flags of a turn.
+// arguments returns the client's flags for a turn.
 func arguments(t runner.Turn) []string {
 	s := t.Spec
 	args := []string{
@@ -93,7 +93,7 @@ func arguments(t runner.Turn) []string {
 	return append(args, disallowed(s)...)
 }
 
-// disallowed returns the tools that the agent must not have.
+// disallowed returns the tools that are denied to the agent.
 func disallowed(s runner.Spec) []string {
 	tools := slices.Clone(never)
 	if !s.Background {
@@ -109,7 +109,8 @@ func disallowed(s runner.Spec) []string {
 	return tools
 }
 
-// names reports whether a list of rules, such as Bash(git diff:*), has one for the tool.
+// names reports whether a list of rules, such as Bash(git diff:*), has a rule for the
+// tool.
 func names(rules []string, tool string) bool {
 	return slices.ContainsFunc(rules, func(rule string) bool {
 		name, _, _ := strings.Cut(rule, "(")
@@ -132,7 +133,7 @@ func allowed(s runner.Spec) []string {
 	case s.AllowedTools != nil:
 		return append(slices.Clone(*s.AllowedTools), mail...)
 	case s.PermissionMode == modePlan:
-		return mail // a list with Bash would allow every command, even in plan
+		return mail // a list with Bash would allow every command, even in the mode plan
 	}
 	if s.Background {
 		return slices.Concat(builtIn, behind, mail, furtherTools(s))
@@ -140,8 +141,8 @@ func allowed(s runner.Spec) []string {
 	return slices.Concat(builtIn, mail, furtherTools(s))
 }
 
-// thinking translates the setting into a word for --effort, or into a number of tokens for
-// the environment.
+// thinking converts the setting to a value for --effort, or to a number of tokens for the
+// environment.
 func thinking(setting string) (effort, tokens string) {
 	if setting == "off" {
 		return "", "0"
@@ -152,9 +153,9 @@ func thinking(setting string) (effort, tokens string) {
 	return setting, ""
 }
 
-// maxRetries bounds how many times the client retries a request to the API. The number is
-// the default of version 2.1.197. These retries take three minutes, enough for a short
-// overload.
+// maxRetries limits how many times the client retries an API request. The number is the
+// default of version 2.1.197. The retries take three minutes in total, which is enough
+// for a short overload.
 const maxRetries = "CLAUDE_CODE_MAX_RETRIES=10"
 
 // noBackground makes a tool call wait for its command or sub-agent. Version 2.1.330 would
@@ -181,11 +182,11 @@ func environment(t runner.Turn) []string {
 	return env
 }
 
-// hookTimeout is how long, in seconds, the client waits for our hook, which reads one file.
-// After that time the turn continues without the hook's answer.
+// hookTimeout is how long the client waits for our hook, which reads one file, in seconds.
+// After that, the turn continues without the hook's output.
 const hookTimeout = 20
 
-// settings returns the options that have no flag.
+// settings returns the settings file, which contains the options that have no flag.
 func settings(t runner.Turn) []byte {
 	type hook struct {
 		Type    string `json:"type"`
@@ -205,13 +206,15 @@ func settings(t runner.Turn) []byte {
 		Hooks               map[string][]matcher `json:"hooks,omitempty"`
 		Permissions         *permissions         `json:"permissions,omitempty"`
 	}
-	// Without this rule the client (2.1.197 and 2.1.330) lets an agent read everything below
-	// its working folder, even with cat if its list of allowed tools has no Bash.
+	// Without this rule, the client (2.1.197 and 2.1.330) lets an agent read everything
+	// below its working directory, even with cat if its list of allowed tools does not
+	// contain Bash.
 	if t.Private != "" {
 		s.Permissions = &permissions{Deny: []string{"Read(/" + t.Private + "/**)"}}
 	}
 	s.AutoCompactWindow = t.Spec.CompactWindow
-	// The client drops messages from other sessions of this user: only the mailbox is open.
+	// Make the client drop messages from other sessions of this user, so that messages
+	// arrive only through the mailbox.
 	s.CrossSessionInbound = "refuse"
 	if t.Hook != "" {
 		s.Hooks = map[string][]matcher{"SessionStart": {{Matcher: "compact", Hooks: []hook{{"command", t.Hook, hookTimeout}}}}}
@@ -223,7 +226,7 @@ func settings(t runner.Turn) []byte {
 	return append(data, '\n')
 }
 
-// writeFiles writes the files for the client.
+// writeFiles writes the files that the client reads.
 func writeFiles(t runner.Turn) error {
 	if t.Settings != "" {
 		if err := writeChanged(t.Settings, settings(t)); err != nil {
@@ -243,9 +246,9 @@ func writeFiles(t runner.Turn) error {
 	return nil
 }
 
-// writeChanged writes a file unless it has this content already. Reading a small file
-// takes a tenth of the time of writing it, and the client starts only after the files are
-// written.
+// writeChanged writes a file unless it already has this content. Reading a small file
+// takes a tenth of the time of writing it, and the client cannot start before the files
+// are written.
 func writeChanged(path string, data []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil
@@ -253,11 +256,11 @@ func writeChanged(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// connectWaits returns the variables that let the client wait for its MCP servers as long
-// as a proof does; it does not change variables that env already has. MCP_TIMEOUT (default
-// 30 s) is how long the client tries to connect to one server. Claude Code 2.1.330 also
-// holds back its first prompt for that time, for any server. The second variable keeps that
-// wait at 30 s, so a hanging server from the user's configuration delays the prompt no
+// connectWaits returns the variables that make the client wait for its MCP servers as long
+// as a proof does. It omits variables that env already contains. MCP_TIMEOUT (default 30 s)
+// is how long the client tries to connect to one server. Claude Code 2.1.330 also delays
+// its first prompt by up to that time, for any server. The second variable limits this
+// delay to 30 s, so a hanging server in the user's configuration delays the prompt no
 // longer than by default.
 func connectWaits(env []string) []string {
 	var add []string

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// BenchmarkTurn runs the stand-in with os/exec and a file for its output, and then with the
+// BenchmarkTurn runs the stand-in first with os/exec and an output file, and then with the
 // backend, which also decodes the output, judges the turn and looks for leftovers.
 func BenchmarkTurn(b *testing.B) {
 	b.Run("floor/exec", func(b *testing.B) {

@@ -7,15 +7,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The init line's apiKeySource says which credential the client uses. It is "none" for a
-// login of claude.ai, its token, ANTHROPIC_AUTH_TOKEN, and a cloud's account. Otherwise it
-// is the source of the key, such as ANTHROPIC_API_KEY or apiKeyHelper.
+// The field apiKeySource of the init line reports which credentials the client uses. It is
+// "none" for a claude.ai login or its token, for ANTHROPIC_AUTH_TOKEN, and for a cloud
+// account. Otherwise it is the source of the key, such as ANTHROPIC_API_KEY or
+// apiKeyHelper.
 
-// paid lists the variables that make a client without an API key pay for each token: a
-// gateway's token, and the switches for the clouds.
+// paid lists the variables that indicate pay-per-token billing for a client without an
+// API key: the token for a gateway, and the switches for cloud providers.
 var paid = []string{"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"}
 
-// billing returns how a client with this apiKeySource and this environment pays.
+// billing returns how the use of a client with this apiKeySource and this environment is
+// billed.
 func billing(source string, env []string) runner.Billing {
 	switch {
 	case source == "":
@@ -28,8 +30,8 @@ func billing(source string, env []string) runner.Billing {
 	return runner.BillingSubscription
 }
 
-// isPaid reports whether an entry of an environment sets a variable of paid, to a value
-// that is neither empty nor a word for no.
+// isPaid reports whether an environment entry sets one of the variables in paid to a
+// value that does not mean false.
 func isPaid(entry string) bool {
 	name, value, _ := strings.Cut(entry, "=")
 	return slices.Contains(paid, name) && !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// tools interprets the calls of the client's tools.
+// tools interprets calls to the client's tools.
 type tools struct{}
 
-// aboutKeys names, for the most common tools, the argument that describes a call best.
+// aboutKeys contains, for the most common tools, the name of the argument that describes
+// a call best.
 var aboutKeys = map[string]string{
 	"Bash":         "command",
 	"Read":         "file_path",
@@ -33,10 +34,10 @@ func (tools) About(tool string, input []byte) string {
 	return stringField(input, key)
 }
 
-// stringField returns the field of that name in a JSON object, or "" if there is none or it
-// is not a string.
+// stringField returns the field named key of a JSON object, or "" if the field is missing
+// or is not a string.
 func stringField(input []byte, key string) string {
-	// The field is nearly always the first one, and has no escapes.
+	// The field is nearly always the first one, without escape sequences.
 	if rest, ok := bytes.CutPrefix(input, []byte(`{"`+key+`":"`)); ok {
 		if end := bytes.IndexAny(rest, `"\\`); end >= 0 && rest[end] == '"' {
 			return string(rest[:end])
@@ -76,7 +77,7 @@ func (tools) Runs(tool string, input []byte) string {
 
 func (tools) Waits(tool string, _ []byte) bool {
 	switch tool {
-	case "TaskOutput", "BashOutput", "AgentOutputTool", "ScheduleWakeup": // BashOutput and AgentOutputTool: before 2.1
+	case "TaskOutput", "BashOutput", "AgentOutputTool", "ScheduleWakeup": // BashOutput and AgentOutputTool are from versions before 2.1
 		return true
 	}
 	return false
@@ -103,16 +104,16 @@ func (tools) Allow(tool string, input []byte) string {
 	return tool
 }
 
-// verbed lists the programs whose first argument says what they do. An entry for all calls
+// verbed lists the programs whose first argument is a subcommand. An entry for all calls
 // of such a program would allow far more than the denied call.
 var verbed = map[string]bool{
 	"git": true, "go": true, "npm": true, "yarn": true, "pnpm": true, "cargo": true,
 	"make": true, "docker": true, "kubectl": true, "pip": true, "claude-swarm": true,
 }
 
-// commandPrefix returns the program of a simple command, and also its first argument if
-// that says what the command does. It returns "" for a command of several parts, because
-// each part would need a separate entry.
+// commandPrefix returns the program of a simple command, followed by the subcommand if
+// the program is in verbed. It returns "" for a compound command, because each part would
+// need a separate entry.
 func commandPrefix(command string) string {
 	if strings.ContainsAny(command, ";&|<>()`$\n") {
 		return ""

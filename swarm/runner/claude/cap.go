@@ -16,19 +16,20 @@ import (
 //	                                    without the words                       Done
 //	sub-agent in the background ─ over the cap ─ stopped; result: success       CapReached
 //
-// After its result, the client keeps running as long as its standard input is open, and a
-// sub-agent of the turn keeps spending. So we close the input at once, and end the client.
+// After the result, the client keeps running while its standard input is open, and a
+// sub-agent of the turn keeps spending. We therefore close the input at once and end the
+// client.
 
-// capFlag is the client's flag for the cap, in US dollars. The client does not start with a
-// cap of 0 or less.
+// capFlag is the client's flag for the cap, in US dollars. The client refuses to start with
+// a cap of 0 or less.
 const capFlag = "--max-budget-usd"
 
-// leastCap is the smallest cap that we pass to the client, in US dollars.
+// leastCap is the minimum cap that we pass to the client, in US dollars.
 const leastCap = 0.01
 
-// capArguments returns the flag with the cap of the turn, if the turn has one. The client
-// obeys the last such flag, so there is no flag if the agent's command has an equal or
-// smaller cap.
+// capArguments returns the flag that sets the cap of the turn, if the turn has a cap. The
+// client uses the last such flag, so capArguments returns no flag if the agent's command
+// already sets an equal or lower cap.
 func capArguments(t runner.Turn) []string {
 	usd := capOf(t)
 	if usd == 0 {
@@ -37,7 +38,8 @@ func capArguments(t runner.Turn) []string {
 	return []string{capFlag, strconv.FormatFloat(usd, 'f', -1, 64)}
 }
 
-// capOf returns the cap that we pass for the turn, in US dollars, or 0 if we pass none.
+// capOf returns the cap that we pass for the turn, in US dollars, or 0 if we do not pass
+// one.
 func capOf(t runner.Turn) float64 {
 	usd := max(t.CapUSD, leastCap)
 	if own, ok := capInCommand(t.Spec.Command); t.CapUSD <= 0 || ok && own <= usd {
@@ -62,10 +64,10 @@ func capInCommand(command []string) (usd float64, ok bool) {
 
 const (
 	capSubtype  = "error_max_budget_usd"
-	capTerminal = "budget_exhausted" // terminal_reason, since 2.1.330
+	capTerminal = "budget_exhausted" // value of terminal_reason, since 2.1.330
 )
 
-// spentUp reports whether a result says that the client has reached its cap.
+// spentUp reports whether a result means that the client has reached its cap.
 func spentUp(r *streamjson.Result) bool {
 	return r.Subtype == capSubtype || r.TerminalReason == capTerminal
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The smaller of the turn's cap and the command's cap must apply, although the client
-// obeys the last flag. The client does not start with a cap of 0.
+// The lower of the turn's cap and the command's cap must apply, although the client uses
+// the last flag. The client refuses to start with a cap of 0.
 func TestTheCapOfATurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		usd     float64

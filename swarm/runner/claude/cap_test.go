@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A client that has reached its cap is ended at once, although any other client has ten
-// seconds to exit: the work that it has begun would keep spending.
+// A client that has reached its cap is ended at once, because the work that it has begun
+// would keep spending. Any other client has ten seconds to exit.
 func TestAClientThatReachedItsCapIsEnded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -19,7 +19,7 @@ func TestAClientThatReachedItsCapIsEnded(t *testing.T) {
 	turn := newTurn(t, "@linger 30s\n@cost 0.75\n@sh (sleep 1000 & echo $! >pid)\n@say ready")
 	turn.CapUSD = 0.5
 	begun := time.Now()
-	out := claude.New(claude.Options{}).Run(t.Context(), turn) // with the real times
+	out := claude.New(claude.Options{}).Run(t.Context(), turn) // with the default Timing
 	if out.End != runner.CapReached || out.CostUnknown {
 		t.Errorf("ended %s (%s) for %v USD", out.End, out.Reason, out.CostUSD)
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// Options tune the backend. The zero value is ready to use.
+// Options configures the backend. The zero value is ready to use.
 type Options struct {
 	Timing runner.Timing
-	// MaxOutput is the maximum that a client may print in a turn, in bytes; 0 means 1
-	// GiB. A turn that prints more is ended, because a client that loops would fill the
+	// MaxOutput is the maximum output of a client in one turn, in bytes; 0 means 1 GiB. A
+	// turn with more output is ended, because a client stuck in a loop would fill the
 	// disk.
 	MaxOutput int64
 }
 
-// New returns the backend. It keeps only facts about the clients' programs, so it needs no
-// Close.
+// New returns the backend. The backend need not be closed, because it keeps only
+// information about the clients' programs.
 func New(o Options) runner.Backend {
 	return &backend{options: follow.Options{Timing: o.Timing.Or(runner.DefaultTiming()), MaxOutput: o.MaxOutput}}
 }
@@ -34,13 +34,14 @@ func (b *backend) Kind() *runner.Kind { return &kind }
 // CompactPrompt returns the client's command for a compaction.
 func (b *backend) CompactPrompt() string { return "/compact" }
 
-// Run starts the client and follows it to its end.
+// Run starts the client and follows it until it exits.
 func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	out, _ := b.begin(ctx, t, false)
 	return out
 }
 
-// begin runs a turn in a new client. If keep is true, the client stays afterwards if it can.
+// begin runs a turn in a new client. If keep is true, the client stays for the next turn if
+// possible.
 func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (runner.Outcome, runner.Warm) {
 	r := b.newFollower(ctx, t)
 	defer r.run.Close()
@@ -75,8 +76,8 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 	return out
 }
 
-// follow reads the client's output to its end, and makes sure that the client ends. If the
-// client stays, follow reads only to the result of the turn.
+// follow reads the client's output to its end, and makes sure that the client exits. If
+// the client stays for the next turn, follow reads only up to the result of this turn.
 func (r *follower) follow() (runner.Outcome, runner.Warm) {
 	dec := streamjson.NewDecoder(r.run.Output(), 0)
 	var broken error
@@ -87,12 +88,13 @@ func (r *follower) follow() (runner.Outcome, runner.Warm) {
 		}
 	}
 	if !r.rests {
-		// Usually the client has ended. A client whose output cannot be read is ended here.
+		// Usually the client has already exited. If its output cannot be read, it is ended
+		// here.
 		r.run.Finish()
 	}
 	o := r.run.Outcome(r.proven(r.judge()), broken)
 	o.Stream, o.Steered = dec.Stats(), r.steeredDone()
-	if o.End != runner.Refused { // a refused client may have no account at all
+	if o.End != runner.Refused { // a client that was refused may have no account at all
 		o.Billing = billing(r.seen.source, r.turn.Env)
 	}
 	if o.Text == "" {

@@ -2,5 +2,5 @@ package claude
 
 import "github.com/claude-swarm/claude-swarm/swarm/runner"
 
-// PromptLine returns the line with the prompt of a turn.
+// PromptLine returns the line that contains the prompt of a turn.
 func PromptLine(t runner.Turn) string { return string(promptLine(t)) }

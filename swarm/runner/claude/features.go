@@ -17,39 +17,39 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The daemon finds the client's features with --help, because an unknown flag ends the
-// client. It keeps the answer for each program until the program's file changes. The
-// program may be a script around the real client, or not a client at all. A program that
-// does not answer is treated as having no features.
+// The daemon detects the client's features with --help, because the client exits if it
+// gets an unknown flag. It caches the answer for each program until the program's file
+// changes. The program may be a wrapper script for the real client, or not a client at
+// all. A program that does not answer is treated as having no features.
 
-// A feature is a flag that not every supported version has.
+// A feature is a flag that only some supported versions have.
 type feature string
 
-// snapshotFlag says whether the client keeps the system prompt of a session's first turn
-// for the later turns. Version 2.1.330 does so by default, so a changed system prompt would
+// snapshotFlag controls whether the client uses the system prompt of a session's first turn
+// for all later turns. Version 2.1.330 does so by default, so a changed system prompt would
 // never reach the agent.
 const snapshotFlag feature = "--system-prompt-snapshot"
 
-// takesUp reports whether a turn continues a session whose first turn may have had another
-// system prompt.
+// takesUp reports whether a turn continues a session, whose first turn may have had a
+// different system prompt.
 func takesUp(t runner.Turn) bool { return t.Session.How != runner.New }
 
-// These are the bounds of a run with --help.
+// These are the limits for a run with --help.
 const (
 	helpTime  = 30 * time.Second // a real client needs less than 1 s on an idle machine
-	helpBytes = 256 << 10        // a real one prints 20 KiB
-	helpAgain = 10 * time.Minute // time after which a program that did not answer is asked again
+	helpBytes = 256 << 10        // a real client prints 20 KiB
+	helpAgain = 10 * time.Minute // the time after which we retry a program that did not answer
 )
 
-// features keeps what the programs can do. The zero value is ready to use; it is safe for
-// concurrent use.
+// features caches the features of the programs. The zero value is ready to use. It is
+// safe for concurrent use.
 type features struct {
-	time time.Duration // how long to wait for an answer; 0: helpTime
+	time time.Duration // how long to wait for an answer; 0 means helpTime
 	mu   sync.Mutex
 	of   map[program]*answer
 }
 
-// A program is the command of a client, and the file that it names.
+// A program is the command of a client and the file that the command runs.
 type program struct {
 	command  string
 	file     string
@@ -57,21 +57,21 @@ type program struct {
 	modified time.Time
 }
 
-// An answer is what a program has printed. The other fields may be read once done is closed.
+// An answer is a program's output. The other fields can be read once done is closed.
 type answer struct {
 	done  chan struct{}
 	help  string
 	known bool      // the program answered
-	cut   bool      // the asking turn ended before the program had its full time
+	cut   bool      // the turn that ran the program ended before the program's time was up
 	at    time.Time // when the program answered or failed to answer
 }
 
-// has reports whether the client of a turn knows a flag. It asks the client once, and waits
-// for the answer until ctx is done.
+// has reports whether the client of a turn supports a flag. It runs the client with --help
+// once, and waits for the answer until ctx is done.
 func (f *features) has(ctx context.Context, t runner.Turn, flag feature) bool {
 	p, path, ok := programOf(t)
 	if !ok {
-		return false // it cannot be started; the turn reports that better
+		return false // the program cannot be started; the turn reports that more clearly
 	}
 	f.mu.Lock()
 	a := f.of[p]
@@ -95,7 +95,7 @@ func (f *features) has(ctx context.Context, t runner.Turn, flag feature) bool {
 	}
 	select {
 	case <-a.done:
-		if a.cut && !a.known && ctx.Err() == nil { // the turn that asked is over, but not this one
+		if a.cut && !a.known && ctx.Err() == nil { // the turn that ran the program is over, but this turn is not
 			return f.has(ctx, t, flag)
 		}
 		return a.known && slices.Contains(strings.Fields(a.help), string(flag))
@@ -112,7 +112,7 @@ func (f *features) forget(p program, a *answer) {
 	}
 }
 
-// stale reports whether the program did not answer, and it is time to ask it again.
+// stale reports whether the program did not answer and it is time to try again.
 func (a *answer) stale() bool {
 	select {
 	case <-a.done:
@@ -122,7 +122,7 @@ func (a *answer) stale() bool {
 	}
 }
 
-// programOf finds the program of a turn's client. path is the file to run.
+// programOf returns the program of a turn's client. path is the file to execute.
 func programOf(t runner.Turn) (p program, path string, ok bool) {
 	words := command(t)
 	path, err := runner.LookPath(words[0], t.Spec.Dir, t.Env)
@@ -140,9 +140,9 @@ func programOf(t runner.Turn) (p program, path string, ok bool) {
 	return program{fmt.Sprintf("%q", words), file, info.Size(), info.ModTime()}, path, true
 }
 
-// ask runs the program with --help: without input, in a separate process group that is
-// killed when it takes too long or prints too much. A process that has left the group
-// carries the mark of the turn, and ends with the turn.
+// ask runs the program with --help and without input, in a separate process group that is
+// killed if it takes too long or prints too much. A process that leaves the group carries
+// the mark of the turn and is ended with the turn.
 func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.time, helpTime))
 	defer cancel()
@@ -152,13 +152,13 @@ func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help st
 	cmd.Dir, cmd.Env, cmd.Stdout = t.Spec.Dir, environment(t), out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second // for a process that has left the group and keeps the output open
+	cmd.WaitDelay = time.Second // in case a process that has left the group keeps the output open
 	err := cmd.Run()
 	return out.text.String(), err == nil && out.text.Len() < out.most
 }
 
-// bounded keeps the first bytes that are written to it, up to the number most, and then
-// calls full. It belongs to the goroutine that writes.
+// bounded keeps the first most bytes that are written to it, and then calls full. It is
+// not safe for concurrent use.
 type bounded struct {
 	text bytes.Buffer
 	most int

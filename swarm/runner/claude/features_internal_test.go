@@ -19,7 +19,7 @@ func asked(t *testing.T, lines string) (turn runner.Turn, write func(lines strin
 	file := filepath.Join(dir, "client")
 	write = func(lines string) {
 		t.Helper()
-		syscall.ForkLock.RLock() // a client that another test starts now would keep the file open for writing
+		syscall.ForkLock.RLock() // a client that another test starts during the write would inherit the open file
 		defer syscall.ForkLock.RUnlock()
 		if err := os.WriteFile(file+".new", []byte("#!/bin/sh\necho \"$*\" >> "+dir+"/starts\n"+lines+"\n"), 0o700); err != nil {
 			t.Fatal(err)
@@ -61,8 +61,8 @@ func TestAProgramIsAskedOnce(t *testing.T) {
 	}
 }
 
-// Programs without a useful answer have no features; none of them delays a turn for long
-// or leaves a process behind.
+// Programs without a useful answer have no features. They do not delay a turn for long,
+// and they leave no process behind.
 func TestProgramsThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -97,8 +97,8 @@ func TestProgramsThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// A turn that is stopped while its client is being asked does not wait, and the next one
-// asks again.
+// A turn that is stopped while it runs its client with --help does not wait for the
+// answer, and the next turn runs the client again.
 func TestAQuestionThatIsStopped(t *testing.T) {
 	turn, _, starts := asked(t, "[ -e go ] || exec sleep 600; "+knows)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -115,8 +115,8 @@ func TestAQuestionThatIsStopped(t *testing.T) {
 	}
 }
 
-// A turn that waits for the answer to another turn's question asks the client itself when
-// that other turn is stopped.
+// If a turn waits for another turn's run with --help and that other turn is stopped, the
+// first turn runs the client itself.
 func TestAQuestionWhoseTurnIsStopped(t *testing.T) {
 	t.Parallel()
 	turn, write, starts := asked(t, "exec sleep 600")
@@ -128,7 +128,7 @@ func TestAQuestionWhoseTurnIsStopped(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	go func() { answers <- f.has(t.Context(), turn, snapshotFlag) }()
-	time.Sleep(50 * time.Millisecond) // the second turn waits for the first one's answer
+	time.Sleep(50 * time.Millisecond) // the second turn waits for the first turn's answer
 	write(knows)
 	stop()
 	if one, two := <-answers, <-answers; one == two {

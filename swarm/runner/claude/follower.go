@@ -9,41 +9,41 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A follower follows one turn: it is the [follow.Protocol] of Claude Code. It belongs to
-// the goroutine of Run, Serve or Follow.
+// A follower follows one turn. It implements [follow.Protocol] for Claude Code. Only the
+// goroutine of Run, Serve or Follow uses it.
 type follower struct {
 	run    *follow.Run
 	turn   runner.Turn
 	timing runner.Timing
 
 	followed bool // an earlier daemon started the client; we cannot write to its standard input
-	warm     bool // the client had earlier turns
-	keep     bool // the client is to stay, if it can
-	rests    bool // the client stays
+	warm     bool // the client has already run earlier turns
+	keep     bool // keep the client for the next turn if possible
+	rests    bool // the client stays for the next turn
 
 	proof    proof // the proof that the client has our tools
 	steering steering
 	seen     seen
 }
 
-// seen contains the facts from the client's events that [runner.Account] does not keep.
+// seen contains the facts from the client's events that [runner.Account] does not record.
 type seen struct {
 	init     bool
-	replay   time.Time // when our prompt was repeated; zero: not yet
-	after    bool      // an event came after the repeated prompt
-	before   int       // results before the repeated prompt
-	problem  string    // error word of the last assistant line
+	replay   time.Time // when our prompt was repeated; zero if it has not been repeated yet
+	after    bool      // an event has arrived since the prompt was repeated
+	before   int       // number of results before the prompt was repeated
+	problem  string    // error name on the last assistant line
 	words    string    // the last text of the main conversation
 	api      streamjson.APIError
 	source   string    // the source of the client's API key
 	resetAt  time.Time // from a rate limit event
-	refusals int       // retries after a refused key or login
-	asking   bool      // the client retries a request and has had no answer since
+	refusals int       // number of retries after a rejected key or login
+	asking   bool      // the client is retrying a request and has not had an answer since
 
-	cut bool // the client reached its cap while a sub-agent worked
+	cut bool // the client reached its cap while a sub-agent was working
 
 	tasks tasks // what the client runs in parallel with the conversation
-	taken bool  // the client says that it has our prompt, which it repeats later
+	taken bool  // the client has reported that it has our prompt, which it repeats later
 }
 
 func (b *backend) newFollower(ctx context.Context, t runner.Turn) *follower {
@@ -56,7 +56,7 @@ func (b *backend) newFollower(ctx context.Context, t runner.Turn) *follower {
 // judge returns the verdict on the turn.
 func (r *follower) judge() follow.Verdict { return judge(r.evidence()) }
 
-// evidence returns the facts that the follower knows about the turn.
+// evidence returns the facts on which the verdict is based.
 func (r *follower) evidence() evidence {
 	return evidence{
 		turn: r.turn, cause: r.run.Cause(), own: r.judged(), began: r.run.Account.Began(), problem: r.seen.problem, words: r.seen.words, api: r.seen.api, source: r.seen.source,
@@ -65,8 +65,9 @@ func (r *follower) evidence() evidence {
 	}
 }
 
-// Late returns v, the verdict on a turn that exceeded a time limit. But if the client
-// waits for an API that does not answer, Late blames the service.
+// Late returns v, the verdict on a turn that exceeded a time limit. If the client is
+// waiting for an API that does not answer, Late instead returns a verdict that names the
+// service as the cause.
 func (r *follower) Late(v follow.Verdict) follow.Verdict {
 	if !r.seen.asking {
 		return v

@@ -27,8 +27,8 @@ func runClean(t *testing.T, turn runner.Turn) runner.Outcome {
 	return out
 }
 
-// The verdict on a turn is right and the client has ended, regardless of what the client
-// does.
+// The verdict on a turn is correct and the client has ended, no matter how the client
+// behaves.
 func TestHardClients(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
@@ -36,7 +36,7 @@ func TestHardClients(t *testing.T) {
 		stall   time.Duration
 		timeout time.Duration
 		end     runner.End
-		reason  string // part of it
+		reason  string // part of the reason
 	}{
 		"rubbish between the lines":        {script: "@rubbish\n@say ready\n@rubbish\n@unknown", end: runner.Done},
 		"a line of 10 MB":                  {script: "@big 10000000\n@say ready", end: runner.Done},
@@ -45,7 +45,7 @@ func TestHardClients(t *testing.T) {
 		"it is killed":                     {script: "@say begun\n@die", end: runner.Failed, reason: "killed"},
 		"it exits with a status":           {script: "@say begun\n@exit 3", end: runner.Failed, reason: "status 3"},
 		"it exits well without a result":   {script: "@say begun\n@noresult", end: runner.Failed, reason: "without a result"},
-		"it says nothing and dies":         {env: "STANDIN_UNBORN=1", end: runner.NoFirstEvent, reason: "before it said anything"},
+		"it says nothing and dies":         {env: "STANDIN_UNBORN=1", end: runner.NoFirstEvent, reason: "before its first output"},
 		"it says nothing ever":             {script: "@sleep 10m", env: "STANDIN_SILENT=1", stall: 300 * time.Millisecond, end: runner.Stalled},
 		"it repeats no prompt":             {script: "@say ready", env: "STANDIN_NOREPLAY=1", end: runner.Done},
 		"deaf to signals":                  {script: "@say begun\n@hang", stall: 300 * time.Millisecond, end: runner.Stalled},
@@ -66,7 +66,7 @@ func TestHardClients(t *testing.T) {
 			}
 			turn.Spec.Stall, turn.Spec.Timeout = c.stall, c.timeout
 			if turn.Spec.Timeout == 0 {
-				turn.Spec.Timeout = 30 * time.Second // so that a failing test also ends
+				turn.Spec.Timeout = 30 * time.Second // so that a failing test ends as well
 			}
 			out := runClean(t, turn)
 			if out.End != c.end || !strings.Contains(out.Reason, c.reason) {
@@ -114,7 +114,7 @@ func TestAnAPIThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Processes that outlive their client are ended, and counted.
+// Processes that outlive their client are ended and counted.
 func TestLeftovers(t *testing.T) {
 	out := runClean(t, newTurn(t, "@orphan 10m\n@say ready"))
 	if out.End != runner.Done || out.Leftovers == 0 {
@@ -122,7 +122,8 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// A flood on standard error does not fill the disk, and the last part of it is reported.
+// A flood of output on standard error does not fill the disk, and the last part of the
+// output is reported.
 func TestStderrIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -139,8 +140,8 @@ func TestStderrIsBounded(t *testing.T) {
 	}
 }
 
-// The output of a client that never stops printing is read up to a bound, and a stop
-// reaches the client at once.
+// The output of a client that never stops printing is read up to a limit, and a stop
+// takes effect at once.
 func TestStdoutIsBounded(t *testing.T) {
 	turn := newTurn(t, "")
 	turn.Spec.Command = script(t, `exec yes '{"type":"assistant","message":{"content":[{"type":"text","text":"again"}]}}'`)
@@ -156,7 +157,7 @@ func TestStdoutIsBounded(t *testing.T) {
 	if out.End != runner.Failed || !strings.Contains(out.Reason, "more than 64 MiB") {
 		t.Errorf("ended %s (%s), want %s for its output", out.End, out.Reason, runner.Failed)
 	}
-	if took := time.Since(began); took > 14*time.Second { // the ladder of signals alone takes 15 s
+	if took := time.Since(began); took > 14*time.Second { // the signals of the ladder alone take 15 s
 		t.Errorf("the flood went on for %v", took)
 	}
 	if info, err := os.Stat(turn.Stdout); err != nil || info.Size() > 16<<20 {
@@ -171,11 +172,11 @@ func TestStdoutIsBounded(t *testing.T) {
 	}
 }
 
-// script makes a command of a few lines of shell.
+// script returns a command that runs a short shell script.
 func script(t *testing.T, lines string) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "client")
-	syscall.ForkLock.RLock() // a client that another test starts now would hold the file open for writing
+	syscall.ForkLock.RLock() // a client that another test starts during the write would inherit the open file
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+lines+"\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -183,8 +184,8 @@ func script(t *testing.T, lines string) []string {
 	return []string{file}
 }
 
-// A client that cannot be started is refused with a hint, and so is a client that does not
-// accept its flags.
+// The turn is refused with a hint if the client cannot be started or does not accept its
+// flags.
 func TestCannotStart(t *testing.T) {
 	notExecutable := filepath.Join(t.TempDir(), "client")
 	if err := os.WriteFile(notExecutable, nil, 0o644); err != nil {
@@ -226,7 +227,7 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
-// A refused key ends the turn at the second attempt, not after the tenth.
+// A rejected key ends the turn after the second attempt, not after the tenth.
 func TestDeadKeyIsKnownSoon(t *testing.T) {
 	turn := newTurn(t, "")
 	retry := `echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"}'`
@@ -238,7 +239,7 @@ func TestDeadKeyIsKnownSoon(t *testing.T) {
 	}
 }
 
-// A panic of the daemon's own code leaves no client behind.
+// A panic in the daemon's own code leaves no client behind.
 func TestPanicLeavesNothing(t *testing.T) {
 	turn := newTurn(t, "@say begun\n@hang")
 	turn.Event = func(ev *streamjson.Event) {
@@ -263,7 +264,7 @@ func TestPanicLeavesNothing(t *testing.T) {
 	}
 }
 
-// A turn whose channel Grown is closed polls the output instead.
+// If its channel Grown is closed, a turn polls the output instead.
 func TestBellIsClosed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -277,7 +278,8 @@ func TestBellIsClosed(t *testing.T) {
 	}
 }
 
-// A stop lets a client that obeys end by itself; the tool's child is ended too.
+// A client that responds to a stop can exit on its own, and its tool's child process is
+// ended as well.
 func TestStopDuringATool(t *testing.T) {
 	turn := newTurn(t, "@sh echo $$ > pid; exec sleep 600")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -289,7 +291,7 @@ func TestStopDuringATool(t *testing.T) {
 			}
 		}
 	}
-	out := claude.New(claude.Options{}).Run(ctx, turn) // with the real times, because a client that obeys needs no force
+	out := claude.New(claude.Options{}).Run(ctx, turn) // with the default Timing, because a client that responds need not be killed
 	if out.End != runner.Stopped || out.Signal != "" {
 		t.Errorf("ended %s (%s) with %+v, want %s without force", out.End, out.Reason, out.Exit, runner.Stopped)
 	}
@@ -298,7 +300,8 @@ func TestStopDuringATool(t *testing.T) {
 	}
 }
 
-// A client that lost its daemon ends by itself, and Follow reads its output to the end.
+// A client that has lost its daemon exits on its own, and Follow reads its output to the
+// end.
 func TestFollowALivingClient(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -335,7 +338,7 @@ func TestTheToolsOfAFollowedClient(t *testing.T) {
 	}
 }
 
-// A stop reaches a client of an earlier daemon too.
+// A stop also reaches a client that an earlier daemon started.
 func TestStopAFollowedClient(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -358,7 +361,7 @@ func TestStopAFollowedClient(t *testing.T) {
 	}
 }
 
-// orphanClient starts the turn's client and sends the prompt, like a daemon that is killed
+// orphanClient starts the turn's client and sends the prompt, as if the daemon were killed
 // right afterwards.
 func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
 	t.Helper()
@@ -383,12 +386,13 @@ func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
 		t.Fatal(err)
 	}
 	reaped := make(chan struct{})
-	go func() { cmd.Wait(); close(reaped) }() // as init does; the clean-up waits for it
+	go func() { cmd.Wait(); close(reaped) }() // reap the client as init does; the cleanup waits for this
 	t.Cleanup(func() { cmd.Process.Kill(); <-reaped })
 	return p
 }
 
-// The client finds everything that it needs in the files of its turn, including the hook.
+// The client finds everything that it needs, including the hook, in the files of its
+// turn.
 func TestCompactionRunsTheHook(t *testing.T) {
 	turn := newTurn(t, "@say before\n@compact\n@say ready")
 	turn.Hook = "echo you did this and that"
@@ -409,7 +413,7 @@ func TestCompactionRunsTheHook(t *testing.T) {
 	}
 }
 
-// A client that begins a tool call after the interrupt has missed the interrupt, and does
+// A client that begins a tool call after the interrupt has missed the interrupt. It does
 // not get the usual time to finish its work.
 func TestAToolCallAfterTheOrderToStop(t *testing.T) {
 	t.Parallel()

@@ -15,8 +15,9 @@ type hooks struct{}
 
 const hookEvent = "SessionStart"
 
-// Room leaves space for the frame around the text. Version 2.1.197 gives the model a hook's
-// output of 9,993 characters in full, and shortens an output of 10,013 to a preview.
+// Room leaves space for the frame around the text. Version 2.1.197 passes a hook's output
+// of 9,993 characters to the model in full, but shortens one of 10,013 characters to a
+// preview.
 func (hooks) Room() int { return 9500 }
 
 func (hooks) Answer(text string) []byte {

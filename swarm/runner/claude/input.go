@@ -9,7 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// promptLine returns the turn's prompt as the client reads it on standard input.
+// promptLine returns the turn's prompt in the form that the client reads on standard
+// input.
 func promptLine(t runner.Turn) []byte { return userLine(t.UUID, t.Prompt) }
 
 func userLine(uuid, text string) []byte {
@@ -28,15 +29,15 @@ func userLine(uuid, text string) []byte {
 	return append(line, '\n')
 }
 
-// A textBlock is one piece of a prompt.
+// A textBlock is one part of a prompt.
 type textBlock struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
-// tagsOfItsOwn matches tags that the client writes itself. If a block of a prompt has such
-// a tag, the client mistakes the prompt for its own text and does not repeat it. A prompt
-// that is not repeated counts as unread, and would be sent a second time.
+// tagsOfItsOwn matches tags that the client itself writes. If a block of a prompt contains
+// such a tag, the client mistakes the prompt for its own text and does not repeat it. A
+// prompt that is not repeated counts as unread and would be sent again.
 const tagsOfItsOwn = `(?:bash|local-command)-std(?:out|err)\b|task-notification\b|tick\b`
 
 var (
@@ -46,23 +47,23 @@ var (
 	})
 )
 
-// steerLine returns the line with a message for a running turn. The client puts the message
-// into a frame, <system-reminder>, and joins its blocks with newlines. A tag that would end
-// the frame, or keep the client from repeating the line, gets a backslash after the <.
-// Nothing else changes.
+// steerLine returns the line that contains a message for a running turn. The client
+// encloses the message in a frame, <system-reminder>, and joins its blocks with newlines.
+// In any tag that would end the frame or prevent the client from repeating the line,
+// steerLine inserts a backslash after the <. It changes nothing else.
 func steerLine(s runner.Steer) []byte {
 	return userLine(s.UUID, steerTags().ReplaceAllString(s.Prompt, `<\$1`))
 }
 
-// content splits a prompt into blocks so that the client does not obey other people's text.
-// Claude Code 2.1.197 searches only the last block of a prompt, or all of a prompt that is
-// a plain string. At the beginning of that text it looks for a command, and in all of that
-// text for files to read (@name), agents to ask (@agent-name) and words that change how it
-// works (ultrathink). So the last paragraph, which is ours, is a separate block. A prompt
-// of one paragraph may be a command. A tag that the client would mistake for its own is
-// divided between two blocks.
+// content splits a prompt into blocks so that the client does not interpret text from other
+// people. Claude Code 2.1.197 interprets only the last block of a prompt, or all of a
+// prompt that is a plain string. It recognizes a command at the beginning of that text.
+// Anywhere in that text, it recognizes files to read (@name), agents to ask (@agent-name)
+// and words that change its behaviour (ultrathink). So the last paragraph, which is ours,
+// is a separate block. A prompt that consists of one paragraph can be a command. A tag that
+// the client would mistake for its own is divided between two blocks.
 //
-// The blocks together are the prompt, byte for byte.
+// The concatenated blocks are identical to the prompt.
 func content(prompt string) any {
 	last := strings.LastIndex(strings.TrimRight(prompt, "\n"), "\n\n")
 	if last < 0 {

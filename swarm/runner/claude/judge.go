@@ -10,35 +10,36 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// evidence contains all facts for a verdict.
+// evidence contains all facts on which a verdict is based.
 type evidence struct {
 	turn     runner.Turn
 	cause    follow.Verdict // why we ended the client, if we did
 	own      *streamjson.Result
 	began    bool   // there was at least one event
-	problem  string // error word of the last assistant line
+	problem  string // error name on the last assistant line
 	words    string // the last text of the main conversation
 	api      streamjson.APIError
-	source   string // the source of the client's API key, as its init line says
+	source   string // the source of the client's API key, from its init line
 	stderr   string // the end of the client's standard error
 	exit     runner.Exit
 	followed bool
-	cut      bool      // the client reached its cap while a sub-agent worked
+	cut      bool      // the client reached its cap while a sub-agent was working
 	untaken  bool      // a waiting client has not repeated the prompt
 	resetAt  time.Time // from a rate limit event
 	now      time.Time
 }
 
-// judge returns the verdict. It reads no clock and no file.
+// judge returns the verdict. It depends only on e, not on a clock or a file.
 func judge(e evidence) follow.Verdict {
 	switch {
 	case e.own != nil && !e.cut && (!e.own.IsError || answered(e.own)):
-		// Even if we were ending the client, the work is done and must not be repeated.
+		// The work is done and must not be repeated, even if we were already ending the
+		// client.
 		return follow.Verdict{End: runner.Done}
 	case e.cause.End != "":
 		return e.cause
 	case e.cut:
-		return e.capVerdict() // the client's last words are not its answer
+		return e.capVerdict() // the client's last text is not its answer
 	case e.own != nil:
 		return e.errorResult()
 	}
@@ -70,11 +71,11 @@ func (e evidence) noResult() follow.Verdict {
 		return follow.Verdict{End: runner.Refused, Reason: follow.WithDetail("the client does not accept its command line", follow.FirstLine(e.stderr)),
 			Hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}
 	}
-	return follow.Verdict{End: runner.NoFirstEvent, Reason: follow.WithDetail(ended+" before it said anything", said), Crashed: true,
-		Hint: "run it by hand in the same folder and look: " + strings.Join(command(e.turn), " ") + " -p hello"}
+	return follow.Verdict{End: runner.NoFirstEvent, Reason: follow.WithDetail(ended+" before its first output", said), Crashed: true,
+		Hint: "run it by hand in the same folder to see why: " + strings.Join(command(e.turn), " ") + " -p hello"}
 }
 
-// badCommand recognizes a client that refuses its flags, and a program that is not the client.
+// badCommand reports whether the client rejected its flags or the program is not the client.
 func badCommand(stderr string, exit runner.Exit) bool {
 	if exit.ExitCode == 126 || exit.ExitCode == 127 { // the shell and env exit with these if they cannot run a program
 		return true

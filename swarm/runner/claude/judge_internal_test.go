@@ -20,8 +20,8 @@ func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
 		e      evidence
 		end    runner.End
-		reason string // part of it
-		hint   string // part of it
+		reason string // part of the reason
+		hint   string // part of the hint
 	}{
 		"good":                        {evidence{own: good}, runner.Done, "", ""},
 		"good, with exit status 1":    {evidence{own: good, exit: runner.Exit{ExitCode: 1}}, runner.Done, "", ""},

@@ -5,7 +5,7 @@ import "github.com/claude-swarm/claude-swarm/swarm/runner"
 // These are the permission modes that we treat specially.
 const (
 	modePlan    = "plan"              // the client changes nothing
-	modeAllowed = "dontAsk"           // the client denies what is not allowed
+	modeAllowed = "dontAsk"           // the client denies every tool that is not allowed
 	modeBypass  = "bypassPermissions" // the client never asks for permission
 )
 
@@ -23,7 +23,7 @@ var kind = runner.Kind{
 			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
 			"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
 		},
-		File: ".credentials.json", Home: ".claude", Try: "claude, and /login in it; or ANTHROPIC_API_KEY",
+		File: ".credentials.json", Home: ".claude", Try: "run claude and type /login, or set ANTHROPIC_API_KEY",
 		Folder: "CLAUDE_CONFIG_DIR",
 		Vars: []string{
 			"CLAUDE_CONFIG_DIR", "HOME", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL",
@@ -35,7 +35,7 @@ var kind = runner.Kind{
 // Kind returns the facts about Claude Code that are known without running it.
 func Kind() *runner.Kind { return &kind }
 
-// echo returns a shell script that acts as the client: it answers the first prompt with
+// echo returns a shell script that acts as the client and answers the first prompt with
 // text.
 func echo(text string) string {
 	return `read -r prompt && printf '%s\n'` +

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// isLimitText recognizes the client's text when a subscription's allowance is used up:
-// "Claude AI usage limit reached|1760000000", "You've hit your limit · resets 3pm
-// (Europe/Berlin)", "5-hour limit reached ∙ resets 2am".
+// isLimitText reports whether text is one of the client's messages for a used-up
+// subscription allowance: "Claude AI usage limit reached|1760000000", "You've hit your
+// limit · resets 3pm (Europe/Berlin)", "5-hour limit reached ∙ resets 2am".
 func isLimitText(text string) bool {
 	return limitWords().MatchString(text) && !contains(text, "not your usage limit")
 }

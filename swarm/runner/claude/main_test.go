@@ -19,14 +19,15 @@ import (
 	"go.uber.org/goleak"
 )
 
-// asClient makes the test binary the stand-in client when it is set.
+// asClient is the name of an environment variable. If it is set, the test binary acts as
+// the stand-in client.
 const asClient = "SWARM_TEST_CLIENT"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asClient) != "" {
 		os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 	}
-	// Orphans of the clients become ours, as they do in the daemon.
+	// Adopt the clients' orphaned processes, as the daemon does.
 	if err := runner.BecomeReaper(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -46,8 +47,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// short contains time limits that a test can wait for and that even a busy machine does
-// not exceed.
+// short contains time limits that are short enough for a test to wait for, but long
+// enough for a busy machine.
 var short = runner.Timing{
 	Interrupt:    time.Second,
 	Terminate:    300 * time.Millisecond,
@@ -57,8 +58,8 @@ var short = runner.Timing{
 	Sample:       500 * time.Millisecond,
 }
 
-// newTurn makes a turn of the stand-in in a separate home and folder. env is added to the
-// client's environment.
+// newTurn returns a turn of the stand-in, in its own home and working directory. env is
+// added to the client's environment.
 func newTurn(t testing.TB, script string, env ...string) runner.Turn {
 	t.Helper()
 	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()

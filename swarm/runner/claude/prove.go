@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A proof holds back the prompt of a turn until the client says that it has the tools of
-// our MCP server. The daemon asks with a control request, which costs no call of the
-// model, and waits for a client that is slow to answer:
+// A proof holds back the prompt of a turn until the client reports that it has the tools
+// of our MCP server. The daemon sends a control request, which requires no model call,
+// and waits if the client is slow to answer:
 //
 //	ask ──┬─ connected ─────────────────────────────── prompt
 //	 ^    ├─ pending ── a moment ── ask again
@@ -24,20 +24,21 @@ import (
 //	after Timing.Connect ──┬─ was pending ──────────── no tools: the turn ends
 //	                       └─ never answered ───────── prompt; then the init line decides
 //
-// The zero proof holds back nothing. A proof belongs to the goroutine of the turn.
+// The zero proof holds back nothing. Only the turn's goroutine uses it.
 type proof struct {
-	prompt  []byte // the prompt that is held back; nil if none is
+	prompt  []byte // the prompt that is held back, or nil
 	began   time.Time
 	asked   time.Time // when the last question was sent
 	waits   bool      // the last question has not been answered yet
 	number  int
-	pending string // the status that the last answer named; "" before the first answer
+	pending string // the status in the last answer; "" before the first answer
 
-	missing follow.Verdict // the verdict if the turn began without its tools; otherwise it has no End
+	missing follow.Verdict // the verdict if the turn began without its tools; otherwise End is ""
 }
 
-// askAgain is the pause between two questions while the client connects. Claude Code
-// 2.1.197 starts in half a second and connects in about a tenth of a second.
+// askAgain is the time after which we repeat the question while the client is connecting.
+// Claude Code 2.1.197 takes half a second to start and about a tenth of a second to
+// connect.
 const askAgain = 25 * time.Millisecond
 
 // toolsQuestion is the prefix of the ids of our questions. An answer has the id of its
@@ -69,8 +70,8 @@ func (r *follower) release() {
 	r.run.Send(prompt)
 }
 
-// isToolsAnswer recognizes the answers to our questions. They are not events of the turn,
-// which has not begun yet.
+// isToolsAnswer reports whether ev is an answer to one of our questions. Such answers are
+// not events of the turn, which has not begun yet.
 func isToolsAnswer(ev *streamjson.Event) bool {
 	return ev.Kind == streamjson.KindControl && ev.Control != nil && strings.HasPrefix(ev.Control.RequestID, toolsQuestion)
 }
@@ -79,11 +80,11 @@ func isToolsAnswer(ev *streamjson.Event) bool {
 func (r *follower) toolsAnswer(ev *streamjson.Event, now time.Time) {
 	p := &r.proof
 	if !p.holds() || ev.Control.RequestID != toolsQuestion+strconv.Itoa(p.number) {
-		return // the answer is for an earlier daemon, or came after the prompt
+		return // the answer is for an earlier daemon, or it arrived after the prompt was sent
 	}
 	p.waits = false
 	if !ev.Control.OK {
-		r.release() // the client does not know the question
+		r.release() // the client does not support the question
 		return
 	}
 	var answer struct {
@@ -107,7 +108,7 @@ func (r *follower) toolsAnswer(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// prove does the steps that are due while the prompt is held back.
+// prove performs the actions that are due while the prompt is held back.
 func (r *follower) prove(now time.Time) {
 	p := &r.proof
 	switch bound := r.connectBound(); {
@@ -121,9 +122,9 @@ func (r *follower) prove(now time.Time) {
 	}
 }
 
-// connectBound returns the longest time for which the prompt may be held back. A turn
-// with a shorter limit ends because its tools are missing, which is not the fault of the
-// message.
+// connectBound returns the maximum time for which the prompt is held back. If the time
+// limit of the turn is shorter, that limit applies, so that the turn ends because its
+// tools are missing, for which the message is not to blame.
 func (r *follower) connectBound() time.Duration {
 	if limit := r.turn.Spec.Timeout; limit > 0 {
 		return min(r.timing.Connect, limit)
@@ -144,9 +145,9 @@ func (r *follower) proofDue() time.Time {
 	return due
 }
 
-// initSays ends a turn whose init line says that the tools of our server are missing. Such
-// a turn does not count as done, even if a good result comes before its end: the agent could
-// neither send nor ask.
+// initSays ends a turn whose init line reports that the tools of our server are missing.
+// Such a turn does not count as done even if a successful result arrives before it ends,
+// because the agent could neither send messages nor ask questions.
 func (r *follower) initSays(ev *streamjson.Event, now time.Time) {
 	if r.turn.Tools == nil {
 		return
@@ -173,14 +174,15 @@ func (r *follower) proven(v follow.Verdict) follow.Verdict {
 
 const connected = "connected"
 
-// An mcpServer is what the client reports about one of its MCP servers.
+// An mcpServer is the client's report about one of its MCP servers.
 type mcpServer struct {
 	Name   string `json:"name"`
 	Status string `json:"status"` // connected, pending, failed, needs-auth, disabled
 	Error  string `json:"error"`
 }
 
-// ours returns our server from the list, or a server with the status missing.
+// ours returns our server from the list, or a server with the status "missing" if it is
+// not there.
 func ours(all []mcpServer) mcpServer {
 	for _, s := range all {
 		if s.Name == runner.ToolServer {
@@ -192,8 +194,8 @@ func ours(all []mcpServer) mcpServer {
 
 func (s mcpServer) text() string { return follow.WithDetail(s.Status, s.Error) }
 
-// noTools returns the verdict on a turn whose agent could neither send nor ask. A retry may
-// help, and the message is not the cause.
+// noTools returns the verdict on a turn whose agent could neither send messages nor ask
+// questions. The message is not the cause, and a retry may help.
 func noTools(t runner.Turn, what string) follow.Verdict {
 	return follow.Verdict{End: runner.NoFirstEvent, Reason: "the client does not have the tools of " + runner.ToolServer + ": " + what,
 		Hint: "look at " + t.Stderr + ", or set mcp: false for agent " + t.Agent}

@@ -9,12 +9,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The client tries to connect to our server as long as the proof waits, unless the user's
-// settings say otherwise.
+// Unless the user's settings specify another time, the client tries to connect to our
+// server for as long as the proof waits.
 func TestTheClientConnectsAsLongAsTheProofWaits(t *testing.T) {
 	for name, c := range map[string]struct{ env, want []string }{
 		"nothing set": {nil, []string{"CLAUDE_CODE_MAX_RETRIES=10", "MCP_TIMEOUT=120000", "CLAUDE_CODE_MCP_STARTUP_WAIT_MS=30000"}},
-		"time-out set": {[]string{"MCP_TIMEOUT=5000"},
+		"timeout set": {[]string{"MCP_TIMEOUT=5000"},
 			[]string{"MCP_TIMEOUT=5000", "CLAUDE_CODE_MAX_RETRIES=10", "CLAUDE_CODE_MCP_STARTUP_WAIT_MS=30000"}},
 		"wait set": {[]string{"CLAUDE_CODE_MCP_STARTUP_WAIT_MS=1"},
 			[]string{"CLAUDE_CODE_MCP_STARTUP_WAIT_MS=1", "CLAUDE_CODE_MAX_RETRIES=10", "MCP_TIMEOUT=120000"}},

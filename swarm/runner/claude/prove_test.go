@@ -22,8 +22,8 @@ func withTools(t *testing.T, script string, env ...string) runner.Turn {
 }
 
 // The prompt is held back until the client has the tools of our server. A client that lacks
-// them is ended, and its turn is never done. The client may report the lack before the
-// prompt, or only in its init line.
+// them is ended, and its turn is never done. The client may report that they are missing
+// before the prompt, or only in its init line.
 func TestToolsAreProved(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -52,7 +52,8 @@ func TestToolsAreProved(t *testing.T) {
 		"unknown to it, and failed":  {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=failed"}, runner.NoFirstEvent, "dead-drop: failed", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The work is short: its good result must not count if the tools are missing.
+			// The work takes little time, so a successful result may arrive. It must not
+			// count if the tools are missing.
 			turn := withTools(t, "@say worked", c.env...)
 			prompted := false
 			turn.Event = func(ev *streamjson.Event) {
@@ -86,8 +87,8 @@ func TestToolsAreProved(t *testing.T) {
 	}
 }
 
-// The limits for a silent or long turn do not apply before the prompt is sent, because the
-// message is not the cause if a client starts slowly.
+// The limits for silent or long turns do not apply before the prompt is sent, because the
+// message is not the cause of a slow start.
 func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -10,12 +10,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// Serve runs a turn and lets its client stay for the next turn, if the client can.
+// Serve runs a turn and keeps its client running for the next turn if possible.
 func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	if w, ok := c.(*warm); ok {
 		return b.goOn(ctx, t, w)
 	}
-	// A client with a cap cannot stay, because it counts all that its process spends.
+	// A client with a cap cannot stay, because the cap applies to everything that its
+	// process spends.
 	_, own := capInCommand(t.Spec.Command)
 	return b.begin(ctx, t, !own && capOf(t) == 0)
 }
@@ -32,8 +33,8 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (runner.Outc
 	return r.follow()
 }
 
-// mayRest reports, at the result of the turn, whether the client can take another turn.
-// After anything unusual it returns false, because a new client is always safe.
+// mayRest reports whether the client, after the result of its turn, can run another turn.
+// It returns false after anything unusual, because starting a new client is always safe.
 func (r *follower) mayRest() bool {
 	asked, account := r.turn.Session, &r.run.Account
 	return r.keep && r.run.MayStay() && !r.own().IsError &&
@@ -42,22 +43,22 @@ func (r *follower) mayRest() bool {
 		!r.seen.replay.IsZero() && // otherwise the results of two turns could not be distinguished
 		r.seen.tasks.none() &&
 		account.Compacted() == 0 &&
-		(asked.How == runner.Continue || account.Session() == asked.ID) // /clear makes another session
+		(asked.How == runner.Continue || account.Session() == asked.ID) // /clear starts another session
 }
 
 // A warm is a client that waits for its next turn.
 type warm struct{ *follow.Warm }
 
-// mostUnasked is how much output between two turns Stirs reads, in bytes. A client that
-// has printed more counts as stirring.
+// mostUnasked is the maximum amount of output between two turns that Stirs reads, in
+// bytes. If a client has printed more, Stirs returns true.
 const mostUnasked = 1 << 20
 
-// Stirs reports whether the client has begun a turn that nobody asked for. It looks at the
-// output since the result, and ignores events such as a change of status.
+// Stirs reports whether the client has begun a turn that was not requested. It reads the
+// output since the result and ignores events such as status changes.
 func (w *warm) Stirs() bool {
 	f, err := w.Unasked()
 	if err != nil {
-		return true // we could not read the client's next turn
+		return true // we could not read the output of the next turn either
 	}
 	defer f.Close()
 	dec := streamjson.NewDecoder(io.LimitReader(f, mostUnasked), 0)

@@ -42,7 +42,7 @@ func canceled() context.Context {
 	return ctx
 }
 
-// after makes the turn that follows in the same client.
+// after returns the next turn in the same client.
 func after(turn runner.Turn, w runner.Warm, script string) runner.Turn {
 	first := turn.Mark()
 	turn.ID, turn.UUID, turn.Prompt = turn.ID+"b", runnertest.NewUUID(), script
@@ -50,19 +50,19 @@ func after(turn runner.Turn, w runner.Warm, script string) runner.Turn {
 	return turn
 }
 
-// eventually waits for a condition.
+// eventually waits until a condition is true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("never happened: %s", what)
 		}
-		time.Sleep(5 * time.Millisecond) // the pause between two checks; the deadline limits their number
+		time.Sleep(5 * time.Millisecond) // the interval between checks; the deadline limits their number
 	}
 }
 
-// A waiting client that does not react to its prompt is abandoned, and leaves no process
-// behind.
+// A waiting client that does not respond to its prompt is abandoned, and it leaves no
+// process behind.
 func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -79,7 +79,7 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 			if err := syscall.Kill(w.Process().PID, syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the client has stopped", func() bool { // it takes longer on a busy machine
+			eventually(t, "the client has stopped", func() bool { // this takes longer on a busy machine
 				out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(w.Process().PID)).Output()
 				return err == nil && strings.HasPrefix(string(out), "T")
 			})
@@ -97,8 +97,8 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 	}
 }
 
-// Processes that a turn leaves behind keep running during the client's next turns, and end
-// with the client.
+// Processes that a turn leaves behind keep running during the client's next turns and are
+// ended with the client.
 func TestLeftoversEndWithTheirClient(t *testing.T) {
 	turn := newTurn(t, "@sh setsid sleep 600 >/dev/null 2>&1 &\n@say one")
 	_, w := serve(t, turn, nil)
@@ -115,7 +115,7 @@ func TestLeftoversEndWithTheirClient(t *testing.T) {
 	}
 }
 
-// A waiting client that does not end is killed, at once if the context is done.
+// A waiting client that does not exit is killed, and at once if the context is done.
 func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -135,8 +135,8 @@ func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 	}
 }
 
-// speaker returns a client that is a shell script. For each prompt it repeats the prompt
-// and runs lines, in which $n is the number of the turn.
+// speaker returns a client that is a shell script. For each prompt, the script repeats
+// the prompt and runs lines, in which $n is the number of the turn.
 func speaker(t *testing.T, turn runner.Turn, lines string) []string {
 	return script(t, fmt.Sprintf(`n=0
 event() { echo '{"type":"'$1'","subtype":"'$2'","session_id":"%[1]s",'$3'"uuid":"x"}'; }
@@ -149,10 +149,10 @@ while read -r line; do
 done`, turn.Session.ID, lines))
 }
 
-// A client with work in the background does not stay: it would begin a turn on its own to
-// report the end of that work. A client whose tool calls waited for their work stays. The
-// turn is over when all work has ended, and the words after a sub-agent's end replace the
-// earlier ones.
+// A client with work in the background does not stay, because it would begin a turn on
+// its own to report the end of that work. A client whose tool calls waited for their work
+// stays. The turn is over when all work has ended. The text after the end of a sub-agent
+// replaces the earlier text.
 func TestWorkInTheBackground(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -179,7 +179,7 @@ func TestWorkInTheBackground(t *testing.T) {
 		text  string
 	}{
 		"none":                       {call + answer + result, true, runner.Done, "ready"},
-		"it ended within the turn":   {call + started + answer + ended + result, false, runner.Done, "ready"}, // the client still has to report it
+		"it ended within the turn":   {call + started + answer + ended + result, false, runner.Done, "ready"}, // the client still has to report the end of the work
 		"a tool that waited for it":  {call + started + ended + answer + result, true, runner.Done, "ready"},
 		"it says that it waits":      {call + waited + answer + result, true, runner.Done, "ready"},
 		"its session is another one": {`echo '{"type":"result","subtype":"success","is_error":false,"result":"ready","session_id":"other"}'`, false, runner.Done, "ready"},
@@ -221,8 +221,8 @@ func TestAClientThatRepeatsNoPromptDoesNotStay(t *testing.T) {
 	}
 }
 
-// A waiting client that begins a turn on its own is noticed, and that work is not part of
-// the next turn.
+// We detect that a waiting client has begun a turn on its own, and the work of that turn
+// is not part of the next turn.
 func TestAWaitingClientThatStirs(t *testing.T) {
 	turn := newTurn(t, "hello")
 	const result = `event result success '"is_error":false,"result":"turn '$n'","total_cost_usd":'$n',"num_turns":1,'`
@@ -236,7 +236,7 @@ func TestAWaitingClientThatStirs(t *testing.T) {
 	}
 	eventually(t, "the client was seen to stir", w.Stirs)
 	eventually(t, "its own turn is over", func() bool { _, err := os.Stat(turn.Spec.Dir + "/gone"); return err == nil })
-	// The turn that the client began may also be noticed too late.
+	// We may also detect the client's own turn too late.
 	turn = after(turn, w, "again")
 	out, w := serve(t, turn, w)
 	if out.End != runner.Done || out.Text != "turn 2" || out.CostUSD != 1 {
@@ -245,8 +245,8 @@ func TestAWaitingClientThatStirs(t *testing.T) {
 	w.Close(t.Context())
 }
 
-// If the daemon is killed in the middle of a client's second turn, Follow reads to the end
-// of that turn.
+// If the daemon is killed during a client's second turn, Follow reads to the end of that
+// turn.
 func TestFollowALaterTurn(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -279,7 +279,7 @@ func TestFollowALaterTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			reaped := make(chan struct{})
-			go func() { cmd.Wait(); close(reaped) }() // as init would; the clean-up waits for it
+			go func() { cmd.Wait(); close(reaped) }() // reap the client as init would; the cleanup waits for this
 			t.Cleanup(func() { cmd.Process.Kill(); <-reaped })
 			p, err := runner.Identify(cmd.Process.Pid)
 			if err != nil {
@@ -314,8 +314,8 @@ func TestFollowALaterTurn(t *testing.T) {
 	}
 }
 
-// A client with a cap in its command does not stay: it counts all that its process spends,
-// so the cap of one turn would end a later one.
+// A client with a cap in its command does not stay. The cap applies to everything that its
+// process spends, so the cap of one turn would end a later turn.
 func TestAClientWithACapInItsCommandDoesNotStay(t *testing.T) {
 	turn := newTurn(t, "@say one")
 	turn.Spec.Command = append(slices.Clone(turn.Spec.Command), "--max-budget-usd", "5")

@@ -23,8 +23,9 @@ func (r *follower) observe(ev *streamjson.Event) {
 		return
 	}
 	if ev.Kind == streamjson.KindCommand {
-		// The status of a prompt is not an event of the turn: the prompt may be an earlier
-		// one whose result has come, or a queued one that the client has not read.
+		// The status of a prompt is not an event of the turn. It may be about an earlier
+		// prompt whose result has arrived, or about a queued prompt that the client has
+		// not read.
 		r.command(ev.Command, now)
 		return
 	}
@@ -38,7 +39,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
 			if r.warm && len(r.run.Account.Results()) > 0 {
-				r.run.Account.Restart() // work that nobody asked for is not part of this turn
+				r.run.Account.Restart() // work that was not requested is not part of this turn
 				r.run.Account.Observe(ev)
 			}
 			r.seen.replay, r.seen.before = now, len(r.run.Account.Results())
@@ -52,12 +53,12 @@ func (r *follower) observe(ev *streamjson.Event) {
 		if ev.Init != nil {
 			r.seen.source = strings.Clone(ev.Init.KeySource)
 		}
-		r.run.KeepOn() // this may be a turn that the client began on its own
+		r.run.KeepOn() // the client may have begun this turn on its own
 		r.seen.tasks.speaking, r.seen.tasks.stopped = true, false
 	case streamjson.KindAssistant:
 		r.seen.problem = strings.Clone(ev.Error)
 		if r.seen.api = (streamjson.APIError{}); ev.APIError != nil {
-			r.seen.api = *ev.APIError // decoded by encoding/json, so it stays valid
+			r.seen.api = *ev.APIError // decoded by encoding/json, so it remains valid after the event
 		}
 		for _, b := range ev.Blocks {
 			if b.Kind == streamjson.BlockText && ev.Parent == "" {
@@ -92,8 +93,9 @@ func (r *follower) observe(ev *streamjson.Event) {
 }
 
 // own returns the result that belongs to our prompt: the first one after the line that
-// repeats the prompt, or the very first one if no such line came. A client that had earlier
-// turns repeats each prompt, and a result before that line belongs to another prompt.
+// repeats the prompt, or the first result of all if there is no such line. A client that
+// has run earlier turns repeats each prompt, so a result before that line belongs to
+// another prompt.
 func (r *follower) own() *streamjson.Result {
 	if r.warm && r.seen.replay.IsZero() {
 		return nil
@@ -105,13 +107,13 @@ func (r *follower) own() *streamjson.Result {
 	return &results[r.seen.before]
 }
 
-// settle ends the turn when it is complete: it has its result, and the client does not
-// continue with a message, command or sub-agent.
+// settle ends the turn if it is complete. A turn is complete when it has its result and
+// the client will not continue with a message, command or sub-agent.
 func (r *follower) settle(now time.Time) {
 	switch {
 	case r.own() == nil, r.seen.tasks.speaking, r.run.Closing(), r.rests:
 	case r.steering.open(len(r.run.Account.Results()), now, r.timing.Steer): // the client continues with a message
-	case r.seen.tasks.behind() > 0: // the client begins a turn when a task ends
+	case r.seen.tasks.behind() > 0: // the client will begin a turn when a task ends
 	case r.mayRest():
 		r.rests = true
 	default:
@@ -119,7 +121,8 @@ func (r *follower) settle(now time.Time) {
 	}
 }
 
-// retry records that the client will retry a request, and will be silent until that time.
+// retry records that the client will retry a request after a delay and will be silent
+// until then.
 func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	if retry == nil {
 		return
@@ -129,7 +132,7 @@ func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	if retry.Status != 401 && retry.Status != 403 {
 		return
 	}
-	// A single refusal may come from a login that is being renewed.
+	// A single rejection can occur while a login is being renewed.
 	if r.seen.refusals++; r.seen.refusals >= 2 {
 		r.run.End(r.evidence().refusedByAPI(retry.Status), now)
 	}
@@ -151,9 +154,9 @@ func (r *follower) rateLimit(raw []byte) {
 	}
 }
 
-// hurry sends the next signal at once to a client that begins a tool call after the
-// interrupt. Such a client has missed the interrupt, as Claude Code 2.1.197 sometimes does
-// around its first request.
+// hurry sends the next signal at once if the client begins a tool call after the
+// interrupt. Such a client has missed the interrupt, which sometimes happens in Claude
+// Code 2.1.197 around its first request.
 func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
 	if !r.run.Ending() {
 		return
@@ -163,8 +166,8 @@ func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// Tick sends the prompt and further messages to the client, and ends a client that does not
-// read them.
+// Tick sends the prompt and further messages to the client, and ends the client if it does
+// not read them.
 func (r *follower) Tick(now time.Time) {
 	r.prove(now)
 	r.steer()
@@ -173,15 +176,16 @@ func (r *follower) Tick(now time.Time) {
 	switch u := r.steering.until; {
 	case r.run.Ending():
 	case !u.IsZero() && r.seen.tasks.behind() == 0 && !r.steering.open(len(r.run.Account.Results()), now, r.timing.Steer):
-		r.run.CloseInput(now) // the client no longer reads messages that came too late
+		r.run.CloseInput(now) // the client no longer reads messages that arrived too late
 	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.PromptNotRun:
 		r.run.End(promptNotRun(), now)
 	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && !r.seen.init && silent >= r.timing.PromptNotRun && r.run.Idle(now):
-		r.run.Kill(follow.Gone("is silent"), now) // the client has nothing to finish
+		r.run.Kill(follow.Gone("is silent"), now) // the client has no work to finish
 	}
 }
 
-// Due returns when to check the proof, or a message that came too late or is to be dropped.
+// Due returns when to check the proof, or to check a message that arrived too late or is to
+// be dropped.
 func (r *follower) Due() time.Time {
 	due := r.proofDue()
 	if u := r.steering.until; !u.IsZero() && !r.run.Closing() && r.seen.tasks.behind() == 0 && (due.IsZero() || u.Before(due)) {
@@ -193,18 +197,20 @@ func (r *follower) Due() time.Time {
 	return due
 }
 
-// Working returns false while the prompt is held back: the turn has not begun.
+// Working returns false while the prompt is held back, because the turn has not begun
+// yet.
 func (r *follower) Working() bool { return !r.proof.holds() }
 
-// Cancel returns false: the protocol has no message to cancel a turn, and the client obeys
-// SIGINT.
+// Cancel returns false because the protocol has no message to cancel a turn. The client
+// responds to SIGINT.
 func (r *follower) Cancel() bool { return false }
 
-// lastWords returns the model's last words, for a turn without a result.
+// lastWords returns the model's last text, for a turn without a result.
 func (r *follower) lastWords() string { return strings.TrimSpace(r.seen.words) }
 
-// withAnswer returns ev. If ev is a result without the model's answer because of the cap,
-// withAnswer returns a copy with the model's last words.
+// withAnswer returns ev. If ev is a result from which the client omitted the model's
+// answer because of the cap, withAnswer instead returns a copy that contains the model's
+// last text.
 func (r *follower) withAnswer(ev *streamjson.Event) *streamjson.Event {
 	if ev.Kind != streamjson.KindResult || ev.Result == nil || ev.Result.Text != "" || !answered(ev.Result) {
 		return ev

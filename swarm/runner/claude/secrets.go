@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// secretVars lists the variables that tell the child processes of a 2.1.330 client how to
-// reach the client, each with the mark that replaces its value.
+// secretVars lists the variables through which the child processes of a 2.1.330 client
+// can reach the client. Each is mapped to the text that replaces its value.
 var secretVars = map[string]string{
 	secretPrefix + "TOKEN":  "[messaging token]",
 	secretPrefix + "SOCKET": socketMark,
@@ -21,7 +21,8 @@ const (
 )
 
 // secrets finds the values with which other sessions could reach the client. The init line
-// names its socket, and a tool that prints the environment shows its socket and token.
+// contains the client's socket path, and a tool that prints the environment reveals the
+// socket path and the token.
 func secrets(ev *streamjson.Event, found func(secret, mark string)) {
 	if ev.Kind == streamjson.KindInit && bytes.Contains(ev.Raw, []byte("messaging_socket_path")) {
 		var init struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// servers returns the MCP servers of a turn, in the form of the file that --mcp-config
-// reads. The client expands ${NAME} in their values.
+// servers returns the content of the file for --mcp-config with the MCP servers of a
+// turn. The client expands ${NAME} in the values.
 func servers(t runner.Turn) []byte {
 	type server struct {
 		Type    string            `json:"type"`
@@ -19,8 +19,8 @@ func servers(t runner.Turn) []byte {
 		URL     string            `json:"url,omitempty"`
 		Headers map[string]string `json:"headers,omitempty"`
 		// With AlwaysLoad, the model knows the tools from its first request. Without it,
-		// version 2.1.330 gives the model only their names, and the model must search for
-		// each tool.
+		// version 2.1.330 gives the model only the names of the tools, and the model must
+		// search for each tool.
 		AlwaysLoad bool `json:"alwaysLoad,omitempty"`
 	}
 	all := map[string]server{}
@@ -47,7 +47,7 @@ func servers(t runner.Turn) []byte {
 	return append(data, '\n')
 }
 
-// hasServers reports whether the turn has any MCP server.
+// hasServers reports whether the turn has any MCP servers.
 func hasServers(t runner.Turn) bool { return t.Tools != nil || len(t.Spec.Servers) > 0 }
 
 // ownTools returns the tools of our server, which are always allowed.
@@ -58,7 +58,7 @@ func ownTools(t runner.Turn) []string {
 	return []string{toolsOf(runner.ToolServer)}
 }
 
-// furtherTools returns the tools of the other servers.
+// furtherTools returns the tools of all other servers.
 func furtherTools(s runner.Spec) []string {
 	var tools []string
 	for _, name := range slices.Sorted(maps.Keys(s.Servers)) {
@@ -67,6 +67,6 @@ func furtherTools(s runner.Spec) []string {
 	return tools
 }
 
-// toolsOf returns the pattern for all tools of a server. The client ignores mcp__* as a
-// pattern for all servers.
+// toolsOf returns the pattern that matches all tools of a server. The client would ignore
+// mcp__* as a pattern for all servers.
 func toolsOf(server string) string { return "mcp__" + server + "__*" }

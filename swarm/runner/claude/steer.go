@@ -13,8 +13,9 @@ import (
 // steering tracks the lines that were written to the client after its prompt.
 type steering struct {
 	lines []steered
-	until time.Time // a line that has not been read by this time will never be read; zero if the time is not set yet, see open
-	// result is the time of the last tool result; zero if another tool was called since.
+	until time.Time // the time after which an unread line will never be read; zero until open sets it
+	// result is the time of the last tool result; zero if another tool has been called
+	// since then.
 	result time.Time
 }
 
@@ -23,9 +24,9 @@ type steered struct {
 	uuid  string
 	aside bool // the turn does not wait for it
 	taken bool
-	// dropped means that the client was told to forget the line.
+	// dropped means that the client was told to discard the line.
 	dropped bool
-	behind  int // the number of results before the client repeated it
+	behind  int // the number of results before the client repeated the line
 }
 
 // steer sends the client the messages that have arrived for it.
@@ -39,8 +40,8 @@ func (r *follower) steer() {
 	}
 }
 
-// canTakeIn reports whether the client is working on its prompt and repeats what it
-// reads.
+// canTakeIn reports whether the client is working on its prompt and repeats the lines
+// that it reads.
 func (r *follower) canTakeIn() bool {
 	return r.run.CanSend() && !r.seen.replay.IsZero() && r.own() == nil && !r.run.Ending() && !r.run.Stopped()
 }
@@ -53,9 +54,9 @@ func (s *steering) repeated(uuid string, results int) {
 	}
 }
 
-// open reports whether a written line is still waiting for its answer after that number
-// of results. The first call that finds a line for which the turn waits sets s.until; a
-// line that is not repeated by then was not read.
+// open reports whether, after the given number of results, any line is still waiting for
+// its answer. The first call that finds a line for which the turn waits sets s.until. A
+// line that is not repeated by that time was not read.
 func (s *steering) open(results int, now time.Time, patience time.Duration) bool {
 	if !slices.ContainsFunc(s.lines, func(l steered) bool { return l.taken || !l.aside }) {
 		return false
@@ -68,7 +69,8 @@ func (s *steering) open(results int, now time.Time, patience time.Duration) bool
 	})
 }
 
-// steeredDone lists the lines that the client read before a good result.
+// steeredDone returns the UUIDs of the lines that the client read before a successful
+// result.
 func (r *follower) steeredDone() []string {
 	var done []string
 	results := r.run.Account.Results()
@@ -81,9 +83,9 @@ func (r *follower) steeredDone() []string {
 }
 
 // dropAfter is how long a line that does not justify a turn waits after the last tool
-// result. Then it is dropped, unless another tool was called. A client (2.1.197 and
-// 2.1.330) reads new lines within 20 ms of the result of its last running tool. It reads
-// later lines after the next tool call, or as the prompt of another turn.
+// result. After that, the line is dropped unless another tool was called. A client
+// (2.1.197 and 2.1.330) reads new lines within 20 ms of the result of its last running
+// tool. It reads later lines after the next tool call, or as the prompt of another turn.
 const dropAfter = 200 * time.Millisecond
 
 // called records the time of the last tool result in the main conversation.
@@ -99,8 +101,8 @@ func (s *steering) called(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// dropAt returns the time when the lines that need no turn are dropped; zero means that
-// there is nothing to drop.
+// dropAt returns the time at which to drop the lines that do not justify a turn; zero
+// means that there are no such lines.
 func (s *steering) dropAt() time.Time {
 	if s.result.IsZero() || !slices.ContainsFunc(s.lines, steered.droppable) {
 		return time.Time{}
@@ -113,7 +115,8 @@ func (l steered) droppable() bool { return l.aside && !l.taken && !l.dropped }
 // dropQuestion is the prefix of the ids of our requests to drop a line.
 const dropQuestion = "drop-"
 
-// drop tells the client to drop the lines that need no turn, once dropAt has come.
+// drop tells the client to drop the lines that do not justify a turn, once the time
+// dropAt has been reached.
 func (r *follower) drop(now time.Time) {
 	at := r.steering.dropAt()
 	if at.IsZero() || now.Before(at) || !r.canTakeIn() {
@@ -127,8 +130,9 @@ func (r *follower) drop(now time.Time) {
 	}
 }
 
-// dropAnswer handles the client's answer to drop, and reports whether ev is such an answer.
-// A client that has begun to read the line answers that it did not drop the line.
+// dropAnswer handles the client's answer to a request from drop, and reports whether ev is
+// such an answer. If the client has already begun to read the line, it answers that it did
+// not drop it.
 func (r *follower) dropAnswer(ev *streamjson.Event) bool {
 	if ev.Kind != streamjson.KindControl || ev.Control == nil {
 		return false
@@ -147,7 +151,7 @@ func (r *follower) dropAnswer(ev *streamjson.Event) bool {
 	return true
 }
 
-// missing reports whether there is a line that the client did not repeat.
+// missing reports whether there are lines that the client has not repeated.
 func (s *steering) missing() bool {
 	return slices.ContainsFunc(s.lines, func(l steered) bool { return !l.taken })
 }

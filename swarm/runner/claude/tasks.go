@@ -17,10 +17,10 @@ import (
 //	                                   └─ tool result ─ result 1 ─ task ends ─ init ─ result 2
 //	                                                                            in the background
 //
-// A turn with tasks in the background is not over at its first result: the client begins
-// another turn on its own when such a task ends. Version 2.1.330 lists the tasks in the
-// background, and says when a task starts whether its tool call waits for it. With 2.1.197
-// a task is in the background if its tool result comes before the task ends.
+// A turn with background tasks is not over at its first result, because the client begins
+// another turn on its own when such a task ends. Version 2.1.330 lists the background
+// tasks, and when a task starts, it reports whether the tool call waits for it. In
+// 2.1.197, a task is in the background if its tool result arrives before the task ends.
 type tasks struct {
 	known     map[string]*task // tasks that have not ended, by ID
 	went      bool             // a task has outlived its tool call, so the client may report the end of the task on its own
@@ -33,7 +33,7 @@ type tasks struct {
 type task struct {
 	call       string // the tool call that began the task
 	agent      bool   // the task is a sub-agent
-	foreground bool   // the client says that the call waits for the task
+	foreground bool   // the client has reported that the call waits for the task
 	behind     bool   // the task runs in the background
 }
 
@@ -66,7 +66,7 @@ func (ts *tasks) observe(t *streamjson.Task) {
 	}
 }
 
-// task returns the task with this ID, and records it if it is new.
+// task returns the task with the given ID, and records it if it is new.
 func (ts *tasks) task(id string) *task {
 	if ts.known == nil {
 		ts.known = make(map[string]*task)
@@ -84,8 +84,8 @@ func (ts *tasks) goesOn(one *task) {
 	ts.delegated = ts.delegated || one.agent
 }
 
-// answered records tool calls that were answered while their tasks continue. The task of a
-// failed call has ended, and so has a task that its call waited for.
+// answered records that the tasks of answered tool calls continue in the background. The
+// task of a failed call has ended, and so has a task for which its call waited.
 func (ts *tasks) answered(blocks []streamjson.Block) {
 	for _, b := range blocks {
 		if b.Kind != streamjson.BlockToolResult {
@@ -106,7 +106,7 @@ func (ts *tasks) answered(blocks []streamjson.Block) {
 // behind counts the tasks that run in the background.
 func (ts *tasks) behind() int { return ts.count(func(t *task) bool { return t.behind }) }
 
-// agents counts the sub-agents that run, whether their calls wait for them or not.
+// agents counts the running sub-agents, whether or not their calls wait for them.
 func (ts *tasks) agents() int { return ts.count(func(t *task) bool { return t.agent }) }
 
 func (ts *tasks) count(which func(*task) bool) (n int) {
@@ -118,18 +118,19 @@ func (ts *tasks) count(which func(*task) bool) (n int) {
 	return n
 }
 
-// none reports whether the client has no task whose end it may report on its own.
+// none reports whether the client has no tasks whose end it may report in a turn of its
+// own.
 func (ts *tasks) none() bool { return len(ts.known) == 0 && !ts.went }
 
-// unfinished reports whether the client was still waiting for a sub-agent, or in the turn
-// that follows a sub-agent. A background command does not count: it may be a server, and
-// the client's earlier words are an answer.
+// unfinished reports whether the client was still waiting for a sub-agent, or was in the
+// turn that follows a sub-agent. A background command does not count, because it may be a
+// server and the client's earlier text is an answer.
 func (ts *tasks) unfinished() bool {
 	return ts.delegated && (ts.speaking || ts.count(func(t *task) bool { return t.behind && t.agent }) > 0)
 }
 
 // judged returns the result that decides the verdict: the result of our prompt, or the last
-// result if sub-agents continued after that. It returns nil if there is no such result.
+// result if sub-agents continued after that one. It returns nil if there is no such result.
 func (r *follower) judged() *streamjson.Result {
 	own := r.own()
 	switch {
@@ -142,9 +143,9 @@ func (r *follower) judged() *streamjson.Result {
 	return &results[len(results)-1]
 }
 
-// command handles the status of our prompt. The status comes at once, while the line that
-// repeats the prompt comes with the model's first output. A prompt that is completed
-// before any turn has begun is one that the session already knows.
+// command handles the status of our prompt. The status arrives at once, whereas the line
+// that repeats the prompt arrives with the model's first output. If a prompt is reported
+// as completed before any turn has begun, the session already contains it.
 func (r *follower) command(c *streamjson.Command, now time.Time) {
 	if c == nil || c.UUID != r.turn.UUID {
 		return
@@ -161,8 +162,8 @@ func promptNotRun() follow.Verdict {
 		Hint: "nothing has to be done: the next attempt has another name"}
 }
 
-// capReached ends the client if a result says that it has reached its cap. No result
-// contains the cost of what a sub-agent does after that.
+// capReached ends the client if a result shows that it has reached its cap. The cost of a
+// sub-agent's work after that is in no result.
 func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	usd := capOf(r.turn)
 	if !spentUp(result) && (usd == 0 || r.run.Account.CostUSD() < usd) {
@@ -175,8 +176,8 @@ func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	r.run.CloseAtOnce(now)
 }
 
-// cut reports whether the cap of the turn has ended a sub-agent. If a sub-agent in the
-// background reaches the cap after a result, the client stops it and prints no other result.
+// cut reports whether the cap of the turn has ended a sub-agent. If a background sub-agent
+// reaches the cap after a result, the client stops it and prints no further result.
 func (r *follower) cut() bool {
 	return capOf(r.turn) > 0 && (r.seen.cut || r.seen.tasks.stopped)
 }

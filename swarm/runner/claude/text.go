@@ -11,7 +11,8 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// contains reports whether text contains words, ignoring case. words is in lower case.
+// contains reports whether text contains words, ignoring case. words must be in lower
+// case.
 func contains(text, words string) bool {
 	return strings.Contains(strings.ToLower(text), words)
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Every promise that claude-swarm makes is tested with these two versions of Claude Code:
-// the oldest supported version, and the newest one at the time of this release of
-// claude-swarm. The Makefile reads both from here and installs them, and the tests run the
-// real programs.
+// Every documented guarantee of claude-swarm is tested with two versions of Claude Code:
+// the oldest supported version, and the newest version at the time of this claude-swarm
+// release. The Makefile reads both version numbers from this file and installs the
+// programs, and the tests run them.
 const (
 	Oldest = "2.1.197"
 	Newest = "2.1.330"
 )
 
-// Default is the version that tests, demo and README run by default.
+// Default is the version that the tests, the demo and the README use by default.
 const Default = Newest
 
-// Supported is the range as text, for pages and messages.
+// Supported is the supported range as text, for documentation and messages.
 const Supported = Oldest + " to " + Newest
 
-// readVersion reads a line such as "2.1.197 (Claude Code)".
+// readVersion parses a line such as "2.1.197 (Claude Code)".
 func readVersion(line string) (version string, fit runner.Fit) {
 	version, _, _ = strings.Cut(line, " ")
 	if version == "" || version[0] < '0' || version[0] > '9' {
@@ -38,9 +38,10 @@ func readVersion(line string) (version string, fit runner.Fit) {
 	return version, runner.Tested
 }
 
-// Against compares a version such as "2.1.197" with the supported range: -1 means below it,
-// 0 in it, 1 above it. A part of a version counts by its leading digits, or as 0 if it has
-// none. The part after a hyphen does not count: "2.1.330-beta.1" compares like 2.1.330.
+// Against compares a version such as "2.1.197" with the supported range: -1 means below the
+// range, 0 within it, and 1 above it. Only the leading digits of each part of a version are
+// compared, or 0 if a part has none. The text after a hyphen is ignored, so
+// "2.1.330-beta.1" is treated as 2.1.330.
 func Against(version string) int {
 	version, _, _ = strings.Cut(version, "-")
 	switch {
@@ -52,7 +53,8 @@ func Against(version string) int {
 	return 0
 }
 
-// compareVersions compares part by part, as numbers. A missing part is 0.
+// compareVersions compares the parts of two versions as numbers, one by one. A missing
+// part counts as 0.
 func compareVersions(a, b string) int {
 	for a != "" || b != "" {
 		var x, y string
@@ -65,7 +67,7 @@ func compareVersions(a, b string) int {
 	return 0
 }
 
-// leading returns the number at the beginning of a part, or 0 without such a number.
+// leading returns the number at the beginning of a part, or 0 if there is none.
 func leading(part string) int {
 	digits := len(part) - len(strings.TrimLeft(part, "0123456789"))
 	n, _ := strconv.Atoi(part[:digits])

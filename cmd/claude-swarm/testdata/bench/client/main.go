@@ -1,7 +1,7 @@
 // Client is the smallest client that the daemon accepts. It reports the time at which it
-// was started, or with BENCH_STAMP=replay the time at which it repeated a prompt. It
-// says at once that the prompt is done. So the benchmark does not measure the time that the
-// real client needs until its first line.
+// was started or, with BENCH_STAMP=replay, the time at which it repeated a prompt. It
+// reports at once that the prompt is done, so the benchmark does not measure the time that
+// the real client needs until its first line.
 package main
 
 import (
@@ -29,7 +29,7 @@ func stamp() {
 
 func main() {
 	if os.Args[len(os.Args)-1] == "--help" {
-		return // the daemon asks for the help before the first turn that resumes a session
+		return // the daemon requests the help text before the first turn that resumes a session
 	}
 	replay := os.Getenv("BENCH_STAMP") == "replay"
 	if !replay {

@@ -1,4 +1,4 @@
-// Empty does nothing. No program can take less time.
+// Empty does nothing. No program can run in less time.
 package main
 
 func main() {}

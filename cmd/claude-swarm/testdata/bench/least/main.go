@@ -1,6 +1,6 @@
 // Least is the smallest daemon that wakes a client for a message: it notices the rename,
-// claims by a rename that it makes durable, and starts the client with the message on its
-// standard input. It keeps no record, so after a crash nobody knows which message was
+// claims the message by a durable rename, and starts the client with the message on its
+// standard input. It keeps no record, so after a crash it is unknown which message was
 // running. It handles one mailbox, runs one client at a time, and does not handle
 // failures.
 package main
