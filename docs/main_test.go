@@ -39,8 +39,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return bin, nil
 })
 
-// noteSources reads the program's source folders, so that the go command discards its
-// cached result of this test when one of them has changed.
+// noteSources reads the program's source folders, so that the go command discards a
+// cached result of this test when one of them changes.
 func noteSources() error {
 	for _, dir := range []string{"cmd", "dropbox", "internal", "ircbridge", "streamjson", "swarm", "window"} {
 		err := filepath.WalkDir(filepath.Join("..", dir), func(_ string, _ fs.DirEntry, err error) error { return err })

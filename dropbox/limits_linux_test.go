@@ -315,7 +315,7 @@ func opened(hurt func() (repair func() error, err error)) faultyDisk {
 	}
 }
 
-// fillBytes fills the disk except for that number of pages.
+// fillBytes fills the disk except for the given number of pages.
 func fillBytes(dir string, pages int) faultyDisk {
 	return opened(func() (func() error, error) {
 		path := filepath.Join(dir, "filler")
@@ -337,7 +337,7 @@ func fillBytes(dir string, pages int) faultyDisk {
 	})
 }
 
-// fillNames fills the disk until it accepts only that number of new files.
+// fillNames fills the disk until it has room for only the given number of new files.
 func fillNames(dir string, left int) faultyDisk {
 	return opened(func() (func() error, error) {
 		folder := filepath.Join(dir, "fillers")
@@ -365,7 +365,7 @@ func readOnly(dir string) faultyDisk {
 	})
 }
 
-// On tmpfs and on overlay, ProbeFileSystem recognizes the kind, and all actions succeed.
+// ProbeFileSystem recognizes tmpfs and overlay, and all actions succeed on them.
 func TestKindsOfDisk(t *testing.T) {
 	cmd := inNamespace(t, helper("kinds", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {

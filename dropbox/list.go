@@ -1,19 +1,19 @@
 package dropbox
 
-// List returns the waiting messages, in the order of their names (see [Entry]). It opens
-// none of them. A listing takes half a microsecond per name, so list once, handle all the
-// messages in the list, and then list again.
+// List returns the waiting messages in the order of their names (see [Entry]). It does
+// not open the files. A listing takes half a microsecond per name, so callers should list
+// once, handle all the listed messages, and then list again.
 //
-// List also makes the file FULL when MaxWaiting is reached. Like a claim, it removes FULL
-// when there is room again. It sets aside files whose names are not message names: it
-// moves them to dead/, with a reason. It leaves unfinished files alone (see
+// List also creates the file FULL when MaxWaiting is reached. Like a claim, it removes
+// FULL when there is room again. It sets aside files whose names are not message names,
+// by moving them to dead/ with a reason. It does not touch unfinished files (see
 // [Drops.List]).
 //
-// On a local Linux disk, a listing shows the folder at one moment: if it contains a
-// message, it also contains every message that was delivered earlier and is still in the
-// folder. On macOS, on a network disk, above about 130,000 messages, and while messages
-// arrive without a pause, a listing may lack a message and contain a later one; the next
-// listing has both.
+// On a local Linux disk, a listing is a consistent snapshot of the folder: if it contains
+// a message, it also contains every message that was delivered earlier and is still in
+// the folder. A listing may lack a message but contain a later one on macOS, on a network
+// disk, with more than about 130,000 messages, or while messages arrive without a pause.
+// The next listing contains both.
 func (b *Mailbox) List() ([]Entry, error) {
 	entries, _, err := b.ListAside()
 	return entries, err
@@ -25,8 +25,8 @@ func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	if err != nil {
 		return nil, nil, b.wrap("list", err)
 	}
-	// Ignore errors from updating FULL and from setting files aside, for example on a
-	// full disk. They must not block the mail, and the next listing tries again.
+	// Ignore errors from updating FULL and from setting files aside, such as those on a
+	// full disk. They must not block the messages, and the next listing retries.
 	_ = fullMark{b}.update(len(entries))
 	var aside []DeadLetter
 	for _, name := range odd {
@@ -39,15 +39,15 @@ func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	return entries, aside, nil
 }
 
-// Peek is List without any change on disk.
+// Peek is List without any changes to the disk.
 func (b *Mailbox) Peek() ([]Entry, error) {
 	entries, _, err := b.list(newFolder)
 	return entries, b.wrap("list", err)
 }
 
-// Claimed returns the messages in cur/, in the order of their names: the messages of a
-// running turn and, after a crash, the messages of interrupted turns. In the lead's
-// mailbox they are the messages that were read.
+// Claimed returns the messages in cur/ in the order of their names. These are the
+// messages of a running turn and, after a crash, the messages of interrupted turns. In
+// the lead's mailbox they are the messages that have been read.
 func (b *Mailbox) Claimed() ([]Entry, error) {
 	entries, _, err := b.list(curFolder)
 	return entries, b.wrap("list claimed", err)

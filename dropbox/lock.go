@@ -12,12 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock makes this process the only one that claims from the store. It does not wait: when
-// another process holds the lock, the error is a [*LockedError] that names that process.
-// The kernel releases the lock when the process ends, even in a crash. The text in the
-// file is only a note for people. A symlink in place of the lock file is an error.
+// Lock makes this process the only one that can claim messages in the store. It does not
+// wait: if another process holds the lock, the error is a [*LockedError] that names that
+// process. The kernel releases the lock when the process ends, even if it crashes. The
+// text in the file is only a note for people. A symlink in place of the lock file is an
+// error.
 //
-// Deliveries need no lock.
+// Deliveries do not need the lock.
 func (s *Store) Lock() (release func() error, err error) {
 	path := filepath.Join(s.dir, lockFile)
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW), flock.SetPermissions(0o600))
@@ -49,15 +50,16 @@ func writeNote(path, note string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Halted reports whether the file HALT exists. While it does, nothing is claimed;
-// deliveries continue. Any program may make or remove HALT: `touch` is enough to make it.
+// Halted reports whether the file HALT exists. While it exists, no message can be
+// claimed, but deliveries continue. Any program can create or remove HALT: `touch` is
+// enough to create it.
 func (s *Store) Halted() bool {
 	there, err := s.disk.exists(haltFile)
-	return there || err != nil // an error counts as halted
+	return there || err != nil // treat an error as halted
 }
 
-// Halt makes the file HALT and writes the reason into it, for people. If the file already
-// exists, the first reason is kept.
+// Halt creates the file HALT and writes the reason into it for people to read. If the
+// file already exists, the first reason is kept.
 func (s *Store) Halt(why string) error {
 	if err := s.disk.put(scratchPrefix+NewID(), haltFile, []byte(why+"\n")); err != nil {
 		return fmt.Errorf("halt: %w", err)
@@ -75,7 +77,7 @@ func (s *Store) HaltReason() string {
 	return strings.TrimSpace(string(data))
 }
 
-// Unhalt removes HALT; it is not an error when HALT is missing.
+// Unhalt removes HALT. It is not an error if HALT is missing.
 func (s *Store) Unhalt() error {
 	err := s.disk.remove(haltFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

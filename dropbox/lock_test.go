@@ -28,7 +28,7 @@ func TestLock(t *testing.T) {
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	// A killed process holds no lock.
+	// A killed process no longer holds the lock.
 	cmd := helper("lock", s.Dir())
 	stdin, _ := cmd.StdinPipe()
 	stdout, err := cmd.StdoutPipe()
@@ -58,7 +58,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// A symlink in place of the lock file is not followed: its target stays as it is.
+// A symlink in place of the lock file is not followed, and its target does not change.
 func TestLockFollowsNoSymlink(t *testing.T) {
 	s := newStore(t, dropbox.Options{})
 	target := filepath.Join(t.TempDir(), "target")

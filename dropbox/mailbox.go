@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// A Mailbox is the receiving side of a Store. Any number of goroutines may use it.
-// Nothing is lost if several processes use it, but only one process at a time should
-// claim: see [Store.Lock].
+// A Mailbox is the receiving side of a Store. It is safe for concurrent use. Several
+// processes can use it without losing messages, but only one process at a time should
+// claim messages; see [Store.Lock].
 type Mailbox struct {
 	store *Store
 	disk  *disk
@@ -17,7 +17,7 @@ type Mailbox struct {
 }
 
 // Mailbox opens an existing mailbox; [CheckMailbox] lists the possible names. The error
-// is an [*UnknownError] or a [*NameError]. There is nothing to close.
+// is an [*UnknownError] or a [*NameError]. A Mailbox does not need to be closed.
 func (s *Store) Mailbox(name string) (*Mailbox, error) {
 	if err := s.Known(name); err != nil {
 		return nil, fmt.Errorf("mailbox: %w", err)
@@ -25,12 +25,12 @@ func (s *Store) Mailbox(name string) (*Mailbox, error) {
 	return &Mailbox{store: s, disk: s.disk, name: name}, nil
 }
 
-// Topics returns the mailbox of published work: open work is in new/, and closed work in
+// Topics returns the mailbox of published work, with open work in new/ and closed work in
 // done/. The mailbox belongs to no agent, and no message can be sent to it by name.
-// [Mailbox.Make] makes it. See the package topic.
+// [Mailbox.Make] creates it. See the package topic.
 func (s *Store) Topics() *Mailbox { return &Mailbox{store: s, disk: s.disk, name: topicsDir} }
 
-// Make makes the folders of the mailbox that are missing. Repeating it is harmless.
+// Make creates the missing folders of the mailbox. It is safe to call Make again.
 func (b *Mailbox) Make() error { return b.wrap("make the folders", makeMailbox(b.disk, b.name)) }
 
 // Name returns the name of the mailbox. An agent's mailbox has the agent's name.
@@ -42,7 +42,7 @@ func (b *Mailbox) at(folder, name string) string { return b.name + "/" + folder 
 // dir returns the path of one of the mailbox's folders.
 func (b *Mailbox) dir(folder string) string { return b.name + "/" + folder }
 
-// wrap adds the action and the mailbox to an error that is not nil.
+// wrap adds the action and the mailbox to a non-nil error.
 func (b *Mailbox) wrap(what string, err error) error {
 	if err == nil {
 		return nil
@@ -50,7 +50,7 @@ func (b *Mailbox) wrap(what string, err error) error {
 	return fmt.Errorf("%s in mailbox %s: %w", what, b.name, err)
 }
 
-// list sorts the names in a folder into messages and odd files, and leaves out unfinished
+// list separates the names in a folder into messages and odd files, and omits unfinished
 // files. In cur/ the receipts are among the odd files.
 func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error) {
 	names, err := b.disk.names(b.dir(folder))
@@ -83,8 +83,8 @@ func (b *Mailbox) put(what, name string, data []byte) error {
 	return err
 }
 
-// Read reads a waiting message without claiming it, for example a note for a prompt, or
-// the lead's mail. It also reads messages in cur/. The error is [ErrGone] when the
+// Read reads a waiting message without claiming it, for example a note for a prompt, or a
+// message to the lead. It also reads messages in cur/. The error is [ErrGone] when the
 // message is in neither folder, and [ErrInvalid] when the file is not a message.
 func (b *Mailbox) Read(e Entry) (*Message, error) {
 	for _, folder := range []string{newFolder, curFolder} {
@@ -101,7 +101,7 @@ func (b *Mailbox) Read(e Entry) (*Message, error) {
 	return nil, b.wrap("read "+e.ID, ErrGone)
 }
 
-// parseAs parses a message and checks it against its file's name.
+// parseAs parses a message and checks that it matches its file's name.
 func parseAs(e Entry, data []byte) (*Message, error) {
 	m, err := Parse(data)
 	if err != nil {
@@ -116,5 +116,5 @@ func parseAs(e Entry, data []byte) (*Message, error) {
 
 // maxFile returns the size of the largest file that can be a message. A file that a
 // program put into new/ may have a longer body than a delivery allows; the caller that
-// claims it decides what to do with it.
+// claims it decides how to handle it.
 func (s *Store) maxFile() int64 { return s.opts.MaxAttachment + maxFront + 64 }

@@ -37,13 +37,13 @@ func TestFull(t *testing.T) {
 	for _, e := range list(t, b) {
 		claim(t, b, e)
 	}
-	list(t, b) // sees that there is room again
+	list(t, b) // notices that there is room again
 	deliver(t, s, "coder", text("4"))
 }
 
 // A full mailbox has room as soon as a claim, Cancel, MarkRead, File, GiveUp or Refuse
-// takes a message out of it, without a listing. If answers took the count above the
-// limit, there is room as soon as the count is below it again.
+// takes a message out of it; no listing is needed. If answers raised the count above the
+// limit, there is room as soon as the count is below the limit again.
 func TestRoomAgain(t *testing.T) {
 	for way, take := range map[string]func(b *dropbox.Mailbox, e dropbox.Entry) error{
 		"claim":   func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Claim(e)) },
@@ -100,7 +100,7 @@ func TestBounds(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Deliver copies the message: the caller's value stays unchanged.
+// Deliver copies the message and does not change the caller's value.
 func TestDeliverLeavesTheMessage(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	m := text("x")
@@ -110,7 +110,7 @@ func TestDeliverLeavesTheMessage(t *testing.T) {
 	}
 }
 
-// Deleted folders are recreated by the call that needs them.
+// A call that needs deleted folders recreates them.
 func TestDeletedFolders(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -152,9 +152,9 @@ func TestDeletedFolders(t *testing.T) {
 	deliver(t, s, "coder", text("2"))
 }
 
-// A file in new/ whose name is not that of a message is set aside. A file or folder with
-// a message's name that is not a message is found to be bad when it is claimed. No
-// symlink is followed.
+// A file in new/ whose name is not a message name is set aside. A file or folder that has
+// a message name but is not a message is recognized as bad when it is claimed. Symlinks
+// are not followed.
 func TestStrangeThingsInNew(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -225,7 +225,7 @@ func TestStrangeThingsInNew(t *testing.T) {
 	}
 }
 
-// Neither Deliver nor Take follows a folder that became a symlink.
+// Neither Deliver nor Take follows a symlink that replaced a folder.
 func TestSymlinkedFolders(t *testing.T) {
 	for _, folder := range []string{"", "new", "tmp", "cur", "keys"} {
 		s := newStore(t, dropbox.Options{}, "coder")
@@ -284,7 +284,7 @@ func TestNotesAndTheLead(t *testing.T) {
 		t.Errorf("MarkRead of a filed message = %v, want ErrGone", err)
 	}
 	deliver(t, s, dropbox.Lead, text("more"))
-	if err := b.File(list(t, b)[0]); err != nil { // straight from new/
+	if err := b.File(list(t, b)[0]); err != nil { // directly from new/
 		t.Error(err)
 	}
 	if _, err := b.Read(e); !errors.Is(err, dropbox.ErrGone) {
@@ -292,7 +292,7 @@ func TestNotesAndTheLead(t *testing.T) {
 	}
 }
 
-// A git checkout may bring a finished message back into new/. The message still has its
+// A git checkout can restore a finished message to new/. The message still has its
 // receipt.
 func TestWorkThatCameBack(t *testing.T) {
 	now := time.Now()
@@ -305,7 +305,7 @@ func TestWorkThatCameBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, age := range []time.Duration{0, 30 * time.Hour, 40 * 24 * time.Hour} {
-		now = now.Add(age) // the file comes back some time after the turn
+		now = now.Add(age) // the file is restored some time after the turn
 		if age == 0 {
 			c := claim(t, b, list(t, b)[0])
 			if has, err := b.HasReceipt(c.Entry); has || err != nil {
@@ -408,7 +408,7 @@ func TestClaimOnAFailingDisk(t *testing.T) {
 	}
 }
 
-// If the disk refuses all writes, the mail can still be listed.
+// If the disk refuses all writes, the messages can still be listed.
 func TestListOnAFullDisk(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	deliver(t, s, "coder", text("x"))

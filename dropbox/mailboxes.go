@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// MakeMailbox makes a mailbox, or its missing folders; [CheckMailbox] lists the possible
-// names. If a file, such as a symlink, is in place of a folder, it is renamed within the
-// mailbox and becomes a [Stray]. Repeating it is harmless and cheap.
+// MakeMailbox creates a mailbox or its missing folders; [CheckMailbox] lists the possible
+// names. If a file, such as a symlink, occupies the name of a folder, MakeMailbox renames
+// it within the mailbox, and it becomes a [Stray]. Repeated calls are safe and cheap.
 func (s *Store) MakeMailbox(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return fmt.Errorf("make mailbox: %w", err)
@@ -20,16 +20,16 @@ func (s *Store) MakeMailbox(name string) error {
 	return nil
 }
 
-// Mailboxes lists the names of the mailboxes, sorted. A mailbox is a folder with a valid
+// Mailboxes returns the sorted names of the mailboxes. A mailbox is a folder with a valid
 // name that contains new/.
 func (s *Store) Mailboxes() ([]string, error) {
 	mailboxes, _, err := s.survey()
 	return mailboxes, err
 }
 
-// Strangers lists the names in the store's folder that are neither files of the store nor
-// mailboxes, sorted. They are, for example, folders with an invalid name, or without the
-// folders of a mailbox. No daemon serves them.
+// Strangers returns the sorted names in the store's folder that are neither files of the
+// store nor mailboxes. Examples are folders with an invalid name or without the folders
+// of a mailbox. The daemon does not handle them.
 func (s *Store) Strangers() ([]string, error) {
 	_, strangers, err := s.survey()
 	return strangers, err
@@ -59,8 +59,8 @@ func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	return mailboxes, strangers, nil
 }
 
-// isMailbox reports whether the folder of that name contains new/. A valid name alone is
-// not enough.
+// isMailbox reports whether the folder with the given name contains new/. A valid name
+// alone is not enough.
 func (s *Store) isMailbox(name string) (bool, error) {
 	err := s.disk.isFolder(name + "/" + newFolder)
 	if errors.Is(err, fs.ErrNotExist) || isOdd(err) {
@@ -78,8 +78,8 @@ func (s *Store) unknown(name string) error {
 	return &UnknownError{Name: name, Near: Nearest(name, known)}
 }
 
-// Known returns nil when a mailbox with that name exists, even if some of its folders are
-// missing. Otherwise the error is an [*UnknownError] or a [*NameError].
+// Known returns nil if a mailbox with the given name exists, even if some of its folders
+// are missing. Otherwise the error is an [*UnknownError] or a [*NameError].
 func (s *Store) Known(name string) error {
 	if err := CheckMailbox(name); err != nil {
 		return s.misnamed(name, err)
@@ -87,7 +87,7 @@ func (s *Store) Known(name string) error {
 	return s.known(name)
 }
 
-// known is Known for a valid name. Its error may also be an error of the disk.
+// known is Known for a name that is valid. It may also return a disk error.
 func (s *Store) known(name string) error {
 	is, err := s.isMailbox(name)
 	if err == nil && !is {
@@ -99,8 +99,8 @@ func (s *Store) known(name string) error {
 	return err
 }
 
-// hasSome reports whether at least one of the mailbox's folders exists: then the folder of
-// that name is a mailbox, or was one.
+// hasSome reports whether at least one of the mailbox's folders exists, which means that
+// the named folder is or was a mailbox.
 func (s *Store) hasSome(name string) (bool, error) {
 	for _, folder := range mailboxFolders {
 		there, err := s.disk.exists(name + "/" + folder)
@@ -111,8 +111,8 @@ func (s *Store) hasSome(name string) (bool, error) {
 	return false, nil
 }
 
-// repair makes the missing folders of a mailbox. A mailbox without any folder does not
-// exist: then the error is an [*UnknownError].
+// repair creates the missing folders of a mailbox. If none of the folders exists, there
+// is no such mailbox, and the error is an [*UnknownError].
 func (s *Store) repair(name string) error {
 	if some, err := s.hasSome(name); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *Store) repair(name string) error {
 }
 
 // misnamed returns the error for a name that no mailbox can have. If there are similar
-// names, the error lists them: similar names are more helpful than the rule for names.
+// names, the error lists them, because they are more helpful than the rule for names.
 func (s *Store) misnamed(name string, err error) error {
 	known, listErr := s.Mailboxes()
 	if near := Nearest(name, known); listErr == nil && len(near) > 0 {

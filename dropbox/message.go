@@ -10,17 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// Version is the number of the message format. It is in the field v of a message.
+// Version is the version number of the message format. A message contains it in the field
+// v.
 const Version = 1
 
-// MaxHops is the number of times that programs may pass a message on, unless Options set
-// another number. More hops count as a loop.
+// MaxHops is the default number of times that programs may pass a message on; Options can
+// change it. A message with more hops is considered to be in a loop.
 const MaxHops = 8
 
 // Type is the kind of a message. It tells the receiver what the sender expects.
 type Type string
 
-// The types. Status and Note begin no turn: they go into the prompt of the next turn.
+// The types. Status and Note do not begin a turn. They are included in the prompt of the
+// next turn.
 const (
 	Task     Type = "task"     // do this; answered by a Result
 	Question Type = "question" // answer this; answered by a Result
@@ -48,8 +50,8 @@ func (t Type) Wakes() bool { return t != Status && t != Note }
 // WantsAnswer reports whether the sender of this type of message expects a Result.
 func (t Type) WantsAnswer() bool { return t == Task || t == Question }
 
-// A Message is an envelope and a body. Its content never changes after delivery. Its
-// state shows in the name and the folder of its file, and in its receipt.
+// A Message is an envelope and a body. Its content never changes after delivery. The name
+// and folder of its file, and its receipt, show its state.
 type Message struct {
 	V        int    // version of the format; [Version]
 	ID       string // 10 characters, unique in the project; set at delivery
@@ -62,12 +64,12 @@ type Message struct {
 	Thread   string // id of the conversation; usually the id of its first message
 	ReplyTo  string // id of the message that this one answers
 	Trace    string // id of the message that first caused this one
-	Key      string // chosen by the sender; delivered once per recipient within 7 days
-	Turn     string // the turn in which it was sent
+	Key      string // chosen by the sender; a key is delivered once per recipient within 7 days
+	Turn     string // the turn in which the message was sent
 	Topic    string // the topic of published work; see the package topic
 	Offer    string // id of the publication that this offers to a subscriber
 	Proof    string // see [Proof]
-	Hops     int    // how many times programs passed it on; see [Options]
+	Hops     int    // number of times that programs passed it on; see [Options]
 	Path     []string
 	Created  time.Time // UTC, microseconds
 	Expires  time.Time // zero: never
@@ -75,13 +77,13 @@ type Message struct {
 	Attachments []Attachment
 
 	// Extra contains the keys that this version does not know, as YAML lines in their
-	// original order, with a newline at the end. Encode writes them again.
+	// original order, with a newline at the end. Encode writes them unchanged.
 	Extra string
 
-	Body []byte // Markdown or any other text; every byte is kept
+	Body []byte // Markdown or any other text, kept byte for byte
 }
 
-// Expired reports whether the message has expired at that time.
+// Expired reports whether the message has expired at the given time.
 func (m *Message) Expired(now time.Time) bool {
 	return !m.Expires.IsZero() && !now.Before(m.Expires)
 }
@@ -93,8 +95,7 @@ func (m *Message) entry() Entry {
 	return e
 }
 
-// fill sets the fields that a file may leave out, from the file's name or to their
-// defaults.
+// fill sets the fields that a file can omit, from the file's name or to their defaults.
 func (m *Message) fill(e Entry) {
 	m.V, m.ID, m.Priority, m.Created = Version, e.ID, e.Priority, e.Created
 	setIfEmpty(&m.From, Lead)
@@ -111,15 +112,15 @@ func setIfEmpty(s *string, to string) {
 	}
 }
 
-// Limits of single fields: bytes in a line or a word, and entries in a list. The whole
-// front matter may have 16 KiB.
+// Limits for individual fields: bytes in a line or a word, and entries in a list. The
+// limit for the entire front matter is 16 KiB.
 const (
 	maxLine = 1024 // subject, key
 	maxWord = 128  // names, ids, turn, proof
 	maxList = 256  // to, cc, path, attachments
 )
 
-// check returns an error for an envelope that cannot be written, or cannot be read back.
+// check returns an error for an envelope that cannot be written or read back.
 func (m *Message) check() error {
 	if m.V < 0 || m.V > Version {
 		return invalid("v %d is unknown: this program supports %d", m.V, Version)
@@ -179,8 +180,8 @@ func (m *Message) check() error {
 	return nil
 }
 
-// checkText refuses text that is too long or not UTF-8. It also refuses control
-// characters, which would break a line of the envelope or of a terminal.
+// checkText rejects text that is too long or not valid UTF-8. It also rejects control
+// characters, which would break a line in the envelope or on a terminal.
 func checkText(what, s string, most int) error {
 	if len(s) > most {
 		return invalid("%s has %d bytes; the maximum is %d", what, len(s), most)
@@ -206,8 +207,8 @@ type Attachment struct {
 	SHA256 string // lower-case hexadecimal
 }
 
-// check refuses an attachment that Attach would not have made, especially one with a
-// wrong path.
+// check rejects an attachment that cannot come from Attach, especially one with a wrong
+// path.
 func (a Attachment) check() error {
 	sum, err := hex.DecodeString(a.SHA256)
 	switch {
@@ -223,7 +224,7 @@ func (a Attachment) check() error {
 	return nil
 }
 
-// attachmentName makes a plain file name from any name.
+// attachmentName turns any name into a plain file name.
 func attachmentName(name string) string {
 	name = path.Base(strings.ReplaceAll(name, "\\", "/"))
 	name = strings.Map(func(r rune) rune {
@@ -235,7 +236,7 @@ func attachmentName(name string) string {
 		}
 		return '_'
 	}, name)
-	for len(name) > 100 { // cut from the front, so that the extension is kept
+	for len(name) > 100 { // cut the beginning, so that the extension is kept
 		_, n := utf8.DecodeRuneInString(name)
 		name = name[n:]
 	}
@@ -247,9 +248,9 @@ func attachmentName(name string) string {
 	return name
 }
 
-// Gist describes a message in one line: with its subject or, if it has none, with the
-// beginning of its text. It leaves out the mark that a bridge puts before a text. The
-// result may contain terminal control characters.
+// Gist describes a message in one line by its subject or, if the subject is empty, by the
+// beginning of its text. It omits the mark that a bridge puts before a text. The result
+// may contain terminal control characters.
 func (m *Message) Gist() string {
 	about := m.Subject
 	if about == "" {
@@ -261,8 +262,8 @@ func (m *Message) Gist() string {
 	return strings.Join(strings.Fields(about), " ")
 }
 
-// Heard splits a line that came through a bridge, such as "[IRC where] <who> what" from
-// the bridge irc. ok is false for any other text.
+// Heard splits a line that a bridge delivered, such as "[IRC where] <who> what" from the
+// bridge irc. ok is false for any other text.
 func Heard(bridge, text string) (who, what string, ok bool) {
 	inner, found := strings.CutPrefix(text, "[")
 	title, _, spaced := strings.Cut(inner, " ")

@@ -210,7 +210,7 @@ func TestProof(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	const token = "secret"
 	sign := func(m *dropbox.Message) string { return dropbox.Proof(token, m, "coder") }
-	sent := full() // almost every field is set, so that a lost or changed one is noticed
+	sent := full() // almost every field is set, so that the test notices lost or changed fields
 	sent.ID, sent.Proof, sent.From, sent.Body, sent.Hops = "", "", "tester", []byte("hi"), 1
 	if _, err := s.DeliverSigned("coder", sent, sign); err != nil {
 		t.Fatal(err)
@@ -258,8 +258,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// The proofs in messages of older versions are still valid, and so are those of programs
-// that follow the older documentation. These proofs cover fewer fields.
+// Proofs from older versions, and from programs that follow the older documentation, are
+// still valid. These proofs cover fewer fields.
 func TestOldProof(t *testing.T) {
 	const token = "secret"
 	m := &dropbox.Message{ID: "proofproof", From: "lead", Type: dropbox.Task, Subject: "one", Body: []byte("hi")}
@@ -285,8 +285,8 @@ func TestOldProof(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that a message that was read can be written, and that reading it again
-// gives the same message.
+// FuzzParse checks that a parsed message can be written, and that parsing it again
+// produces the same message.
 func FuzzParse(f *testing.F) {
 	data, err := full().Encode()
 	if err != nil {
@@ -321,7 +321,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := m.Encode()
 		if errors.Is(err, dropbox.ErrTooLarge) {
-			return // the quotes make it longer than before
+			return // the quotes make the front matter longer than before
 		} else if err != nil {
 			t.Fatalf("Encode of the message that Parse read from %q: %v", data, err)
 		}
@@ -330,7 +330,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("Parse(Encode(Parse(%q))) = %v", data, err)
 		}
 		if m.V == 0 {
-			m.V = 1 // Encode always writes it
+			m.V = 1 // Encode always writes this field
 		}
 		if diff := cmp.Diff(m, back, cmp.Transformer("empty", func(s []string) []string {
 			if len(s) == 0 {

@@ -18,7 +18,7 @@ const (
 )
 
 // An Entry contains the information in a message's file name. Messages are claimed in the
-// order of their names, so no file is opened to choose the next message.
+// order of their names, so choosing the next message does not require opening any file.
 //
 //	1-20261121T045102.123456Z-k7f3q9m2xd.md        waits, never begun
 //	1-20261121T045102.123456Z-k7f3q9m2xd~2.1.md    begun twice, failed once
@@ -29,12 +29,12 @@ type Entry struct {
 	Priority Priority
 	Created  time.Time // UTC, microseconds
 	ID       string
-	Begun    int    // how many turns began with the message
-	Failed   int    // how many of them failed
-	Name     string // the file's name now; empty if only a receipt is left
+	Begun    int    // number of turns that began with the message
+	Failed   int    // number of those turns that failed
+	Name     string // the current name of the file; empty if only a receipt remains
 }
 
-// ParseName parses a message's file name; [Entry.FileName] turns the result back into
+// ParseName parses a message's file name; [Entry.FileName] converts the result back to
 // that name. For any other name the error is an [*InvalidError].
 func ParseName(name string) (Entry, error) {
 	e, ok := parseName(name)
@@ -83,8 +83,8 @@ func parseBase(base string) (Entry, bool) {
 	return Entry{Priority: Priority(base[0]-'0') + Urgent, Created: at, ID: id}, true
 }
 
-// parseTime is time.Parse for timeLayout, at a tenth of the cost: a listing of 10,000 names
-// calls it 10,000 times.
+// parseTime is time.Parse for timeLayout at a tenth of the cost, because a listing of
+// 10,000 names calls it 10,000 times.
 func parseTime(s string) (time.Time, bool) {
 	if len(s) != len(timeLayout) || s[8] != 'T' || s[15] != '.' || s[22] != 'Z' {
 		return time.Time{}, false
@@ -100,12 +100,12 @@ func parseTime(s string) (time.Time, bool) {
 	}
 	at := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*1000, time.UTC)
 	y, m, d := at.Date()
-	// time.Date turns the 31st of June into the 1st of July; no message has such a name.
+	// time.Date turns the 31st of June into the 1st of July, but no message name contains
+	// such a date.
 	return at, y == n[0] && int(m) == n[1] && d == n[2] && n[3] < 24 && n[4] < 60 && n[5] < 60
 }
 
-// parseCount reads a decimal number below a million, in the form that strconv.Itoa
-// writes.
+// parseCount parses a decimal number below a million in the format of strconv.Itoa.
 func parseCount(s string) (int, bool) {
 	if len(s) == 0 || len(s) > 6 || len(s) > 1 && s[0] == '0' {
 		return 0, false
@@ -138,7 +138,7 @@ func (e Entry) FileName() string {
 	return e.Base() + "~" + strconv.Itoa(e.Begun) + "." + strconv.Itoa(e.Failed) + ".md"
 }
 
-// The names of a receipt and of a reason begin like the name of their message; see
+// The names of a receipt and of a reason begin with the base of their message's name; see
 // [Entry.Base].
 func (e Entry) receiptName() string { return e.Base() + receiptEnd }
 func (e Entry) reasonName() string  { return e.Base() + reasonEnd }
@@ -148,14 +148,14 @@ const (
 	reasonEnd  = ".reason.txt"
 )
 
-// idLetters is lower-case base32, which has no 0, 1, 8 or 9. Without upper-case letters,
-// a file system that folds case cannot confuse two ids.
+// idLetters is lower-case base32, which has no 0, 1, 8 or 9. Because there are no
+// upper-case letters, a file system that folds case cannot confuse two ids.
 const idLetters = "abcdefghijklmnopqrstuvwxyz234567"
 
 var idEncoding = base32.NewEncoding(idLetters).WithPadding(base32.NoPadding)
 
-// NewID makes an id: 10 characters of lower-case base32 (a-z and 2-7), with 50 random
-// bits. A store also accepts the other digits in an id, because other programs may
+// NewID returns a new id: 10 characters of lower-case base32 (a-z and 2-7), with 50
+// random bits. A store also accepts the other digits in an id, because other programs can
 // deliver messages.
 func NewID() string {
 	var raw [7]byte
@@ -163,7 +163,8 @@ func NewID() string {
 	return idEncoding.EncodeToString(raw[:])[:idLen]
 }
 
-// ValidID reports whether id may be the id of a message: 10 characters of a-z and 0-9.
+// ValidID reports whether id has the form of a message id: 10 characters from a-z and
+// 0-9.
 func ValidID(id string) bool {
 	if len(id) != idLen {
 		return false
@@ -171,16 +172,16 @@ func ValidID(id string) bool {
 	return idPartShape(id)
 }
 
-// MinIDPart is the smallest number of characters in a part of an id.
+// MinIDPart is the minimum number of characters in a partial id.
 const MinIDPart = 4
 
-// MatchID reports whether part is the id itself, or the beginning or end of the id with
-// at least [MinIDPart] characters.
+// MatchID reports whether part is the entire id, or its beginning or end with at least
+// [MinIDPart] characters.
 func MatchID(id, part string) bool {
 	return id == part || len(part) >= MinIDPart && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part))
 }
 
-// idPartShape reports whether s may be a part of an id.
+// idPartShape reports whether s has the form of a partial id.
 func idPartShape(s string) bool {
 	for _, c := range []byte(s) {
 		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9') {
@@ -190,9 +191,9 @@ func idPartShape(s string) bool {
 	return s != "" && len(s) <= idLen
 }
 
-// Priority decides which of two messages comes first, regardless of their age. It gives a
-// message's file name its first character (0, 1 or 2), so the most urgent message comes
-// first when names are sorted. The zero value is Normal.
+// Priority determines which of two messages comes first, regardless of their age. It
+// determines the first character (0, 1 or 2) of a message's file name, so the most urgent
+// message comes first when the names are sorted. The zero value is Normal.
 type Priority int8
 
 // The priorities, most urgent first. They can be compared as numbers.
@@ -213,8 +214,8 @@ func (p Priority) String() string {
 	return "normal"
 }
 
-// ParsePriority reads what String returns. The empty string is Normal; for any other text
-// the error is an [*InvalidError].
+// ParsePriority parses the output of [Priority.String]. The empty string is Normal; for
+// any other text the error is an [*InvalidError].
 func ParsePriority(s string) (Priority, error) {
 	switch s {
 	case "urgent":
@@ -227,8 +228,9 @@ func ParsePriority(s string) (Priority, error) {
 	return Normal, invalid("priority %q: want urgent, normal or low", s)
 }
 
-// unfinished reports whether a name certainly belongs to an incomplete file, or can never
-// be a message's: hidden files, and temporary files of editors and copy programs.
+// unfinished reports whether a name certainly belongs to an incomplete file or to one
+// that can never be a message: a hidden file, or a temporary file of an editor or a copy
+// program.
 func unfinished(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
 		return true

@@ -54,12 +54,13 @@ func FuzzParseName(f *testing.F) {
 	})
 }
 
-// Messages are claimed in the order of their names, whatever counts the names contain.
+// Messages are claimed in the order of their names, regardless of the counts in the
+// names.
 func TestNamesSort(t *testing.T) {
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return time.Unix(1_700_000_000, 0) }}, "coder")
 	var want []string
 	for _, p := range []dropbox.Priority{dropbox.Urgent, dropbox.Normal, dropbox.Low} {
-		for range 20 { // all in one microsecond of the clock
+		for range 20 { // all created in the same microsecond
 			want = append(want, deliver(t, s, "coder", &dropbox.Message{Priority: p, Body: []byte("x")}).ID)
 		}
 	}
@@ -103,7 +104,7 @@ func TestCheckAgent(t *testing.T) {
 		"..":                    "only a-z, 0-9, - and _",
 		"ünï":                   "only a-z, 0-9, - and _",
 		"lead":                  "reserved", "all": "reserved", "seen": "reserved", "irc": "reserved", "hooks": "reserved",
-		"version": "reserved", "halt": "reserved", // files beside the mailboxes
+		"version": "reserved", "halt": "reserved", // names of files beside the mailboxes
 	} {
 		err := dropbox.CheckAgent(name)
 		got := ""

@@ -15,8 +15,8 @@ const (
 	mostName   = 19 + 256 // the longest entry; see getdents64(2)
 )
 
-// mostReads is the largest number of times that namesIn reads a folder to get all names
-// as they were at one moment.
+// mostReads is the maximum number of times that namesIn reads a folder to get a
+// consistent snapshot of its names.
 const mostReads = 5
 
 // nameBuffers keeps the buffers of earlier listings, so that the next listing of a large
@@ -26,19 +26,19 @@ var nameBuffers = sync.Pool{New: func() any {
 	return &buf
 }}
 
-// namesIn lists an open folder as it is at one moment, where the kernel allows that.
+// namesIn returns a consistent snapshot of the names in an open folder, if the kernel
+// allows it.
 //
-// On a local file system, Linux locks a folder while one call of getdents64(2) reads it,
-// and while a name in it is added, renamed or removed. So one call that reaches the end
-// returns what the folder contains at one moment. A second call that returns nothing
-// shows that the first one reached the end. namesIn reads again when the buffer was too
-// small, when a signal interrupted the call, and when a name was added between the two
-// calls.
+// On a local file system, Linux locks a folder during each call of getdents64(2) and
+// during each change of a name in the folder. A single call that reaches the end
+// therefore returns a consistent snapshot. If a second call returns no names, the first
+// one reached the end. namesIn reads the folder again if the buffer was too small, if a
+// signal interrupted the call, or if a name was added between the two calls.
 //
-// The names come from several moments in three cases: after five such reads, in a folder
-// whose names need more than 8 MiB, and on a network or user-space file system that
-// returns few names at a time. Then a name may be missing although a name that was added
-// later is listed.
+// The result is not a consistent snapshot in three cases: after five such reads, for a
+// folder whose names need more than 8 MiB, and on a network or user-space file system
+// that returns few names at a time. In these cases a name may be missing although a name
+// that was added later is listed.
 func namesIn(folder *os.File) ([]string, error) {
 	buf := nameBuffers.Get().(*[]byte)
 	defer nameBuffers.Put(buf)
@@ -63,8 +63,8 @@ func namesIn(folder *os.File) ([]string, error) {
 	}
 }
 
-// readRest returns the names in the n bytes that were read, and the names that follow in
-// the folder. once is true if no name follows.
+// readRest returns the names in the n bytes that were read and the remaining names in the
+// folder. once is true if no names remain.
 func readRest(folder *os.File, buf []byte, n int) (names []string, once bool, err error) {
 	for once = true; n > 0; once = once && n == 0 {
 		_, _, names = unix.ParseDirent(buf[:n], -1, names)

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A listing shows the folder at one moment, even if the kernel returns it in many parts to
-// readers with a small buffer.
+// A listing is a consistent snapshot of the folder, even if the kernel returns the names
+// in many parts to readers with a small buffer.
 func TestAListingShowsOneMoment(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

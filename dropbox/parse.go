@@ -11,12 +11,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads a message's file: front matter as [Message.Encode] or a person writes it,
-// then the body. It only parses: it fills in nothing and checks no proof. The body is a
-// part of data, not a copy.
+// Parse parses the content of a message file: front matter, written by [Message.Encode]
+// or a person, followed by the body. It does not fill in missing fields or check the
+// proof. The body is a slice of data, not a copy.
 //
-// The error is an [*InvalidError], or a [*TooLargeError] when the front matter is
-// over 16 KiB. Keys that occur twice, anchors and aliases are errors.
+// The error is an [*InvalidError], or a [*TooLargeError] if the front matter exceeds 16
+// KiB. Keys that occur twice, anchors and aliases are errors.
 func Parse(data []byte) (*Message, error) {
 	front, body, ok, err := splitFront(data)
 	if err != nil {
@@ -36,7 +36,7 @@ func Parse(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// splitFront finds the two lines "---". ok is false for a text that does not begin with
+// splitFront finds the two lines "---". ok is false for text that does not begin with
 // such a line. It is an error if only the second line is missing.
 func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	rest, ok := bytes.CutPrefix(data, []byte(fence))
@@ -63,7 +63,8 @@ func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	}
 }
 
-// parseFront reads front matter: YAML without the features that a message does not need.
+// parseFront parses front matter, which is YAML without the features that a message does
+// not need.
 func parseFront(front []byte) (*Message, error) {
 	root, err := yamlMapping(front)
 	if err != nil {
@@ -97,8 +98,8 @@ func parseFront(front []byte) (*Message, error) {
 	return m, nil
 }
 
-// yamlMapping parses YAML into its nodes, without comments. For an empty text it returns
-// nil.
+// yamlMapping parses YAML into its nodes, without comments. It returns nil for empty
+// text.
 func yamlMapping(text []byte) (_ *yaml.Node, err error) {
 	defer func() {
 		// Some versions of yaml.v3, such as 3.0.1, panic on broken input instead of
@@ -132,7 +133,7 @@ func yamlMapping(text []byte) (_ *yaml.Node, err error) {
 	return root, nil
 }
 
-// tame refuses anchors, aliases, merges and repeated keys at every depth, and drops the
+// tame rejects anchors, aliases, merges and repeated keys at every depth, and removes the
 // comments.
 func tame(n *yaml.Node) error {
 	if n.Anchor != "" || n.Kind == yaml.AliasNode {
@@ -182,7 +183,7 @@ func checkExtra(text string) error {
 			return invalid("%s is a known key", root.Content[i].Value)
 		}
 	}
-	// Refuse text that would change when it is written again.
+	// Reject text that would change when it is rewritten.
 	again, err := yaml.Marshal(root)
 	if err != nil || string(again) != text {
 		return invalid("unknown keys do not survive being written again")
@@ -190,7 +191,7 @@ func checkExtra(text string) error {
 	return nil
 }
 
-// set sets one field. It reports whether the key is known.
+// set sets the field for a key. It returns false if the key is unknown.
 func (m *Message) set(key string, n *yaml.Node) (known bool, err error) {
 	i := slices.IndexFunc(envelope, func(k envelopeKey) bool { return k.name == key })
 	if i < 0 {
@@ -223,7 +224,7 @@ func (m *Message) set(key string, n *yaml.Node) (known bool, err error) {
 	return true, nil
 }
 
-// yamlString accepts the text of any scalar: 123 is a valid subject.
+// yamlString returns the text of any scalar, because even 123 is a valid subject.
 func yamlString(n *yaml.Node) (string, error) {
 	if n.Kind != yaml.ScalarNode {
 		return "", invalid("want one value")
@@ -234,7 +235,7 @@ func yamlString(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-// yamlList accepts a list, and a single value as a list of one.
+// yamlList accepts a list or a single value, which it treats as a list with one entry.
 func yamlList(n *yaml.Node) ([]string, error) {
 	if n.Kind == yaml.ScalarNode {
 		s, err := yamlString(n)
@@ -270,7 +271,7 @@ func yamlInt(n *yaml.Node) (int, error) {
 }
 
 // yamlTime parses RFC 3339, with a T or a space before the time of day. The year in UTC
-// must be from 1 to 9999.
+// must be in the range 1 to 9999.
 func yamlTime(n *yaml.Node) (time.Time, error) {
 	s, err := yamlString(n)
 	if err != nil || s == "" {

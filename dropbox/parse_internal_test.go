@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzParseUndoesEncode checks that a message that was written and read again is the same.
+// FuzzParseUndoesEncode checks that encoding a message and parsing the result gives the
+// same message.
 func FuzzParseUndoesEncode(f *testing.F) {
 	f.Add("lead", "coder", "a: \"subject\" #1", "key", 1, []byte("body"))
 	f.Add("ünï", "no", "\\", "\u2028", 0, []byte("---\n"))
@@ -31,7 +32,7 @@ func FuzzParseUndoesEncode(f *testing.F) {
 	})
 }
 
-// macOS and old kernels need openStepwise. It must refuse the same paths as openBeneath.
+// macOS and old kernels need openStepwise. It must reject the same paths as openBeneath.
 func TestOpenStepwise(t *testing.T) {
 	dir := t.TempDir()
 	d, err := openDisk(dir, nil)

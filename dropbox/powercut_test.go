@@ -15,11 +15,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// long reports whether the long forms of the tests were requested.
+// long reports whether the long variants of the tests were requested.
 var long = os.Getenv("SWARM_TORTURE") != ""
 
-// fastFolder returns a new folder in memory if possible. These tests count the steps of a
-// store on a disk; they need no disk.
+// fastFolder returns a new folder, in memory if possible. These tests count the steps
+// that a store performs on a disk, so they do not need a real disk.
 func fastFolder(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "dropbox-*")
@@ -30,7 +30,7 @@ func fastFolder(t testing.TB) string {
 	return dir
 }
 
-// A power cut after any step of any program leaves a usable store: every promise is kept,
+// A power cut after any step of any program leaves a usable store: every guarantee holds,
 // and no file is incomplete or duplicated.
 func TestPowerCut(t *testing.T) {
 	if testing.Short() {
@@ -87,8 +87,9 @@ func TestPowerCut(t *testing.T) {
 	})
 }
 
-// tally reports the number of injected faults; none of them lost or duplicated a message,
-// or the test would have failed. `go test -json` has the numbers as attributes.
+// tally reports the number of injected faults. If one of them had lost or duplicated a
+// message, the test would have failed. The output of `go test -json` contains the numbers
+// as attributes.
 func tally(t *testing.T, fault string, injected int) {
 	t.Helper()
 	lost := 0
@@ -100,7 +101,7 @@ func tally(t *testing.T, fault string, injected int) {
 	t.Attr("failed", strconv.Itoa(lost))
 }
 
-// cutEverywhere records the programs once, and cuts the power at each step.
+// cutEverywhere records the programs once and cuts the power at each step.
 func cutEverywhere(t *testing.T, seed uint64, most int, programs []program) (images int) {
 	t.Helper()
 	scratch := fastFolder(t)
@@ -110,7 +111,8 @@ func cutEverywhere(t *testing.T, seed uint64, most int, programs []program) (ima
 	}
 	s := reopen(t, dir, dropbox.Options{}, "coder")
 	for _, name := range []string{"drop-1", "drop-2"} {
-		// Each drop has a key, because no image keeps the inode number of a file.
+		// Each drop has a key, because an image does not preserve the inode numbers of
+		// files.
 		drop(t, s, "coder", name+".md", "---\nkey: "+name+"\n---\n"+string(bodyOf(name)))
 	}
 	rec := record(t, dir, seed, programs...)
@@ -150,13 +152,13 @@ func (rec *recording) last(n int) string {
 	return b.String()
 }
 
-// A hope describes what must be true of a message after a cut.
+// A hope describes the permitted states and the counts of a message after a cut.
 type hope struct {
 	places        []dropbox.State
 	begun, failed int
 }
 
-// hopes returns everything that was promised by the n-th event.
+// hopes returns the hope for each message, given all facts up to the n-th event.
 func (rec *recording) hopes(n int) map[string]*hope {
 	hopes := make(map[string]*hope)
 	purged := make(map[string]bool)
@@ -192,7 +194,7 @@ func (rec *recording) hopes(n int) map[string]*hope {
 }
 
 // judge opens the store that a cut left, performs the steps of a daemon's start, and
-// returns what is wrong afterwards.
+// returns the faults that it then finds.
 func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	s, err := dropbox.Open(dir, dropbox.Options{})
 	if err != nil {
@@ -219,7 +221,8 @@ func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	if err := compare(s, hopes); err != nil {
 		return err
 	}
-	// A sender that repeats its call gets the right answer, and duplicates no message.
+	// A sender that repeats its call gets the correct result and does not duplicate the
+	// message.
 	for name, h := range hopes {
 		if !strings.HasPrefix(name, "key-") {
 			continue
@@ -279,7 +282,7 @@ type place struct {
 	begun, failed int
 }
 
-// whereIs finds all messages of the store by their names, and checks that each is complete.
+// whereIs finds all messages in the store by their names and checks that each is complete.
 func whereIs(s *dropbox.Store) (map[string][]place, error) {
 	there := make(map[string][]place)
 	for f, err := range s.All() {
@@ -317,7 +320,7 @@ func whereIs(s *dropbox.Store) (map[string][]place, error) {
 	return there, nil
 }
 
-// compare compares the store with the promises.
+// compare checks the store against the hopes.
 func compare(s *dropbox.Store, hopes map[string]*hope) error {
 	there, err := whereIs(s)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 // proofs.
 const proofMark = "v2-"
 
-// Proof returns the proof that a holder of the token sent this message to that mailbox.
-// It is "v2-" and an HMAC-SHA256 in lower-case hexadecimal, with the token as the key,
-// over the lines
+// Proof returns the proof that a holder of the token sent this message to the given
+// mailbox. It is "v2-" and an HMAC-SHA256 in lower-case hexadecimal, with the token as
+// the key, over the lines
 //
 //	mailbox: NAME
 //	id, from, to, cc, type, priority, subject, thread, reply_to, trace, key, turn,
@@ -26,11 +26,11 @@ const proofMark = "v2-"
 //	attachment: SHA256 NAME
 //	body: SHA256
 //
-// in this order, each ended by a newline. A list has a line for each entry, and an empty
-// field has no line; the times are RFC 3339 in UTC. No value contains a newline. The
-// proof does not cover the keys that this version does not know (Extra). It covers the
-// id, so it cannot be used for a second message. Therefore the sender must sign the
-// message that [Store.DeliverSigned] is about to write.
+// in this order, each terminated by a newline. A list has one line for each entry, and an
+// empty field has no line. Times are in RFC 3339 format and UTC. Values contain no
+// newlines. The proof does not cover the keys that this version does not know (Extra). It
+// covers the id, so it cannot be used for a second message. Therefore the sender must
+// sign the message that [Store.DeliverSigned] is about to write.
 func Proof(token string, m *Message, to string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	line := func(key string, values ...string) {
@@ -92,8 +92,8 @@ func proofTime(t time.Time) string {
 	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
 }
 
-// Proven reports whether m has the proof for that token and mailbox; it compares in
-// constant time. With an empty token the result is false.
+// Proven reports whether m contains the valid proof for the given token and mailbox. It
+// compares in constant time. For an empty token the result is false.
 func Proven(token string, m *Message, to string) bool {
 	if token == "" {
 		return false

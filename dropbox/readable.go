@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readFile reads a whole regular file of at most limit bytes. For another kind of file the
-// error is an [*InvalidError], for a larger file a [*TooLargeError].
+// readFile reads a whole regular file of at most limit bytes. For any other kind of file,
+// the error is an [*InvalidError]; for a larger file, it is a [*TooLargeError].
 func (d *disk) readFile(name string, limit int64) ([]byte, error) {
 	f, err := d.openRead(name)
 	if isOdd(err) && !errors.Is(err, fs.ErrPermission) && d.isFolder(path.Dir(name)) == nil {
-		err = cannotOpen(err) // the file itself cannot be opened; the path to it is fine
+		err = cannotOpen(err) // the file itself cannot be opened, but its path is valid
 	}
 	if err != nil {
 		return nil, err
@@ -24,16 +24,16 @@ func (d *disk) readFile(name string, limit int64) ([]byte, error) {
 	return f.read(limit)
 }
 
-// A readable is a file opened for one read. It is a plain descriptor, because [os.File]
-// would first try to register it with the runtime's poller.
+// A readable is a file that is open for a single read. It is a plain descriptor, because
+// [os.File] would first try to register it with the runtime's poller.
 type readable struct {
 	fd   int
 	name string
 	st   unix.Stat_t
 }
 
-// readFlags are the flags to open a file for reading: they follow no symlink, and do not
-// wait for the other end of a fifo.
+// readFlags are the flags for opening a file for reading. With them, an open follows no
+// symlink and does not wait for the other end of a fifo.
 const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOFOLLOW
 
 // openRead opens a file of any kind. It does not wait for the other end of a fifo.
@@ -89,8 +89,8 @@ const (
 	KindDevice     Kind = "device"
 )
 
-// kindOf returns the kind for a mode from the kernel: a uint32 on Linux, a uint16 on
-// macOS.
+// kindOf returns the kind for a mode from the kernel, which is a uint32 on Linux and a
+// uint16 on macOS.
 func kindOf[M uint16 | uint32](mode M) Kind {
 	switch uint32(mode) & unix.S_IFMT {
 	case unix.S_IFREG:
@@ -107,16 +107,16 @@ func kindOf[M uint16 | uint32](mode M) Kind {
 	return KindDevice
 }
 
-// isOdd reports whether an open fails permanently because of the file itself, such as its
-// kind or its permissions, and not because of a temporary problem of the disk or the
-// process.
+// isOdd reports whether opening a file failed permanently because of the file itself,
+// such as its kind or permissions, and not because of a temporary problem of the disk or
+// the process.
 func isOdd(err error) bool {
 	return slices.ContainsFunc([]error{
 		fs.ErrPermission, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,
 	}, func(e error) bool { return errors.Is(err, e) })
 }
 
-// cannotOpen turns permanent reasons for a failed open into errors about the file.
+// cannotOpen turns permanent causes of a failed open into errors about the file.
 func cannotOpen(err error) error {
 	switch {
 	case errors.Is(err, unix.ELOOP):

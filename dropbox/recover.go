@@ -7,12 +7,12 @@ import (
 )
 
 // Recover repairs a mailbox after a power cut on a disk that writes the two halves of a
-// rename separately. Such a cut may leave a message in both its old and its new place.
-// Recover keeps the message only in its newest place. After an ordinary crash, and on
-// most disks, it finds nothing to repair, and costs four listings.
+// rename separately. Such a cut may leave a message in both its old and its new location.
+// Recover keeps the message only in its newest location. After an ordinary crash, and on
+// most disks, there is nothing to repair, and the call costs four listings.
 //
-// Call it once before the first claim, with [Store.Lock] held, then continue as after any
-// crash. Repeating it is harmless.
+// Call it once before the first claim while holding [Store.Lock], and then continue as
+// after any crash. It is safe to call Recover again.
 func (b *Mailbox) Recover() error {
 	return b.wrap("recover", recovery{b}.run())
 }
@@ -24,8 +24,8 @@ type recovery struct{ box *Mailbox }
 type places struct {
 	e              Entry
 	fresh, claimed []Entry // in the order of their names
-	dead, given    bool    // the message is in dead/; dead/ has its reason
-	refused, told  bool    // the message is in refused/; refused/ has its reason
+	dead, given    bool    // the message is in dead/; its reason is in dead/
+	refused, told  bool    // the message is in refused/; its reason is in refused/
 }
 
 func (r recovery) run() error {
@@ -51,7 +51,7 @@ func (r recovery) run() error {
 				placesOf(e).dead = true
 			} else if base, ok := strings.CutSuffix(name, receiptEnd); ok && folder == curFolder {
 				if e, ok := parseBase(base); ok {
-					placesOf(e) // Finish may have moved it from new/ to done/
+					placesOf(e) // Finish may have moved the message from new/ to done/
 				}
 			} else if base, ok := strings.CutSuffix(name, reasonEnd); ok && folder == deadFolder {
 				if e, ok := parseBase(base); ok {
@@ -78,7 +78,7 @@ func (r recovery) run() error {
 		return err
 	}
 	for i, e := range fresh {
-		// Most messages have only one name, and need not be recorded.
+		// Most messages have only one name and do not need to be recorded.
 		if all[e.Base()] != nil || i+1 < len(fresh) && fresh[i+1].ID == e.ID {
 			w := placesOf(e)
 			w.fresh = append(w.fresh, e)
@@ -92,10 +92,11 @@ func (r recovery) run() error {
 	return nil
 }
 
-// separate keeps one name of a message. A name in done/ always stays. A reason is durable
-// before its message moves, so it shows that the message went to dead/ or refused/. In all
-// other cases the newest name in cur/ or new/ is kept: a dead letter without a reason was
-// being cancelled or retried, and a refused message without a reason was being readmitted.
+// separate keeps one name of a message. It always keeps a name in done/. A reason is
+// durable before its message moves, so it shows that the message was moved to dead/ or
+// refused/. In all other cases it keeps the newest name in cur/ or new/, because a dead
+// letter without a reason was being cancelled or retried, and a refused message without a
+// reason was being readmitted.
 func (r recovery) separate(w *places) error {
 	if len(w.claimed)+len(w.fresh) == 0 && (w.given && !w.refused || w.told && !w.dead) {
 		return nil // an ordinary dead letter or refused message
@@ -135,17 +136,17 @@ func (r recovery) separate(w *places) error {
 	return nil
 }
 
-// dropDuplicate removes other if it and keep are two names of one file. It renames other
-// first and looks again: if keep no longer exists, other was the file's only name, and
-// dropDuplicate renames the file back.
+// dropDuplicate removes other if other and keep are two names of one file. It first
+// renames other and checks again. If keep no longer exists, other was the file's only
+// name, and dropDuplicate renames the file back.
 func (r recovery) dropDuplicate(other, keep string) error {
 	one, err := r.box.disk.stat(other)
 	if err != nil {
 		return ignoreMissing(err)
 	}
 	if same, err := r.box.disk.isFile(keep, one.Ino); !same || err != nil {
-		// If it is another file with the same id, the caller that claims it decides what to
-		// do with it.
+		// If other is a different file with the same id, the caller that claims it decides
+		// how to handle it.
 		return err
 	}
 	aside := r.box.at(tmpFolder, "twin-"+NewID())

@@ -8,29 +8,30 @@ import (
 	"time"
 )
 
-// A Refusal is a message that was refused, with the reason.
+// A Refusal is a message that was refused, together with the reason.
 type Refusal struct {
 	Entry
-	Reason string    // why, one or more lines; may be empty
-	At     time.Time // when the reason was written; zero if there is none
+	Reason string    // the reason, one or more lines; may be empty
+	At     time.Time // the time when the reason was written; zero if there is no reason
 }
 
-// Refusals are the refused messages of a mailbox, in the store's folder refused/.
+// Refusals represents the refused messages of a mailbox, which are in the store's folder
+// refused/.
 type Refusals struct{ box *Mailbox }
 
-// Refusals returns the refused mail of the mailbox.
+// Refusals returns the refused messages of the mailbox.
 func (b *Mailbox) Refusals() Refusals { return Refusals{b} }
 
-// passedEnd is the suffix of the file that marks a message that a person has let through.
+// passedEnd is the suffix of the file that marks a message that a person has allowed.
 const passedEnd = ".passed.txt"
 
-// path returns the path of a file among this mailbox's refused mail.
+// path returns the path of a file in the folder of this mailbox's refused messages.
 func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.name + "/" + name }
 
-// Refuse moves a message from cur/ or new/ to the store's folder refused/, because it
-// must not be worked on. Before the move, it writes the reason there, durably. Refuse may
-// be repeated, and a repetition after a crash completes the move. The first reason is
-// kept. The error is [ErrGone] when the message is in none of these folders.
+// Refuse moves a message that must not be handled from cur/ or new/ to the store's folder
+// refused/. Before the move, it durably writes the reason to refused/. Refuse can be
+// repeated: repeating it after a crash completes the move. A repetition does not change
+// the reason. The error is [ErrGone] when the message is in none of these folders.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }
@@ -68,8 +69,8 @@ func (r Refusals) add(e Entry, reason string) error {
 	return r.box.disk.syncLeft(r.box.dir(curFolder), r.box.dir(newFolder))
 }
 
-// makeFolder makes the folder for this mailbox's refused mail, durably. As with a day's
-// folder in done/, each Store does this once.
+// makeFolder durably creates the folder for this mailbox's refused messages. As for a
+// day's folder in done/, each Store does this once.
 func (r Refusals) makeFolder() error {
 	folder := refusedDir + "/" + r.box.name
 	there, err := r.box.disk.exists(folder)
@@ -92,7 +93,8 @@ func (r Refusals) makeFolder() error {
 }
 
 // Unfinished returns the messages in cur/ that already have a reason in refused/, in the
-// order of their names. Their refusal was interrupted, and Refuse completes it.
+// order of their names. Their refusal was interrupted, and calling Refuse again completes
+// it.
 func (r Refusals) Unfinished() ([]Entry, error) {
 	entries, _, err := r.box.list(curFolder)
 	if err != nil {
@@ -111,7 +113,7 @@ func (r Refusals) Unfinished() ([]Entry, error) {
 	return cut, nil
 }
 
-// List lists the refused messages with their reasons, oldest message first.
+// List lists the refused messages with their reasons, oldest first.
 func (r Refusals) List() ([]Refusal, error) {
 	entries, err := r.entries()
 	if err != nil {
@@ -140,9 +142,9 @@ func (r Refusals) List() ([]Refusal, error) {
 	return list, nil
 }
 
-// Count returns the number of refused messages that are kept, and how many of them were
-// refused since the given time. It opens no message, because status commands call it
-// often.
+// Count returns the number of refused messages in the store and the number of those that
+// were refused since the given time. It does not open the messages, because status
+// commands call it often.
 func (r Refusals) Count(since time.Time) (kept, fresh int, err error) {
 	entries, err := r.entries()
 	if err != nil {
@@ -188,10 +190,10 @@ func (r Refusals) at(e Entry) (time.Time, error) {
 	return modTime(&st).UTC(), nil
 }
 
-// Readmit makes a refused message wait again, at its old place in the order, and resets
-// its counts to 0. If pass is set, it also records that a person let the message through:
+// Readmit returns a refused message to its old position in the queue and resets its
+// counts to 0. If pass is set, Readmit also records that a person allowed the message.
 // [Refusals.Passes] then returns true, and the message must not be refused again. If pass
-// is not set, the rules decide again. The error is [ErrGone] when the message is no
+// is not set, the rules are applied again. The error is [ErrGone] when the message is no
 // longer in refused/.
 func (r Refusals) Readmit(e Entry, pass bool) error {
 	return r.box.wrap("readmit "+e.ID, r.readmit(e, pass))
@@ -232,7 +234,7 @@ func (r Refusals) readmit(e Entry, pass bool) error {
 	return r.box.disk.syncLeft(refusedDir + "/" + r.box.name)
 }
 
-// Passes reports whether a person has let this message through.
+// Passes reports whether a person has allowed this message.
 func (r Refusals) Passes(e Entry) (bool, error) {
 	there, err := r.box.disk.exists(r.path(e.Base() + passedEnd))
 	return there, r.box.wrap("look whether "+e.ID+" may pass", err)

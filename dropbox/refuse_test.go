@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// onlyRefusal returns the one refused message.
+// onlyRefusal returns the single refused message.
 func onlyRefusal(t *testing.T, b *dropbox.Mailbox) dropbox.Refusal {
 	t.Helper()
 	list, err := b.Refusals().List()
@@ -108,8 +108,8 @@ func TestRefuseWhatIsGone(t *testing.T) {
 	}
 }
 
-// A refusal may be cut off at any step. After the next start the message is refused once,
-// with the first reason, or is still claimed.
+// A refusal can be interrupted at any step. After the next start the message is either
+// refused once, with the first reason, or still claimed.
 func TestRefuseCutAnywhere(t *testing.T) {
 	for n := 1; ; n++ {
 		dir := filepath.Join(t.TempDir(), ".dead-drop")
@@ -190,7 +190,7 @@ func TestHaltThread(t *testing.T) {
 			t.Errorf("Halted(%q) = %+v, %v", thread, h, err)
 		}
 	}
-	// An empty file, such as `touch` makes, is enough.
+	// An empty file, such as `touch` creates, is enough.
 	if err := os.WriteFile(filepath.Join(s.Dir(), "halted", "byhand"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -230,8 +230,8 @@ func TestHaltThread(t *testing.T) {
 	}
 }
 
-// A store delivers messages with as many hops as its limit allows. The limit is the
-// default, another number, or none.
+// A store delivers messages with as many hops as its limit allows. The limit is either
+// the default or another number, or there is no limit.
 func TestMaxHops(t *testing.T) {
 	for most, last := range map[int]int{0: dropbox.MaxHops, 3: 3, -1: 1000} {
 		s := newStore(t, dropbox.Options{MaxHops: most}, "coder")

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// minRetain is the smallest number of days for which done/ is kept. It is the lifetime of
-// a key, so that a message's receipt still exists if the message is delivered again.
+// minRetain is the minimum number of days for which finished messages are kept. It is the
+// lifetime of a key, so that a message's receipt still exists if the message is delivered
+// again.
 const minRetain = 7
 
-// Retain makes room in the done/ folders of all mailboxes. It removes messages that were
+// Retain frees space in the done/ folders of all mailboxes. It removes messages that were
 // filed more than the given number of days ago. Then it removes the oldest messages until
-// done/ has at most mb megabytes in all mailboxes together. A limit of 0 means no limit.
-// Retain always keeps messages that were filed within the last 7 days. It also keeps
-// messages without a receipt, because a person may still need them, and does not count
+// the total size of done/ in all mailboxes is at most mb megabytes. A limit of 0 means no
+// limit. Retain always keeps messages that were filed within the last 7 days. It also
+// keeps messages without a receipt, because a person may still need them, and ignores
 // their size. It returns the number of messages that it removed.
 func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).done(days, mb); err != nil {
@@ -28,7 +29,8 @@ func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 // A retention removes expired files.
 type retention struct{ store *Store }
 
-// A doneFile is a finished message with its receipt, or a receipt whose message is gone.
+// A doneFile is a finished message with its receipt, or a receipt whose message no longer
+// exists.
 type doneFile struct {
 	folder, day string
 	names       []string
@@ -57,7 +59,7 @@ func (r retention) done(days int, mb int64) (removed int, err error) {
 	for _, f := range files {
 		tooMuch := mb > 0 && total > mb<<20
 		if f.day >= keep || !tooMuch && f.day >= old {
-			break // sorted by day: no later entry is older
+			break // the list is sorted by day, so no later entry is older
 		}
 		for _, name := range f.names {
 			if err := ignoreMissing(r.store.disk.remove(f.folder + "/" + name)); err != nil {
@@ -66,15 +68,16 @@ func (r retention) done(days int, mb int64) (removed int, err error) {
 		}
 		total -= f.size
 		removed++
-		// This succeeds only when the folder of the day is empty.
+		// This succeeds only if the day's folder is empty.
 		_ = r.store.disk.removeFolder(f.folder)
 	}
 	return removed, nil
 }
 
-// doneFiles lists the messages that have a receipt; only these may be removed. In each
-// result the message comes before its receipt. So a crash may leave a receipt without its
-// message, but never a message without its receipt, which would look unfinished.
+// doneFiles lists the messages that have a receipt, because only these may be removed. In
+// each result the message comes before its receipt. A crash may therefore leave a receipt
+// without its message, but never a message without its receipt, which would appear
+// unfinished.
 func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 	mailboxes, err := r.store.Mailboxes()
 	if err != nil {
@@ -114,12 +117,13 @@ func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
 	return files, nil
 }
 
-// RetainRefused makes room in refused/. It removes messages that were refused more than
-// the given number of days ago. Then it removes the oldest messages, of any age, until
-// refused/ has at most mb megabytes in total. A limit of 0 means no limit. It keeps the
-// mark of a message that a person let through and that is still waiting or claimed. The
-// keys of the removed messages are still remembered, so a repeated delivery does not bring
-// them back. RetainRefused returns the number of messages that it removed.
+// RetainRefused frees space in refused/. It removes messages that were refused more than
+// the given number of days ago. Then it removes the oldest messages, regardless of their
+// age, until the total size of refused/ is at most mb megabytes. A limit of 0 means no
+// limit. It keeps the mark of a message that a person allowed and that is still waiting or
+// claimed. The keys of the removed messages are still remembered, so a repeated delivery
+// does not recreate the messages. RetainRefused returns the number of messages that it
+// removed.
 func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 	if removed, err = (retention{s}).refused(days, mb); err != nil {
 		return removed, fmt.Errorf("retain what was refused: %w", err)
@@ -127,10 +131,10 @@ func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
 	return removed, nil
 }
 
-// A refusedFile is a refused message with its reason, or only one of the two.
+// A refusedFile is a refused message, its reason, or both.
 type refusedFile struct {
 	box     *Mailbox
-	paths   []string // the message first: a crash may leave a reason, but no message without one
+	paths   []string // the message comes first, so that a crash may leave only a reason but never a message without one
 	message bool
 	at      time.Time // time of the newest file
 	size    int64
@@ -152,7 +156,7 @@ func (r retention) refused(days int, mb int64) (removed int, err error) {
 	old := r.store.opts.Now().AddDate(0, 0, -days)
 	for _, f := range files {
 		if (mb <= 0 || total <= mb<<20) && (days <= 0 || !f.at.Before(old)) {
-			break // sorted by time: no later entry is older
+			break // the list is sorted by time, so no later entry is older
 		}
 		if f.message {
 			if err := r.store.keys().markPurged(f.box, f.paths[0]); err != nil {
@@ -221,9 +225,8 @@ func (r retention) refusedFiles() ([]*refusedFile, error) {
 	return files, nil
 }
 
-// spareWaiting removes two kinds of files from the list: those of readmitted messages
-// that are still waiting or claimed, and the reasons of messages whose refusal is not
-// complete yet.
+// spareWaiting removes from the list the files of readmitted messages that are still
+// waiting or claimed, and the reasons of messages whose refusal is not yet complete.
 func (r retention) spareWaiting(mailbox string, all map[string]*refusedFile) error {
 	for _, folder := range []string{newFolder, curFolder} {
 		names, err := r.store.disk.names(mailbox + "/" + folder)

@@ -14,7 +14,7 @@ import (
 func TestClean(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
-	cut, _ := cutAt(t, s.Dir(), 6) // written, key linked, not moved
+	cut, _ := cutAt(t, s.Dir(), 6) // the message is written and its key is linked, but it is not moved
 	if _, err := cut.Deliver("coder", keyed("cut")); err == nil {
 		t.Fatal("was not cut off")
 	}
@@ -73,9 +73,9 @@ func TestRetain(t *testing.T) {
 	}{
 		{0, 0, 0, 21},
 		{15, 0, 5, 16},
-		{0, 3, 0, 16}, // 15 messages of 0.2 MB are less
+		{0, 3, 0, 16}, // 15 messages of 0.2 MB are below the limit
 		{0, 2, 5, 11},
-		{1, 0, 3, 8}, // never below 7 days
+		{1, 0, 3, 8}, // messages of the last 7 days are always kept
 		{0, 1, 0, 8},
 	} {
 		if n, err := s.Retain(test.days, test.mb); n != test.removed || err != nil || done() != test.left {
@@ -124,9 +124,9 @@ func TestRetainRefused(t *testing.T) {
 		{0, 0, 0, 20},
 		{30, 9, 0, 20},
 		{15, 0, 5, 15},
-		{0, 3, 0, 15},  // 15 messages of 0.2 MB are less
+		{0, 3, 0, 15},  // 15 messages of 0.2 MB are below the limit
 		{30, 2, 5, 10}, // 10 messages fit into 2 MB
-		{0, 1, 5, 5},   // even messages of the last 7 days
+		{0, 1, 5, 5},   // even messages of the last 7 days are removed
 	} {
 		n, err := s.RetainRefused(test.days, test.mb)
 		kept, _, err2 := b.Refusals().Count(time.Time{})
@@ -135,7 +135,8 @@ func TestRetainRefused(t *testing.T) {
 		}
 	}
 
-	// The mark of a readmitted message is kept only while the message waits or is claimed.
+	// The mark of a readmitted message is kept only while the message is waiting or
+	// claimed.
 	list1, err := b.Refusals().List()
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An oldFile is a message that was filed on some day, in the model of retention.
+// An oldFile represents a filed message in the model of retention.
 type oldFile struct {
 	day  string
 	size int64
@@ -22,9 +22,10 @@ type oldFile struct {
 	whole bool
 }
 
-// In any store, retention removes only finished messages that have a receipt and are more
-// than seven days old. It removes the oldest first, and no fewer than the limits demand. A
-// second run completes a run that was interrupted at a random step.
+// Regardless of the store's contents, retention removes only finished messages that have a
+// receipt and are more than seven days old. It removes the oldest messages first, and at
+// least as many as the limits require. If a run is interrupted at a random step, a second
+// run completes it.
 func TestRetainModel(t *testing.T) {
 	rounds := 60
 	if long {
@@ -43,7 +44,7 @@ func TestRetainModel(t *testing.T) {
 		before := tree(t, dir)
 
 		days, mb := rng.IntN(3)*10, int64(rng.IntN(3))
-		if rng.IntN(2) == 0 { // the first run is cut off at a random step
+		if rng.IntN(2) == 0 { // the first run is interrupted at a random step
 			n := 1 + rng.IntN(8)
 			cut := reopen(t, dir, dropbox.Options{Now: o.Now, Step: func(dropbox.Step) error {
 				if n--; n <= 0 {
@@ -67,8 +68,9 @@ func TestRetainModel(t *testing.T) {
 	tally(t, "retention", rounds)
 }
 
-// scatter puts messages into new/, cur/ and dead/, and finished messages into days around the
-// limits. It returns the finished messages by their paths without suffix.
+// scatter puts messages into new/, cur/ and dead/, and finished messages into the folders of
+// days near the limits. It returns the finished messages, keyed by their paths without the
+// suffix.
 func scatter(t *testing.T, s *dropbox.Store, now time.Time, rng *rand.Rand) map[string]oldFile {
 	t.Helper()
 	for _, agent := range []string{"coder", "tester"} {
@@ -116,7 +118,7 @@ func scatter(t *testing.T, s *dropbox.Store, now time.Time, rng *rand.Rand) map[
 	return files
 }
 
-// retained checks the remaining files against the limits.
+// retained checks that the remaining files comply with the limits.
 func retained(files map[string]oldFile, before, after []string, now time.Time, days int, mb int64) error {
 	left := make(map[string]bool)
 	for _, name := range after {
@@ -150,7 +152,7 @@ func retained(files map[string]oldFile, before, after []string, now time.Time, d
 		if left[base+".md"] {
 			total += f.size
 		} else {
-			total += 1000 // only the receipt exists, after a cut
+			total += 1000 // only the receipt exists after an interrupted run
 		}
 		if f.day < keep {
 			oldestLeft = min(oldestLeft, f.day)

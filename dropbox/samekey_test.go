@@ -38,7 +38,7 @@ func senders(dir string, args []string) error {
 	return in.Err()
 }
 
-// A crowd is twenty processes that send at the same moment.
+// A crowd is a group of twenty processes that send at the same moment.
 type crowd struct {
 	t       *testing.T
 	command func() *exec.Cmd
@@ -70,7 +70,7 @@ func (c *crowd) start(i int) {
 	c.members[i] = m
 }
 
-// stop ends all processes and waits for them.
+// stop stops all processes and waits for them to exit.
 func (c *crowd) stop() {
 	for i := range c.members {
 		c.members[i].in.Close()
@@ -80,8 +80,8 @@ func (c *crowd) stop() {
 	}
 }
 
-// send makes all processes send with one key. It kills the first toKill of them at a random
-// moment, and replaces them. It returns the ids that the processes printed.
+// send makes all processes send with the same key. It kills the first toKill of them at a
+// random moment, and replaces them. It returns the ids that the processes printed.
 func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 	c.t.Helper()
 	for i := range c.members {
@@ -90,7 +90,7 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 		}
 	}
 	for i := range toKill {
-		for range rng.IntN(20_000) { // from less time than one delivery takes to more than all deliveries take
+		for range rng.IntN(20_000) { // from less than the time for one delivery to more than the time for all deliveries
 			rng.Uint64()
 		}
 		if err := c.members[i].cmd.Process.Kill(); err != nil {
@@ -105,7 +105,7 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 				ids[i] = c.members[i].out.Text()
 			}
 			if i < toKill {
-				c.members[i].cmd.Wait() // killed, or about to be
+				c.members[i].cmd.Wait() // the process was killed or is about to be killed
 			}
 		})
 	}
@@ -125,9 +125,9 @@ func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 }
 
 // Twenty processes send with the same key at the same moment, in many rounds. In two out
-// of three rounds, some or all of them are killed meanwhile, and a later sender uses the
-// same key. Afterwards there is exactly one message per key, and every sender that was
-// not killed has learned its id.
+// of three rounds, some or all of the processes are killed while they send, and a later
+// sender uses the same key. Afterwards there is exactly one message per key, and every
+// sender that was not killed has learned its id.
 func TestOneKeyTwentyProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -165,7 +165,7 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 					}
 				}
 				ids[key] = told[0]
-				// After every second round, a daemon works through the mailbox.
+				// After every second round, a daemon processes the mailbox.
 				if round%2 == 0 {
 					if err := work(b); err != nil {
 						t.Fatal(err)
@@ -193,8 +193,9 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 	}
 }
 
-// keyStore returns a store in memory, if the system has a folder in memory. The test checks
-// what happens when the processes interfere, and a disk would only slow them down.
+// keyStore returns a store in memory if the system provides a folder in memory. The test
+// checks how the processes interfere with each other, and a disk would only slow them
+// down.
 func keyStore(t *testing.T) *dropbox.Store {
 	t.Helper()
 	dir := fastFolder(t) + "/.dead-drop"

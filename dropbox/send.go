@@ -6,16 +6,18 @@ import (
 	"slices"
 )
 
-// Send delivers a message to all names in m.To and, as a note, to all names in m.CC: one
-// file per recipient, each with its own id, all in one thread. The name "all" means every
-// agent that has a mailbox, except the sender. Each recipient gets the message once.
+// Send delivers a message to all names in m.To and, as a note, to all names in m.CC. Each
+// recipient gets a separate file with its own id; all the files have the same thread. The
+// name "all" means every agent that has a mailbox, except the sender. Each recipient gets
+// the message once.
 //
-// Send checks all names before it writes anything: if one name is wrong, or one mailbox
-// is full, it delivers nothing. If the disk fails partway, Send returns the error and the
-// deliveries so far. If the message has a Key, it is safe to send it again.
+// Send checks all names before it writes any file. If a name is wrong or a mailbox is
+// full, it does not deliver the message to any recipient. If the disk fails partway, Send
+// returns the error and the deliveries so far. If the message has a Key, it is safe to
+// send it again.
 //
-// If sign is not nil, Send calls it for each copy, with the mailbox and the message,
-// which is complete except for the proof. sign returns the proof; see [Proof].
+// If sign is not nil, Send calls it for each copy with the mailbox and the message,
+// complete except for the proof. sign returns the proof; see [Proof].
 func (s *Store) Send(m *Message, sign func(m *Message, to string) string) (sent []Delivery, err error) {
 	defer func() {
 		if err != nil {
@@ -57,7 +59,7 @@ func (s *Store) Send(m *Message, sign func(m *Message, to string) string) (sent 
 			return sent, err
 		}
 		sent = append(sent, d)
-		// If this call repeats an earlier one with the same key, take the thread from the
+		// If this call repeats an earlier one with the same key, use the thread of the
 		// first delivery.
 		setIfEmpty(&out.Thread, d.Thread)
 		setIfEmpty(&out.Trace, sent[0].ID)
@@ -104,8 +106,8 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 	return list, nil
 }
 
-// copied returns the names in m.CC that get a copy of a message, except first, which is the
-// recipient of the message itself. It leaves out names that no mailbox can have. The error
+// copied returns the names in m.CC that get a copy of a message. It omits first, the
+// recipient of the message itself. It also omits names that no mailbox can have. The error
 // is [ErrFull] if a mailbox has no room for its copy.
 func (s *Store) copied(first string, m *Message) ([]string, error) {
 	names, err := s.expand(slices.DeleteFunc(slices.Clone(m.CC), func(name string) bool {
@@ -125,8 +127,8 @@ func (s *Store) copied(first string, m *Message) ([]string, error) {
 	return names, nil
 }
 
-// copies delivers the message as a note to the given names, if they have a mailbox. The key
-// makes a repetition harmless.
+// copies delivers the message as a note to those of the given names that have a mailbox.
+// Because of the key, repeating the call is safe.
 func (s *Store) copies(names []string, m *Message, thread string) error {
 	note := *m
 	note.Type, note.Thread = Note, thread

@@ -11,21 +11,22 @@ import (
 // A DeadLetter is a message that was given up, or a file that was not a message and was set
 // aside.
 type DeadLetter struct {
-	Entry         // of a message; for another file only ID, Created and Name are set
-	Reason string // the reason, one or more lines; empty if there is none
+	Entry         // the entry of a message; for another file, only ID, Created and Name are set
+	Reason string // the reason, one or more lines; empty if there is no reason
 
-	// Original is the earlier name of a file that was set aside; empty for a message.
+	// Original is the original name of a file that was set aside; it is empty for a
+	// message.
 	Original string
 }
 
-// writeReason writes a reason into dead/, durably; an existing reason is kept.
+// writeReason durably writes a reason to dead/; an existing reason is kept.
 func (b *Mailbox) writeReason(name, reason string) error {
 	return b.put("reason", b.at(deadFolder, name), []byte(strings.TrimRight(reason, "\n")+"\n"))
 }
 
-// setAside moves a file that is not a message to dead/, with the reason. Its new name
-// sorts by time, has an id for the commands that take one, and ends with its earlier
-// name.
+// setAside moves a file that is not a message to dead/ and writes the reason. The file's
+// new name sorts by time, contains an id for commands that require one, and ends with its
+// original name.
 //
 //	20261121T045102.123456Z-k7f3q9m2xd-plan.docx
 func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
@@ -33,8 +34,8 @@ func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
 	at, id, original := b.store.stamp(), NewID(), tameName(name)
 	d := DeadLetter{Original: original, Reason: fmt.Sprintf("%q: %s", name, reason)}
 	d.Entry = Entry{Created: at, ID: id, Name: at.Format(timeLayout) + "-" + id + "-" + original}
-	// The reason comes first: if a full disk has no room for it, the file stays in place.
-	// If the file vanishes in the meantime, the reason is removed.
+	// Write the reason first: if the disk has no room for it, the file stays in place. If
+	// the file vanishes in the meantime, the reason is removed.
 	if err := b.writeReason(d.Name+reasonEnd, d.Reason); err != nil {
 		return d, err
 	}
@@ -67,7 +68,7 @@ func tameName(name string) string {
 		}
 		return r
 	}, name)
-	for len(name) > 120 { // cut from the front, so that the suffix is kept
+	for len(name) > 120 { // cut the beginning, so that the suffix is kept
 		_, n := utf8.DecodeRuneInString(name)
 		name = name[n:]
 	}

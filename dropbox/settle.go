@@ -8,22 +8,23 @@ import (
 	"time"
 )
 
-// Commit puts the receipt of a claimed message beside it in cur/, durably. This is the
-// commit point: a caller that finds a receipt there runs no turn and calls Finish. An
-// existing receipt is kept, and the error is nil.
+// Commit durably writes the receipt of a claimed message beside it in cur/. This is the
+// commit point: a caller that finds a receipt there does not run a turn but calls Finish.
+// Commit keeps an existing receipt and returns nil in that case.
 func (b *Mailbox) Commit(e Entry, receipt []byte) error {
 	err := b.put("receipt", b.at(curFolder, e.receiptName()), receipt)
 	return b.wrap("commit "+e.ID, err)
 }
 
-// Finish files a committed message and then its receipt in done/<UTC day>/, durably.
-// Finish may be repeated, and a repetition after a crash completes the filing.
+// Finish durably files a committed message, and then its receipt, in done/<UTC day>/.
+// Finish can be repeated: repeating it after a crash completes the filing.
 func (b *Mailbox) Finish(e Entry) error {
 	return b.wrap("finish "+e.ID, b.file(e))
 }
 
 // MarkRead moves a waiting message of the lead to cur/, which marks it as read but not
-// filed. Repeating it is harmless. No turn begins, so no attempt is counted.
+// filed. It is safe to call MarkRead again. No turn begins, so the message's counts do
+// not change.
 func (b *Mailbox) MarkRead(e Entry) error {
 	return b.wrap("mark "+e.ID+" as read", b.markRead(e))
 }
@@ -53,8 +54,9 @@ func (b *Mailbox) markRead(e Entry) error {
 	return b.disk.syncLeft(b.dir(newFolder))
 }
 
-// File puts a waiting or claimed message into done/<UTC day>/ without a turn, for example
-// the mail of the lead, read or not. It writes no receipt. Repeating it is harmless.
+// File moves a waiting or claimed message to done/<UTC day>/ without a turn, for example
+// a message to the lead, whether it is read or unread. It does not write a receipt. It is
+// safe to call File again.
 func (b *Mailbox) File(e Entry) error {
 	// Move it through cur/, as a turn does, because the recovery after a power cut looks
 	// there.
@@ -76,7 +78,8 @@ func (b *Mailbox) file(e Entry) error {
 	} else if !there {
 		from = b.at(newFolder, e.Name)
 	}
-	// If the message was moved before a crash, its receipt goes to the same day.
+	// If the message was moved before a crash, its receipt belongs in the folder of the
+	// same day.
 	day, err := b.store.doneDay(b.name, e, name)
 	if err != nil {
 		return err
@@ -94,8 +97,8 @@ func (b *Mailbox) file(e Entry) error {
 		if err := b.disk.syncLeft(b.dir(newFolder)); err != nil {
 			return err
 		}
-		// If a file with that name exists, it is the same message: git restored it, or a
-		// delivery with a key was interrupted.
+		// If a file with that name exists, it is the same message: either git restored it
+		// or a delivery with a key was interrupted.
 		if err := b.disk.replace(from, folder+"/"+name); ignoreMissing(err) != nil {
 			return err
 		}
@@ -110,9 +113,10 @@ func (b *Mailbox) file(e Entry) error {
 	return b.disk.syncDir(folder)
 }
 
-// HasReceipt reports whether a turn has already finished this message. If so, no turn may
-// run for it again, even if a git checkout or a restored backup put it back into new/.
-// HasReceipt looks up at most one name per day, and never lists the folder of a day.
+// HasReceipt reports whether a turn has already finished this message. If so, the message
+// must not be handled in another turn, even if a git checkout or a restored backup puts
+// it back into new/. HasReceipt looks up at most one name per day and never lists a day's
+// folder.
 func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 	there, err := b.disk.exists(b.at(curFolder, e.receiptName()))
 	if err == nil && !there {
@@ -124,9 +128,9 @@ func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 }
 
 // Receipts returns the messages whose receipt is still in cur/, in the order of their
-// names. Finish must complete them. If only the receipt of a message is left, the entry's
-// Name is empty. When Receipts returns, the receipts are durable, even if Commit was
-// interrupted.
+// names. The caller must call Finish for them. If only the receipt of a message remains,
+// the entry's Name is empty. When Receipts returns, the receipts are durable, even if
+// Commit was interrupted.
 func (b *Mailbox) Receipts() ([]Entry, error) {
 	names, err := b.disk.names(b.dir(curFolder))
 	if err != nil {
@@ -156,8 +160,8 @@ func (b *Mailbox) Receipts() ([]Entry, error) {
 	return entries, b.wrap("list receipts", err)
 }
 
-// Finished returns the messages whose receipt was filed in done/ on one UTC day, in the
-// order of their names. It opens none of them.
+// Finished returns the messages whose receipt was filed in done/ on the given UTC day, in
+// the order of their names. It does not open the files.
 func (b *Mailbox) Finished(day time.Time) ([]Entry, error) {
 	names, err := b.disk.dayNames(b.at(doneFolder, day.UTC().Format(dayLayout)))
 	if err != nil {
@@ -176,8 +180,9 @@ func (b *Mailbox) Finished(day time.Time) ([]Entry, error) {
 	return entries, nil
 }
 
-// Filed returns the messages that were filed in done/ on one UTC day, with or without a
-// receipt, in the order of their names. It opens none of them; [Store.Load] does that.
+// Filed returns the messages that were filed in done/ on the given UTC day, with or
+// without a receipt, in the order of their names. It does not open the files; use
+// [Store.Load] to read a message.
 func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 	date := day.UTC().Format(dayLayout)
 	folder := b.at(doneFolder, date)
@@ -198,8 +203,8 @@ func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
 // [ErrNotFound] if the message has no receipt.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
-	// The daemon writes this file. It contains an answer, so allow more than the longest
-	// answer that an agent program can print.
+	// The daemon writes this file. It contains an answer, so the limit is larger than the
+	// longest answer that an agent program can print.
 	const limit = 256 << 20
 	data, err := b.disk.readFile(b.at(curFolder, e.receiptName()), limit)
 	if errors.Is(err, fs.ErrNotExist) {

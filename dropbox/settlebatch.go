@@ -2,16 +2,17 @@ package dropbox
 
 import "os"
 
-// A Settlement is a claimed message whose turn is over, with its receipt.
+// A Settlement is a claimed message whose turn has ended, with its receipt.
 type Settlement struct {
 	Entry   Entry
 	Receipt []byte
 }
 
-// SettleBatch is Commit and Finish for several messages of the mailbox. It returns one
-// error per message; a message with an error may be settled again. A message that is
-// settled alone waits for the disk five times, and the first one of a day six times; here
-// all messages wait together. Each message moves only after its receipt is durable.
+// SettleBatch performs Commit and Finish for several messages of the mailbox. It returns
+// one error per message; a message with an error may be settled again. Settling a message
+// separately waits for the disk five times, or six times for the first message of a day.
+// In a batch, all messages share these waits. Each message is moved only after its
+// receipt is durable.
 func (b *Mailbox) SettleBatch(list []Settlement) []error {
 	errs := make([]error, len(list))
 	for at := 0; at < len(list); at += maxBatch {
@@ -36,8 +37,8 @@ func (b *Mailbox) SettleBatch(list []Settlement) []error {
 // A settleBatch settles several messages of a mailbox together.
 type settleBatch struct{ box *Mailbox }
 
-// settle does each step of Commit and Finish for all messages before the next step, and
-// reports for each message whether all steps succeeded.
+// settle performs each step of Commit and Finish for all messages before the next step.
+// It reports for each message whether all steps succeeded.
 func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 	filed = make([]bool, len(list))
 	cur, err := sb.box.disk.folder(sb.box.dir(curFolder))
@@ -84,8 +85,8 @@ func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 	return going
 }
 
-// commit puts the receipts into cur/, durably, and reports which of them it put there. It
-// leaves out a message that already has a receipt.
+// commit durably writes the receipts to cur/ and reports which of them it wrote. It skips
+// messages that already have a receipt.
 func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there []bool) {
 	there = make([]bool, len(list))
 	files, names := make([]*os.File, len(list)), make([]string, len(list))
@@ -117,7 +118,7 @@ func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there
 	return there
 }
 
-// isNowhereDone reports whether the message is not in done/ yet.
+// isNowhereDone reports whether no folder in done/ contains the message.
 func (sb settleBatch) isNowhereDone(e Entry) bool {
 	day, err := sb.box.store.doneDay(sb.box.name, e, e.Base()+".md")
 	return err == nil && day == ""

@@ -14,32 +14,33 @@ import (
 	"time"
 )
 
-// Options tune a Store. The zero value is ready to use.
+// Options configures a Store. The zero value is ready to use.
 type Options struct {
-	MaxBody       int64 // longest body, in bytes; 0 means 8 KiB
-	MaxAttachment int64 // largest attachment or dropped file, in bytes; 0 means 10 MiB
-	MaxWaiting    int   // messages that may wait in one mailbox; 0 means 10,000
-	MaxHops       int   // how many times programs may pass a message on; 0 means [MaxHops], below 0 no limit
+	MaxBody       int64 // maximum size of a body, in bytes; 0 means 8 KiB
+	MaxAttachment int64 // maximum size of an attachment or dropped file, in bytes; 0 means 10 MiB
+	MaxWaiting    int   // maximum number of waiting messages in a mailbox; 0 means 10,000
+	MaxHops       int   // how many times programs may pass a message on; 0 means [MaxHops], a negative number no limit
 
 	// Now returns the time; nil means time.Now.
 	Now func() time.Time
 
-	// Step, if set, is called before every change that the store makes on disk, except to the
-	// lock file, in the goroutine of the store's caller. An error refuses that change, and the
-	// store continues as if the disk had refused it. A program can use Step to record changes,
-	// keep a store read-only, or simulate a full disk.
+	// Step, if set, is called before every change that the store makes on the disk, except to
+	// the lock file. It is called in the goroutine of the store's caller. If Step returns an
+	// error, the store does not make the change and continues as if the disk had refused it.
+	// A program can use Step to record changes, keep a store read-only, or simulate a full
+	// disk.
 	Step func(Step) error
 }
 
 // A Store is a folder of mailboxes. It is safe for concurrent use, and several processes
-// may use one folder.
+// can use the same folder.
 type Store struct {
 	dir     string
 	disk    *disk
 	opts    Options
 	last    atomic.Int64 // the newest time that stamp returned, in microseconds
-	days    sync.Map     // the folders of this Store that are known to be durable; in done/, the newest one
-	tooMany sync.Map     // per mailbox: see [fullMark.excess]
+	days    sync.Map     // the folders of this Store that are known to be durable; for done/, only the newest
+	tooMany sync.Map     // for each mailbox; see [fullMark.excess]
 }
 
 // The folders of a mailbox.
@@ -53,7 +54,8 @@ const (
 	workFolder = "work"
 )
 
-// mailboxFolders are made in this order; work/ is the last, see [makeMailbox].
+// mailboxFolders lists the folders in the order in which they are created. work/ is the
+// last; see [makeMailbox].
 var mailboxFolders = []string{tmpFolder, newFolder, curFolder, doneFolder, deadFolder, keysFolder, workFolder}
 
 // Files and folders of the store itself.
@@ -67,20 +69,20 @@ const (
 	topicsDir   = "topics"
 )
 
-// ignored is the .gitignore that keeps unfinished mail out of git.
+// ignored is the .gitignore that keeps unfinished messages out of git.
 const ignored = "# What is finished is tracked: done/, dead/, attach/, board/; and the subscriptions.\n" +
 	"tmp/\nnew/\ncur/\nkeys/\nwork/\ngrants/\nrefused/\nhalted/\n.lock\nHALT\nFULL\n"
 
-// scratchPrefix is the prefix of the names of incomplete files outside a mailbox.
+// scratchPrefix is the name prefix of incomplete files outside the mailboxes.
 const scratchPrefix = ".scratch-"
 
 // haltedDir contains a file for every halted conversation.
 const haltedDir = "halted"
 
-// Create makes the folder dir and the first content of a store: version, .gitignore,
-// board/, attach/, refused/ and the mailbox of the lead. Existing files stay unchanged, so
-// repeating it is harmless. The error is [ErrVersion] if dir is a store of an unknown
-// version.
+// Create creates the folder dir and the initial content of a store: version, .gitignore,
+// board/, attach/, refused/ and the mailbox of the lead. It does not change existing
+// files, so it is safe to call again. The error is [ErrVersion] if dir is a store of an
+// unknown version.
 func Create(dir string) error {
 	if err := create(dir); err != nil {
 		return fmt.Errorf("create mailboxes in %s: %w", dir, err)
@@ -115,8 +117,8 @@ func create(dir string) error {
 	return d.put(scratchPrefix+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
 }
 
-// Open opens the store in dir. The caller closes it. The error is [ErrNoStore] or
-// [ErrVersion] when there is no store that this program can use.
+// Open opens the store in dir. The caller must close it. The error is [ErrNoStore] or
+// [ErrVersion] if dir does not contain a store that this program can use.
 func Open(dir string, o Options) (*Store, error) {
 	s, err := open(dir, o)
 	if err != nil {
@@ -172,7 +174,7 @@ func checkVersion(d *disk) error {
 	return nil
 }
 
-// Close closes the open files of the store. It loses no message.
+// Close closes the open files of the store. No messages are lost.
 func (s *Store) Close() error { return s.disk.close() }
 
 // Dir returns the absolute path of the store's folder.
@@ -181,19 +183,19 @@ func (s *Store) Dir() string { return s.dir }
 // Now returns the store's time; see [Options].
 func (s *Store) Now() time.Time { return s.opts.Now() }
 
-// MaxBody returns the longest body of a message, in bytes; see [Options].
+// MaxBody returns the maximum size of a message body, in bytes; see [Options].
 func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 
-// MaxHops returns how many times programs may pass a message on; below 0 there is no
-// limit. See [Options].
+// MaxHops returns how many times programs may pass a message on; a negative number means
+// no limit. See [Options].
 func (s *Store) MaxHops() int { return s.opts.MaxHops }
 
-// TooManyHops reports whether this number of hops is more than the store allows.
+// TooManyHops reports whether a number of hops exceeds the store's limit.
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
 // stamp returns the time for a new file name: the current time in microseconds, but
-// always later than any earlier stamp. So the messages of one Store that have the same
-// priority sort in the order in which they were sent.
+// always later than any earlier stamp. Messages of one Store that have the same priority
+// therefore sort in the order in which they were sent.
 func (s *Store) stamp() time.Time {
 	now := s.opts.Now().UnixMicro()
 	for {
@@ -205,9 +207,9 @@ func (s *Store) stamp() time.Time {
 	}
 }
 
-// makeMailbox makes the missing folders of a mailbox, durably. It makes work/ last, when the
-// other folders are durable. So while work/ is missing, an earlier call may have been killed
-// before its syncs, and if nothing is missing, nothing needs a sync.
+// makeMailbox durably creates the missing folders of a mailbox. It creates work/ last,
+// after the other folders are durable. If work/ is missing, an earlier call may have been
+// killed before its syncs. If no folder is missing, no sync is necessary.
 func makeMailbox(d *disk, name string) error {
 	if there, err := d.exists(name); err != nil {
 		return err
@@ -243,7 +245,7 @@ func makeMailbox(d *disk, name string) error {
 		}
 	}
 	if slices.Contains(missing, workFolder) {
-		return nil // a power cut may remove work/, but then the next call recreates it
+		return nil // a power cut may remove work/, but the next call recreates it
 	}
 	return sync()
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// newStore makes a store with these mailboxes, and closes it at the end.
+// newStore creates a store with the given mailboxes and closes it at the end of the test.
 func newStore(t testing.TB, o dropbox.Options, mailboxes ...string) *dropbox.Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".dead-drop")
@@ -101,7 +101,7 @@ func TestCreateAndOpen(t *testing.T) {
 	if _, err := dropbox.Open(dir, dropbox.Options{}); !errors.Is(err, dropbox.ErrNoStore) {
 		t.Errorf("Open of nothing = %v, want ErrNoStore", err)
 	}
-	for range 2 { // the second call finds everything in place
+	for range 2 { // the second call finds an existing store
 		if err := dropbox.Create(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func init() {
 
 const nobody = 65534
 
-// Files of another user that cannot be read are set aside or given up with that reason. An
+// Unreadable files of another user are set aside or given up, and the reason says so. An
 // unreadable key file, however, is an error for the sender that uses the key.
 func TestFilesOfAnotherUser(t *testing.T) {
 	scratch := fastFolder(t)
@@ -45,7 +45,8 @@ func TestFilesOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.Getuid() == 0 {
-		// Give the folders to the other user; the files in the mailbox still belong to root.
+		// Change the owner of the folders to the other user; the files in the mailbox still
+		// belong to root.
 		err := filepath.WalkDir(scratch, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && (e.IsDir() || !strings.Contains(path, "/coder/")) {
 				err = os.Chown(path, nobody, nobody)
@@ -115,15 +116,15 @@ func stranger(dir string, _ []string) error {
 	}
 	for _, d := range dead {
 		if d.Reason != "gone" && !strings.Contains(d.Reason, "cannot be read") && !strings.Contains(d.Reason, "permission") {
-			// For another user, the reason file of the message that was given up before is
-			// unreadable as well.
+			// The reason file of the message that was given up earlier is also unreadable
+			// for another user.
 			return fmt.Errorf("%s has the reason %q", d.Name, d.Reason)
 		}
 	}
 	return nil
 }
 
-// leaveRoot makes this process run as another user, because root can read every file.
+// leaveRoot switches this process to another user, because root can read every file.
 func leaveRoot() error {
 	if os.Getuid() != 0 {
 		return nil
@@ -132,7 +133,7 @@ func leaveRoot() error {
 }
 
 // A batch does not file an old message while the days of done/ cannot be listed, because an
-// earlier try may have filed it in one of them.
+// earlier attempt may have filed it in one of them.
 func TestABatchNeedsTheDays(t *testing.T) {
 	scratch := fastFolder(t)
 	dir := filepath.Join(scratch, ".dead-drop")

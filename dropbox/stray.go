@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Drops are the files in a mailbox's own folder that do not belong to the store: a
+// Drops represents the files in a mailbox's own folder that do not belong to the store. A
 // person, a program or the agent put them there.
 type Drops struct{ box *Mailbox }
 
@@ -24,22 +24,21 @@ type Stray struct {
 	Kind    Kind
 	Size    int64 // bytes
 	ModTime time.Time
-	Changed time.Time // when it was last changed, renamed or moved; no program can set this time
+	Changed time.Time // time of the last change, rename or move; no program can set this time
 	Dev     uint64
 	Ino     uint64
 }
 
-// Same reports whether the file is unchanged between two checks: the same file, with the
-// same size and the same modification time. A file that stays the same for a while counts
-// as complete.
+// Same reports whether two checks found the same file with the same size and modification
+// time. A file that does not change for a while is considered complete.
 func (st Stray) Same(other Stray) bool {
 	return st.Name == other.Name && st.Kind == other.Kind && st.Size == other.Size &&
 		st.ModTime.Equal(other.ModTime) && st.Dev == other.Dev && st.Ino == other.Ino
 }
 
-// List lists the drops, oldest first. It leaves out files that are certainly incomplete or
-// can never be messages: hidden files, names like #x#, and names that end with ~ or with
-// .swp, .swo, .swx, .tmp, .temp, .part, .partial, .crdownload or .filepart.
+// List lists the drops, oldest first. It omits files that are certainly incomplete or can
+// never be messages: hidden files, names like #x#, and names that end with ~ or with .swp,
+// .swo, .swx, .tmp, .temp, .part, .partial, .crdownload or .filepart.
 func (drops Drops) List() ([]Stray, error) {
 	names, err := drops.box.disk.names(drops.box.name)
 	if err != nil {
@@ -62,11 +61,11 @@ func (drops Drops) List() ([]Stray, error) {
 	return list, nil
 }
 
-// MaxDrops is the largest result of [Drops.Count].
+// MaxDrops is the maximum result of [Drops.Count].
 const MaxDrops = 10_000
 
-// Count returns the number of files that [Drops.List] lists, up to MaxDrops. It opens none
-// of them.
+// Count returns the number of files that [Drops.List] lists, up to MaxDrops. It does not
+// open the files.
 func (drops Drops) Count() (n int, err error) {
 	err = drops.box.disk.eachName(drops.box.name, func(name string) bool {
 		if isDrop(name) {
@@ -77,7 +76,7 @@ func (drops Drops) Count() (n int, err error) {
 	return n, drops.box.wrap("count drops", err)
 }
 
-// isDrop reports whether a name in a mailbox may be that of a dropped file.
+// isDrop reports whether a name in a mailbox can belong to a dropped file.
 func isDrop(name string) bool {
 	return name != fullFile && !slices.Contains(mailboxFolders, name) && !unfinished(name)
 }
@@ -102,9 +101,9 @@ func stray(name string, st *unix.Stat_t) Stray {
 	}
 }
 
-// Arrived returns the time when a waiting message was put into new/, by the clock of the
-// file system, which no program can set. The error is [ErrGone] when the message is not
-// there.
+// Arrived returns the time when a waiting message was put into new/. The file system
+// records this time, and no program can set it. The error is [ErrGone] if the message is
+// not in new/.
 func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 	st, err := b.disk.stat(b.at(newFolder, e.Name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,9 +114,10 @@ func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 	return changeTime(&st), nil
 }
 
-// MoveToWork moves a file that an agent wrote for itself to the agent's folder work/. It
-// replaces an existing file with that name, as the agent would have done. If work/ contains
-// a folder with that name, the new name of the file ends with an id.
+// MoveToWork moves a file that an agent wrote for its own use to the agent's folder work/.
+// It replaces an existing file with that name, as writing the file to work/ would. If
+// work/ contains a folder with that name, MoveToWork adds an id to the end of the file's
+// name.
 func (drops Drops) MoveToWork(st Stray) error {
 	from, to := drops.box.name+"/"+st.Name, drops.box.at(workFolder, st.Name)
 	err := makeMailbox(drops.box.disk, drops.box.name) // work/ may have been deleted

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// No call reports success after a failed sync, unless it later made the same bytes
+// No call reports success after a failed sync, unless it later makes the same data
 // durable in another way.
 func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 	for name, d := range actions {
@@ -23,7 +23,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 			scratch := fastFolder(t)
 			refused := 0
 			for at := 1; ; at++ {
-				var missing *dropbox.Step // the refused sync, until its bytes are durable
+				var missing *dropbox.Step // the refused sync; nil once its data is durable
 				over := true
 				failing := func(dir string) (*dropbox.Store, func() error, error) {
 					n := 0
@@ -35,7 +35,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 							missing, over = &st, false
 							return syscall.EIO
 						}
-						// A retry writes another file.
+						// A retry of a file's sync uses a different file.
 						if missing != nil && st.Op == missing.Op && (st.Op == dropbox.OpSync || st.Name == missing.Name) {
 							missing = nil
 						}
@@ -47,7 +47,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 				if err != nil {
 					t.Errorf("sync %d: %v", at, err)
 				}
-				if over { // the action has fewer syncs
+				if over { // the action has fewer syncs than at
 					break
 				}
 				refused++
@@ -62,8 +62,8 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 	}
 }
 
-// A power cut left two names of a message, one of them in done/ under an earlier day. The
-// message is filed under that day, and not a second time under another day.
+// A power cut left two names of a message, one of them in the folder of an earlier day in
+// done/. The message is filed under that day and not again under another day.
 func TestABatchFilesWhereTheMessageIs(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
@@ -100,7 +100,7 @@ func TestABatchFilesWhereTheMessageIs(t *testing.T) {
 }
 
 // The receipts of a batch stay in cur/ until the disk has made its messages durable in
-// done/. After a power cut the receipts show that the turns were done.
+// done/. After a power cut the receipts show that the turns were completed.
 func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 	refused, filed := false, false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -162,7 +162,7 @@ func TestRecoverTwoNamesInNew(t *testing.T) {
 	}
 }
 
-// A publication is filed straight from new/. A power cut may leave both of its names, while
+// A publication is filed directly from new/. A power cut may leave both of its names while
 // the receipt is still in cur/. The name in done/ is kept.
 func TestRecoverAFiledPublication(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
@@ -206,13 +206,13 @@ func TestRecoverNeedsTheFolders(t *testing.T) {
 	}
 }
 
-// Two names of a message may belong to one file that is being moved. If the name to be
-// kept is gone at the second look, the message is put back under the remaining name.
+// Two names of a message may refer to one file that is being moved. If the name to keep
+// no longer exists at the second check, the message is put back under the other name.
 func TestADuplicateThatIsTheMessageItself(t *testing.T) {
 	var keep string
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
 		if keep != "" && st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "coder/tmp/twin-") {
-			return os.Remove(keep) // between the two looks
+			return os.Remove(keep) // between the two checks
 		}
 		return nil
 	}}, "coder")

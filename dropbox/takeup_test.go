@@ -2,8 +2,8 @@ package dropbox_test
 
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
-// takeUp does what a daemon does with the mailbox of an agent after a crash: it completes
-// interrupted steps, gives up unreadable messages, and makes the others wait again.
+// takeUp handles an agent's mailbox as a daemon does after a crash: it completes
+// interrupted steps, gives up unreadable messages, and puts the others back.
 func takeUp(b *dropbox.Mailbox) error {
 	if err := b.Recover(); err != nil {
 		return err

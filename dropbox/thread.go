@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Threads are the halted conversations of a store.
+// Threads represents the halted conversations of a store.
 type Threads struct{ store *Store }
 
 // Threads returns the halted conversations of the store.
@@ -20,12 +20,13 @@ func (s *Store) Threads() Threads { return Threads{s} }
 // A HaltedThread is a halted conversation.
 type HaltedThread struct {
 	Thread string
-	Why    string    // one or more lines; empty for a file that a person made without text
+	Why    string    // one or more lines; empty for an empty file that a person created
 	Since  time.Time // UTC
 }
 
 // haltFileOf returns the path of the file that halts a thread: halted/<thread>. If the
-// thread does not have the form of an id or of a part of one, its SHA-256 is the file name.
+// thread does not have the form of an id or a partial id, the file name is the SHA-256 of
+// the thread.
 func haltFileOf(thread string) string {
 	if idPartShape(thread) {
 		return haltedDir + "/" + thread
@@ -34,10 +35,10 @@ func haltFileOf(thread string) string {
 	return haltedDir + "/" + hex.EncodeToString(sum[:])
 }
 
-// Halt halts one conversation, durably, and records the reason for people to read. The
-// store only records the halt; callers that deliver or claim must check [Threads.Halted].
-// If the conversation is already halted, the first reason is kept. Any program may do the
-// same by making the file halted/THREAD.
+// Halt durably halts a conversation and records the reason for people to read. The store
+// only records the halt; callers that deliver or claim must check [Threads.Halted]. If
+// the conversation is already halted, the existing reason is kept. Any program can also
+// halt a conversation by creating the file halted/THREAD.
 func (t Threads) Halt(thread, why string) error {
 	if err := t.halt(thread, why); err != nil {
 		return fmt.Errorf("halt thread %s: %w", thread, err)
@@ -52,7 +53,8 @@ func (t Threads) halt(thread, why string) error {
 	if err := checkText("thread", thread, maxWord); err != nil {
 		return err
 	}
-	// The process that made the folder may have been killed before it was durable.
+	// The process that created the folder may have been killed before the folder was
+	// durable.
 	if err := errors.Join(t.store.disk.mkdir(haltedDir), t.store.disk.syncDir(".")); err != nil {
 		return err
 	}
@@ -60,8 +62,8 @@ func (t Threads) halt(thread, why string) error {
 	return t.store.disk.put(haltedDir+"/"+scratchPrefix+NewID(), haltFileOf(thread), []byte(text))
 }
 
-// Halted returns the halt of a conversation, or nil if it is not halted. It looks up only
-// one name.
+// Halted returns the halt of a conversation, or nil if the conversation is not halted. It
+// looks up only one name.
 func (t Threads) Halted(thread string) (*HaltedThread, error) {
 	if thread == "" {
 		return nil, nil
@@ -102,7 +104,7 @@ func (t Threads) read(file, thread string) (*HaltedThread, error) {
 	return h, nil
 }
 
-// List lists the halted conversations, most recently halted first.
+// List lists the halted conversations. The most recently halted one is first.
 func (t Threads) List() ([]HaltedThread, error) {
 	names, err := t.store.disk.names(haltedDir)
 	if err != nil {
@@ -115,7 +117,7 @@ func (t Threads) List() ([]HaltedThread, error) {
 		}
 		h, err := t.read(haltedDir+"/"+name, "")
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
-			continue // removed in the meantime, or a file that halts no conversation
+			continue // the file was removed in the meantime or does not halt a conversation
 		} else if err != nil {
 			return nil, fmt.Errorf("list halted threads: %w", err)
 		}
@@ -130,8 +132,8 @@ func (t Threads) List() ([]HaltedThread, error) {
 	return list, nil
 }
 
-// Unhalt lets a conversation continue. It is not an error if the conversation is not
-// halted.
+// Unhalt allows a halted conversation to continue. It is not an error if the conversation
+// is not halted.
 func (t Threads) Unhalt(thread string) error {
 	err := ignoreMissing(t.store.disk.remove(haltFileOf(thread)))
 	if err == nil {

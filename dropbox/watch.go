@@ -12,38 +12,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Change tells the caller where to look. It may come late, twice, or never, so rely
-// only on the contents of the folder.
+// A Change indicates where the caller should look. It may arrive late, twice or never, so
+// callers must rely only on the contents of the folder.
 type Change struct {
-	Mailbox string // the mailbox; empty for All and Halt, and for Lost if it is not known
-	Name    string // the file that appeared in new/, if the event had its name
-	Stray   bool   // a file changed in the mailbox's own folder, or there is room again: see [Drops.List]
-	Halt    bool   // HALT was made or removed
-	All     bool   // events were lost, or folders were made or removed, so look everywhere
-	Lost    bool   // a watch is gone, or an error occurred, so call [Watcher.Rewatch] soon
+	Mailbox string // the mailbox; empty for All and Halt, and for Lost if the mailbox is unknown
+	Name    string // the file that appeared in new/, if the event contained its name
+	Stray   bool   // a file changed in the mailbox's own folder, or there is room again; see [Drops.List]
+	Halt    bool   // HALT was created or removed
+	All     bool   // events were lost, or folders were created or removed, so the caller should look everywhere
+	Lost    bool   // a watch was lost or an error occurred, so the caller should call [Watcher.Rewatch] soon
 }
 
-// A Watcher reports changes in a store. One watcher serves all mailboxes: by default Linux
-// allows a user 128 watchers, and one is enough for thousands of folders.
+// A Watcher reports changes in a store. One watcher can watch thousands of folders, so it
+// is enough for all mailboxes. By default, Linux allows each user 128 watchers.
 type Watcher struct {
 	store  *Store
 	notify func(Change)
 	runs   sync.WaitGroup
 
 	mu      sync.Mutex
-	fs      *fsnotify.Watcher // nil until the system allows one
-	watched map[string]bool   // mailboxes that were added; true: all their watches are set
-	err     error             // the newest reason for a missing watch
+	fs      *fsnotify.Watcher // nil until the system allows another watcher
+	watched map[string]bool   // mailboxes that were added; true if all their watches are set
+	err     error             // the most recent reason for a missing watch
 }
 
 // Watch starts watching the store's folder and every mailbox in it, or only the named
-// mailboxes. It calls notify in the watcher's own goroutine. notify must not block: a
-// callback that takes 20 microseconds per event loses events in a burst. notify should
-// set a flag, or try to send on a channel with a buffer for one value.
+// mailboxes. It calls notify in the watcher's own goroutine. notify must not block,
+// because a callback that takes 20 microseconds per event loses events in a burst. notify
+// should set a flag or make a non-blocking send on a channel with a buffer for one value.
 //
-// Close ends the watcher. If the system has no watches left, Watch succeeds anyway:
-// [Watcher.Missing] returns the number of mailboxes that are not watched, and
-// [Watcher.Rewatch] tries again.
+// Close stops the watcher. Watch also succeeds if the system has no watches left. In that
+// case [Watcher.Missing] returns the number of mailboxes that are not watched, and
+// [Watcher.Rewatch] retries.
 func (s *Store) Watch(notify func(Change), names ...string) (*Watcher, error) {
 	if len(names) == 0 {
 		var err error
@@ -59,13 +59,13 @@ func (s *Store) Watch(notify func(Change), names ...string) (*Watcher, error) {
 	defer w.mu.Unlock()
 	if w.err = w.begin(); w.err == nil {
 		for name := range w.watched {
-			_ = w.add(name) // kept in w.err
+			_ = w.add(name) // the error is kept in w.err
 		}
 	}
 	return w, nil
 }
 
-// begin watches the store's folder. The caller holds the lock.
+// begin watches the store's folder. The caller must hold the lock.
 func (w *Watcher) begin() error {
 	if w.fs == nil {
 		fw, err := fsnotify.NewBufferedWatcher(4096)
@@ -81,8 +81,8 @@ func (w *Watcher) begin() error {
 	return nil
 }
 
-// noWatches replaces the error for a limit of the system: for some limits inotify returns
-// ENOSPC, although the disk is not full.
+// noWatches replaces the error for a system limit, because inotify returns ENOSPC for
+// some limits although the disk is not full.
 func noWatches(err error) error {
 	switch {
 	case errors.Is(err, unix.ENOSPC):
@@ -93,9 +93,9 @@ func noWatches(err error) error {
 	return err
 }
 
-// Missing returns the number of mailboxes that are not watched. Only a listing finds
-// their new mail. err is the newest known reason why they are not watched. Missing makes
-// no system call.
+// Missing returns the number of mailboxes that are not watched. New messages in them are
+// found only by listing. err is the most recent known reason why they are not watched.
+// Missing does not make a system call.
 func (w *Watcher) Missing() (missing int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,8 +115,8 @@ func (w *Watcher) missing() (n int, err error) {
 	return n, err
 }
 
-// Close ends the watcher; afterwards notify is no longer called. It must not be called from
-// within notify.
+// Close stops the watcher. notify is not called after Close returns. notify must not call
+// Close.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
 	fw := w.fs
@@ -129,8 +129,8 @@ func (w *Watcher) Close() error {
 	return err
 }
 
-// Add watches one more mailbox. Repeating it is harmless. After an error the mailbox stays
-// on the list, and Rewatch tries again.
+// Add starts watching another mailbox. It is safe to repeat the call. After an error the
+// mailbox stays on the list, and Rewatch retries.
 func (w *Watcher) Add(name string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,7 +158,7 @@ func (w *Watcher) add(name string) error {
 	return nil
 }
 
-// Remove stops watching a mailbox. Repeating it is harmless.
+// Remove stops watching a mailbox. It is safe to repeat the call.
 func (w *Watcher) Remove(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,15 +167,16 @@ func (w *Watcher) Remove(name string) {
 		return
 	}
 	for _, folder := range []string{name + "/" + newFolder, name} {
-		// This fails when the folder is gone, because its watch is gone, too.
+		// This fails if the folder no longer exists, because its watch no longer exists
+		// either.
 		_ = w.fs.Remove(filepath.Join(w.store.dir, folder))
 	}
 }
 
-// Rewatch recreates deleted folders of the watched mailboxes, and adds missing watches.
-// Call it regularly (every 30 s), and list the folders at the same time. missing is the
-// number of mailboxes that are still not watched; only that listing finds their mail. err
-// says why they are not watched; it is usually [ErrWatches].
+// Rewatch recreates deleted folders of the watched mailboxes and adds missing watches.
+// Call it regularly (every 30 s) and list the folders at the same time. missing is the
+// number of mailboxes that are still not watched; messages in them are found only by that
+// listing. err is the reason why they are not watched, usually [ErrWatches].
 func (w *Watcher) Rewatch() (missing int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -190,14 +191,14 @@ func (w *Watcher) Rewatch() (missing int, err error) {
 			w.watched[name], w.err = false, err
 			continue
 		}
-		// Adding a watched folder again is one call to the kernel, and the only sure way to
-		// watch a folder that was replaced by another of the same name.
-		_ = w.add(name) // kept in w.err
+		// Adding a watched folder again costs one system call and is the only reliable way
+		// to watch a folder that was replaced by another one with the same name.
+		_ = w.add(name) // the error is kept in w.err
 	}
 	return w.missing()
 }
 
-// run is the watcher's goroutine. It passes events to notify, and changes nothing in the
+// run is the watcher's goroutine. It passes events to notify and does not modify the
 // watcher.
 func (w *Watcher) run(fw *fsnotify.Watcher) {
 	events, errs := fw.Events, fw.Errors
@@ -216,8 +217,8 @@ func (w *Watcher) run(fw *fsnotify.Watcher) {
 				errs = nil
 				continue
 			}
-			// An overflow means any number of lost events in any folder. The meaning of any
-			// other error is unknown, so it is treated like an overflow.
+			// An overflow means that any number of events in any folder may be lost. The
+			// meaning of any other error is unknown, so it is treated like an overflow.
 			w.notify(Change{All: true, Lost: true})
 		}
 	}
@@ -234,11 +235,11 @@ func (w *Watcher) change(ev fsnotify.Event) (Change, bool) {
 	mailbox, rest, inside := strings.Cut(rel, "/")
 	folder, name, deep := strings.Cut(rest, "/")
 	switch {
-	case rel == "": // the store itself
+	case rel == "": // the store's folder
 		return Change{All: true, Lost: true}, gone
 	case rel == haltFile:
 		return Change{Halt: true}, true
-	case !inside: // a folder was made or removed
+	case !inside: // a folder was created or removed
 		if CheckMailbox(mailbox) != nil {
 			return Change{}, false
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// rings collects the changes that a watcher reports, and never blocks the watcher.
+// rings collects the changes that a watcher reports without ever blocking the watcher.
 type rings struct {
 	mu    sync.Mutex
 	heard []dropbox.Change
@@ -28,7 +28,7 @@ func (r *rings) bell(ring dropbox.Change) {
 	}
 }
 
-// await waits for a change that equals want, and drops the changes before it.
+// await waits for a change that equals want and discards the changes before it.
 func (r *rings) await(t *testing.T, want dropbox.Change) {
 	t.Helper()
 	deadline := time.After(time.Minute)
@@ -82,14 +82,14 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claim(t, b, entries[0]) // this makes room again
+	claim(t, b, entries[0]) // this claim makes room again
 	r.await(t, dropbox.Change{Mailbox: "coder", Stray: true})
 	if err := s.Halt("stop"); err != nil {
 		t.Fatal(err)
 	}
 	r.await(t, dropbox.Change{Halt: true})
 
-	// A new mailbox is reported, but its messages only after Add.
+	// A new mailbox is reported, but its messages are reported only after Add.
 	if err := s.MakeMailbox("late"); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A watcher of one mailbox reports no changes in other mailboxes, even after Rewatch.
+// A watcher of one mailbox does not report changes in other mailboxes, even after
+// Rewatch.
 func TestWatchOneMailbox(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
 	r := &rings{more: make(chan struct{}, 1)}
@@ -137,7 +138,7 @@ func TestWatchOneMailbox(t *testing.T) {
 	for range 2 {
 		deliver(t, s, "coder", text("x"))
 		d := deliver(t, s, "reviewer", text("y"))
-		r.await(t, dropbox.Change{Mailbox: "reviewer", Name: d.Name}) // events come in order
+		r.await(t, dropbox.Change{Mailbox: "reviewer", Name: d.Name}) // events arrive in order
 		if missing, err := w.Rewatch(); missing != 0 || err != nil {
 			t.Errorf("Rewatch = %d, %v", missing, err)
 		}
@@ -169,7 +170,7 @@ func TestRewatch(t *testing.T) {
 	rewatch()
 	hear()
 
-	// A folder was moved away, and another one took its place.
+	// A folder was moved away, and another folder now has its name.
 	coder := filepath.Join(s.Dir(), "coder")
 	if err := os.Rename(coder, filepath.Join(t.TempDir(), "away")); err != nil {
 		t.Fatal(err)
@@ -178,7 +179,7 @@ func TestRewatch(t *testing.T) {
 	rewatch()
 	hear()
 
-	// Rewatch reports a folder that it cannot watch, and tries again in the next call.
+	// Rewatch reports a folder that it cannot watch, and the next call retries.
 	if err := os.RemoveAll(coder); err != nil {
 		t.Fatal(err)
 	}

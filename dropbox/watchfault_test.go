@@ -12,13 +12,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A listener handles changes like a daemon: it keeps the names of messages, and looks at the
+// A listener handles changes like a daemon: it records the names of messages, and lists the
 // folder after a change with All or Lost.
 type listener struct {
 	s     *dropbox.Store
 	w     *dropbox.Watcher
 	mu    sync.Mutex
-	known map[string]bool // names from changes and from looks at coder/new
+	known map[string]bool // names from changes and from listings of coder/new
 	look  bool
 	lost  bool
 	rings int
@@ -43,13 +43,14 @@ func listen(s *dropbox.Store) (*listener, error) {
 	return l, err
 }
 
-// sweep does what a daemon does every 30 s, and soon after a change with Lost.
+// sweep performs the check that a daemon makes every 30 s, and soon after a change with
+// Lost.
 func (l *listener) sweep() (missing int, err error) {
 	missing, err = l.w.Rewatch()
 	return missing, errors.Join(err, l.see())
 }
 
-// see looks at the folder.
+// see lists the folder.
 func (l *listener) see() error {
 	b, err := l.s.Mailbox("coder")
 	if err != nil {
@@ -64,8 +65,8 @@ func (l *listener) see() error {
 	return err
 }
 
-// hears waits until a message is known from changes, or from the looks that changes ask
-// for.
+// hears waits until a message is known from changes or from the listings that changes
+// request.
 func (l *listener) hears(name string) error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		l.mu.Lock()
@@ -88,7 +89,7 @@ func (l *listener) hears(name string) error {
 	return fmt.Errorf("nothing was ever heard of %s", name)
 }
 
-// sendAndHear delivers a message and waits until changes have made it known.
+// sendAndHear delivers a message and waits until the changes have revealed it.
 func (l *listener) sendAndHear() error {
 	d, err := l.s.Deliver("coder", text("x"))
 	if err != nil {
@@ -97,8 +98,8 @@ func (l *listener) sendAndHear() error {
 	return l.hears(d.Name)
 }
 
-// quiet checks that the watcher reports nothing while nothing happens: changes without a
-// cause would keep a daemon busy.
+// quiet checks that the watcher reports no changes while the store is idle, because
+// spurious changes would keep a daemon busy.
 func (l *listener) quiet() error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		l.mu.Lock()
@@ -115,9 +116,9 @@ func (l *listener) quiet() error {
 	return errors.New("it rings and rings")
 }
 
-// survives damages the watched folders, sends a message if that is possible, repairs them,
-// and checks that after one listing no message is missing and that changes are reported
-// again.
+// survives damages the watched folders, sends a message if that is possible, and repairs
+// the folders. It then checks that no message is missing after one listing, and that
+// changes are reported again.
 func (l *listener) survives(damage, repair func() error) error {
 	if err := l.sendAndHear(); err != nil {
 		return fmt.Errorf("before: %w", err)
@@ -149,8 +150,8 @@ func (l *listener) survives(damage, repair func() error) error {
 
 func nothing() error { return nil }
 
-// moveBack moves a folder back to its place, as a careful person would: it first moves
-// the files that arrived in the folder's replacement.
+// moveBack moves a folder back to its original path. Like a careful person, it first
+// moves the files that arrived in the folder's replacement.
 func moveBack(aside, path string) error {
 	names, err := os.ReadDir(path)
 	for _, e := range names {
@@ -222,7 +223,8 @@ func TestWatchFaults(t *testing.T) {
 	}
 }
 
-// A hundred thousand renames happen while the callback blocks: one change reports the loss.
+// If 100,000 renames happen while the callback is blocked, a change reports the lost
+// events.
 func TestWatchFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -235,7 +237,7 @@ func TestWatchFlood(t *testing.T) {
 	l.w, err = s.Watch(func(r dropbox.Change) {
 		once.Do(func() {
 			close(stuck)
-			<-free // a callback must not block like this
+			<-free // a real callback must not block like this
 		})
 		l.bell(r)
 	})
@@ -318,7 +320,7 @@ func TestWatchUnderFlood(t *testing.T) {
 	}
 	close(stop)
 	all.Wait()
-	for range 2 { // a repetition is harmless
+	for range 2 { // repeating the call is harmless
 		if _, err := l.w.Rewatch(); err == nil {
 			t.Error("Rewatch of a closed watcher returns no error")
 		}

@@ -18,8 +18,9 @@ func init() {
 	programs["watchmount"] = watchMount
 }
 
-// If the system allows no more watchers or watches, the error is ErrWatches. Looks at the
-// folders still find every message. Once the limit is raised, changes are reported again.
+// If the system allows no more watchers or watches, the error is ErrWatches. Listing the
+// folders still finds every message. Once the limit is raised, changes are reported
+// again.
 func TestWatchLimits(t *testing.T) {
 	cmd := inNamespace(t, helper("fewwatches", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -28,7 +29,7 @@ func TestWatchLimits(t *testing.T) {
 	tally(t, "watcher, limits reached", 2)
 }
 
-// setLimit sets a limit of this user namespace.
+// setLimit sets a limit in this user namespace.
 func setLimit(name string, n int) error {
 	return os.WriteFile("/proc/sys/user/"+name, []byte(strconv.Itoa(n)), 0o600)
 }
@@ -88,7 +89,7 @@ func fewWatches(dir string, _ []string) error {
 }
 
 // No message is lost if another disk is mounted on a watched folder and then unmounted.
-// No event reports the mount, but the next look notices it.
+// No event reports the mount, but the next check detects it.
 func TestWatchMount(t *testing.T) {
 	cmd := inNamespace(t, helper("watchmount", t.TempDir()))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -121,8 +122,8 @@ func watchMount(dir string, _ []string) error {
 	coder := filepath.Join(store, "coder")
 	onTop := func() error { return unix.Mount("tmpfs", coder, "tmpfs", 0, "") }
 	away := func() error { return unix.Unmount(coder, 0) }
-	// The first time, the disk is unmounted before the next look. The second time, there
-	// is a look while it is mounted.
+	// The first time, the disk is unmounted before the next check. The second time, a
+	// check happens while it is mounted.
 	if err := l.survives(onTop, away); err != nil {
 		return fmt.Errorf("mounted and taken away: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // The method works returns false if the disk refuses any of its changes. Clean later removes
-// the files that it left behind.
+// any files that works left behind.
 func TestADiskThatWorks(t *testing.T) {
 	dir := t.TempDir()
 	if err := Create(dir); err != nil {
@@ -41,7 +41,7 @@ func TestADiskThatWorks(t *testing.T) {
 			t.Errorf("refused %q: works = %v", op, got)
 		}
 	}
-	// A file that could not be removed is removed later.
+	// Clean removes the file that works could not remove.
 	refused = ""
 	if _, err := b.Clean(time.Now().Add(2 * time.Hour)); err != nil {
 		t.Fatal(err)

@@ -15,9 +15,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// mix returns a stream of at least 8 MB: all transcripts of Claude Code 2.1.197, except
-// skip, one after another, repeated as often as needed. In big_output.jsonl, two lines
-// with a large file make up more than half of all bytes.
+// mix returns a stream of at least 8 MB. It concatenates all transcripts of Claude Code
+// 2.1.197 except skip, and repeats them as often as necessary. In big_output.jsonl, two
+// lines with a large file make up more than half of all bytes.
 func mix(tb testing.TB, skip ...string) []byte {
 	tb.Helper()
 	paths, err := filepath.Glob("../testdata/transcripts/*.jsonl")
@@ -40,7 +40,7 @@ func mix(tb testing.TB, skip ...string) []byte {
 	return all
 }
 
-// floorEvent is the struct for the simple way to decode a line, with encoding/json.
+// floorEvent is the struct for decoding a line in the simple way, with encoding/json.
 type floorEvent struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
@@ -155,7 +155,7 @@ func floorDecode(b *testing.B, stream []byte) {
 
 var tools = claude.Kind().Tools
 
-// remember adds an event to the window, as the daemon does.
+// remember adds an event to the window in the same way as the daemon.
 func remember(win *window.Buffer, names map[string]string, ev *streamjson.Event) {
 	if ev.Parent != "" || ev.Synthetic {
 		return
@@ -191,12 +191,12 @@ func oursDecode(b *testing.B, stream []byte, win *window.Buffer) {
 	}
 }
 
-// BenchmarkStream decodes a turn's stream and keeps the window. The goal is four times
-// the floor's speed, and at most two allocations per line.
+// BenchmarkStream decodes a turn's stream and maintains the window. The goal is four
+// times the floor's speed with at most two allocations per line.
 func BenchmarkStream(b *testing.B) {
 	for name, stream := range map[string][]byte{
 		"all":   mix(b),
-		"small": mix(b, "big_output.jsonl"), // with nothing to skip, which is the hard case
+		"small": mix(b, "big_output.jsonl"), // without long texts to skip, which is the hard case
 	} {
 		lines := float64(bytes.Count(stream, []byte("\n")))
 		run := func(variant string, decode func()) {
@@ -230,8 +230,8 @@ func BenchmarkLongLine(b *testing.B) {
 	}
 }
 
-// longLine returns a line of at least size bytes with a tool's result, whose text repeats
-// unit.
+// longLine returns a line of at least size bytes that contains a tool result whose text
+// repeats unit.
 func longLine(size int, unit string) []byte {
 	line := append(make([]byte, 0, size+len(unit)+200), `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"`...)
 	for len(line) < size {

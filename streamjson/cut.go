@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// A text that is too long keeps at most this many bytes at each end. The remaining bytes of
-// [MaxResult] are room for the note in the middle.
+// A text that is too long is cut to at most this many bytes at each end. The remaining
+// bytes of [MaxResult] are reserved for the note in the middle.
 const (
 	keepHead = MaxResult/2 - 32
 	keepTail = MaxResult/2 - 32

@@ -65,8 +65,8 @@ func (p *parser) decode(line []byte) {
 	ev.finish()
 }
 
-// small empties a buffer, so that the buffer keeps no line in memory. If a long line has
-// made the buffer larger than the limit most, small drops it.
+// small empties a buffer, so that the buffer does not keep a line in memory. If a long
+// line has made the buffer larger than most, small discards the buffer.
 func small[T any](buf []T, most int) []T {
 	if cap(buf) > most {
 		return nil
@@ -75,7 +75,7 @@ func small[T any](buf []T, most int) []T {
 	return buf[:0]
 }
 
-// content reads a message's content: one text, or blocks.
+// content reads a message's content, which is either one text or a list of blocks.
 func (p *parser) content(raw []byte) []Block {
 	if isString(raw) {
 		p.blocks = append(p.blocks, Block{Kind: BlockText, Text: p.str(raw)})
@@ -89,7 +89,8 @@ func (p *parser) content(raw []byte) []Block {
 	return clip(p.blocks)
 }
 
-// clip makes an empty slice nil, and limits the capacity, so that an append makes a copy.
+// clip returns nil for an empty slice, and otherwise limits the capacity, so that an
+// append makes a copy.
 func clip[T any](s []T) []T {
 	if len(s) == 0 {
 		return nil
@@ -114,8 +115,8 @@ func (p *parser) block(o object) Block {
 	}
 }
 
-// toolResult reads the content of a tool's result: a text, or parts. It replaces a part
-// that is not text by the part's type in brackets.
+// toolResult reads the content of a tool result, which is either a text or a list of
+// parts. It replaces a part that is not text with the part's type in brackets.
 func (p *parser) toolResult(raw []byte) (kept string, lost int64) {
 	parts, ok := p.list(raw, '[')
 	if !ok {

@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// DefaultMaxLine is the default length, in bytes, of the longest line that is kept whole;
-// see [NewDecoder]. Claude Code prints the whole content of a file that it edits, so
+// DefaultMaxLine is the default maximum length, in bytes, of a line that is kept in full;
+// see [NewDecoder]. Claude Code prints the entire content of a file that it edits, so
 // lines of several MiB are common.
 const DefaultMaxLine = 32 << 20
 
-// Stats count the lines of a stream.
+// Stats contains the line counts of a stream.
 type Stats struct {
 	Lines   int64 `json:"lines"`   // all lines except blank ones, including those counted below
 	Bad     int64 `json:"bad"`     // lines that are not a JSON object
@@ -24,11 +24,11 @@ type Decoder struct {
 	lines lineReader
 	parse parser
 	stats Stats
-	model string // of the main conversation, as the last init named it
+	model string // the model of the main conversation, from the last init
 }
 
 // NewDecoder returns a decoder that reads from r; the caller closes r. maxLine is the
-// maximum number of bytes that are kept of one line; 0 means [DefaultMaxLine].
+// maximum number of bytes of a line that are kept; 0 means [DefaultMaxLine].
 func NewDecoder(r io.Reader, maxLine int) *Decoder {
 	if maxLine <= 0 {
 		maxLine = DefaultMaxLine
@@ -36,9 +36,9 @@ func NewDecoder(r io.Reader, maxLine int) *Decoder {
 	return &Decoder{lines: lineReader{r: r, max: maxLine}}
 }
 
-// Next returns the next event. It is valid until the next call to Next. At the end of the
-// stream, and only there, the error is [io.EOF]. Any other error comes from the reader,
-// after the events of all earlier bytes.
+// Next returns the next event. The event is valid until the next call to Next. At the end
+// of the stream, and only there, the error is [io.EOF]. Any other error comes from the
+// reader and is returned after the events of all earlier bytes.
 func (d *Decoder) Next() (*Event, error) {
 	for {
 		line, err := d.lines.next()
@@ -57,7 +57,7 @@ func (d *Decoder) event(line line) *Event {
 	d.stats.CutOff = d.stats.CutOff || line.cutOff
 	ev := &d.parse.ev
 	if line.lost > 0 {
-		// A line without its end is not JSON, so it is not parsed.
+		// A truncated line is not valid JSON, so it is not parsed.
 		*ev = Event{Kind: KindBad, Raw: line.text, Lost: line.lost}
 		d.stats.TooLong++
 		return ev
@@ -78,15 +78,16 @@ func (d *Decoder) event(line line) *Event {
 	return ev
 }
 
-// Offset returns where the last event ends, as a byte offset from where the decoder began
-// to read. A decoder that begins there continues with the next event.
+// Offset returns the byte offset of the end of the last event, relative to the position
+// where the decoder began to read. A decoder that begins at this offset continues with
+// the next event.
 func (d *Decoder) Offset() int64 { return d.lines.offset() }
 
 // Stats returns the counts so far.
 func (d *Decoder) Stats() Stats { return d.stats }
 
-// Decode decodes one line, with or without its newline. Raw and Input are parts of line. A
-// line that is not a JSON object is an event of kind bad.
+// Decode decodes one line, with or without its newline. Raw and Input are slices of line.
+// A line that is not a JSON object is an event of kind bad.
 func Decode(line []byte) Event {
 	var p parser
 	p.decode(bytes.TrimSuffix(line, []byte("\n")))

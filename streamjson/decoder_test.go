@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// kinds decodes a stream to its end, and returns the kinds of its events and the counts.
+// kinds decodes a stream to its end and returns the kinds of its events and the counts.
 func kinds(t *testing.T, r io.Reader, maxLine int) ([]streamjson.Kind, streamjson.Stats) {
 	t.Helper()
 	d := streamjson.NewDecoder(r, maxLine)
@@ -68,8 +68,8 @@ func TestNothingInAStreamEndsIt(t *testing.T) {
 	}
 }
 
-// A decoder that begins where another one stopped continues with the next event, whatever
-// the buffer of the first decoder still contains.
+// A decoder that begins where another one stopped continues with the next event,
+// regardless of the remaining contents of the first decoder's buffer.
 func TestOffsetIsWhereTheNextEventBegins(t *testing.T) {
 	long := `{"type":"user","message":{"content":"` + strings.Repeat("x", 300_000) + `"}}`
 	stream := "\n" + strings.Join([]string{`{"type":"user","uuid":"1"}`, long, ` {"type":"user","uuid":"3"}`, "no JSON", `{"type":"user","uuid":"5"}`, `{"type":"user","uuid":"6"}`}, "\n\n")

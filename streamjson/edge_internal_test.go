@@ -7,13 +7,14 @@ import (
 	"testing"
 )
 
-// A line ends at its newline, wherever that is in the buffer: at the last byte, at the
-// first byte after the kept bytes were moved to the front, and near both.
+// A line ends at its newline, regardless of where the newline is in the buffer. The test
+// puts it at and near the last byte, and at and near the first byte after the kept bytes
+// were moved to the front.
 func TestNewlinesAtTheEdgeOfTheBuffer(t *testing.T) {
 	for _, first := range []int{0, 1, 2, 100, readSize / 2, readSize - 2, readSize - 1} {
 		for newline := readSize - 3; newline <= readSize+3; newline++ {
 			lines := []string{strings.Repeat("a", first)}
-			if second := newline - first - 1; second >= 0 { // newline is the offset of the second line's newline
+			if second := newline - first - 1; second >= 0 { // newline is the offset of the newline that ends the second line
 				lines = append(lines, strings.Repeat("b", second))
 			}
 			lines = append(lines, "c", "", "dd")

@@ -11,19 +11,19 @@ type Kind string
 
 const (
 	KindInit      Kind = "init"      // a turn begins: Init
-	KindAssistant Kind = "assistant" // the model speaks: Blocks, Model, MessageID, Usage, Error
+	KindAssistant Kind = "assistant" // output of the model: Blocks, Model, MessageID, Usage, Error
 	KindUser      Kind = "user"      // tool results, notes from the client: Blocks
 	KindReplay    Kind = "replay"    // the client has read a message that we sent: UUID, Blocks
-	KindPartial   Kind = "partial"   // a piece of a text that is still being written: at most one block
+	KindPartial   Kind = "partial"   // a part of a text that is still being written: at most one block
 	KindResult    Kind = "result"    // a turn ends: Result, Usage
 	KindStatus    Kind = "status"    // Status
 	KindCompact   Kind = "compact"   // the context was compacted: Compact
-	KindRetry     Kind = "retry"     // the client is about to call the API again: Retry
+	KindRetry     Kind = "retry"     // the client is about to retry an API request: Retry
 	KindHook      Kind = "hook"      // Hook
 	KindTask      Kind = "task"      // a sub-agent or background command: Task
 	KindCommand   Kind = "command"   // the state of a prompt: Command (since 2.1.330)
 	KindControl   Kind = "control"   // Control
-	KindOther     Kind = "other"     // anything else: What
+	KindOther     Kind = "other"     // any other line: What
 	KindBad       Kind = "bad"       // the line is not a JSON object, or longer than the limit
 )
 
@@ -38,40 +38,40 @@ const (
 	BlockOther      BlockKind = "other"       // Name is the block's type, such as "image"
 )
 
-// ModelSynthetic is the model name in texts that the client itself wrote: API errors and
-// the output of its commands.
+// ModelSynthetic is the model name for text that the client itself wrote, such as API
+// errors and the output of its commands.
 const ModelSynthetic = "<synthetic>"
 
-// MaxResult is the maximum number of bytes that are kept of the text of one tool result,
-// or of the output of one hook, including the note about the cut.
+// MaxResult is the maximum number of bytes, including the note about the cut, that are
+// kept of a tool result's text or a hook's output.
 const MaxResult = 16 << 10
 
-// An Event is one line of the stream. Fields that a line does not have are zero. It marshals
-// to JSON and back without loss, except for Raw.
+// An Event represents one line of the stream. Fields that are missing from a line are zero.
+// An Event can be marshaled to JSON and back without loss, except for Raw.
 //
-// An event that a [Decoder] returns is valid until the next call to Next; see "What may
-// be kept" in the package comment.
+// An event that a [Decoder] returns is valid until the next call to Next; see "Keeping
+// events" in the package comment.
 type Event struct {
 	Kind    Kind   `json:"kind"`
-	What    string `json:"what,omitempty"` // of kind other: the line's type, or type/subtype
+	What    string `json:"what,omitempty"` // for kind other: the line's type, or type/subtype
 	Session string `json:"session,omitempty"`
 	UUID    string `json:"uuid,omitempty"`
-	// Parent is the id of the tool call whose sub-agent the event comes from; "" means
-	// the main conversation.
+	// Parent is the id of the tool call whose sub-agent produced the event; "" means the
+	// main conversation.
 	Parent string `json:"parent,omitempty"`
 	// Synthetic marks text that the client itself added: summaries after a compaction,
-	// output of hooks, and all texts of ModelSynthetic.
+	// hook output, and all text from ModelSynthetic.
 	Synthetic bool   `json:"synthetic,omitempty"`
 	Model     string `json:"model,omitempty"`
 	MessageID string `json:"message_id,omitempty"` // the same for all blocks of one reply
-	Error     string `json:"error,omitempty"`      // of kind assistant: rate_limit, authentication_failed, …
-	// APIError has details of the Error of an assistant line; nil before 2.1.330.
+	Error     string `json:"error,omitempty"`      // for kind assistant: rate_limit, authentication_failed, …
+	// APIError contains details of the Error in an assistant line; nil before 2.1.330.
 	APIError *APIError `json:"api_error,omitempty"`
 	Blocks   []Block   `json:"blocks,omitempty"`
 
 	// For kind assistant, Usage counts one request, and its Output is not final; see
-	// [Event.ContextTokens]. For kind result, it is the sum over the turn's requests in
-	// the main conversation.
+	// [Event.ContextTokens]. For kind result, it is the sum for all of the turn's
+	// requests in the main conversation.
 	Usage   *Usage   `json:"usage,omitempty"`
 	Init    *Init    `json:"init,omitempty"`
 	Result  *Result  `json:"result,omitempty"`
@@ -85,16 +85,16 @@ type Event struct {
 
 	// Raw is the kept part of the line, without its newline.
 	Raw []byte `json:"-"`
-	// Lost is the number of bytes of the line beyond the limit, which are not in Raw.
+	// Lost is the number of bytes beyond the limit of the line; they are not in Raw.
 	Lost int64 `json:"lost,omitempty"`
 }
 
-// An APIError is an error from the API, as the client reports it.
+// An APIError is an API error as reported by the client.
 type APIError struct {
-	Status int    `json:"status,omitempty"` // HTTP status; 0 for no answer
+	Status int    `json:"status,omitempty"` // HTTP status; 0 if there was no response
 	Type   string `json:"type,omitempty"`   // the API's name for the error: rate_limit_error, overloaded_error, …
 	Code   string `json:"code,omitempty"`   // the client's name for the error: usage_limit_reached, connection_failed, …
-	// ResetsAt is when the limit ends, in seconds since 1970; 0 if unknown.
+	// ResetsAt is the time when the limit ends, in seconds since 1970; 0 if unknown.
 	ResetsAt int64 `json:"resets_at,omitempty"`
 }
 
@@ -102,11 +102,11 @@ type APIError struct {
 type Block struct {
 	Kind   BlockKind       `json:"kind"`
 	Text   string          `json:"text,omitempty"`
-	ID     string          `json:"id,omitempty"` // of the tool call, also in its result
+	ID     string          `json:"id,omitempty"` // the id of the tool call, also in its result
 	Name   string          `json:"name,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"`
 	Failed bool            `json:"failed,omitempty"`
-	Lost   int64           `json:"lost,omitempty"` // bytes that were cut out of Text
+	Lost   int64           `json:"lost,omitempty"` // number of bytes that were cut from Text
 }
 
 // Usage counts tokens.
@@ -120,12 +120,12 @@ type Usage struct {
 // Context returns the size of a request to the model, in tokens.
 func (u Usage) Context() int { return u.Input + u.CacheRead + u.CacheWrite }
 
-// Init contains the settings with which a turn began.
+// Init contains the settings at the beginning of a turn.
 type Init struct {
 	Cwd            string `json:"cwd,omitempty"`
 	Model          string `json:"model,omitempty"`
 	PermissionMode string `json:"permission_mode,omitempty"`
-	Version        string `json:"version,omitempty"` // of the client
+	Version        string `json:"version,omitempty"` // the client's version
 	// KeySource is the source of the client's API key, such as ANTHROPIC_API_KEY. It is
 	// "none" both with a login and without any credentials.
 	KeySource string   `json:"key_source,omitempty"`
@@ -139,26 +139,26 @@ type Server struct {
 	Status string `json:"status,omitempty"`
 }
 
-// A Result describes how a turn ended. IsError, and not Subtype, decides whether the turn
-// ended well: an API error has the subtype "success" and IsError.
+// A Result describes how a turn ended. IsError, not Subtype, determines whether the turn
+// succeeded, because an API error sets IsError but has the subtype "success".
 type Result struct {
 	Subtype   string        `json:"subtype,omitempty"`
 	IsError   bool          `json:"is_error,omitempty"`
 	APIStatus int           `json:"api_status,omitempty"` // HTTP status of the API error, or 0
 	APIType   string        `json:"api_type,omitempty"`   // as in [APIError]; since 2.1.330
 	APICode   string        `json:"api_code,omitempty"`   // as in [APIError]; since 2.1.330
-	Text      string        `json:"text,omitempty"`       // the last text of the agent, never cut
+	Text      string        `json:"text,omitempty"`       // the agent's last text, which is never cut
 	Errors    []string      `json:"errors,omitempty"`
 	Turns     int           `json:"turns,omitempty"`
 	Duration  time.Duration `json:"duration_ns,omitempty"`
-	// CostUSD is in US dollars, including sub-agents and compactions. With Claude Code it
-	// is a running total; other clients may count differently (runner.CostWay). Claude
-	// Code 2.1.197 counts from the start of its process; 2.1.330 continues the total of
-	// the earlier processes of a resumed session. Both versions begin at 0 again after
-	// /clear.
+	// CostUSD is the cost in US dollars, including sub-agents and compactions. For Claude
+	// Code it is a running total; other clients may count differently (runner.CostWay).
+	// Claude Code 2.1.197 counts from the start of its process; 2.1.330 continues the
+	// total of the earlier processes of a resumed session. Both versions restart at 0
+	// after /clear.
 	CostUSD float64 `json:"cost_usd,omitempty"`
-	// CostUnknown says that the client reported no cost with this result. CostUSD is then
-	// 0.
+	// CostUnknown indicates that the client did not report a cost for this result. In
+	// that case CostUSD is 0.
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 	// SinceLastUSD is the cost since the last result of this process, or since its start,
 	// in US dollars, or nil if the client does not report it (2.1.197).
@@ -167,8 +167,8 @@ type Result struct {
 	TerminalReason string   `json:"terminal_reason,omitempty"`
 	Denials        []Denial `json:"denials,omitempty"`
 	// ContextLimit is the context size, in tokens, of the main conversation's model. This
-	// is the model that Init named, or else the model that read the most tokens. 0 means
-	// unknown.
+	// is the model that Init specified or, if the result does not list that model, the
+	// model that read the most tokens. 0 means unknown.
 	ContextLimit int          `json:"context_limit,omitempty"`
 	Models       []ModelUsage `json:"models,omitempty"` // sorted by name
 }
@@ -180,7 +180,7 @@ type Denial struct {
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// ModelUsage is the usage of one model, a running total like [Result.CostUSD].
+// ModelUsage is the usage of one model. It is a running total like [Result.CostUSD].
 type ModelUsage struct {
 	Model         string  `json:"model,omitempty"`
 	Usage         Usage   `json:"usage,omitzero"`
@@ -192,19 +192,19 @@ type ModelUsage struct {
 type Compact struct {
 	Trigger string `json:"trigger,omitempty"` // auto or manual
 	Pre     int    `json:"pre,omitempty"`     // tokens before
-	Post    int    `json:"post,omitempty"`    // tokens of the summary; not the size of the next request
+	Post    int    `json:"post,omitempty"`    // number of tokens in the summary, which is not the size of the next request
 }
 
-// Retry reports that the client will call the API again after Delay.
+// Retry reports that the client will retry the API request after Delay.
 type Retry struct {
 	Attempt int           `json:"attempt,omitempty"`
 	Max     int           `json:"max,omitempty"`
 	Delay   time.Duration `json:"delay_ns,omitempty"`
-	Status  int           `json:"status,omitempty"` // HTTP status; 0 for no connection
+	Status  int           `json:"status,omitempty"` // HTTP status; 0 if there was no connection
 	Error   string        `json:"error,omitempty"`
 }
 
-// Hook reports that a hook has started or answered.
+// Hook reports that a hook has started or responded.
 type Hook struct {
 	Phase    string `json:"phase,omitempty"` // started or response
 	Event    string `json:"event,omitempty"` // such as SessionStart
@@ -213,10 +213,10 @@ type Hook struct {
 	ExitCode int    `json:"exit_code,omitempty"`
 	Outcome  string `json:"outcome,omitempty"` // success, error or cancelled
 	Output   string `json:"output,omitempty"`
-	Lost     int64  `json:"lost,omitempty"` // bytes that were cut out of Output
+	Lost     int64  `json:"lost,omitempty"` // number of bytes that were cut from Output
 }
 
-// Status says what the client is doing.
+// Status describes what the client is doing.
 type Status struct {
 	Text          string `json:"text,omitempty"`           // compacting, requesting or ""
 	CompactResult string `json:"compact_result,omitempty"` // success or failed
@@ -225,19 +225,19 @@ type Status struct {
 
 // Task describes a sub-agent or a background command.
 type Task struct {
-	// Phase is started, progress, updated, notification or background. A Task of phase
-	// background does not describe one task but lists all background tasks.
+	// Phase is started, progress, updated, notification or background. A Task in the
+	// phase background does not describe a single task but lists all background tasks.
 	Phase   string `json:"phase,omitempty"`
 	ID      string `json:"id,omitempty"`
 	Type    string `json:"type,omitempty"`     // such as local_bash, or local_agent for a sub-agent
-	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that started it
+	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that started the task
 	Status  string `json:"status,omitempty"`
-	Summary string `json:"summary,omitempty"` // or its description
-	// Foreground means that the tool call waits for the started task. False means that it
-	// does not wait, or that this is unknown (2.1.197).
+	Summary string `json:"summary,omitempty"` // the summary or, without one, the description
+	// Foreground means that the tool call waits for the started task. False means that
+	// the tool call does not wait, or that this is unknown (2.1.197).
 	Foreground bool `json:"foreground,omitempty"`
-	// Background lists all background tasks, each with its ID and Type only. It is nil if none
-	// is left, and in the other phases.
+	// Background lists all background tasks, with only the ID and Type of each. It is nil if
+	// there are no background tasks, and in the other phases.
 	Background []Task `json:"background,omitempty"`
 }
 
@@ -256,9 +256,9 @@ type Control struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// ContextTokens returns the size of the main conversation as this event shows it, in
-// tokens. Only replies of the model itself in the main conversation show it: sub-agents
-// have a separate context, and texts of the client have no usage.
+// ContextTokens returns the size of the main conversation in tokens, according to this
+// event. Only replies of the model in the main conversation show the size, because
+// sub-agents have a separate context and text from the client has no usage.
 func (e *Event) ContextTokens() (int, bool) {
 	if e.Kind != KindAssistant || e.Parent != "" || e.Synthetic || e.Usage == nil {
 		return 0, false
@@ -266,7 +266,7 @@ func (e *Event) ContextTokens() (int, bool) {
 	return e.Usage.Context(), true
 }
 
-// Clone returns a copy that the next call to [Decoder.Next] does not change.
+// Clone returns a copy that later calls to [Decoder.Next] do not change.
 func (e *Event) Clone() *Event {
 	c := *e
 	c.Raw = slices.Clone(e.Raw)

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// withoutRaw compares events by the fields that their JSON keeps, and raw JSON by its
-// meaning.
+// withoutRaw compares events by the fields that are in their JSON, and raw JSON by its
+// decoded value.
 var withoutRaw = cmp.Options{
 	cmpopts.IgnoreFields(streamjson.Event{}, "Raw"),
 	cmp.Comparer(func(a, b json.RawMessage) bool {
@@ -29,7 +29,7 @@ var withoutRaw = cmp.Options{
 	}),
 }
 
-// roundTrip checks that an event survives encoding to JSON and back.
+// roundTrip checks that encoding an event to JSON and decoding it returns the same event.
 func roundTrip(t *testing.T, ev *streamjson.Event) {
 	t.Helper()
 	data, err := json.Marshal(ev)
@@ -45,9 +45,10 @@ func roundTrip(t *testing.T, ev *streamjson.Event) {
 	}
 }
 
-// FuzzDecoder reads any bytes as a stream, at once and byte by byte. Every call makes
-// progress, the events cover exactly the input, the result does not depend on how the
-// bytes arrive, and an event survives both a JSON round trip and a copy.
+// FuzzDecoder reads arbitrary bytes as a stream, both at once and byte by byte. It checks
+// that every call makes progress, that the events cover exactly the input, that the
+// result does not depend on how the bytes arrive, and that an event survives both a JSON
+// round trip and a copy.
 func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(`{"type":"system","subtype":"init"}`+"\n"), uint16(4096))
 	f.Add([]byte(`{"type":"result"`), uint16(4096)) // cut off

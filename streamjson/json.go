@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is the deepest nesting of values, the same as in encoding/json.
+// maxDepth is the maximum nesting depth of values, the same as in encoding/json.
 const maxDepth = 10000
 
-// A member is a member of an object, or an element of an array, which has no key. value
-// is the part of the line that contains the whole value.
+// A member is either a member of an object or an element of an array, which has no key.
+// value is the part of the line that contains the entire value.
 type member struct{ key, value []byte }
 
-// members appends the members of the object or array b, which may have space around it. ok
-// is false when b is not such a value, or not JSON.
+// members appends the members of the object or array b, which may be surrounded by white
+// space. ok is false if b is not such a value or not valid JSON.
 func members(list []member, b []byte, bracket byte) (_ []member, ok bool) {
 	i := space(b, 0)
 	if at(b, i) != bracket {
@@ -34,7 +34,7 @@ func at(b []byte, i int) byte {
 	return 0
 }
 
-// space returns the index of the first byte from i on that is not white space.
+// space returns the index of the first byte at or after i that is not white space.
 func space(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
@@ -42,14 +42,14 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// walk skips the object or array that begins at b[i], and adds its members to list unless
+// walk skips the object or array that begins at b[i] and adds its members to list unless
 // list is nil. walk and the functions that it calls are as strict as encoding/json. They
 // return the end of the value, or -1.
 func walk(b []byte, i, depth int, list *[]member) int {
 	if depth > maxDepth {
 		return -1
 	}
-	closing := b[i] + 2 // ']' is '[' + 2, and '}' is '{' + 2
+	closing := b[i] + 2 // because ']' is '[' + 2 and '}' is '{' + 2
 	i = space(b, i+1)
 	if at(b, i) == closing {
 		return i + 1
@@ -89,7 +89,7 @@ func walk(b []byte, i, depth int, list *[]member) int {
 	}
 }
 
-// skip skips any value.
+// skip skips a value of any type.
 func skip(b []byte, i, depth int) int {
 	switch at(b, i) {
 	case '"':
@@ -161,8 +161,8 @@ func special(w uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-0x20*ones)&^w) & highs
 }
 
-// skipString skips a string, eight bytes at a time. odd reports that the string may have
-// escapes or non-ASCII bytes.
+// skipString skips a string, eight bytes at a time. odd reports whether the string may
+// contain escapes or non-ASCII bytes.
 func skipString(b []byte, i int) (end int, odd bool) {
 	if at(b, i) != '"' {
 		return -1, false
@@ -198,7 +198,8 @@ func skipString(b []byte, i int) (end int, odd bool) {
 	return -1, false
 }
 
-// escapeLen returns the length of the escape with which b begins, or 0.
+// escapeLen returns the length of the escape at the beginning of b, or 0 if b does not
+// begin with one.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0

@@ -27,8 +27,9 @@ func transcripts(tb testing.TB) map[string][]byte {
 	return out
 }
 
-// checkValue compares what the parser and encoding/json read from one value: whether it is
-// an object, an array or a string, its content, and recursively all values in it.
+// checkValue compares the results of the parser and of encoding/json for one value:
+// whether it is an object, an array or a string, its content, and recursively all values
+// in it.
 func checkValue(t *testing.T, p *parser, raw []byte, depth int) {
 	t.Helper()
 	if depth > 20 {
@@ -96,13 +97,13 @@ func FuzzJSON(f *testing.F) {
 }
 
 // FuzzBound compares cutting an escaped text with decoding the whole text and then
-// cutting it. It repeats the text, so that short inputs are cut too.
+// cutting it. It repeats the text, so that short inputs are also cut.
 func FuzzBound(f *testing.F) {
 	f.Add([]byte(`plain text`), uint16(2000))
 	f.Add([]byte(`\n\u001b[31m é \ud83d\ude00 \ud83d \\`), uint16(900))
 	f.Add([]byte("€"), uint16(6000))
 	f.Add([]byte("\xff\\u20ac"), uint16(3000))
-	f.Add([]byte("\xff"), uint16(6000)) // longer when decoded
+	f.Add([]byte("\xff"), uint16(6000)) // the decoded text is longer than its JSON form
 	f.Fuzz(func(t *testing.T, unit []byte, times uint16) {
 		times = min(times, 8000)
 		if len(unit) > 200 {

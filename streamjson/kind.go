@@ -3,7 +3,7 @@ package streamjson
 import "strings"
 
 // kindOf returns the kind of a line with the given type and subtype. The subtype of a
-// hook begins with hook_, and that of a task with task_; the phase follows.
+// hook begins with hook_ and that of a task with task_, followed by the phase.
 func kindOf(typ, subtype string) Kind {
 	switch typ {
 	case "assistant":
@@ -49,8 +49,8 @@ func what(typ, subtype string) string {
 	return typ + "/" + subtype
 }
 
-// quiet lists known lines of kind other that no caller needs. They do not count as
-// unknown.
+// quiet lists the types of known lines of kind other that no caller needs. They are not
+// counted as unknown.
 var quiet = map[string]bool{
 	"system/thinking_tokens":           true,
 	"system/notification":              true,
@@ -66,7 +66,7 @@ var quiet = map[string]bool{
 	"system/session_title_changed": true,
 }
 
-// finish sets the fields that are derived from the other fields of the event.
+// finish sets the fields that are derived from other fields of the event.
 func (e *Event) finish() {
 	if e.Model == ModelSynthetic {
 		e.Synthetic = true
@@ -77,7 +77,8 @@ func (e *Event) finish() {
 }
 
 // setLimit sets the context limit of the main conversation's model. This is the model
-// whose name is main, or else the model that read the most tokens.
+// named main or, if the result does not list that model, the model that read the most
+// tokens.
 func (r *Result) setLimit(main string) {
 	most := -1
 	for _, m := range r.Models {

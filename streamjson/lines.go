@@ -6,30 +6,31 @@ import (
 )
 
 const (
-	readSize  = 64 << 10 // size of one read, and of the buffer that is kept
-	chunkSize = 1 << 20  // largest piece of a long line
-	maxEmpty  = 100      // empty reads in a row before an error
+	readSize  = 64 << 10 // size of a read, and of the buffer that is reused
+	chunkSize = 1 << 20  // maximum size of a piece of a long line
+	maxEmpty  = 100      // number of consecutive empty reads before an error
 )
 
-// A line is one line of the stream without its newline.
+// A line is a line of the stream without its newline.
 type line struct {
-	text   []byte // valid until the next line
+	text   []byte // valid until the next line is read
 	lost   int64  // number of bytes beyond the limit, which are not in text
 	cutOff bool   // the stream ended before its newline
 }
 
-// A lineReader cuts a stream into lines of any length. Lines that fit into its buffer are
-// not copied. A longer line is collected in pieces and joined when its length is known.
-// For a moment this takes twice the line's length in memory; a buffer that doubles would
-// take four times the length. Reading the next line frees all of that memory.
+// A lineReader splits a stream into lines of any length. Lines that fit into its buffer
+// are not copied. A longer line is collected in pieces, which are joined when its length
+// is known. While they are joined, this requires twice the line's length in memory;
+// doubling a buffer would require four times the length. Reading the next line frees all
+// of that memory.
 type lineReader struct {
 	r   io.Reader
 	max int
-	err error // of the reader; returned when buf is used up
+	err error // the reader's error; it is returned when buf is exhausted
 
 	buf        []byte
-	start, end int   // buf[start:end] is read and not yet returned
-	read       int64 // bytes of the stream so far
+	start, end int   // buf[start:end] has been read but not yet returned
+	read       int64 // number of bytes of the stream read so far
 }
 
 // offset returns the number of returned bytes of the stream, including newlines.
@@ -64,7 +65,7 @@ func (l *lineReader) next() (line, error) {
 	}
 }
 
-// fill reads into the free end of buf.
+// fill reads into the free space at the end of buf.
 func (l *lineReader) fill() {
 	n, err := l.more(l.buf[l.end:])
 	l.end += n
@@ -88,7 +89,7 @@ func (l *lineReader) capped(text []byte, cutOff bool) line {
 	return line{text: kept, lost: int64(len(text) - len(kept)), cutOff: cutOff}
 }
 
-// long reads the remaining part of a line whose beginning fills buf.
+// long reads the remainder of a line whose beginning fills buf.
 func (l *lineReader) long() line {
 	pieces := [][]byte{bytes.Clone(l.buf[:min(len(l.buf), l.max)])}
 	kept := len(pieces[0])
@@ -122,13 +123,12 @@ func (l *lineReader) long() line {
 	return line{text: bytes.Join(pieces, nil), lost: lost, cutOff: true}
 }
 
-// piece reads at most room bytes of the line, and reports whether the line's newline
+// piece reads at most room bytes of the line and reports whether the line's newline
 // followed. It puts bytes after the newline back into buf.
 func (l *lineReader) piece(room int) (piece []byte, found bool) {
 	p := make([]byte, room)
 	for n := 0; n < room; {
-		// A read is never larger than buf, so that the bytes after the newline fit into
-		// buf.
+		// A read is never larger than buf, so the bytes after the newline fit into buf.
 		m, err := l.more(p[n:min(room, n+len(l.buf))])
 		l.err = err
 		if i := bytes.IndexByte(p[n:n+m], '\n'); i >= 0 {

@@ -37,8 +37,8 @@ func TestLongLinesAreCheap(t *testing.T) {
 	}
 }
 
-// TestLongLinesAreLetGo decodes long lines, then a short one: a decoder that waits for the
-// next event does not keep the long lines in memory.
+// TestLongLinesAreLetGo decodes long lines and then a short one. It checks that a decoder
+// that is waiting for the next event does not keep the long lines in memory.
 func TestLongLinesAreLetGo(t *testing.T) {
 	const size = 4 << 20
 	call := []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"tool_use","input":"` + strings.Repeat("x", size) + "\"}]}}\n")
@@ -70,8 +70,8 @@ func TestLongLinesAreLetGo(t *testing.T) {
 	}
 }
 
-// TestTooLongLinesKeepTheirBeginning reads a line beyond the limit, and then the next
-// line.
+// TestTooLongLinesKeepTheirBeginning reads a line that exceeds the limit, and then the
+// next line.
 func TestTooLongLinesKeepTheirBeginning(t *testing.T) {
 	const most = 1 << 20
 	line := longLine(10<<20, "some output ")
@@ -86,7 +86,7 @@ func TestTooLongLinesKeepTheirBeginning(t *testing.T) {
 	}
 }
 
-// decodeCounted decodes one line, and returns the number of allocated bytes.
+// decodeCounted decodes one line and returns the number of allocated bytes.
 func decodeCounted(t *testing.T, line []byte) (*streamjson.Event, uint64) {
 	t.Helper()
 	var before, after runtime.MemStats

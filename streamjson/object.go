@@ -10,27 +10,27 @@ import (
 )
 
 // arenaSize is the size of a block of memory for short strings, in bytes. It is small,
-// because each string that a caller keeps holds its whole block in memory.
+// because each string that a caller keeps retains its entire block in memory.
 const arenaSize = 4 << 10
 
 // A parser decodes lines one after another into the same event. Short strings share
-// memory with their neighbours, so that a line with ten of them usually needs no
-// allocation. The memory of a returned string is never overwritten.
+// memory with their neighbours, so a line with ten of them usually needs no allocation.
+// The parser never overwrites the memory of a returned string.
 type parser struct {
 	ev      Event
 	blocks  []Block
 	usage   Usage
-	members []member // of all objects of the line
-	text    []byte   // the last string that had escapes
+	members []member // the members of all objects on the line
+	text    []byte   // the last string that contained escapes
 	arena   strings.Builder
 }
 
-// An object is an object on the line. Keys are compared exactly, and the last of two equal
-// keys counts. A field that is missing or of another type than requested is zero.
+// An object is a JSON object on the line. Keys are compared exactly, and the last of two
+// equal keys counts. A field that is missing or does not have the requested type is zero.
 type object struct {
 	p       *parser
 	members []member
-	ok      bool // the line has this object
+	ok      bool // the line contains this object
 }
 
 func (p *parser) object(raw []byte) object {
@@ -49,7 +49,7 @@ func (p *parser) list(raw []byte, bracket byte) ([]member, bool) {
 }
 
 // unescape decodes the text between the quotes of a string. The result is valid until the
-// next call. Bytes that are not UTF-8 become U+FFFD.
+// next call. Bytes that are not valid UTF-8 become U+FFFD.
 func (p *parser) unescape(raw []byte) []byte {
 	raw = validUTF8(raw)
 	if bytes.IndexByte(raw, '\\') >= 0 {
@@ -78,7 +78,8 @@ func (p *parser) str(raw []byte) string {
 }
 
 // bounded reads a string and keeps at most MaxResult bytes; see [bound]. It stores only the
-// decoded bytes that it keeps. A text that is not UTF-8 becomes at most three times as long.
+// decoded bytes that it keeps. Text that is not valid UTF-8 can become up to three times as
+// long.
 func (p *parser) bounded(raw []byte) (kept string, lost int64) {
 	if len(raw) <= MaxResult/3 || !isString(raw) {
 		return p.str(raw), 0
@@ -141,8 +142,8 @@ func (o object) raw(key string) []byte {
 func isString(raw []byte) bool { return at(raw, 0) == '"' }
 func isNumber(raw []byte) bool { return at(raw, 0) == '-' || at(raw, 0)-'0' <= 9 }
 
-// toFloat reads a JSON number. It returns 0 for anything else, and for a number that does
-// not fit.
+// toFloat reads a JSON number. It returns 0 for any other value, and for a number that is
+// out of range.
 func toFloat(num []byte) float64 {
 	if !isNumber(num) {
 		return 0
@@ -154,8 +155,8 @@ func toFloat(num []byte) float64 {
 	return f
 }
 
-// toInt reads a JSON number and drops its fraction. It returns 0 for a number that does
-// not fit.
+// toInt reads a JSON number and discards its fraction. It returns 0 for a number that is
+// out of range.
 func toInt(num []byte) int {
 	if !isNumber(num) {
 		return 0
@@ -169,7 +170,7 @@ func toInt(num []byte) int {
 	return 0
 }
 
-// milliseconds converts ms to a duration of at most a hundred years.
+// milliseconds converts ms to a duration of at most 100 years.
 func milliseconds(ms float64) time.Duration {
 	const most = 100 * 365 * 24 * 3600 * 1000
 	return time.Duration(min(max(ms, -most), most) * float64(time.Millisecond))

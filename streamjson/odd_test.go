@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// oddLines are lines on which two JSON parsers are likely to differ.
+// oddLines contains lines for which two JSON parsers are likely to return different
+// results.
 var oddLines = []string{
 	``, `{}`, `{"type":"assistant"}`, `{"type":"assistant"`, `{"type":"assistant",}`, `{"type":"assistant"}}`, ` {"type":"assistant"}`,
 	`{"type" :"assistant"}`, `{"type":"assistant"} `, `{"type":"user","type":"result"}`, `{"session_id":"a","type":"result"}`,
@@ -56,8 +57,8 @@ func deep(n int) string {
 	return strings.Repeat(`[{"a":`, n) + "1" + strings.Repeat(`}]`, n)
 }
 
-// TestOddLines pins the events of lines that are damaged, or have repeated keys, escapes or
-// unexpected types. UPDATE=1 writes the file.
+// TestOddLines pins the events of lines that are damaged or that contain repeated keys,
+// escapes or unexpected types. UPDATE=1 updates the file.
 func TestOddLines(t *testing.T) {
 	const path = "testdata/odd-lines.txt"
 	var b strings.Builder

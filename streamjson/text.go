@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// unescape decodes a text escaped as JSON, and appends the part of the decoded bytes
-// between from and to. It returns the decoded length of the whole text, or of the part
-// before the offset to.
+// unescape decodes JSON-escaped text and appends the decoded bytes between the offsets
+// from and to. It returns the decoded length of either the entire text or the part before
+// the offset to.
 func unescape(dst, escaped []byte, from, to int) (_ []byte, size int) {
 	add := func(piece []byte) {
 		if begin, end := max(from-size, 0), min(to-size, len(piece)); begin < end {
@@ -32,8 +32,9 @@ func unescape(dst, escaped []byte, from, to int) (_ []byte, size int) {
 	return dst, size
 }
 
-// escape decodes the escape with which text begins, and returns its length. The escape is
-// valid, because skipString has checked it. Half of a surrogate pair becomes U+FFFD.
+// escape decodes the escape at the beginning of text and returns the length of the
+// escape. The escape is valid, because skipString has checked it. Half of a surrogate
+// pair becomes U+FFFD.
 func escape(text []byte) (rune, int) {
 	switch c := text[1]; c {
 	case 'b':
@@ -65,7 +66,7 @@ func escape(text []byte) (rune, int) {
 func hex4(text []byte) rune {
 	var r rune
 	for _, c := range text[:4] {
-		if c |= 0x20; c >= 'a' { // a digit already has that bit
+		if c |= 0x20; c >= 'a' { // that bit is already set in a digit
 			c -= 'a' - 10
 		} else {
 			c -= '0'
@@ -75,7 +76,7 @@ func hex4(text []byte) rune {
 	return r
 }
 
-// validUTF8 replaces each byte that is not UTF-8 with U+FFFD.
+// validUTF8 replaces each byte that is not valid UTF-8 with U+FFFD.
 func validUTF8(raw []byte) []byte {
 	if utf8.Valid(raw) {
 		return raw

@@ -18,10 +18,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// decode returns the events of a transcript, and checks the invariants of each.
+// decode returns the events of a transcript and checks the invariants of each event.
 func decode(t *testing.T, name string) []*streamjson.Event {
 	t.Helper()
-	dir, file := filepath.Split(name) // the version, if it is not 2.1.197
+	dir, file := filepath.Split(name) // the client version, if it is not 2.1.197
 	data, err := os.ReadFile(filepath.Join("../testdata/transcripts"+strings.TrimSuffix("-"+dir, "-"), file+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +99,8 @@ func pinTranscripts(t *testing.T, version string, least int) {
 	}
 }
 
-// digest returns an event in one line: its JSON with texts cut short, without random parts
-// and parts that are the same on all lines.
+// digest returns an event as one line: its JSON with shortened texts, without random parts
+// and without parts that are the same on all lines.
 func digest(t *testing.T, ev *streamjson.Event) string {
 	t.Helper()
 	e := ev.Clone()
@@ -363,7 +363,7 @@ func TestWhatMatters(t *testing.T) {
 func TestContextLimitIsThatOfTheMainModel(t *testing.T) {
 	const usage = `{"type":"result","modelUsage":{"helper":{"inputTokens":900,"contextWindow":1000000},"main":{"inputTokens":100,"contextWindow":200000}}}` + "\n"
 	for stream, want := range map[string]int{
-		usage: 1_000_000, // no line names the main model, so the model that read the most counts
+		usage: 1_000_000, // no line names the main model, so the model that read the most tokens is used
 		`{"type":"system","subtype":"init","model":"main"}` + "\n" + usage:  200_000,
 		`{"type":"system","subtype":"init","model":"other"}` + "\n" + usage: 1_000_000,
 		`{"type":"result","modelUsage":{}}`:                                 0,

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The frame around a window that is returned to the client. The wording is from the
+// The frame around a window that is returned to the client. The wording comes from the
 // project's first document.
 const (
 	bannerOpen  = "<prior-context>\n════════════════════ RECENT HISTORY ("

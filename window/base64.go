@@ -2,11 +2,11 @@ package window
 
 const (
 	leastRun     = 256 // minimum length of base64 that is cut, in bytes; a shorter run may be a key or a hash
-	leastSegment = 64  // minimum length of a line of wrapped base64, in bytes: PEM has 64, MIME 76
-	keptOfRun    = 24  // bytes that are kept: enough to distinguish a PNG from a key
+	leastSegment = 64  // minimum length of a line of wrapped base64, in bytes; PEM uses 64 and MIME uses 76
+	keptOfRun    = 24  // number of bytes that are kept, which is enough to distinguish a PNG from a key
 )
 
-// The kinds of bytes in base64, with both alphabets and padding.
+// The kinds of bytes in base64, including both alphabets and the padding.
 const (
 	inBase64 = 1 << iota
 	inRun    // in base64, or a newline, because base64 may be wrapped
@@ -33,8 +33,8 @@ var kind = func() (t [256]byte) {
 	return t
 }()
 
-// cutBase64 cuts runs of base64 out of text. A run is at least leastRun bytes long,
-// without a break or wrapped into lines of equal length. If text has no such runs,
+// cutBase64 cuts runs of base64 from text. A run is at least leastRun bytes long and is
+// either unbroken or wrapped into lines of equal length. If text contains no such runs,
 // cutBase64 returns it unchanged.
 func cutBase64(text string) string {
 	var kept []byte
@@ -64,13 +64,12 @@ func cutBase64(text string) string {
 	return string(append(kept, text[done:]...))
 }
 
-// stretch finds the next stretch of bytes of one kind; least is its minimum length. The
-// search begins at the offset at, which must not be inside a stretch. It checks a
-// possible stretch backwards from the last byte. As soon as it finds a byte that does not
-// fit, it knows that the next stretch can only begin after that byte. So it reads only a
-// few bytes of ordinary text.
+// stretch finds the next stretch of at least least bytes of one kind. The search begins
+// at offset at, which must not be inside a stretch. It checks each candidate backwards
+// from the last byte. If a byte is of another kind, the next stretch can begin only after
+// that byte. The search therefore reads only a few bytes of ordinary text.
 func stretch(text string, at, least int, of byte) (begin, end int) {
-	known := at // text[at:known] was checked, and fits
+	known := at // text[at:known] has been checked and is of the kind
 	for last := at + least - 1; last < len(text); last = at + least - 1 {
 		i := last
 		for i >= known && kind[text[i]]&of != 0 {
@@ -115,8 +114,8 @@ func wrapped(text string, begin, end int) int {
 	return end
 }
 
-// looksRandom reports whether a run is base64, rather than a long word, a path or a line
-// of dashes.
+// looksRandom reports whether a run appears to be base64, and not a long word, a path or
+// a line of dashes.
 func looksRandom(run string) bool {
 	var seen byte
 	const all = isUpper | isLower | isDigit

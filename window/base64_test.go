@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// slowStretch finds a stretch by looking at every byte.
+// slowStretch finds a stretch by examining every byte.
 func slowStretch(text string, at, least int, of byte) (begin, end int) {
 	for begin = at; begin < len(text); begin = end + 1 {
 		for end = begin; end < len(text) && kind[text[end]]&of != 0; end++ {
@@ -17,8 +17,8 @@ func slowStretch(text string, at, least int, of byte) (begin, end int) {
 	return -1, -1
 }
 
-// FuzzStretch compares the search that skips bytes with one that reads every byte. Each
-// byte of the pattern becomes a run in the text.
+// FuzzStretch compares the search that skips bytes with a search that reads every byte.
+// Each byte of the pattern becomes a run in the text.
 func FuzzStretch(f *testing.F) {
 	f.Add([]byte("\x05 \x45\x46.\x47"), uint8(7))
 	f.Add([]byte("A B CC DDD \n E"), uint8(1))

@@ -10,8 +10,8 @@ import (
 
 const ringBytes = 400_000 // 100,000 tokens
 
-// results returns typical output of tools, about 2 KB each: source code, the output of
-// tests, and prose.
+// results returns typical tool results of about 2 KB each: source code, test output and
+// prose.
 func results() []string {
 	code, err := os.ReadFile("buffer.go")
 	if err != nil {
@@ -63,8 +63,8 @@ func BenchmarkAppend(b *testing.B) {
 	})
 }
 
-// BenchmarkRender makes the block that goes into a prompt, from a full window. The goal is
-// 100 µs for 400 KB.
+// BenchmarkRender builds the block for a prompt from a full window. The goal is 100 µs for
+// 400 KB.
 func BenchmarkRender(b *testing.B) {
 	w := window.New(window.Options{MaxBytes: ringBytes})
 	for _, text := range results() {

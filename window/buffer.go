@@ -10,15 +10,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// Options limit a window. The zero value is ready to use.
+// Options configures a window. The zero value is ready to use.
 type Options struct {
 	MaxBytes int // maximum size of the whole window; 0 means 400,000, which is 100,000 tokens
-	// BytesPerToken is the number of bytes that count as a token; 0 means 4. That is
-	// about right for prose and code, where a tokenizer counts between 16 % fewer and 4 %
-	// more tokens. It is too high for diffs (by 19 %) and for file listings (by 47 %).
+	// BytesPerToken is the number of bytes that count as a token; 0 means 4. This is
+	// approximately correct for prose and code, where a tokenizer counts between 16%
+	// fewer and 4% more tokens. It is too high for diffs (by 19%) and for file listings
+	// (by 47 %).
 	BytesPerToken float64
-	// MaxResult is the maximum number of bytes of a tool's result that are kept; 0 means
-	// 16 KiB, and a value below 256 means 256. Positions depend on MaxResult.
+	// MaxResult is the maximum number of bytes of a tool result that are kept; 0 means 16
+	// KiB, and a value below 256 means 256. Positions depend on MaxResult.
 	MaxResult int
 	// Files writes the window's file; the zero value is ready to use.
 	Files durable.Files
@@ -46,14 +47,14 @@ func (o Options) withDefaults() Options {
 }
 
 // Limit returns the maximum size, in bytes, of a window of windowTokens tokens for a
-// client that compacts at compactWindow tokens. If compactWindow is 0, it is unknown when
-// the client compacts.
+// client that compacts at compactWindow tokens. A compactWindow of 0 means that the point
+// at which the client compacts is unknown.
 //
-// The limit is the smaller of two bounds. The first counts four bytes per token. The
+// The limit is the smaller of two bounds. The first assumes four bytes per token. The
 // second keeps the returned window below 40 percent of the point where the session
 // compacts, even for text with two bytes per token, so that the window cannot cause the
-// next compaction. Claude Code 2.1.197 compacts at compactWindow − 20,000 − 13,000, and
-// treats a compactWindow below 100,000 as 100,000.
+// next compaction. Claude Code 2.1.197 compacts at compactWindow − 20,000 − 13,000 tokens
+// and treats a compactWindow below 100,000 as 100,000.
 func Limit(windowTokens, compactWindow int) int {
 	bytes := windowTokens * defaultBytesPerToken
 	if compactWindow <= 0 {
@@ -64,14 +65,14 @@ func Limit(windowTokens, compactWindow int) int {
 	return min(bytes, compactsAt*40/100*2)
 }
 
-// A Buffer is a window. It is not safe for concurrent use. Its memory grows with its
-// content, up to MaxBytes and eight bytes per entry.
+// A Buffer is a window. It is not safe for concurrent use. Its memory use grows with its
+// content, up to MaxBytes plus eight bytes per entry.
 type Buffer struct {
 	o     Options
 	ring  ring
 	start int64   // position of the oldest byte that is kept
 	end   int64   // position after the newest byte
-	index []int64 // positions of the beginnings of the kept entries, oldest first
+	index []int64 // start positions of the kept entries, oldest first
 	mark  string
 	room  []byte // scratch space for the head of an entry
 }
@@ -79,7 +80,7 @@ type Buffer struct {
 // New returns an empty window that begins at position 0.
 func New(o Options) *Buffer { return &Buffer{o: o.withDefaults()} }
 
-// Clone returns a copy that shares nothing with b.
+// Clone returns a copy that shares no memory with b.
 func (b *Buffer) Clone() *Buffer {
 	c := *b
 	c.ring.bytes = slices.Clone(b.ring.bytes)
@@ -88,7 +89,7 @@ func (b *Buffer) Clone() *Buffer {
 	return &c
 }
 
-// AddText adds text of the agent, without long base64 and without surrounding newlines.
+// AddText adds text from the agent, without long base64 and without surrounding newlines.
 // It ignores blank text.
 func (b *Buffer) AddText(text string) {
 	text = trimNewlines(text)
@@ -105,15 +106,15 @@ func (b *Buffer) AddCall(name, about string, input []byte) {
 	b.add(appendCallHead(b.room[:0], name, arg != ""), arg, maxCall)
 }
 
-// AddResult adds a tool's result as "→ Bash: …". If the tool failed, the entry begins
-// with ✗ instead. name is "" if the tool is unknown.
+// AddResult adds a tool result as "→ Bash: …". If the tool failed, the entry begins with
+// ✗ instead. name is "" if the tool is unknown.
 func (b *Buffer) AddResult(name, text string, failed bool) {
 	text = trimNewlines(text)
 	b.add(appendResultHead(b.room[:0], name, text != "", failed), text, b.o.MaxResult)
 }
 
-// add adds an entry that consists of head and text. head is built in the memory of
-// b.room. If text is longer than the limit most, in bytes, add cuts it.
+// add adds an entry that consists of head and text. head uses the memory of b.room. If
+// text is longer than the limit most, in bytes, add cuts it.
 func (b *Buffer) add(head []byte, text string, most int) {
 	// Newest counts characters byte by byte, which is correct only for UTF-8.
 	if !utf8.ValidString(text) {
@@ -132,8 +133,8 @@ func (b *Buffer) put(head []byte, text string) {
 	begin := b.end
 	b.end += int64(size)
 	if over := size - b.o.MaxBytes; over > 0 {
-		// The entry is larger than the window: keep its end, from the beginning of a
-		// character.
+		// The entry is larger than the window, so keep only its end, starting at the
+		// beginning of a character.
 		text = string(head) + text
 		for over < len(text) && !utf8.RuneStart(text[over]) {
 			over++
@@ -149,7 +150,7 @@ func (b *Buffer) put(head []byte, text string) {
 	write(&b.ring, b.end-1, "\n")
 }
 
-// evict drops whole entries until none begins before the position low.
+// evict removes whole entries until no entry begins before the position low.
 func (b *Buffer) evict(low int64) {
 	n := 0
 	for n < len(b.index) && b.index[n] < low {
@@ -175,13 +176,13 @@ func (b *Buffer) Len() int { return int(b.end - b.start) }
 // Tokens returns the approximate number of kept tokens.
 func (b *Buffer) Tokens() int { return int(float64(b.Len()) / b.o.BytesPerToken) }
 
-// Mark returns the name of the last turn in the window, as SetMark set it.
+// Mark returns the name of the last turn in the window, which SetMark sets.
 func (b *Buffer) Mark() string { return b.mark }
 
-// SetMark names the last turn in the window; Save stores the name.
+// SetMark sets the name of the last turn in the window; Save stores the name.
 func (b *Buffer) SetMark(turn string) { b.mark = turn }
 
-// AppendRange appends to dst the kept bytes whose positions are in the range [from, to).
+// AppendRange appends the kept bytes with positions in the range [from, to) to dst.
 func (b *Buffer) AppendRange(dst []byte, from, to int64) []byte {
 	from, to = max(from, b.start), min(to, b.end)
 	if from >= to {
@@ -190,10 +191,10 @@ func (b *Buffer) AppendRange(dst []byte, from, to int64) []byte {
 	return b.ring.appendTo(dst, from, int(to-from))
 }
 
-// Newest returns the position from which the window has at most maxChars characters. It
-// is the beginning of an entry, or, if the last entry alone is longer, the beginning of a
-// character in that entry. A character is a UTF-16 code unit, as in Claude Code's limit
-// for a hook's answer; an emoji has two.
+// Newest returns the earliest position from which the remainder of the window has at most
+// maxChars characters. It is the beginning of an entry or, if the last entry alone is
+// longer, the beginning of a character in that entry. A character is a UTF-16 code unit,
+// as in Claude Code's limit for a hook's output; an emoji counts as two.
 func (b *Buffer) Newest(maxChars int) int64 {
 	pos := b.end
 	for chars := 0; pos > b.start; {
@@ -209,7 +210,8 @@ func (b *Buffer) Newest(maxChars int) int64 {
 	return pos
 }
 
-// before measures the character that ends at pos: its UTF-16 code units and its bytes.
+// before returns the size, in UTF-16 code units and in bytes, of the character that ends
+// at pos.
 func (b *Buffer) before(pos int64) (units, size int) {
 	for size = 1; pos-int64(size) > b.start && !utf8.RuneStart(b.ring.at(pos-int64(size))); size++ {
 	}

@@ -56,7 +56,7 @@ func TestEvictionKeepsWholeEntriesAndPositions(t *testing.T) {
 	if b.Start() != 4 || b.End() != 14 || b.Len() != 10 {
 		t.Errorf("Start, End, Len = %d, %d, %d, want 4, 14, 10", b.Start(), b.End(), b.Len())
 	}
-	b.AddText(strings.Repeat("é", 10)) // 21 bytes: only the end stays, and it begins with a whole character
+	b.AddText(strings.Repeat("é", 10)) // 21 bytes: only the end is kept, and it begins with a complete character
 	if got, want := whole(b), strings.Repeat("é", 5)+"\n"; got != want {
 		t.Errorf("window = %q, want %q", got, want)
 	}

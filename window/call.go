@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-const maxCall = 2 << 10 // maximum bytes of a call's argument
+const maxCall = 2 << 10 // maximum size of a call's argument, in bytes
 
-// argument returns the part of a call that is shown: its subject, or its input if it has no
+// argument returns the displayed part of a call: its subject, or its input if it has no
 // subject.
 func argument(about string, input []byte) string {
 	if about != "" {

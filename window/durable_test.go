@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// After a power cut at any step, the file contains the old window or the new one. If Save
-// returned nil, the file contains the new one.
+// After a power cut at any step, the file contains either the old window or the new one.
+// If Save returned nil, the file contains the new one.
 func TestThePowerCutsInSave(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coder.window")
 	durabletest.Check(t, path, func(f durable.Files, n int) error {

@@ -17,21 +17,21 @@ import (
 // ErrBroken reports that a window's file could not be parsed and was renamed.
 var ErrBroken = errors.New("window file is broken")
 
-// A header is the first line of a window's file. The bytes of the window follow unchanged,
-// so that a person can read the file.
+// A header is the first line of a window's file. The bytes of the window follow it
+// unchanged, so that a person can read the file.
 type header struct {
 	V       int    `json:"v"`
 	Start   int64  `json:"start"` // position of the first byte
 	Mark    string `json:"mark"`
-	Sum     uint32 `json:"crc32"`   // of the bytes
-	Entries []int  `json:"entries"` // lengths, oldest first
+	Sum     uint32 `json:"crc32"`   // the checksum of the window's bytes
+	Entries []int  `json:"entries"` // the lengths of the entries, oldest first
 }
 
 const version = 1
 
-// Save writes the window to path, mode 0600, and replaces an existing file. When Save
-// returns nil, the file survives a crash of this machine. When Save fails or is
-// interrupted, the file is the complete old one or the complete new one.
+// Save writes the window to path with mode 0600 and replaces an existing file. If Save
+// returns nil, the file survives a crash of this machine. If Save fails or is
+// interrupted, the file contains either the complete old window or the complete new one.
 func (b *Buffer) Save(path string) error {
 	body := b.AppendRange(nil, b.start, b.end)
 	h := header{V: version, Start: b.start, Mark: b.mark, Sum: crc32.ChecksumIEEE(body), Entries: make([]int, 0, len(b.index))}
@@ -52,10 +52,10 @@ func (b *Buffer) Save(path string) error {
 	return nil
 }
 
-// Load reads a window that Save wrote, with its positions. For a missing file, Load
-// returns an empty window. A broken file, or one of an unknown version, is renamed to
-// path + ".broken"; the window is then empty and the error is [ErrBroken]. With any other
-// error the window is nil.
+// Load reads a window that Save wrote and restores its positions. If the file is missing,
+// Load returns an empty window. A broken file, or one of an unknown version, is renamed
+// to path + ".broken"; the window is then empty and the error is [ErrBroken]. For any
+// other error the window is nil.
 func Load(path string, o Options) (*Buffer, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

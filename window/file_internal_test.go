@@ -11,8 +11,8 @@ import (
 	"testing/iotest"
 )
 
-// If the disk fails in the middle of a read, Load does not treat the file as broken: the
-// file stays in place.
+// If the disk fails during a read, Load does not treat the file as broken, and the file
+// stays in place.
 func TestADiskThatFailsInTheMiddle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coder.window")
 	b := New(Options{})

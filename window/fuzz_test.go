@@ -11,12 +11,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A model is a window that forgets nothing and has no ring. It keeps the whole rendered
-// stream, and the offsets where the entries begin.
+// A model is a window that evicts no entries and does not use a ring. It keeps the entire
+// rendered stream and the offsets at which the entries begin.
 type model struct {
 	most   int
 	text   []byte
-	starts []int // offsets at which the entries begin, or the kept ends of long entries
+	starts []int // offsets at which the entries, or the kept ends of long entries, begin
 }
 
 func (m *model) add(entry []byte) {
@@ -50,7 +50,7 @@ func (m *model) part(from, to int64) []byte {
 
 func chars(text []byte) int { return len(utf16.Encode([]rune(string(text)))) }
 
-// newest tries every possible answer, longest first.
+// newest tries every possible result, longest first.
 func (m *model) newest(most int) int {
 	start := m.start()
 	for _, s := range m.starts {
@@ -66,8 +66,9 @@ func (m *model) newest(most int) int {
 	return len(m.text)
 }
 
-// FuzzWindow adds the lines of a string to a small window, and compares it with the model
-// after each line. A second window, which evicts nothing, renders the entries for the model.
+// FuzzWindow adds the lines of a string to a small window and compares the window with the
+// model after each line. A second window, which evicts nothing, renders the entries for the
+// model.
 func FuzzWindow(f *testing.F) {
 	f.Add([]byte("one\ntwo\nthree"), uint16(20), uint16(9))
 	f.Add([]byte("$ls\n!failed\n>ok\n€€€😀😀😀\n\xff\xfe"), uint16(11), uint16(3))
@@ -78,7 +79,7 @@ func FuzzWindow(f *testing.F) {
 		}
 		most = max(most%3000, 1)
 		path := filepath.Join(t.TempDir(), "w")
-		all := window.New(window.Options{MaxBytes: 1 << 20, MaxResult: 300}) // renders for the model
+		all := window.New(window.Options{MaxBytes: 1 << 20, MaxResult: 300}) // renders the entries for the model
 		small := window.New(window.Options{MaxBytes: int(most), MaxResult: 300})
 		m := &model{most: int(most)}
 		for i, line := range bytes.Split(data, []byte("\n")) {

@@ -14,10 +14,10 @@ var (
 	frameRule  = []byte("═")
 )
 
-// AppendQuoted appends text so that it cannot end the frame around it. A tag of a frame,
-// in upper or lower case and with any spaces, gets a backslash after its <, and a title
-// of the banner gets a backslash before it. If there are backslashes already,
-// AppendQuoted adds one more, so that the original text can be recovered.
+// AppendQuoted appends text in a form that cannot end the frame around it. It adds a
+// backslash after the < of a frame tag, which may be in upper or lower case and contain
+// spaces, and before a title of the banner. If backslashes are already present,
+// AppendQuoted adds another one, so that the original text can be recovered.
 func AppendQuoted(dst, text []byte) []byte {
 	done := 0
 	tag, tagNext := nextTag(text, 0)
@@ -35,8 +35,8 @@ func AppendQuoted(dst, text []byte) []byte {
 	return append(dst, text[done:]...)
 }
 
-// nextTag returns the position after the < of the next tag of a frame, and where to
-// continue the search; both are the length of the text when no tag follows.
+// nextTag returns the position after the < of the next frame tag, and the position at
+// which to continue the search. Both are the length of the text if no tag follows.
 func nextTag(text []byte, from int) (at, next int) {
 	for i := from; ; {
 		found := bytes.IndexByte(text[i:], '<')
@@ -50,7 +50,7 @@ func nextTag(text []byte, from int) (at, next int) {
 	}
 }
 
-// isFrameTag reports whether the text after a < is a tag of a frame.
+// isFrameTag reports whether the text after a < is a frame tag.
 func isFrameTag(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, `\`)
 	rest = bytes.TrimLeftFunc(rest, unicode.IsSpace)
@@ -65,7 +65,8 @@ func isFrameTag(rest []byte) bool {
 }
 
 // nextTitle returns the position of the next title between the rules of the banner, and
-// where to continue the search; both are the length of the text when no title follows.
+// the position at which to continue the search. Both are the length of the text if no
+// title follows.
 func nextTitle(text []byte, from int) (at, next int) {
 	for i := from; ; {
 		found := bytes.Index(text[i:], frameTitle)

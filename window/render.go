@@ -26,7 +26,7 @@ func appendResultHead(dst []byte, name string, text, failed bool) []byte {
 	return dst
 }
 
-// trimNewlines removes the newlines around a string.
+// trimNewlines removes the newlines at the beginning and end of a string.
 func trimNewlines(text string) string {
 	for len(text) > 0 && (text[0] == '\n' || text[0] == '\r') {
 		text = text[1:]
@@ -37,7 +37,7 @@ func trimNewlines(text string) string {
 	return text
 }
 
-// cut removes the base64 from text. If the text is still longer than the limit most, cut
+// cut removes long base64 from text. If the text is still longer than the limit most, cut
 // also removes the middle. A note replaces each removed part.
 func cut(text string, most int) string {
 	text = cutBase64(text)

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// golden compares got with testdata/name, and rewrites that file when UPDATE is set.
+// golden compares got with testdata/name and rewrites that file if UPDATE is set.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -47,12 +47,12 @@ func TestBanner(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	for _, tt := range []struct{ tokens, compact, want int }{
-		{100_000, 200_000, 133_600}, // 40 % of 167,000 tokens of two bytes
+		{100_000, 200_000, 133_600}, // 40 % of 167,000 tokens of two bytes each
 		{100_000, 100_000, 53_600},  // 40 % of 67,000
 		{100_000, 60_000, 53_600},   // counts as 100,000
 		{100_000, 1_000_000, 400_000},
 		{1_000, 200_000, 4_000},
-		{100_000, 0, 400_000}, // it is unknown when the client compacts
+		{100_000, 0, 400_000}, // the point at which the client compacts is unknown
 	} {
 		if got := window.Limit(tt.tokens, tt.compact); got != tt.want {
 			t.Errorf("Limit(%d, %d) = %d, want %d", tt.tokens, tt.compact, got, tt.want)
@@ -63,14 +63,14 @@ func TestLimit(t *testing.T) {
 func TestTokensFollowBytesPerToken(t *testing.T) {
 	for bytesPerToken, want := range map[float64]int{0: 25, 4: 25, 2: 50, 2.5: 40} {
 		b := window.New(window.Options{BytesPerToken: bytesPerToken})
-		b.AddText(strings.Repeat("x ", 49) + "x") // 100 bytes with its newline
+		b.AddText(strings.Repeat("x ", 49) + "x") // 100 bytes including its newline
 		if got := b.Tokens(); got != want {
 			t.Errorf("BytesPerToken %v: Tokens = %d, want %d", bytesPerToken, got, want)
 		}
 	}
 }
 
-// random returns n random bytes as base64; they are the same in every run.
+// random returns n random bytes as base64. The bytes are the same in every run.
 func random(n int) string {
 	src := rand.NewChaCha8([32]byte{1})
 	data := make([]byte, n)
@@ -78,7 +78,7 @@ func random(n int) string {
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// lines breaks text into lines.
+// lines splits text into lines.
 func lines(text string, width int, newline string) string {
 	var out []string
 	for ; len(text) > width; text = text[width:] {
@@ -172,7 +172,7 @@ func TestNewest(t *testing.T) {
 	b := window.New(window.Options{})
 	b.AddText("first")   // 0: 6 bytes, 6 characters
 	b.AddText("zwei é")  // 6: 8 bytes, 7 characters
-	b.AddText("drei 😀😀") // 14: 14 bytes, 10 units of UTF-16
+	b.AddText("drei 😀😀") // 14: 14 bytes, 10 UTF-16 code units
 	for _, tt := range []struct {
 		chars int
 		want  int64

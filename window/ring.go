@@ -1,16 +1,15 @@
 package window
 
-// A ring contains the newest bytes of an endless stream. The byte at position p is at p
-// modulo the ring's size, so that bytes do not move while others are added and dropped.
+// A ring contains the newest bytes of an endless stream. The byte at position p is stored
+// at p modulo the ring's size, so bytes do not move while others are added and removed.
 type ring struct {
 	bytes []byte
 }
 
 const leastRing = 4 << 10
 
-// reserve makes room for a number of bytes, need, starting at position pos. The ring
-// already contains the first of them; kept is their number. The ring grows by doubling,
-// up to the size most.
+// reserve makes room for need bytes starting at position pos. The ring already contains
+// the first kept bytes of them. The ring grows by doubling, up to most bytes.
 func (r *ring) reserve(pos int64, kept, need, most int) {
 	if need <= len(r.bytes) {
 		return
@@ -28,7 +27,7 @@ func (r *ring) reserve(pos int64, kept, need, most int) {
 	*r = next
 }
 
-// write puts data at position pos. The ring must have room for it there.
+// write puts data at position pos. The ring must have room for data at pos.
 func write[T string | []byte](r *ring, pos int64, data T) {
 	if len(data) == 0 {
 		return

@@ -126,8 +126,8 @@ func ackCommand() *cli.Command {
 		ArgsUsage: "ID [TEXT…]",
 		Description: `Closes the published work ID. TEXT is the result, which goes to the publisher.
 The end is published too: the end of work on task.created is published on
-task.completed, or with --failed on task.failed. The end of an agent's turn closes
-its work anyway. Unclaimed work becomes yours.` +
+task.completed, or with --failed on task.failed. The end of an agent's turn
+closes its work anyway. Unclaimed work becomes yours.` +
 			examples(`claude-swarm ack k7f3q9m2xd "Done in commit 4f2a91c"`, `claude-swarm ack m2xd "It cannot be done" --failed`),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "failed", Usage: "say that it failed"},

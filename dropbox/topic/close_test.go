@@ -12,7 +12,7 @@ import (
 )
 
 // If Close is interrupted at any point after it has written the receipt, Finish files the
-// publication: message and receipt are in done/, and nothing is in new/ or cur/.
+// publication: the message and the receipt are in done/, and new/ and cur/ are empty.
 func TestAClosingThatIsCutOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -53,7 +53,7 @@ func TestAClosingThatIsCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		filed, _ := filepath.Glob(filepath.Join(s.Dir(), "topics", "done", "*", "*.receipt.yaml"))
-		for range 2 { // harmless to repeat
+		for range 2 { // repeating the call is harmless
 			if err := topic.Of(s).Finish(); err != nil {
 				t.Fatalf("cut at %d: %v", cut, err)
 			}
@@ -75,7 +75,7 @@ func TestAClosingThatIsCutOff(t *testing.T) {
 	}
 }
 
-// mustBeFiled checks that all files of the publications are in done/.
+// mustBeFiled checks that all the publications' files are in done/.
 func mustBeFiled(t *testing.T, dir string, cut int) {
 	t.Helper()
 	var left, done []string

@@ -15,9 +15,10 @@ import (
 // See [TakenError].
 var ErrTaken = errors.New("claimed by another agent")
 
-// A Grant says who has claimed a publication. It is one small file, made by a rename that
-// never replaces an existing file: of all concurrent callers, in any process, only one
-// gets the grant, and a crash does not lose it.
+// A Grant records which agent has claimed a publication. It is a small file that is
+// created by a rename that never replaces an existing file. Only one of several
+// concurrent callers, in any process, therefore gets the grant, and the grant survives a
+// crash.
 type Grant struct {
 	ID    string    `json:"id"`    // id of the publication
 	Agent string    `json:"agent"` // the agent that has claimed the publication
@@ -49,10 +50,10 @@ type Publication struct {
 	Grant   *Grant // nil if the publication is unclaimed
 }
 
-// Claim gives a publication to an agent, durably. Repeating it is harmless. The error is
-// [dropbox.ErrNotFound] if there is no such publication, and a [*TakenError] if another agent
-// has claimed or closed it. An agent that has closed the publication gets its old grant
-// again, as long as that grant is kept.
+// Claim durably assigns a publication to an agent. It is safe to repeat the call. The error
+// is [dropbox.ErrNotFound] if there is no such publication, and a [*TakenError] if another
+// agent has claimed or closed it. An agent that has closed the publication gets its existing
+// grant, as long as that grant is kept.
 func (t Topics) Claim(id, agent, turn string) (Grant, error) {
 	g, err := t.claim(Grant{ID: id, Agent: agent, Turn: turn, At: t.store.Now().UTC()})
 	if err != nil {
@@ -86,7 +87,7 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	} else if err != nil {
 		return Grant{}, err
 	}
-	// Since the check above, the publication may have been closed and Clean may have removed
+	// After the check above, the publication may have been closed and Clean may have removed
 	// its grant.
 	if _, err := t.openEntry(g.ID); err != nil {
 		return Grant{}, errors.Join(err, t.grants.Remove(g.ID))
@@ -94,8 +95,9 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	return g, nil
 }
 
-// confirm returns an error unless the existing grant belongs to this agent. The process that
-// made the grant may have been killed before it was durable, so confirm syncs it.
+// confirm returns an error unless the existing grant belongs to the given agent. The process
+// that created the grant may have been killed before the grant was durable, so confirm syncs
+// it.
 func (t Topics) confirm(had Grant, agent string) error {
 	if err := had.mustBe(agent); err != nil {
 		return err
@@ -103,7 +105,7 @@ func (t Topics) confirm(had Grant, agent string) error {
 	return t.grants.Sync()
 }
 
-// mustBe returns an error unless the grant belongs to this agent.
+// mustBe returns an error unless the grant belongs to the given agent.
 func (g Grant) mustBe(agent string) error {
 	if g.Agent == agent {
 		return nil
@@ -128,8 +130,9 @@ func (t Topics) GrantOf(id string) (Grant, error) {
 	return g, nil
 }
 
-// Release gives up an agent's claim, durably, so that other agents may claim the
-// publication. It does nothing if another agent has claimed it. Repeating it is harmless.
+// Release durably releases an agent's claim, so that other agents can claim the
+// publication. It does nothing if another agent has claimed it. It is safe to repeat the
+// call.
 func (t Topics) Release(id, agent string) error {
 	g, err := t.GrantOf(id)
 	switch {
@@ -148,8 +151,8 @@ func (t Topics) Release(id, agent string) error {
 }
 
 // Close files a finished publication: it durably moves the publication with its receipt to
-// done/. Only the agent that has claimed the publication may close it. Repeating Close is
-// harmless. The errors are [dropbox.ErrNotFound] and [*TakenError].
+// done/. Only the agent that has claimed the publication can close it. It is safe to
+// repeat the call. The possible errors include [dropbox.ErrNotFound] and [*TakenError].
 func (t Topics) Close(id, agent string, receipt []byte) error {
 	if err := t.close(id, agent, receipt); err != nil {
 		return fmt.Errorf("close: %w", err)
@@ -178,9 +181,9 @@ func (t Topics) close(id, agent string, receipt []byte) error {
 	return t.box.Finish(e)
 }
 
-// Finish files publications for which a crash interrupted Close after it had written the
-// receipt. Any process may call Finish; repeating it is harmless. If there is nothing to
-// do, it only lists a folder.
+// Finish files publications whose Close was interrupted by a crash after it had written
+// the receipt. Any process can call Finish, and it is safe to repeat the call. If there
+// is no such publication, Finish only lists a folder.
 func (t Topics) Finish() error {
 	closed, err := t.box.Receipts()
 	if err != nil || len(closed) == 0 {
@@ -245,8 +248,8 @@ func (t Topics) openEntry(id string) (dropbox.Entry, error) {
 	return dropbox.Entry{}, fmt.Errorf("%s: %w", id, dropbox.ErrNotFound)
 }
 
-// Open lists the publications that are not closed, claimed or not, in the order of
-// [dropbox.Mailbox.List]. It leaves out files that are not messages.
+// Open lists the claimed and unclaimed publications that are not closed, in the order of
+// [dropbox.Mailbox.List]. It omits files that are not messages.
 func (t Topics) Open() ([]Publication, error) {
 	var all []Publication
 	for _, list := range []func() ([]dropbox.Entry, error){t.box.Peek, t.box.Claimed} {
@@ -273,13 +276,14 @@ func (t Topics) Open() ([]Publication, error) {
 	return all, nil
 }
 
-// grantLife is how long after a claim its grant is kept if the publication is closed. A
-// message's key is kept for the same time.
+// grantLife is the duration for which the grant of a closed publication is kept, starting
+// with the claim. A message's key is kept for the same duration.
 const grantLife = 7 * 24 * time.Hour
 
-// Clean removes files that crashes left in the folder of the topics, as
-// [dropbox.Mailbox.Clean] does. It also removes the grants of closed publications that are
-// older than a week. Repeating it is harmless. It returns the number of removed files.
+// Clean removes files that crashes left in the folder of the topics, in the same way as
+// [dropbox.Mailbox.Clean]. It also removes the grants of closed publications that are
+// older than a week. It is safe to repeat the call. It returns the number of removed
+// files.
 func (t Topics) Clean(now time.Time) (removed int, err error) {
 	if removed, err = t.box.Clean(now); err != nil {
 		return removed, err

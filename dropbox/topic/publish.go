@@ -10,17 +10,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Published describes what a call of Publish delivered.
+// Published describes the deliveries of a Publish call.
 type Published struct {
 	dropbox.Delivery                    // of the publication itself; agents claim it by this ID
 	Offered          []dropbox.Delivery // the offers, or copies of a status or note, one for each subscriber
 }
 
-// Publish publishes a message on m.Topic. A message that begins no turn (a status or a note)
-// is only delivered to each subscriber. A message of any other type is work: it is kept in
-// the mailbox of the topics until an agent has claimed and closed it. Each subscriber gets
-// an offer, a separate message whose Offer field is the id of the publication. The sender
-// gets neither.
+// Publish publishes a message on m.Topic. A message that does not begin a turn (a status or
+// a note) is only delivered to each subscriber. A message of any other type is work and is
+// kept in the mailbox of the topics until an agent has claimed and closed it. Each
+// subscriber gets an offer, a separate message whose Offer field is the id of the
+// publication. The sender gets neither an offer nor a copy.
 //
 // If the error is nil, the publication is durable. If an offer cannot be delivered, for
 // example to a full mailbox, Publish returns an error but keeps the publication:
@@ -66,7 +66,7 @@ func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) 
 	}
 	if d.Duplicate {
 		// Unless the first publication is already claimed or closed, offer it to those
-		// subscribers that have no offer yet.
+		// subscribers that do not have an offer yet.
 		open, err := t.Find(d.ID)
 		if errors.Is(err, ErrTaken) || open.Grant != nil {
 			return Published{Delivery: d}, nil
@@ -127,10 +127,10 @@ func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, 
 	return offered, errors.Join(errs...)
 }
 
-// OfferAgain offers an unclaimed publication to all current subscribers, with this
-// priority. A subscriber that got an offer with that priority in the last 7 days gets no
-// second one. The offers have the same From and other fields as the publication. sign signs in
-// the name of the publication's sender; it may be nil.
+// OfferAgain offers an unclaimed publication to all current subscribers with the given
+// priority. A subscriber that got an offer with that priority in the last 7 days does not get
+// a second one. The offers have the same From and other fields as the publication. sign signs
+// in the name of the publication's sender; it may be nil.
 func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m *dropbox.Message, to string) string) ([]dropbox.Delivery, error) {
 	offered, err := t.offer(p.ID, p.Message, priority, sign)
 	if err != nil {
@@ -139,9 +139,8 @@ func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m
 	return offered, nil
 }
 
-// Assign delivers a publication to an agent that has claimed it without an offer, or to
-// which somebody has given it. Calls that are repeated within 7 days deliver the publication
-// only once.
+// Assign delivers a publication to an agent that has claimed it without an offer or to which
+// it has been assigned. Repeated calls within 7 days deliver the publication only once.
 func (t Topics) Assign(p Publication, agent string, sign func(m *dropbox.Message, to string) string) error {
 	out := *p.Message
 	out.To, out.Offer, out.Key = nil, p.ID, assignKey(p.ID)
@@ -151,14 +150,14 @@ func (t Topics) Assign(p Publication, agent string, sign func(m *dropbox.Message
 	return nil
 }
 
-// WasAssigned reports whether a publication was delivered by [Topics.Assign] to an agent in
-// the last 7 days.
+// WasAssigned reports whether [Topics.Assign] delivered a publication to an agent in the
+// last 7 days.
 func (t Topics) WasAssigned(id, agent string) (bool, error) {
 	_, ok, err := t.Assigned(id, agent)
 	return ok, err
 }
 
-// Assigned finds the message by which a publication was delivered by [Topics.Assign] to an
+// Assigned finds the message with which [Topics.Assign] delivered a publication to an
 // agent in the last 7 days. ok is false if there is no such message.
 func (t Topics) Assigned(id, agent string) (d dropbox.Delivery, ok bool, err error) {
 	return t.store.Delivered(agent, assignKey(id))
@@ -180,7 +179,7 @@ const (
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
 	hops := m.Hops + 1
 	if t.store.TooManyHops(hops) {
-		hops = t.store.MaxHops() // the end of work at the limit is announced, too
+		hops = t.store.MaxHops() // the end of work at the limit is also announced
 	}
 	word := &dropbox.Message{
 		From: by, Type: dropbox.Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The test binary is also the program that claims.
+// The test binary also serves as the program that claims publications.
 func TestMain(m *testing.M) {
 	if os.Getenv("TOPIC_HELPER") == "" {
 		os.Exit(m.Run())
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// newStore makes a store with these mailboxes, and closes it when the test ends.
+// newStore creates a store with the given mailboxes and closes it when the test ends.
 func newStore(t testing.TB, o dropbox.Options, mailboxes ...string) *dropbox.Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".dead-drop")

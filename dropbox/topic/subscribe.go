@@ -10,12 +10,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxPatterns is the maximum number of patterns of one subscriber.
+// maxPatterns is the maximum number of patterns per subscriber.
 const maxPatterns = 64
 
-// Subscribe durably adds patterns to those of an agent, and returns all the agent's
+// Subscribe durably adds patterns to those of an agent and returns all of the agent's
 // patterns, sorted. The error is a [*dropbox.UnknownError] or [*dropbox.NameError] if the
-// agent is wrong, and a [*dropbox.InvalidError] if a pattern is.
+// agent is wrong, and a [*dropbox.InvalidError] if a pattern is invalid.
 func (t Topics) Subscribe(agent string, patterns ...string) ([]string, error) {
 	return t.resubscribe(agent, patterns, func(has []string) []string {
 		return append(has, patterns...)
@@ -68,8 +68,8 @@ func (t Topics) resubscribe(agent string, patterns []string, change func(has []s
 	return has, nil
 }
 
-// Subscriptions lists the patterns of an agent, sorted. Invalid lines are left out, because
-// a person may edit the file too.
+// Subscriptions lists the patterns of an agent, sorted. It skips invalid lines, because a
+// person may also edit the file.
 func (t Topics) Subscriptions(agent string) ([]string, error) {
 	if dropbox.CheckMailbox(agent) != nil {
 		return nil, fmt.Errorf("subscriptions: %w", t.store.Known(agent))
@@ -90,7 +90,8 @@ func (t Topics) Subscriptions(agent string) ([]string, error) {
 	return slices.Compact(has), nil
 }
 
-// Subscribers lists the agents that have a pattern matching this topic, sorted.
+// Subscribers returns the sorted names of the agents that have a pattern matching the
+// given topic.
 func (t Topics) Subscribers(topic string) ([]string, error) {
 	names, err := t.subscriptions.Names()
 	if err != nil {

@@ -111,7 +111,7 @@ func subscribe(t *testing.T, s *dropbox.Store, agent string, patterns ...string)
 	}
 }
 
-// publish publishes work in the name of tester.
+// publish publishes work as tester.
 func publish(t *testing.T, s *dropbox.Store, on string, set ...func(*dropbox.Message)) topic.Published {
 	t.Helper()
 	m := &dropbox.Message{From: "tester", Topic: on, Body: []byte("Write the parser.\n")}
@@ -129,7 +129,7 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "other", "tester", "bystander")
 	subscribe(t, s, "coder", "task.*")
 	subscribe(t, s, "other", "task.created")
-	subscribe(t, s, "tester", "task.*") // the publisher gets no offer
+	subscribe(t, s, "tester", "task.*") // the publisher does not get an offer
 	p := publish(t, s, "task.created")
 	if len(p.Offered) != 2 {
 		t.Fatalf("offered to %v, want coder and other", p.Offered)
@@ -169,14 +169,14 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 		t.Errorf("open = %+v, %v", open, err)
 	}
 
-	// After a release another agent may claim the publication.
+	// After a release another agent can claim the publication.
 	if err := topic.Of(s).Release(p.ID, "coder"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := topic.Of(s).Claim(p.ID, "other", ""); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // harmless to repeat
+	for range 2 { // repeating the call is harmless
 		if err := topic.Of(s).Close(p.ID, "other", []byte("outcome: done\n")); err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,8 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 	}
 }
 
-// A message that begins no turn goes to the subscribers, and the topics keep no copy.
+// A message that does not begin a turn is delivered to the subscribers, and no copy is
+// kept in the topics' mailbox.
 func TestStatusIsFireAndForget(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "tester")
 	subscribe(t, s, "coder", "status.>")
@@ -221,7 +222,7 @@ func TestStatusIsFireAndForget(t *testing.T) {
 	}
 }
 
-// The store's limit on hops applies to publications, too, and the end of work at the
+// The store's limit on hops also applies to publications, and the end of work at the
 // limit is announced.
 func TestHopsOfPublications(t *testing.T) {
 	for _, c := range []struct{ limit, hops, tooMany int }{
@@ -285,8 +286,8 @@ func TestPublishingAgain(t *testing.T) {
 	}
 }
 
-// If any change on disk fails during a claim, the publication is either unclaimed, or
-// already belongs to the claiming agent, which can claim it again.
+// If a change to the disk fails during a claim, the publication is either unclaimed or
+// belongs to the claiming agent, which can repeat its claim.
 func TestAClaimThatIsCutOff(t *testing.T) {
 	steps := 0
 	probe := newStore(t, dropbox.Options{Step: func(dropbox.Step) error { steps++; return nil }}, "coder", "other", "tester")
@@ -312,7 +313,7 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 		left = -1
 		winner := "other"
 		if _, err := topic.Of(s).GrantOf(p.ID); err == nil {
-			winner = "coder" // the rename had been done, so the grant stays coder's
+			winner = "coder" // the rename was complete, so the grant still belongs to coder
 		}
 		if _, err := topic.Of(s).Claim(p.ID, winner, ""); err != nil {
 			t.Errorf("cut at %d: %s cannot claim: %v", cut, winner, err)
@@ -320,8 +321,8 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 	}
 }
 
-// A repeated claim finds its grant, and a repeated release finds none, but they report
-// success only when that is durable.
+// A repeated claim finds its grant and a repeated release finds no grant, but each
+// reports success only after this state is durable.
 func TestARepeatedClaimIsDurable(t *testing.T) {
 	failing := false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -356,8 +357,8 @@ func TestARepeatedClaimIsDurable(t *testing.T) {
 	}
 }
 
-// Twenty processes claim the same publications: each publication has one winner. With
-// DROPBOX_LONG=1 there are 1000 publications instead of 50.
+// Twenty processes claim the same publications, and exactly one of them gets each
+// publication. With DROPBOX_LONG=1 there are 1000 publications instead of 50.
 func TestTwentyProcessesClaim(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -421,8 +422,8 @@ func TestTwentyProcessesClaim(t *testing.T) {
 	}
 }
 
-// claimAll tries to claim every publication listed in a file, and prints the ids of those
-// that it got.
+// claimAll tries to claim every publication listed in a file and prints the ids of those
+// that it claimed.
 func claimAll(s *dropbox.Store, name, file, begin string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -432,7 +433,7 @@ func claimAll(s *dropbox.Store, name, file, begin string) error {
 	if err != nil {
 		return err
 	}
-	time.Sleep(time.Until(time.Unix(0, at))) // all processes begin together
+	time.Sleep(time.Until(time.Unix(0, at))) // all processes begin at the same time
 	for _, id := range strings.Fields(string(data)) {
 		_, err := topic.Of(s).Claim(id, name, "")
 		if err == nil {

@@ -4,7 +4,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Topics are the topics of a store. They are safe for concurrent use, including by
+// Topics represents the topics of a store. It is safe for concurrent use, including by
 // several processes that use the same folder.
 type Topics struct {
 	store         *dropbox.Store
@@ -13,13 +13,13 @@ type Topics struct {
 	grants        dropbox.Folder   // a file for each claimed publication
 }
 
-// Of returns the topics of a store. They need not be closed.
+// Of returns the topics of a store. The result does not need to be closed.
 func Of(store *dropbox.Store) Topics {
 	box := store.Topics()
 	return Topics{store: store, box: box, subscriptions: box.Folder("subscriptions"), grants: box.Folder("grants")}
 }
 
-// makeFolders makes the folders of the topics. Repeating it is harmless.
+// makeFolders creates the folders of the topics. It is safe to repeat the call.
 func (t Topics) makeFolders() error {
 	if err := t.box.Make(); err != nil {
 		return err

@@ -1,14 +1,14 @@
-// Package board keeps the shared knowledge of all agents of a swarm, as pages that people
-// and git can read:
+// Package board stores the knowledge that all agents of a swarm share, in pages that
+// people and git can read:
 //
 //	.dead-drop/board/
 //	    status.md          the current state; overwritten
 //	    decisions.md       what was decided; each entry is appended
 //	    handoff/NAME.md    notes of an agent for its next session, and for others
 //
-// A page is always complete, because a rename replaces it. Several processes may write at
-// the same time: each waits for the previous writer. The package does not read or write a
-// page that is a symbolic link.
+// A page is always complete, because a rename replaces it. Several processes may write
+// concurrently: each waits for the previous writer to finish. The package does not read
+// or write a page that is a symbolic link.
 package board
 
 import (
@@ -29,40 +29,40 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// The pages that every agent may write.
+// Names of the pages that every agent may write.
 const (
 	Status    = "status"
 	Decisions = "decisions"
 )
 
-// handoffs is the folder with one page for each agent.
+// handoffs is the folder that contains one page for each agent.
 const handoffs = "handoff"
 
 // Handoff returns the name of the page that an agent leaves for its next session.
 func Handoff(agent string) string { return handoffs + "/" + agent }
 
-// MaxPage is the maximum length of a page, in bytes. It is small because an agent reads a
-// whole page into its context.
+// MaxPage is the maximum length of a page, in bytes. The limit is small because an agent
+// reads a whole page into its context.
 const MaxPage = 32 << 10
 
 // ErrNoPage reports that a page has not been written yet.
 var ErrNoPage = errors.New("nobody has written it yet")
 
-// A NameError reports a name that no page can have.
+// A NameError reports an invalid page name.
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
 	return fmt.Sprintf("there is no page %q; pages are %s, %s and %s/NAME of an agent", e.Name, Status, Decisions, handoffs)
 }
 
-// A TooLongError reports that a page would be too long.
+// A TooLongError reports that a write would make a page too long.
 type TooLongError struct{ Bytes int }
 
 func (e *TooLongError) Error() string {
 	return fmt.Sprintf("the page would have %d bytes, but the maximum is %d; summarize its text, and replace it", e.Bytes, MaxPage)
 }
 
-// Check returns a [*NameError] unless a page may have this name.
+// Check returns a [*NameError] if a page cannot have this name.
 func Check(page string) error {
 	agent, isHandoff := strings.CutPrefix(page, handoffs+"/")
 	switch {
@@ -74,17 +74,17 @@ func Check(page string) error {
 	return nil
 }
 
-// A Board is the folder of the pages. Its methods are safe for concurrent use.
+// A Board is the folder that contains the pages. Its methods are safe for concurrent use.
 type Board struct {
 	dir   string
 	files durable.Files
 }
 
-// Of returns the board of the mailboxes in the folder store. It creates no files or
-// folders.
+// Of returns the board that belongs to the mailboxes in the folder store. It creates no
+// files or folders.
 func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
 
-// With returns the same board, except that it writes its pages through files.
+// With returns a copy of the board that writes its pages through files.
 func (b Board) With(files durable.Files) Board {
 	b.files = files
 	return b
@@ -97,8 +97,8 @@ type Page struct {
 	Changed time.Time
 }
 
-// Read reads a page. The errors to test for are [ErrNoPage] and [*NameError]. A page that is
-// not a plain file is an error, too.
+// Read reads a page. Callers can test for [ErrNoPage] and [*NameError]. Read also returns an
+// error for a page that is not a regular file.
 func (b Board) Read(page string) (Page, error) {
 	if err := Check(page); err != nil {
 		return Page{}, err
@@ -129,8 +129,8 @@ func read(root *os.Root, page string) (Page, error) {
 		return Page{}, err
 	}
 	defer f.Close()
-	// A person may have written the page by hand, at any length. So read only the end,
-	// which is the newest part.
+	// A person may have written the page by hand, at any length. Therefore, read only the
+	// end, which is the newest part.
 	if over := info.Size() - MaxPage; over > 0 {
 		if _, err := f.Seek(over, io.SeekStart); err != nil {
 			return Page{}, err
@@ -164,7 +164,7 @@ func (b Board) List() ([]string, error) {
 	return pages, nil
 }
 
-// Replace overwrites a page. It returns the new page.
+// Replace overwrites a page and returns the new page.
 func (b Board) Replace(page, text string) (Page, error) {
 	return b.change(page, func(string) string { return text })
 }
@@ -217,8 +217,8 @@ func (b Board) change(page string, change func(old string) string) (_ Page, err 
 	return read(root, page)
 }
 
-// lock makes other writers wait until unlock or the end of the process. It locks the folder
-// itself.
+// lock makes other writers wait until unlock is called or the process ends. It locks the
+// folder itself.
 func lock(root *os.Root) (unlock func(), err error) {
 	dir, err := root.Open(".")
 	if err != nil {

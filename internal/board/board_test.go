@@ -164,7 +164,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// After a power cut at any step, a page has its old or its new content.
+// After a power failure at any step, a page has either its old or its new content.
 func TestThePowerCutsInAPage(t *testing.T) {
 	store := t.TempDir()
 	durabletest.Check(t, filepath.Join(store, "board", "handoff", "coder.md"), func(f durable.Files, n int) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Answer makes the envelope of an answer to a message. kind is the type of the answer; ""
-// means the default type.
+// Answer returns a message with the envelope of an answer to old and no body. kind is the
+// type of the answer; "" means the default type.
 func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Message {
 	return &dropbox.Message{
 		Type:    cmp.Or(kind, answerType(old.Type, c.Me.Name == dropbox.Lead)),
@@ -20,8 +20,8 @@ func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Messag
 }
 
 // An OverError reports that the asker is no longer waiting for the answer to a question.
-// A client that asks for a permission waits only during its turn. If several recipients
-// were asked, another one may have answered first.
+// A client that asks for permission waits only during its turn. If the question went to
+// several recipients, another one may have answered first.
 type OverError struct {
 	ID, Agent string
 	Why       string
@@ -39,10 +39,10 @@ func (c *Client) MayAnswer(old *dropbox.Message) error {
 	return nil
 }
 
-// MayReply reports whether the caller may answer a message where it is now. The caller may
-// answer a message in the caller's own mailbox, and a question to people in the mailbox of
-// a bridge. The bridge accepts a person's answer, and an agent's answer if the asker
-// allows that.
+// MayReply reports whether the caller may answer a message, given its mailbox and state.
+// The caller may answer a message in the caller's own mailbox, and a question to people in
+// a bridge's mailbox. The bridge accepts a person's answer, and an agent's answer if the
+// asker allows that.
 func (c *Client) MayReply(found dropbox.Found, old *dropbox.Message) bool {
 	if found.Mailbox == c.Me.Name {
 		return true
@@ -51,8 +51,8 @@ func (c *Client) MayReply(found dropbox.Found, old *dropbox.Message) bool {
 		(found.State == dropbox.Waiting || found.State == dropbox.Claimed)
 }
 
-// answerType decides the type of an answer. The answer to a task or a question is a result.
-// Any other answer is a task if a person gives it, and a note if a program gives it,
+// answerType returns the type of an answer. The answer to a task or a question is a result.
+// Any other answer is a task if a person sends it. If a program sends it, it is a note,
 // because programs that wake each other would never stop.
 func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 	switch {
@@ -64,7 +64,7 @@ func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 	return dropbox.Note
 }
 
-// maxSubject is the longest subject, in bytes, that gets the prefix "Re: ".
+// maxSubject is the maximum length, in bytes, of a subject that gets the prefix "Re: ".
 const maxSubject = 200
 
 // AnswerSubject returns the subject of an answer to a message whose subject is old.

@@ -10,13 +10,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ErrNotRegular reports that a path is a folder, a device or another kind of file that
-// cannot be attached.
+// ErrNotRegular reports that a path is a folder, a device or some other file that cannot
+// be attached.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Attach puts a file into the store. The error is a [*FileError] if the caller may not send
-// the file, [os.ErrNotExist], [ErrNotRegular], or another error of the file system or the
-// store.
+// Attach copies a file into the store. The error is a [*FileError] if the caller may not
+// send the file, [os.ErrNotExist], [ErrNotRegular], or another error from the file system
+// or the store.
 func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	name := filepath.Base(path)
 	path, err := c.Readable(path)
@@ -37,11 +37,11 @@ func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	return c.Store.Attach(name, f)
 }
 
-// Readable checks that the caller may send a file, and returns the path to open. For an
-// agent, that path contains no symbolic links. A person may send any file. An agent may
-// send only what its tools may read, because the recipient of the message can read the
-// file. No agent may send a file in the daemon's folder. The error is a [*FileError], or
-// that of the file system.
+// Readable checks that the caller may send a file, and returns the path to open. If the
+// caller is an agent, the path contains no symbolic links. A person may send any file. An
+// agent may send only files that its tools may read, because the recipient of the message
+// can read the file. No agent may send a file in the daemon's folder. The error is a
+// [*FileError] or an error from the file system.
 //
 // An agent may send data through a pipe, such as its standard input, because the agent
 // can already read that data.

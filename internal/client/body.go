@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Body joins the words of a command line into a body. The body ends with a newline, as a
-// text file does, unless the newline would make it longer than most bytes.
+// Body joins the words of a command line into a message body. The body ends with a
+// newline, like a text file, unless the newline would make it longer than most bytes.
 func Body(words []string, most int) []byte {
 	body := []byte(strings.Join(words, " "))
 	if len(body) < most && !bytes.HasSuffix(body, []byte("\n")) {
@@ -16,20 +16,20 @@ func Body(words []string, most int) []byte {
 	return body
 }
 
-// A Flaw is a reason why a text cannot be a body.
+// A Flaw is a reason why a text is not a valid message body.
 type Flaw int
 
 // The flaws.
 const (
 	Sound   Flaw = iota // none
 	Empty               // only white space
-	HasNUL              // a NUL at the offset
-	NotUTF8             // not UTF-8 from the offset on
+	HasNUL              // a NUL byte at the offset
+	NotUTF8             // invalid UTF-8 at the offset
 	TooLong             // longer than allowed
 )
 
-// FlawOf returns a flaw of a text and the offset of the flaw, or Sound. most is the length
-// limit in bytes.
+// FlawOf returns the first flaw that it finds in a text, and the offset of the flaw; or
+// Sound. most is the length limit in bytes.
 func FlawOf(body []byte, most int) (flaw Flaw, at int) {
 	switch at := bytes.IndexByte(body, 0); {
 	case len(bytes.TrimSpace(body)) == 0:

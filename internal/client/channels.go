@@ -11,13 +11,13 @@ import (
 // Channels contains the IRC settings of the configuration.
 type Channels struct {
 	Project string              // the default channel
-	Alerts  string              // the channel that shows people which agents are waiting for them; "" for none
-	Buffer  int                 // how many lines of a channel are kept
+	Alerts  string              // the channel that tells people which agents are waiting for them; "" for none
+	Buffer  int                 // the number of lines to keep for each channel
 	Known   []string            // the channels in the configuration
-	Own     map[string][]string // the agents' own channels, by agent; an agent without any has no entry
+	Own     map[string][]string // the agents' own channels, by agent; no entry for an agent without channels
 }
 
-// ErrNoIRC reports that the configuration has no IRC.
+// ErrNoIRC reports that IRC is not configured.
 var ErrNoIRC = errors.New("IRC is not configured")
 
 // channelsOf returns the IRC settings of a configuration, or nil if it has none.
@@ -51,7 +51,7 @@ func (c *Channels) projectOf(agent string) string {
 	return c.Project
 }
 
-// isChannel reports whether a name is the name of a channel, and not a nick.
+// isChannel reports whether a name is that of a channel rather than a nick.
 func isChannel(name string) bool { return name != "" && strings.ContainsRune("#&+!", rune(name[0])) }
 
 func checkTarget(name string) error {
@@ -61,7 +61,7 @@ func checkTarget(name string) error {
 	return nil
 }
 
-// A TargetError reports that a name can be neither a channel nor a nick.
+// A TargetError reports that a name is valid neither as a channel nor as a nick.
 type TargetError struct{ Name string }
 
 func (e *TargetError) Error() string {

@@ -10,12 +10,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A Chat gives the caller access to IRC. It leaves messages as mail for the bridge, and
-// reads the bridge's files. So it works even while the network is down or no bridge is running.
-// If the configuration has no IRC, its methods except CheckIn return [ErrNoIRC].
+// A Chat gives the caller access to IRC. It delivers messages to the mailbox of the bridge, and
+// reads the bridge's files. It therefore works even while the network is down or no bridge is
+// running. If IRC is not configured, all methods except CheckIn return [ErrNoIRC].
 type Chat struct {
 	client   *Client
-	channels *Channels // nil: there is no IRC
+	channels *Channels // nil if IRC is not configured
 }
 
 // Chat returns the client's access to IRC.
@@ -35,8 +35,8 @@ func (c Chat) Channel(name string) (string, error) {
 	return name, checkTarget(name)
 }
 
-// target returns a channel, or the nick of a person. A channel may be named without its #
-// if it is configured, or if the bridge is in it.
+// target returns a channel, or the nick of a person. The # of a channel may be omitted if
+// the channel is configured, or if the bridge is in it.
 func (c Chat) target(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || isChannel(name) || c.channels == nil {
@@ -56,18 +56,18 @@ func (c Chat) target(name string) (string, error) {
 	return name, checkTarget(name)
 }
 
-// A Said is the outcome of a message to IRC.
+// A Said is the result of sending a message to IRC.
 type Said struct {
-	dropbox.Delivery                    // for the bridge
+	dropbox.Delivery                    // to the bridge
 	At               string             // the channel, or the nick of a person
 	Tasks            []dropbox.Delivery // the tasks that the message gave to agents
-	Note             string             // why a message that looks like a task gave no task to an agent; "" otherwise
+	Note             string             // why a message that looks like a task gave no task to any agent; "" otherwise
 }
 
-// Say leaves text for a channel, or for a person privately; "" is the default channel. A
-// nil error means that the text is durable; the bridge posts it when it can. If the lead
-// gives a task with the text, Say sends the task first. A text that the policy refuses is
-// not posted.
+// Say sends text to a channel, or privately to a person; "" means the default channel. A
+// nil error means that the text is durable, and that the bridge posts it as soon as it
+// can. If the text is from the lead and gives a task, Say sends the task first. If the
+// policy refuses the text, it is not posted.
 func (c Chat) Say(to, text string) (s Said, err error) {
 	if s.At, err = c.target(to); err != nil {
 		return s, err
@@ -94,14 +94,14 @@ func (c Chat) Tell(do bridge.Do, channel, text string) (sent dropbox.Delivery, a
 	return c.post(dropbox.Note, bridge.Origin{Do: do}, name, text)
 }
 
-// post delivers a message for the bridge.
+// post delivers a message to the bridge.
 func (c Chat) post(t dropbox.Type, o bridge.Origin, to, text string) (sent dropbox.Delivery, at string, err error) {
 	return c.postNoted(&dropbox.Message{Type: t}, o, to, text, func(string, string) {})
 }
 
-// postNoted does what post does. It also calls the function note, with the message's id
-// and its channel or nick, before the bridge can see the message. The caller may set the
-// type and the key.
+// postNoted is like post, but also calls note with the message's id and its channel or
+// nick before the bridge can see the message. The caller may set the type and the key of
+// m.
 func (c Chat) postNoted(m *dropbox.Message, o bridge.Origin, to, text string, note func(id, at string)) (sent dropbox.Delivery, at string, err error) {
 	if o.Channel, err = c.target(to); err != nil {
 		return sent, "", err
@@ -110,7 +110,7 @@ func (c Chat) postNoted(m *dropbox.Message, o bridge.Origin, to, text string, no
 		return sent, "", errors.New("the text is empty")
 	}
 	body := strings.TrimRight(text, "\n")
-	if len(body) < c.client.Rules.BodyLimit() { // otherwise the newline does not fit
+	if len(body) < c.client.Rules.BodyLimit() { // otherwise there is no room for the newline
 		body += "\n"
 	}
 	m.To, m.Body, m.Extra = []string{ircbridge.Name}, []byte(body), o.Extra(ircbridge.Name)

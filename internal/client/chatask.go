@@ -23,15 +23,16 @@ const (
 	ByFirst = mail.ByFirst
 )
 
-// The values of on_timeout: what an asker does if no answer arrives in time.
+// The values of on_timeout, which decides what an asker does if no answer arrives in
+// time.
 const (
 	AtContinue = "continue" // it continues with its default
-	AtPause    = "pause"    // it begins no further turn until somebody answers
-	AtDeny     = "deny"     // it treats silence as a no
+	AtPause    = "pause"    // it starts no new turn until somebody answers
+	AtDeny     = "deny"     // it treats the missing answer as a no
 	AtAbort    = "abort"    // it ends its turn, and gives up on the message
 )
 
-// Denied is the answer that AtDeny stands for.
+// Denied is the answer that an asker with AtDeny assumes if nobody answers.
 const Denied = "No."
 
 // QuestionKey returns a key for a question: see [mail.QuestionKey].
@@ -41,8 +42,8 @@ func QuestionKey(answerers string) string { return mail.QuestionKey(answerers) }
 type Inquiry struct {
 	To        string // a channel or a nick; with ByFirst, several of them, comma-separated
 	Text      string
-	Answerers string // ByHuman if empty: a person whose messages the bridge accepts
-	OnTimeout string // AtContinue if empty
+	Answerers string // who may answer; if empty, ByHuman: a person whose messages the bridge accepts
+	OnTimeout string // if empty, AtContinue
 	Patience  time.Duration
 }
 
@@ -56,9 +57,9 @@ type Inquired struct {
 	waits    []*journal.Waiting
 }
 
-// Inquire asks people on IRC. Inside a turn, the daemon also tells people elsewhere about
-// the question, and tells them later if nobody answered. Outside a turn, the channel for
-// alerts shows the question, and later a notice if nobody answered.
+// Inquire asks people on IRC. Inside a turn, the daemon also tells people outside of IRC
+// about the question, and tells them later if nobody answered. Outside a turn, the
+// question also appears in the channel for alerts, and later a notice if nobody answered.
 func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	q.Answerers, q.OnTimeout = cmp.Or(q.Answerers, ByHuman), cmp.Or(q.OnTimeout, AtContinue)
 	in := &Inquired{chat: c, question: q}
@@ -68,7 +69,7 @@ func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	}
 	for _, at := range to {
 		if at, err := c.target(at); err != nil {
-			return nil, err // recorded before anybody is asked
+			return nil, err // checked before anybody is asked
 		} else if slices.ContainsFunc(in.At, func(other string) bool { return strings.EqualFold(other, at) }) {
 			return nil, fmt.Errorf("%s is named twice", at)
 		} else {
@@ -87,7 +88,7 @@ func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	return in, nil
 }
 
-// ask asks in one channel, or asks one person.
+// ask sends the question to one channel or one person.
 func (in *Inquired) ask(at string) error {
 	c, q := in.chat, in.question
 	wait := &journal.Waiting{}
@@ -111,16 +112,16 @@ func (in *Inquired) ask(at string) error {
 	return c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(q.Text)))
 }
 
-// end records that nobody is waiting for the answer any more; only the first record about
-// a question counts.
+// end records that nobody is waiting for the answer any more. Only the first such record
+// about a question counts.
 func (in *Inquired) end(why string) {
 	for _, w := range in.waits {
 		w.End(why)
 	}
 }
 
-// alert leaves a line for the channel for alerts. This line is not the question itself, so
-// an answer to it is not an answer to the question.
+// alert sends a line to the channel for alerts. The line is not the question itself, so a
+// reply to it does not answer the question.
 func (c Chat) alert(what, id, at, text string) error {
 	if c.channels.Alerts == "" {
 		return nil
@@ -134,13 +135,14 @@ func (c Chat) alert(what, id, at, text string) error {
 // A PersonsAnswer is the answer to an Inquiry.
 type PersonsAnswer struct {
 	*dropbox.Message
-	By   bridge.Origin // who gave it on IRC; if it arrived in another way, only Nick is set
+	By   bridge.Origin // who answered on IRC; if the answer arrived in another way, only Nick is set
 	At   string        // the channel or nick where the question was asked
-	Note string        // what else went wrong; "" for nothing
+	Note string        // what else went wrong; "" if nothing did
 }
 
-// Await waits for the answer, and files it. If no answer arrives in time, it tells people
-// so and returns nil. The error is a [*NoAnswerError] if no answer can come any more.
+// Await waits for the answer and files it. If no answer arrives in time, Await tells
+// people and returns nil. The error is a [*NoAnswerError] if an answer is no longer
+// possible.
 func (in *Inquired) Await(ctx context.Context) (*PersonsAnswer, error) {
 	defer in.end("")
 	wait, err := in.chat.client.Wait(in.Sent)
@@ -172,7 +174,8 @@ func (in *Inquired) Await(ctx context.Context) (*PersonsAnswer, error) {
 	}
 }
 
-// answered records that the question needs no other answer, and tells the other recipients.
+// answered records that the question needs no further answer, and tells the other
+// recipients.
 func (in *Inquired) answered(got *Answer) *PersonsAnswer {
 	a := &PersonsAnswer{Message: got.Message}
 	by, ok := bridge.OriginOf(got.Message, ircbridge.Name)

@@ -37,7 +37,7 @@ func (c Chat) Recent(channel string, since time.Time, limit int) ([]bridge.Line,
 	return lines, name, err
 }
 
-// UnreadCounts counts the lines of each channel that the caller has not read.
+// UnreadCounts returns, for each channel, how many lines the caller has not read.
 func (c Chat) UnreadCounts() (map[string]int, error) {
 	if c.channels == nil {
 		return nil, ErrNoIRC
@@ -46,7 +46,7 @@ func (c Chat) UnreadCounts() (map[string]int, error) {
 }
 
 // CheckIn returns a reminder for an agent that has the IRC tools, but has not read its
-// channels for a long time although they contain something new. It returns "" if no
+// channels for a long time even though they contain new lines. It returns "" if no
 // reminder is needed.
 func (c Chat) CheckIn() (string, error) {
 	if c.channels == nil || c.client.Me.Name == dropbox.Lead {

@@ -10,15 +10,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Client is a project and its caller: an agent inside its turn, or the lead. It must not
-// be used by several goroutines at once.
+// A Client gives a caller access to a project. The caller is an agent inside its turn, or
+// the lead. A Client is not safe for concurrent use.
 type Client struct {
 	Project
 	Me     journal.Identity
-	Halted string // the conversation that the last message halted; "" for none
+	Halted string // the conversation that the most recent message halted; "" for none
 }
 
-// Open determines the caller: the agent, inside an agent's turn; otherwise the lead.
+// Open determines the caller: inside a turn it is the agent of the turn, otherwise it is
+// the lead.
 func Open(p Project, getenv func(string) string) (*Client, error) {
 	me, err := journal.WhoAmI(p.Home, getenv)
 	if err != nil {
@@ -46,7 +47,7 @@ func (c *Client) Mailbox(name string) (*dropbox.Mailbox, error) {
 }
 
 // Receipt reads the receipt of a message. The error is [dropbox.ErrNotFound] for a message
-// that had no turn.
+// that has not had a turn.
 func (c *Client) Receipt(found dropbox.Found) (*journal.Receipt, error) {
 	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 )
 
 // ConfigVar is the environment variable that names the configuration file inside a turn if
-// the file is not called claude-swarm.yaml. With this variable, a claude-swarm that the
-// agent starts in any folder finds the project.
+// the file is not called claude-swarm.yaml. With this variable, claude-swarm finds the
+// project even if the agent starts it in a different folder.
 const ConfigVar = "CLAUDE_SWARM_CONFIG"
 
-// A NoProjectError reports that there is no configuration.
+// A NoProjectError reports that no configuration was found.
 type NoProjectError struct {
 	From  string // the folder where the search began; "" when a file was named
 	Named string
@@ -29,9 +29,10 @@ func (e *NoProjectError) Error() string {
 	return fmt.Sprintf("no %s in %s or a folder above it", config.Name, e.From)
 }
 
-// FindConfig finds the configuration: the named file; else, inside an agent's turn, the
-// configuration of the agent's project; else claude-swarm.yaml in this folder or the
-// nearest folder above it. If there is none the error is a [*NoProjectError].
+// FindConfig finds the configuration. It is the named file if named is not "". Otherwise,
+// inside an agent's turn, it is the configuration of the agent's project. Outside a turn,
+// it is claude-swarm.yaml in the working folder or the nearest folder above it. If there
+// is no configuration, the error is a [*NoProjectError].
 func FindConfig(named string, getenv func(string) string) (string, error) {
 	if named != "" {
 		info, err := os.Stat(named)
@@ -61,10 +62,10 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 	return path, err
 }
 
-// mayName checks that an agent may name a configuration. Otherwise the program would read
-// the named file on behalf of the agent, and that file would decide what the agent may
-// read. So an agent with a list of tools may name only the configuration of its project.
-// The error is a [*FileError].
+// mayName checks that an agent may name a configuration. Without this check, the program
+// would read any file on behalf of the agent, and that file would decide what the agent
+// may read. Therefore, an agent with a list of tools may name only the configuration of
+// its project. The error is a [*FileError].
 func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	agent := getenv(runner.AgentVar)
 	if agent == "" {
@@ -72,7 +73,7 @@ func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	}
 	own, err := FindConfig("", getenv)
 	if err != nil {
-		return nil // the turn does not belong to a project, so no configuration contains its agent
+		return nil // the turn belongs to no project, so its agent is in no configuration
 	}
 	if its, err := os.Stat(own); err == nil && os.SameFile(its, info) {
 		return nil

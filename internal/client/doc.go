@@ -1,13 +1,13 @@
-// Package client is the part that the command line and the agents' tools share. A [Client]
-// acts for one caller. It fills in the envelope of a message with facts about the caller's
-// turn, signs the message, delivers it, and records it in the turn. It also reads the
-// caller's mailbox, and waits for answers.
+// Package client is the code that the command line and the agents' tools share. A [Client]
+// acts for one caller. It fills in the envelope of a message from the caller's turn, signs
+// the message, delivers it, and records it in the turn. It also reads the caller's
+// mailbox, and waits for answers.
 //
 //	Open ── envelope ── sign ── deliver ── note in the turn
 //	                               └─ Wait: the answer, or why none can come
 //
-// A client needs no daemon. It prints nothing. Its errors say what is wrong; the caller
-// adds what to type next, which is different for a verb and for a tool.
+// A client needs no daemon. It prints nothing. Its errors describe the problem. The
+// caller adds advice on what to do next, which differs between a verb and a tool.
 //
 // # Layers
 //

@@ -8,26 +8,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Candidate is one of several messages whose ids match a part of an id.
+// A Candidate is one of several messages whose ids match the same partial id.
 type Candidate struct {
 	ID, From, To string
 	Type         dropbox.Type
 	Subject      string // or the beginning of the text
 }
 
-// String returns a line for a person.
+// String returns a line that describes the candidate to a person.
 func (c Candidate) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s  %s → %s  %s  %s", c.ID, c.From, c.To, c.Type, c.Subject))
 }
 
-// An AmbiguousError lists the messages whose ids match a part of an id.
+// An AmbiguousError lists the messages whose ids match the same partial id.
 type AmbiguousError struct {
 	Part       string
 	What       string // such as "messages"
 	Candidates []Candidate
 }
 
-// Error returns a text with a line for each of the messages.
+// Error returns a text that has one line for each message.
 func (e *AmbiguousError) Error() string {
 	text := fmt.Sprintf("%q matches %d %s:", e.Part, len(e.Candidates), e.What)
 	for _, c := range e.Candidates {
@@ -39,8 +39,8 @@ func (e *AmbiguousError) Error() string {
 // Unwrap makes an AmbiguousError match [dropbox.ErrAmbiguous].
 func (e *AmbiguousError) Unwrap() error { return dropbox.ErrAmbiguous }
 
-// Find looks for the one message that part matches (see [dropbox.MatchID]), among those
-// that the caller may read. A full id always finds its message. The error is
+// Find returns the only message, among those that the caller may read, whose id matches
+// part; see [dropbox.MatchID]. A full id always finds its message. The error is
 // [dropbox.ErrNotFound], or an [*AmbiguousError].
 func (c *Client) Find(part string) (dropbox.Found, error) {
 	found, err := c.Store.Find(part)
@@ -52,7 +52,7 @@ func (c *Client) Find(part string) (dropbox.Found, error) {
 	for _, f := range several.Found {
 		m, err := c.Store.Load(f)
 		if err != nil {
-			m = nil // not a message, or moved in the meantime: the candidate has only the fields that are known
+			m = nil // not a message, or moved in the meantime: only the known fields of the candidate are set
 		}
 		if c.MayReadMessage(f, m) != nil {
 			continue
@@ -73,8 +73,8 @@ func (c *Client) Find(part string) (dropbox.Found, error) {
 	return dropbox.Found{}, readable
 }
 
-// Message finds a message by its id or part of the id, in whichever mailbox it is, and
-// reads it. The errors are those of [Client.Find].
+// Message finds a message in any mailbox by its id or part of the id, and reads it. It
+// returns the same errors as [Client.Find].
 func (c *Client) Message(id string) (dropbox.Found, *dropbox.Message, error) {
 	found, err := c.Find(id)
 	if err != nil {

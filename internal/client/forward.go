@@ -14,22 +14,22 @@ import (
 // A Forward records where one waiting message of a removed agent was sent.
 type Forward struct {
 	ID string `json:"id"`             // the id of the original message
-	As string `json:"as,omitempty"`   // its id in the other mailbox; "" for an offer, which was given back
-	To string `json:"to,omitempty"`   // whose mailbox that is
+	As string `json:"as,omitempty"`   // its id in the other agent's mailbox; "" for an offer, which is given back instead
+	To string `json:"to,omitempty"`   // the owner of that mailbox
 	By string `json:"from,omitempty"` // the sender, which does not change
 }
 
-// ErrUnsettled reports that a turn of an agent is not settled.
+// ErrUnsettled reports that one of the agent's turns is not settled.
 var ErrUnsettled = errors.New("one of its turns is not settled")
 
 // Forward gives the waiting messages of a removed agent to another agent. Each message
-// arrives once, however many times Forward is repeated: the copy is durable, under a key
-// made from the id, before the message is filed with a receipt that says where it went.
-// Sender, thread, subject and text do not change. A proven message gets a proof for the new
-// recipient; an unproven message stays unproven. An offer of published work is given back
-// instead. The error is [ErrUnsettled] if a turn of the agent is running, or was cut off
-// and not settled. Forward skips each message that it cannot read, and names these messages
-// in the error that it returns at the end.
+// arrives once, even if Forward is called several times. This is because the copy is
+// durable, under a key made from the id, before the message is filed with a receipt that
+// names its new mailbox. Sender, thread, subject and text do not change. A proven message
+// gets a proof for the new recipient; an unproven message stays unproven. An offer of
+// published work is not forwarded but given back. The error is [ErrUnsettled] if a turn of
+// the agent is running, or was interrupted and is not settled. Forward skips messages that
+// it cannot read, and names them in the error that it finally returns.
 func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	box, err := c.Mailbox(agent)
 	if err != nil {
@@ -105,8 +105,8 @@ func finishForwarded(box *dropbox.Mailbox) error {
 	return nil
 }
 
-// isRemoval reports whether a receipt in cur/ names no turn, like those that
-// [Client.Forward] makes.
+// isRemoval reports whether a receipt in cur/ names no turn, as is the case for the
+// receipts that [Client.Forward] makes.
 func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
 	data, err := box.Receipt(e)
 	if err != nil {
@@ -116,7 +116,7 @@ func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
 	return err == nil && r.Turn == ""
 }
 
-// forward delivers a copy of a message to another agent. token is the sender's.
+// forward delivers a copy of a message to another agent. token is that of the sender.
 func (c *Client) forward(m *dropbox.Message, agent, to, token string) (id string, err error) {
 	proven := token != "" && dropbox.Proven(token, m, agent)
 	one := *m
@@ -131,7 +131,7 @@ func (c *Client) forward(m *dropbox.Message, agent, to, token string) (id string
 }
 
 // HandBack ends the subscriptions of a removed agent, and gives up its claims of published
-// work, so that others may claim that work.
+// work, so that other agents can claim that work.
 func (c *Client) HandBack(agent string) error {
 	if _, err := topic.Of(c.Store).Unsubscribe(agent); err != nil {
 		return err

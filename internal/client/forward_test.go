@@ -14,7 +14,7 @@ import (
 )
 
 // The waiting messages of a removed agent reach another agent exactly once, even if the
-// first try was cut off after the delivery or after the receipt.
+// first attempt was interrupted after the delivery or after the receipt.
 func TestForward(t *testing.T) {
 	for name, cutOff := range map[string]func(t *testing.T, box, message, receipt string){
 		"at its end":          func(*testing.T, string, string, string) {},
@@ -131,7 +131,7 @@ func TestForwardOfWhatIsInHand(t *testing.T) {
 	}
 }
 
-// back moves a file of done/ into another folder of its mailbox.
+// back moves a file from done/ to another folder of its mailbox.
 func back(t *testing.T, box, path, folder string) {
 	t.Helper()
 	if err := os.Rename(path, filepath.Join(box, folder, filepath.Base(path))); err != nil {

@@ -8,20 +8,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A Project is a swarm as a client knows it: its folders, agents and rules.
+// A Project is the information about a swarm that a client needs: its folders, agents and
+// rules.
 type Project struct {
 	Home   journal.Home
-	Store  *dropbox.Store      // the caller closes it
+	Store  *dropbox.Store      // closed by the caller
 	Agents []string            // in the order of the configuration
 	Tags   map[string][]string // the agents with each tag, in the same order
-	Lead   string              // the agent that gets the lead's mail; "" is the person
+	Lead   string              // the agent that gets the lead's mail; "" for the person
 
 	LeadName string   // a second name for the person; "" for none
 	CCLead   []string // agents whose messages to others are copied to the lead
 	Rules    policy.Policy
-	IRC      *Channels // nil: there is no IRC
-	// Reading says which files each agent may send. An agent without an entry may send
-	// only files in its mailbox and files that are already attached to a message.
+	IRC      *Channels // nil if IRC is not configured
+	// Reading determines which files each agent may send. An agent without an entry may
+	// send only files in its mailbox and files that are already attached to a message.
 	Reading map[string]Reading
 }
 
@@ -43,7 +44,7 @@ func (p Project) AllCalled(mailboxes []string) []string {
 	return names
 }
 
-// OpenStore opens the mailboxes of a project. The caller closes the store.
+// OpenStore opens the mailboxes of a project. The caller must close the store.
 func OpenStore(file *config.File) (*dropbox.Store, error) {
 	return dropbox.Open(file.DeadDropDir, file.StoreOptions())
 }
@@ -57,8 +58,8 @@ func ProjectOf(file *config.File, store *dropbox.Store) Project {
 	return p
 }
 
-// PolicyOf returns the policy of a project. Its lists are by agent: the configuration has
-// already replaced each role with the agents that have it.
+// PolicyOf returns the policy of a project. Its lists contain only names of agents,
+// because the configuration has already replaced each role with the agents that have it.
 func PolicyOf(file *config.File) policy.Policy {
 	c := file.Policy
 	p := policy.Policy{

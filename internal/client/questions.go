@@ -12,26 +12,27 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Questioning is a question by mail whose answer the running turn waits for. If the
-// question has several copies, the first answer is enough.
+// A Questioning is a question that the running turn has sent by mail, and whose answer it
+// waits for. If the question has several copies, the first answer is enough.
 type Questioning struct {
 	client   *Client
 	question *dropbox.Message
 	patience time.Duration
 	sent     []dropbox.Delivery
-	first    string // id of the first copy
+	first    string // the id of the first copy
 	waits    map[string]*journal.Waiting
 }
 
 // Asks prepares to record that the running turn waits for the answer to a question.
-// patience is the maximum wait. The caller sends the question by SendNoted with Note, and
-// then calls Sent.
+// patience is the maximum wait. The caller sends the question with SendNoted, to which it
+// passes Note, and then calls Sent.
 func (c *Client) Asks(question *dropbox.Message, patience time.Duration) *Questioning {
 	return &Questioning{client: c, question: question, patience: patience, waits: map[string]*journal.Waiting{}}
 }
 
-// Note records that the turn waits for the answer to one copy. It is called before anybody
-// can see the copy, because the daemon reads the record only once, when the copy arrives.
+// Note records that the turn waits for the answer to one copy. It must be called before
+// anybody can see the copy, because the daemon reads the record only once, when the copy
+// arrives.
 func (q *Questioning) Note(id, to string) {
 	if q.waits[id] != nil || !slices.Contains(q.question.To, to) {
 		return
@@ -41,8 +42,8 @@ func (q *Questioning) Note(id, to string) {
 	q.waits[id] = q.client.Me.Asks(a, q.patience)
 }
 
-// Sent records which copies were delivered. A repeated delivery has the id of the first
-// delivery.
+// Sent records which copies were delivered. A repeated delivery has the same id as the
+// first one.
 func (q *Questioning) Sent(copies []dropbox.Delivery) {
 	q.sent = copies
 	still := map[string]bool{}
@@ -64,7 +65,7 @@ func (q *Questioning) End() {
 	}
 }
 
-// Late records that nobody answered in time, and what the asker does then.
+// Late records that nobody answered in time, and what the asker does instead.
 func (q *Questioning) Late(does string) {
 	for _, w := range q.waits {
 		w.Late(does)
@@ -73,8 +74,8 @@ func (q *Questioning) Late(does string) {
 
 // Answered records that the other copies no longer need an answer, and tells their
 // recipients: an agent that is working on its copy gets a note, and the person's copy is
-// filed. An agent that has not begun never sees its copy. Answered returns the reason if a
-// recipient could not be told.
+// filed. An agent that has not started to work on its copy never sees it. If a recipient
+// could not be told, Answered returns the reason.
 func (q *Questioning) Answered(got *Answer) string {
 	c := q.client
 	for id, w := range q.waits {

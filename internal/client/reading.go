@@ -16,29 +16,29 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// Reading says which files the tools of an agent may read, and so which files it may attach,
-// besides those in its mailbox and those that are already attached to a message.
+// Reading determines which files the tools of an agent may read. The agent may attach these
+// files, those in its mailbox, and those that are already attached to a message.
 type Reading struct {
 	Dir     string   // the working folder of its client, absolute
-	Folders []string // further folders of the agent, absolute
-	// Allowed is its list of tools, in the notation of Claude Code; nil means no list, so
-	// all tools are allowed.
+	Folders []string // additional folders of the agent, absolute
+	// Allowed is its list of tools, in the notation of Claude Code; nil means that there
+	// is no list and all tools are allowed.
 	Allowed *[]string
 	Denied  []string // the tools that the agent may not use, in the same notation
 }
 
-// ReadingOf returns the files that an agent may read according to the configuration.
+// ReadingOf returns the Reading of an agent according to the configuration.
 func ReadingOf(a config.Agent) Reading {
 	r := Reading{Dir: a.Cwd, Folders: a.AllowedDirs, Allowed: a.AllowedTools}
 	kind := backends.Kind(a.Backend)
 	switch mode := a.PermissionMode; {
 	case kind == nil:
-		r.Allowed = new([]string) // the rights of such a client are unknown
+		r.Allowed = new([]string) // the permissions of such a client are unknown
 	case mode == "":
 	case mode == kind.Bypass:
 		r.Allowed = nil
 	case mode == kind.Look && a.AllowedTools == nil:
-		r.Allowed = new([]string) // in this mode the client runs only tools that read its folder
+		r.Allowed = new([]string) // in this mode, the client runs only tools that read its folder
 	}
 	if a.DisallowedTools != nil {
 		r.Denied = *a.DisallowedTools
@@ -60,10 +60,11 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("%s is outside what your tools may read: %s", e.Path, strings.Join(e.Within, ", "))
 }
 
-// agentFolders are an agent's name, the daemon's folder, and the folder of the mailboxes.
+// agentFolders contains an agent's name, the daemon's folder, and the folder of the
+// mailboxes.
 type agentFolders struct{ agent, home, store string }
 
-// check does the work of [Client.Readable] for an agent.
+// check implements [Client.Readable] for an agent.
 func (r Reading) check(name string, in agentFolders) (string, error) {
 	if ownPipe(name) {
 		return name, nil
@@ -94,10 +95,10 @@ func (r Reading) check(name string, in agentFolders) (string, error) {
 	return "", &FileError{Path: name, Within: slices.DeleteFunc(within, func(f string) bool { return f == "" })}
 }
 
-// daemons reports whether a file, named without symbolic links, is in the daemon's folder
-// of this project or another one. It checks the names in the path, then whether the path
-// leads through the folder under a second name, and whether the file is a hard link to a
-// file in the folder.
+// daemons reports whether a file is in the daemon's folder of this project or of another
+// one. file contains no symbolic links. It checks three things: the names in the path,
+// whether the path leads through the folder under another name, and whether the file is a
+// hard link to a file in the folder.
 func daemons(file, folder string) (bool, error) {
 	for part := range strings.SplitSeq(file, string(filepath.Separator)) {
 		if strings.EqualFold(part, discovery.HomeName) {
@@ -106,7 +107,7 @@ func daemons(file, folder string) (bool, error) {
 	}
 	home, err := os.Stat(folder)
 	if err != nil {
-		return false, nil // there is no such folder
+		return false, nil // the folder does not exist
 	}
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && os.SameFile(info, home) {
@@ -126,7 +127,7 @@ func daemons(file, folder string) (bool, error) {
 	found := false
 	err = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil // gone in the meantime, or not a regular file
+			return nil // removed in the meantime, or not a regular file
 		}
 		if one, err := e.Info(); err == nil && os.SameFile(one, info) {
 			found = true
@@ -137,8 +138,8 @@ func daemons(file, folder string) (bool, error) {
 	return found, err
 }
 
-// ownPipe reports whether a name refers to a pipe or a socket that this process was
-// started with, such as /dev/stdin or the name that a shell makes from <(command).
+// ownPipe reports whether a name, such as /dev/stdin or the result of a shell's
+// <(command), refers to a pipe or a socket with which this process was started.
 func ownPipe(name string) bool {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) == 0 {
@@ -155,7 +156,7 @@ func ownPipe(name string) bool {
 			return false
 		}
 		if dir == own {
-			return !filepath.IsAbs(next) // "pipe:[4711]"; a path belongs to a file
+			return !filepath.IsAbs(next) // a pipe is like "pipe:[4711]"; a path would mean a file
 		}
 		if name = next; !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
@@ -164,8 +165,8 @@ func ownPipe(name string) bool {
 	return false
 }
 
-// inside reports whether a file is in a folder. The path of the folder may have symbolic
-// links, but the path of the file has none.
+// inside reports whether a file is in a folder. The path of the folder may contain
+// symbolic links; that of the file must not.
 func inside(folder, file string) bool {
 	folder, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -178,9 +179,10 @@ func inside(folder, file string) bool {
 // reads reports whether the agent may read anything in its working folder.
 func (r Reading) reads() bool { return !slices.ContainsFunc(r.Denied, isWhole("Read")) }
 
-// allows reports whether the tools of the agent may read a file, named without symbolic
-// links, outside of its mailbox. store is the folder of the mailboxes: the right to read
-// the working folder does not include the mailboxes of others in it.
+// allows reports whether the tools of the agent may read a file outside of its mailbox.
+// file contains no symbolic links. store is the folder of the mailboxes: if it is in the
+// working folder, permission to read the working folder does not include other agents'
+// mailboxes.
 func (r Reading) allows(file, store string) bool {
 	if !r.reads() || slices.ContainsFunc(r.Denied, func(t string) bool { return r.covers(t, file, true) }) {
 		return false
@@ -199,7 +201,7 @@ func (r Reading) unbound() bool {
 	return r.Allowed == nil || slices.ContainsFunc(*r.Allowed, isWhole("Bash"))
 }
 
-// isWhole returns a function that recognizes an entry in a list of tools that covers every
+// isWhole returns a function that reports whether an entry in a list of tools covers every
 // use of the tool.
 func isWhole(tool string) func(string) bool {
 	return func(entry string) bool {
@@ -209,7 +211,7 @@ func isWhole(tool string) func(string) bool {
 
 // covers reports whether the entry Read(PATTERN) in a list of tools covers a file. As in
 // the client, //FOLDER is absolute, ~/ is the home folder, and any other pattern is
-// relative to the working folder. A pattern for a folder covers the files below it, too.
+// relative to the working folder. A pattern for a folder also covers the files below it.
 // If denies is set, a pattern without a slash covers every file with that name, in any
 // folder.
 func (r Reading) covers(entry, file string, denies bool) bool {

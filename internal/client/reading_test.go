@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A project is a folder with files inside and outside of it.
+// A project is a folder together with files inside and outside of it.
 type project struct{ dir, outside string }
 
 func newProject(t *testing.T) project {
@@ -51,7 +51,7 @@ func newProject(t *testing.T) project {
 func (y project) in(path string) string  { return filepath.Join(y.dir, path) }
 func (y project) out(path string) string { return filepath.Join(y.outside, path) }
 
-// client returns the client of an agent with these tools.
+// client returns a client whose caller is an agent with these tools.
 func (y project) client(t *testing.T, who string, allowed, denied *[]string, mode string) *client.Client {
 	t.Helper()
 	store, err := dropbox.Open(y.in(".dead-drop"), dropbox.Options{})
@@ -145,7 +145,7 @@ func TestReadable(t *testing.T) {
 }
 
 // An agent with a list of tools may not name another configuration, because that
-// configuration would itself decide what the agent may read.
+// configuration would then decide what the agent may read.
 func TestAnAgentNamesNoOtherConfiguration(t *testing.T) {
 	y := newProject(t)
 	for path, text := range map[string]string{

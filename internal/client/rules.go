@@ -21,11 +21,12 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict.String() }
 
-// MayPass asks the policy about a message before its delivery, so that the sender learns of
-// a refusal at once; the daemon decides again. A message that was passed on too many times,
-// that agents pass around in a circle, or that contains the stop sentinel, halts its
-// conversation here, because the daemon will not see the message. If a rule refuses the
-// message, the error is a [*RefusedError].
+// MayPass checks a message against the policy before its delivery, so that the sender
+// learns of a refusal immediately. The daemon checks the message again. MayPass halts the
+// conversation of a message that was passed on too many times, that agents pass around in
+// a circle, or that contains the stop sentinel. The daemon cannot do this, because it
+// never sees a message that is refused here. If a rule refuses the message, the error is a
+// [*RefusedError].
 func (c *Client) MayPass(m *dropbox.Message) error {
 	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), BeforeDelivery: true}
 	halted, err := c.Store.Threads().Halted(m.Thread)
@@ -60,8 +61,9 @@ func (c *Client) MayPass(m *dropbox.Message) error {
 	return nil
 }
 
-// why returns the reason for halting a conversation. The prefix ByLead keeps the daemon
-// from telling the lead about the lead's own action.
+// why returns the reason for halting a conversation. If the caller is the lead, the
+// reason has the prefix ByLead, so that the daemon does not tell the lead about the
+// lead's own action.
 func (c *Client) why(reason string) string {
 	if c.Me.Name == dropbox.Lead {
 		return mail.ByLead + ": " + reason
@@ -80,8 +82,8 @@ func (c *Client) HaltThread(thread, why string) error {
 
 // UnhaltThread lets a conversation continue. It puts back the messages that were refused
 // only because the conversation was halted, and returns their number. It recognizes them by
-// their recorded reason, not by the thread in the message: the rules count a file that an
-// agent wrote as part of the conversation of the turn that wrote it.
+// their recorded reason, not by the thread in the message, because for the rules a file
+// that an agent wrote belongs to the conversation of the turn that wrote it.
 func (c *Client) UnhaltThread(thread string) (back int, err error) {
 	if err := c.Store.Threads().Unhalt(thread); err != nil {
 		return 0, err

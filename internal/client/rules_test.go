@@ -11,10 +11,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Messages that were refused because a conversation was halted are put back when it
-// continues. This holds even if the file names a different conversation from the one to
-// which the rules assigned it, such as the conversation of the turn that wrote the file.
-// Messages that were refused for another reason stay refused.
+// Messages that were refused because a conversation was halted are put back when the
+// conversation continues. This is true even if the file names a different conversation
+// from the one to which the rules assigned it, such as the conversation of the turn that
+// wrote the file. Messages that were refused for other reasons stay refused.
 func TestUnhaltGivesBackByTheReason(t *testing.T) {
 	drop := filepath.Join(t.TempDir(), ".dead-drop")
 	if err := dropbox.Create(drop); err != nil {

@@ -28,17 +28,18 @@ type TurnError struct{ Err error }
 func (e *TurnError) Error() string { return e.Err.Error() }
 func (e *TurnError) Unwrap() error { return e.Err }
 
-// ErrAlone reports that a message to all has no recipient.
+// ErrAlone reports that a message to "all" has no recipient, because the sender is the
+// only agent.
 var ErrAlone = errors.New("there is no agent but the sender")
 
 // ErrNobody reports that a list of recipients contains no name.
 var ErrNobody = errors.New("the list of recipients is empty")
 
-// Recipients checks and returns the names in a comma-separated list. A name is the name
+// Recipients checks and returns the names in a comma-separated list. Each name is the name
 // of an agent, "lead" or an alias for it ([swarm.Plan.Leads]), "all" for every agent
-// except the sender, @TAG for every agent with that tag except the sender, or "irc" if the
-// configuration has IRC. The error is a [*swarm.UnknownAgentError], a [*TagError],
-// [ErrOwnTag], [ErrAlone] or [ErrNobody].
+// except the sender, @TAG for every agent with that tag except the sender, or "irc" if IRC
+// is configured. The error is a [*swarm.UnknownAgentError], a [*TagError], [ErrOwnTag],
+// [ErrAlone] or [ErrNobody].
 func (c *Client) Recipients(list string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
@@ -77,7 +78,8 @@ func (c *Client) Recipients(list string) ([]string, error) {
 // Leads reports whether a name means the lead.
 func (c *Client) Leads(name string) bool { return c.lead().Leads(strings.TrimSpace(name)) }
 
-// addresses returns the known names, to suggest some of them in place of an unknown name.
+// addresses returns the known names, from which suggestions for an unknown name are
+// chosen.
 func (c *Client) addresses() []string {
 	names := append(slices.Clone(c.Agents), dropbox.Lead)
 	if c.LeadName != "" {
@@ -86,11 +88,11 @@ func (c *Client) addresses() []string {
 	return names
 }
 
-// Send signs m and delivers it to all names in To, and as a note to all names in CC, to
-// which it adds the lead if the configuration says so. All copies are in one thread. If a
-// delivery fails, Send returns the earlier deliveries and a [*DeliveryError]. Inside a turn
-// the error may be a [*TurnError]. A [*RefusedError] says that a rule refuses the message
-// and that nothing was delivered.
+// Send signs m and delivers it to all names in To, and as a note to all names in CC. It
+// adds the lead to CC if the configuration requires a copy. All copies are in one thread.
+// If a delivery fails, Send returns the earlier deliveries and a [*DeliveryError]. Inside a
+// turn the error may be a [*TurnError]. A [*RefusedError] means that a rule refuses the
+// message and nothing was delivered.
 //
 // A message that contains the stop sentinel halts its conversation, and is delivered as a
 // note, which wakes no agent.
@@ -98,8 +100,8 @@ func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	return c.SendNoted(m, func(string, string) {})
 }
 
-// SendNoted does what Send does. It also calls note with the id and the mailbox of each
-// copy before anybody can see the copy.
+// SendNoted is like Send, but also calls note with the id and the mailbox of each copy
+// before anybody can see the copy.
 func (c *Client) SendNoted(m *dropbox.Message, note func(id, to string)) ([]dropbox.Delivery, error) {
 	if err := c.EnsureToken(); err != nil {
 		return nil, err
@@ -129,16 +131,16 @@ func (c *Client) SendNoted(m *dropbox.Message, note func(id, to string)) ([]drop
 	return sent, err
 }
 
-// redact removes the project's tokens from a message: its text ends up in receipts, logs
-// and commits.
+// redact removes the project's tokens from a message, because its text ends up in
+// receipts, logs and commits.
 func (c *Client) redact(m *dropbox.Message) {
 	r := c.Home.Secrets().Redactor()
 	m.Body, m.Subject = r.Bytes(m.Body), r.Text(m.Subject)
 }
 
 // noteInTurn records in the running turn that the message was sent in it. A result
-// replaces the result that the daemon would send at the end of the turn. After a question
-// or a status, the daemon still sends that result.
+// replaces the one that the daemon would send at the end of the turn. A question or a
+// status does not replace it.
 func (c *Client) noteInTurn(sent []dropbox.Delivery, m *dropbox.Message) error {
 	noted := *m
 	if m.Type != dropbox.Result {
@@ -149,10 +151,10 @@ func (c *Client) noteInTurn(sent []dropbox.Delivery, m *dropbox.Message) error {
 		return err
 	}
 	noted.Type, noted.ReplyTo = dropbox.Note, ""
-	return c.Me.Sent(sent[mails:], &noted) // a copy of a result is not an answer
+	return c.Me.Sent(sent[mails:], &noted) // a CC copy of a result is not an answer
 }
 
-// EnsureToken creates the lead's token, unless a daemon has done so.
+// EnsureToken creates the lead's token if no daemon has done so yet.
 func (c *Client) EnsureToken() error {
 	if c.Me.Name != dropbox.Lead || c.Me.Token != "" {
 		return nil
@@ -164,8 +166,8 @@ func (c *Client) EnsureToken() error {
 	return err
 }
 
-// answersTurn turns a result or a question to the sender of the turn's message into an
-// answer to that message, because the sender may be waiting for one.
+// answersTurn makes m an answer to the message of the turn if m is a result or a question
+// and goes to the sender of that message, who may be waiting for an answer.
 func (c *Client) answersTurn(m *dropbox.Message) error {
 	if c.Me.Turn == "" || m.ReplyTo != "" || m.Type != dropbox.Result && m.Type != dropbox.Question {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// TagMark begins an address that is a tag: @frontend means every agent with the tag
-// frontend.
+// TagMark is the prefix of an address that is a tag: @frontend means every agent with the
+// tag frontend.
 const TagMark = "@"
 
-// A TagError reports that no agent has the tag.
+// A TagError reports that no agent has a tag.
 type TagError struct {
 	Tag  string
-	Near []string // addresses that may have been meant, nearest first
+	Near []string // addresses that the sender may have meant, best match first
 	Tags []string // all tags, sorted
 }
 
@@ -29,7 +29,7 @@ func (e *TagError) Error() string {
 	return fmt.Sprintf("no agent has the tag %q; the tags are %s%s", e.Tag, TagMark, strings.Join(e.Tags, ", "+TagMark))
 }
 
-// ErrOwnTag reports that no agent but the sender has a tag.
+// ErrOwnTag reports that only the sender has a tag.
 var ErrOwnTag = errors.New("no agent but the sender has that tag")
 
 // tagged returns the agents with a tag, except the caller. The error is a [*TagError] or

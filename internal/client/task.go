@@ -9,8 +9,8 @@ import (
 )
 
 // sendTask sends the task that a text for a channel gives to agents: "TASK: @coder fix the
-// build" is a task when the lead posts it, and the policy judges it like any task. note
-// says why a text that looks like a task gives none.
+// build" is a task when the lead posts it, and the policy judges it like any task. note is
+// the reason why a text that looks like a task does not give one.
 func (c *Client) sendTask(at, text string) (tasks []dropbox.Delivery, note string, err error) {
 	to, what, ok := ircbridge.TaskFor(text, c.Agents, c.Tags)
 	if !ok || !isChannel(at) {

@@ -12,10 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Publish signs m and publishes it on its topic. A [*RefusedError] says that a rule
-// refuses the message and that nothing was published. Inside a turn the error may be a
-// [*TurnError]. If Publish returns an error and also a publication with an id or an offer,
-// some subscribers were not told.
+// Publish signs m and publishes it on its topic. A [*RefusedError] means that a rule
+// refuses the message and nothing was published. Inside a turn the error may be a
+// [*TurnError]. If Publish returns an error together with a publication that has an id or
+// an offer, some subscribers were not told.
 func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 	if err := c.EnsureToken(); err != nil {
 		return topic.Published{}, err
@@ -29,7 +29,7 @@ func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 		return topic.Published{}, err
 	}
 	sent, err := topic.Of(c.Store).Publish(m, c.Me.Sign)
-	deliveries := sent.Offered // a published status or note has only these
+	deliveries := sent.Offered // for a published status or note, these are all deliveries
 	if sent.ID != "" {
 		deliveries = []dropbox.Delivery{sent.Delivery}
 	}
@@ -48,14 +48,14 @@ func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
 			return nil, &RefusedError{Verdict: v, To: name}
 		}
 	}
-	if _, err := c.Mailbox(name); err != nil { // creates it if no daemon has done so yet
+	if _, err := c.Mailbox(name); err != nil { // creates the mailbox if no daemon has done so yet
 		return nil, err
 	}
 	return topic.Of(c.Store).Subscribe(name, patterns...)
 }
 
-// Unsubscribe removes patterns, or all of them when none is named, and returns the
-// remaining ones.
+// Unsubscribe removes the given patterns, or all patterns if none are given, and returns
+// the remaining ones.
 func (c *Client) Unsubscribe(name string, patterns ...string) ([]string, error) {
 	if _, err := c.Mailbox(name); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (c *Client) Unsubscribe(name string, patterns ...string) ([]string, error) 
 	return topic.Of(c.Store).Unsubscribe(name, patterns...)
 }
 
-// Subscriptions returns the patterns of all subscribers, by name.
+// Subscriptions returns the patterns of all subscribers, by subscriber name.
 func (c *Client) Subscriptions() (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, name := range append(slices.Clone(c.Agents), dropbox.Lead) {
@@ -78,7 +78,8 @@ func (c *Client) Subscriptions() (map[string][]string, error) {
 	return all, nil
 }
 
-// An OpenWork is published work that is not done, as the command line and the tools show it.
+// An OpenWork is an item of published work that is not done, in the form that the command
+// line and the tools show.
 type OpenWork struct {
 	ID      string    `json:"id"`
 	Topic   string    `json:"topic"`
@@ -109,8 +110,8 @@ type NotPublishedError struct{ ID string }
 func (e *NotPublishedError) Error() string { return e.ID + " was not published on a topic" }
 
 // Published finds published work by part of its id, or by part of the id of one of its
-// offers. The error is that of [Client.Message], a [*NotPublishedError], or a
-// [*topic.TakenError] when the work is closed.
+// offers. The error is one of [Client.Message], a [*NotPublishedError], or a
+// [*topic.TakenError] if the work is closed.
 func (c *Client) Published(id string) (topic.Publication, error) {
 	_, m, err := c.Message(id)
 	if err != nil {
@@ -160,14 +161,14 @@ func (c *Client) ClaimFor(work topic.Publication, agent string) (topic.Grant, er
 
 // Ack closes published work. It first claims the work if the caller has not done so. end
 // is [topic.Completed] or [topic.Failed]. text is the result for the publisher; "" means
-// no result. Ack also publishes the end as a status, for example on task.completed if the
-// work is on task.created. Repeating Ack after an error is harmless.
+// no result. Ack also publishes end as a status, for example on task.completed if the
+// work was published on task.created. Repeating Ack after an error is harmless.
 func (c *Client) Ack(work topic.Publication, end, text string) error {
 	if _, err := c.Claim(work); err != nil {
 		return err
 	}
 	text = c.Home.Secrets().Redactor().Text(text)
-	// The answer is sent first: it has a key, so repeating it is harmless.
+	// The answer is sent first because it has a key, so repeating it is harmless.
 	if err := c.answerPublished(work, text); err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func (c *Client) answerPublished(work topic.Publication, text string) error {
 	return err
 }
 
-// firstOf returns the beginning of a text, with the length that a receipt keeps.
+// firstOf returns the beginning of a text, up to the length that a receipt can contain.
 func firstOf(text string) string {
 	const most = 4096
 	if len(text) > most {

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// lookAgain is how often a wait looks for an outcome even without an event: a file system
-// may drop events.
+// lookAgain is the interval at which a wait looks for an outcome even without an event,
+// because a file system may drop events.
 const lookAgain = 2 * time.Second
 
 // noAnswerAfter is how long after a successful turn its answer may still arrive. The daemon
@@ -30,7 +30,7 @@ type NoAnswerError struct {
 	Sent   dropbox.Delivery
 	Bounce *dropbox.Message // the daemon's bounce, if there is one
 	State  dropbox.State    // otherwise dead, refused, or done without an answer
-	Reason string           // of a dead or refused message; "" when none is recorded
+	Reason string           // why the message is dead or refused; "" if no reason is recorded
 }
 
 func (e *NoAnswerError) Error() string {
@@ -45,33 +45,33 @@ func (e *NoAnswerError) Error() string {
 	return fmt.Sprintf("%s finished %s without an answer", e.Sent.To, e.Sent.ID)
 }
 
-// An Answer is a message in the mailbox of the asker that answers the asker's message.
+// An Answer is a message in the asker's mailbox that answers a message from the asker.
 type Answer struct {
 	*dropbox.Message
 	entry dropbox.Entry
 	box   *dropbox.Mailbox
 }
 
-// File files the answer, so that it wakes no agent.
+// File files the answer, so that the answer wakes no agent.
 func (a *Answer) File() error { return a.box.File(a.entry) }
 
 // An Outcome is the outcome of one message.
 type Outcome struct {
-	Answer *Answer        // a result or a question
-	None   *NoAnswerError // or why there is no answer
+	Answer *Answer        // a result or a question; nil if there is no answer
+	None   *NoAnswerError // why there is no answer; nil if there is one
 }
 
-// A Wait looks for the answers to messages in the mailbox of their sender. It must not be
-// used by several goroutines at once.
+// A Wait looks for the answers to messages in the mailbox of their sender. It is not safe
+// for concurrent use.
 type Wait struct {
-	// Pending are the messages without an outcome, and States their states when they were
-	// last read.
+	// Pending contains the messages that have no outcome yet. States contains the last
+	// known states of the messages.
 	Pending []dropbox.Delivery
 	States  map[string]dropbox.State
-	// Proven accepts only answers that are proven to be from the recipient of the message,
-	// or from a person: see [mail.MayAnswer]. Others stay in the mailbox.
+	// Proven restricts the wait to answers that are proven to be from the recipient of the
+	// message or from a person; see [mail.MayAnswer]. Other answers stay in the mailbox.
 	Proven bool
-	// Agents also accepts the proven answers of all agents.
+	// With Agents, proven answers from any agent are also accepted.
 	Agents bool
 
 	client *Client
@@ -80,11 +80,12 @@ type Wait struct {
 	stop   func()
 	// seen contains the files that are not answers, so that each is read only once.
 	seen map[string]bool
-	// ended contains the time when each message was first seen to be finished.
+	// ended contains, for each finished message, the time when the wait first noticed
+	// that it was finished.
 	ended map[string]time.Time
 }
 
-// Wait starts to wait for the answers to messages. The caller closes the result.
+// Wait starts to wait for the answers to messages. The caller must close the result.
 func (c *Client) Wait(sent []dropbox.Delivery) (*Wait, error) {
 	box, err := c.Own()
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *Client) Wait(sent []dropbox.Delivery) (*Wait, error) {
 // Close stops listening.
 func (w *Wait) Close() { w.stop() }
 
-// Wakes returns a channel that gets a value when there may be something new.
+// Wakes returns a channel that receives a value when there may be a new outcome.
 func (w *Wait) Wakes() <-chan struct{} { return w.wakes }
 
 // Next waits for the outcome of one of the messages, and removes the message from Pending.
@@ -128,7 +129,8 @@ func (w *Wait) Look(now time.Time) (*Outcome, error) {
 }
 
 // watchFolder wakes the receiver when a file appears in dir, and at least once per
-// [lookAgain]. The timer works even if the machine's limits do not allow another watch.
+// [lookAgain]. The timer works even if the system's limits do not allow another file
+// watch.
 func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	out := make(chan struct{}, 1)
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -136,10 +138,10 @@ func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	var failures chan error
 	watcher, err := fsnotify.NewWatcher()
 	if err == nil {
-		_ = watcher.Add(dir) // without a watch, only the timer wakes the receiver
+		_ = watcher.Add(dir) // if there is no watch, only the timer wakes the receiver
 		events, failures = watcher.Events, watcher.Errors
 	}
-	// stop waits for this goroutine.
+	// stop waits for this goroutine to end.
 	go func() {
 		defer close(done)
 		every := time.NewTicker(lookAgain)
@@ -185,7 +187,7 @@ func (w *Wait) look() (*Outcome, error) {
 		}
 		m, err := w.box.Read(e)
 		if errors.Is(err, dropbox.ErrGone) {
-			continue // moved in the meantime: the next look sees it
+			continue // moved in the meantime; the next call finds it
 		}
 		w.seen[e.Base()] = true
 		at := slices.IndexFunc(w.Pending, func(d dropbox.Delivery) bool { return err == nil && d.ID == m.ReplyTo })
@@ -206,7 +208,8 @@ func (w *Wait) look() (*Outcome, error) {
 }
 
 // mayAnswer reports whether the sender of m, a message in the caller's mailbox, may answer
-// a message that the caller sent. to is the mailbox that got the caller's message.
+// a message that the caller sent. to is the mailbox to which the caller's message was
+// delivered.
 func (w *Wait) mayAnswer(m *dropbox.Message, to string) bool {
 	c := w.client
 	tokens, err := c.Home.Tokens()
@@ -223,8 +226,8 @@ func (w *Wait) settled(id string) {
 	w.Pending = slices.DeleteFunc(w.Pending, func(d dropbox.Delivery) bool { return d.ID == id })
 }
 
-// fate reads the states of the messages, and returns one that can no longer get an
-// answer.
+// fate reads the states of the messages. If one of them can no longer get an answer, fate
+// returns its outcome.
 func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	for _, d := range w.Pending {
 		found, err := w.client.Store.Find(d.ID)
@@ -238,7 +241,7 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 			none.Reason = w.client.Reason(found)
 		case dropbox.Done:
 			if dropbox.IsBridge(d.To) {
-				continue // the bridge has posted it; people need time
+				continue // the bridge has posted it, and people need time to answer
 			}
 			first := w.ended[d.ID].IsZero()
 			if first {
@@ -267,11 +270,12 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	return nil, nil
 }
 
-// filed looks for the answer to a message among the filed messages of the sender: an
-// earlier wait for the same key may have printed it, or a person may have read it in the
-// meantime. A filed question has been answered, so it is not an answer itself.
+// filed looks for the answer to a message among the filed messages of the sender. The
+// answer may be there because an earlier wait for the same key printed it, or because a
+// person has read it in the meantime. A filed question does not count as an answer,
+// because it has been answered itself.
 func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, error) {
-	// Start one day earlier: the clocks of two machines may differ.
+	// Start one day earlier, because the clocks of two machines may differ.
 	for day := since.AddDate(0, 0, -1); !day.After(now.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
 		list, err := w.box.Filed(day)
 		if err != nil {
@@ -280,7 +284,7 @@ func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, err
 		for _, f := range list {
 			m, err := w.client.Store.Load(f)
 			if err != nil || m.ReplyTo != sent.ID || m.Type != dropbox.Result || w.Proven && !w.mayAnswer(m, sent.To) {
-				continue // an unreadable file is not an answer
+				continue // an unreadable file does not count as an answer
 			}
 			w.settled(sent.ID)
 			if m.From == dropbox.Swarm {

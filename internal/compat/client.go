@@ -20,20 +20,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// patience is the longest time for each wait in an experiment. On an idle machine a wait
-// takes a second or two.
+// patience is the maximum duration of each wait in an experiment. On an idle machine, a
+// wait takes a second or two.
 const patience = 60 * time.Second
 
 // A lab is the environment of one experiment: a home folder, a project folder and a
-// scripted API. Only one goroutine uses it.
+// scripted API. A lab is used by only one goroutine.
 type lab struct {
 	version string
-	client  string // the path of the real program
+	client  string // the path of the real client program
 	base    string
 	dir     string // the client's working folder
 	home    string
-	env     []string // further variables, which override earlier ones with the same name
-	noKey   bool     // no API key is set, as if the person had logged in instead
+	env     []string // additional variables, which override earlier ones with the same name
+	noKey   bool     // do not set an API key, as if the person had logged in instead
 	api     *fakeapi.Server
 	url     string
 	running []*client
@@ -41,7 +41,7 @@ type lab struct {
 }
 
 // newLab creates the folders and starts the API with a scenario that answers "Done." to
-// everything. The caller must close it.
+// everything. The caller must close the lab.
 func newLab(version, program string) (*lab, error) {
 	base, err := os.MkdirTemp("", "compat")
 	if err != nil {
@@ -68,7 +68,7 @@ func newLab(version, program string) (*lab, error) {
 	return l, l.script(`{"name":"rest","times":-1,"text":"Done."}`)
 }
 
-// close ends the running programs and the API, and removes the folders.
+// close ends the running programs, shuts down the API, and removes the folders.
 func (l *lab) close() {
 	for _, c := range l.running {
 		c.cmd.Process.Kill()
@@ -87,7 +87,8 @@ func (l *lab) script(replies ...string) error {
 	return err
 }
 
-// asked returns the requests to the model so far, without the client's own small requests.
+// asked returns the main requests that the model has received so far. It leaves out the
+// small requests that the client makes for its own purposes.
 func (l *lab) asked() []fakeapi.Request {
 	var all []fakeapi.Request
 	for _, r := range l.api.Requests() {
@@ -129,7 +130,7 @@ func (n line) is(kind, subtype string) bool {
 
 func (n line) text(key string) string { s, _ := n[key].(string); return s }
 
-// A client is a process of Claude Code.
+// A client is a Claude Code process.
 type client struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -141,8 +142,8 @@ type client struct {
 	stderr bytes.Buffer
 }
 
-// start starts a client as claude-swarm does, with additional flags. The client's
-// standard input stays open.
+// start starts a client in the same way as claude-swarm, with additional flags. The
+// client's standard input stays open.
 func (l *lab) start(flags ...string) (*client, error) {
 	c := &client{ended: make(chan struct{})}
 	c.cmd = exec.Command(l.client, append([]string{
@@ -183,12 +184,12 @@ func (l *lab) start(flags ...string) (*client, error) {
 	return c, nil
 }
 
-// say writes a prompt.
+// say sends the client a prompt.
 func (c *client) say(uuid, text string) error {
 	return c.put(map[string]any{"type": "user", "uuid": uuid, "message": map[string]any{"role": "user", "content": text}})
 }
 
-// control writes a control request.
+// control sends the client a control request.
 func (c *client) control(id string, request map[string]any) error {
 	return c.put(map[string]any{"type": "control_request", "request_id": id, "request": request})
 }
@@ -201,8 +202,8 @@ func (c *client) put(v any) error {
 	return err
 }
 
-// all returns the lines so far that have a type and a subtype; subtype "" means any
-// subtype.
+// all returns the lines received so far that have the given type and subtype; subtype ""
+// means any subtype.
 func (c *client) all(kind, subtype string) []line {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -215,7 +216,7 @@ func (c *client) all(kind, subtype string) []line {
 	return found
 }
 
-// await waits for the nth line of a type and subtype, counted from 1.
+// await waits for the nth line, counted from 1, with the given type and subtype.
 func (c *client) await(n int, kind, subtype string) (line, error) {
 	var found []line
 	err := until(fmt.Sprintf("line %d of type %s %s", n, kind, subtype), func() bool {
@@ -240,7 +241,7 @@ func (c *client) finish() (code int, err error) {
 	}
 }
 
-// complaint returns the client's standard error once the client has ended.
+// complaint returns the standard error of a client that has ended.
 func (c *client) complaint() string {
 	select {
 	case <-c.ended:
@@ -268,7 +269,8 @@ func (l *lab) turn(uuid, text string, flags ...string) (line, error) {
 	return r, err
 }
 
-// until waits for a condition. If gone is not nil, closing it ends the wait early.
+// until waits for a condition to become true. If gone is not nil, closing it ends the
+// wait early.
 func until(what string, ok func() bool, gone <-chan struct{}) error {
 	deadline := time.Now().Add(patience)
 	for !ok() {

@@ -91,7 +91,7 @@ func subAgentIsWaitedFor(l *lab) (string, error) {
 }
 
 // compaction runs four turns in one process. The third turn fills the context to the given
-// number of tokens. compaction returns how many times the client compacted.
+// number of tokens. compaction returns how many times the client compacted its context.
 func compaction(l *lab, tokens int, settings string) (times int, err error) {
 	err = l.script(`{"name":"one","match":{"last_user_contains":"First"},"text":"Done.","context_tokens":15000}`,
 		`{"name":"two","match":{"last_user_contains":"Second"},"text":"Done.","context_tokens":20000}`,

@@ -10,7 +10,8 @@ type fact struct {
 	ask   func(*lab) (string, error)
 }
 
-// These are the ids of a session and of its prompts, in the form that the client demands.
+// These are the ids of a session and of its prompts, in the format that the client
+// requires.
 const (
 	session = "5f0c3a52-95e5-4d09-9c5b-0f6b5d1c0a01"
 	first   = "5f0c3a52-95e5-4d09-9c5b-0f6b5d1c0b01"

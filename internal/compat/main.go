@@ -20,7 +20,7 @@ import (
 // insideVar is set if this program is running in a separate network namespace.
 const insideVar = "COMPAT_INSIDE"
 
-// page is the path of the file for the answers, relative to the checkout.
+// page is the path of the file that contains the answers, relative to the checkout.
 const page = "docs/compatibility.md"
 
 func main() {
@@ -95,17 +95,17 @@ func moveInside() (int, error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// An answer says what one version does about one fact.
+// An answer describes how one version behaves with regard to one fact.
 type answer struct {
 	text string
 	good bool // claude-swarm works with it
 }
 
-// atOnce is the number of parallel experiments. An experiment spends most of its time
-// starting a client, which needs a processor.
+// atOnce is the number of parallel experiments. It is small because an experiment spends
+// most of its time starting a client, which keeps a processor busy.
 const atOnce = 2
 
-// askAll runs all experiments with one version.
+// askAll runs all experiments against one version.
 func askAll(version, program string) []answer {
 	answers := make([]answer, len(facts))
 	var wg sync.WaitGroup
@@ -143,5 +143,5 @@ func (f *fact) good(text string) bool {
 	return slices.Contains(f.wants, text)
 }
 
-// errStrange means that the client's output has a form that no earlier version used.
+// errStrange means that the client's output has an unknown format.
 var errStrange = errors.New("the client's output has a different form")

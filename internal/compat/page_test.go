@@ -11,7 +11,7 @@ import (
 )
 
 // The page contains this program's facts and the supported versions, and claude-swarm works
-// with every answer on the page. A fact that has changed must be tested again.
+// with every answer on the page. If a fact has changed, its experiment must be run again.
 func TestThePageIsOfToday(t *testing.T) {
 	data, err := os.ReadFile("../../" + page)
 	if err != nil {

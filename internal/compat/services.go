@@ -56,9 +56,9 @@ func limitNamesReset(l *lab) (string, error) {
 	return yes(false, "%v", r["result"])
 }
 
-// costOfATurn reads the cost of two equal turns of one session, each in a separate process.
-// It follows the rule in swarm/runner/claude: it reads the new field if that exists,
-// otherwise the total.
+// costOfATurn reads the costs of two equal turns of one session, each of which runs in a
+// separate process. It follows the rule in swarm/runner/claude: it reads the new field if
+// there is one, otherwise the total.
 func costOfATurn(l *lab) (string, error) {
 	if err := l.script(`{"name":"rest","times":-1,"text":"Done.","usage":{"input_tokens":1000,"output_tokens":100}}`); err != nil {
 		return "", err
@@ -109,7 +109,7 @@ func deniedIsNamed(l *lab) (string, error) {
 }
 
 // withServer starts a client with an MCP server and waits until the server is connected or
-// has failed, or until patience is over. The string is the server's status.
+// has failed, or until patience has passed. The returned string is the server's status.
 func withServer(l *lab) (*client, string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -157,7 +157,7 @@ func withServer(l *lab) (*client, string, error) {
 				status = s.Status
 			}
 		}
-		time.Sleep(20 * time.Millisecond) // the pause between two requests, until the deadline
+		time.Sleep(20 * time.Millisecond) // wait between two requests
 	}
 	return c, status, nil
 }
@@ -194,8 +194,8 @@ func toolsAreOffered(l *lab) (string, error) {
 	return yes(slices.Contains(names, "mcp__compat__echo"), "%v", names)
 }
 
-// quietFor is how long a message may take before it counts as refused. An accepted message
-// arrives within a tenth of a second.
+// quietFor is how long the experiment waits for a message before it counts as refused. An
+// accepted message arrives within a tenth of a second.
 const quietFor = 2 * time.Second
 
 // tellBob makes one session send another session a message, and reports whether the
@@ -221,7 +221,7 @@ func tellBob(l *lab, flags ...string) (came bool, err error) {
 	}
 	deadline := time.Now().Add(quietFor)
 	for len(bob.all("result", "")) < 2 && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond) // the pause between two checks, until the deadline
+		time.Sleep(20 * time.Millisecond) // wait between two checks
 	}
 	return len(bob.all("result", "")) > 1, nil
 }
@@ -250,7 +250,7 @@ func messageIsRefused(l *lab) (string, error) {
 }
 
 // termEndsAll ends a client with SIGTERM while a command runs, and checks whether the
-// command ended too.
+// command has ended too.
 func termEndsAll(l *lab) (string, error) {
 	if err := l.script(bash("while :; do sleep 0.1; touch ticks; done"), rest); err != nil {
 		return "", err
@@ -279,7 +279,7 @@ func termEndsAll(l *lab) (string, error) {
 	}
 	left := l.left()
 	for deadline := time.Now().Add(time.Second); len(left) > 0 && time.Now().Before(deadline); left = l.left() {
-		time.Sleep(20 * time.Millisecond) // the pause between two checks, until the deadline
+		time.Sleep(20 * time.Millisecond) // wait between two checks
 	}
 	for _, pid := range left {
 		syscall.Kill(pid, syscall.SIGKILL)
@@ -290,8 +290,8 @@ func termEndsAll(l *lab) (string, error) {
 	return "yes", nil
 }
 
-// left returns the lab's remaining processes. It finds them by the home folder in their
-// environment.
+// left returns the lab's processes that are still running. It finds them by the home
+// folder in their environment.
 func (l *lab) left() []int {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
 	var pids []int

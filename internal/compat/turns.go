@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// yes returns the answer for a fact that is true or false. An answer that begins with
-// "no" also says what was observed.
+// yes returns the answer for a fact that is either true or false. An answer that begins
+// with "no" also contains what was observed.
 func yes(holds bool, seen string, args ...any) (string, error) {
 	if holds {
 		return "yes", nil
@@ -22,8 +22,8 @@ func yes(holds bool, seen string, args ...any) (string, error) {
 	return screen.Short("no: "+fmt.Sprintf(seen, args...), 300), nil
 }
 
-// bash returns a reply in which the model runs a command. The reply answers a prompt that
-// contains "Begin".
+// bash returns a reply in which the model runs a command. The API sends it in reply to a
+// prompt that contains "Begin".
 func bash(command string) string {
 	return fmt.Sprintf(`{"name":"call","match":{"last_user_contains":"Begin"},"content":[{"tool_use":{"name":"Bash","input":{"command":%q}}}]}`, command)
 }
@@ -86,7 +86,7 @@ func killedSessionIsResumed(l *lab) (string, error) {
 	if err := c.say(first, "Begin with BANANA"); err != nil {
 		return "", err
 	}
-	// The client writes its session file shortly after it has printed the session's id.
+	// The client writes its session file shortly after it prints the session's id.
 	written := func() bool {
 		files, _ := filepath.Glob(filepath.Join(l.home, ".claude", "projects", "*", session+".jsonl"))
 		for _, f := range files {

@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// An Agent is one agent with every key filled in: from its own entry, else from
-// defaults, else from the built-in value.
+// An Agent is one agent with a value for every key: from its own entry, otherwise from
+// defaults, otherwise the built-in value.
 type Agent struct {
 	Name   string // its mailbox and address
 	Role   string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
 	Zone   string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
 	System string `key:"system" is:"raw" doc:"Added to the client's system prompt in every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
-	// Tags are addresses, too: @TAG means every agent with that tag.
+	// Tags are also addresses: @TAG means every agent with that tag.
 	Tags    []string `key:"tags" is:"tag,once" doc:"Words for what the agent is good at: [frontend, go]. They are shown to the other agents, and @frontend is the address of every agent with that tag: \x60claude-swarm send @frontend TEXT\x60. A tag has the same form as an agent's name, but must not be the name of an agent."`
 	Backend string   `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program. A kind without a default program needs the key command."`
 
-	// Command is the backend's program and its first arguments. A program with a slash in
-	// its name is an absolute path here; any other is looked up in PATH when a turn starts.
+	// Command is the backend's program and its first arguments. If the program contains a
+	// slash, it has been made an absolute path; otherwise it is looked up in PATH when a
+	// turn starts.
 	Command []string `key:"command" also:"acp_command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, and quotes work as in a shell, but no shell runs it. A program with a slash is relative to this file. acp_command is another name of this key. The command of defaults is for the backend of defaults: an agent with another backend uses the default command of that backend."`
 
 	// BackendOptions contains YAML values: nil, bool, int, float64, string, []any and
@@ -36,26 +37,27 @@ type Agent struct {
 	MaxFailures   int           `key:"max_failures" default:"3" doc:"How many times one message may fail before it becomes a dead letter and its sender is told."`
 	Session       Session       `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn continues. resume: the agent's own. continue: the newest one of the folder, so no two agents may share that folder. fresh: a new one for every message."`
 
-	// Attached means that a person's own session is this agent: the daemon runs no turns
-	// for it. AttachedMail says what the Stop hook of that session does with mail.
+	// If Attached is set, a person's own session acts as this agent, and the daemon runs
+	// no turns for it. AttachedMail determines what the Stop hook of that session does
+	// with mail.
 	Attached     bool          `key:"attached" doc:"The agent is a session of Claude Code that a person runs, attached with claude-swarm attach. The daemon runs no turns for it; its mail waits for that session."`
 	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it automatically continues with the next message, at most 8 in a row. notify: it only tells the person that there is mail, and the person fetches it with /inbox."`
 	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays running after a turn, for the next message: that saves the time of a start, but costs the client's memory. 0s: a process for each turn. The default is that of the backend: 10m for all clients except claude, because they are slow to start. It needs session: resume, because a client has only one conversation."`
 	Background   bool          `key:"background" doc:"Let the client work in parallel with the conversation, and begin work on its own: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false, a tool call waits for the work that it began, and those tools are refused, except the ones in allowed_tools. With true, a turn ends when all these tasks have ended; if one never ends, such as a server, stall_timeout or turn_timeout ends the turn."`
 
-	// AllowedTools are the tools that the agent may use. nil allows all; a list denies
-	// every tool that is not in it, even if the list is empty.
+	// AllowedTools are the tools that the agent may use. nil allows all tools; a list
+	// denies every tool that is not in it, even if the list is empty.
 	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, by the client's names, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; with a list, everything that is not on it is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, with which sessions of one user reach each other without the mailboxes, cannot be allowed."`
 	DisallowedTools *[]string `key:"disallowed_tools" is:"empty" type:"text, list or null" split:"tools" doc:"The tools that the agent may not use, even if they are allowed above; written in the same way."`
 
-	// AllowedDirs has absolute paths.
+	// AllowedDirs contains absolute paths.
 	CCLead      bool                 `key:"cc_lead" doc:"Send the lead a copy, as a note, of every message that the agent sends to other agents and of every answer that it gives them. Publications and dropped files are not copied."`
 	MCP         bool                 `key:"mcp" default:"true" doc:"Give the agent the tools of claude-swarm's own MCP server, dead-drop: to send and ask, to list the agents, to read and write the board."`
 	MCPServers  map[string]MCPServer `key:"mcp_servers" type:"names with keys" is:"ours,server,removable" like:"{command: %s}" doc:"Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. An agent's servers are added to those of defaults; NAME: null removes one. Without a list in allowed_tools, all their tools are allowed. The client starts no other MCP server."`
 	AllowedDirs []string             `key:"allowed_dirs" is:"path" doc:"Folders that the agent may make its working folder with the tool set_directory, besides cwd, project_dir and the folders in them. Relative to this file."`
 
-	// An empty Model or PermissionMode leaves the choice to the client. Cwd is absolute.
-	// Channels may contain {slug}.
+	// If Model or PermissionMode is empty, the client chooses. Cwd is absolute. Channels
+	// may contain {slug}.
 	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it, with the provider's prefix if the client wants one (anthropic/claude-sonnet-4-6); null is the client's own choice. The meaning of an alias changes with the version of the client: for Claude Code 2.1.330, opus, which is also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
 	Thinking string            `key:"thinking" type:"off | low | medium | high | xhigh | max | null" doc:"How much the model thinks before it answers; null is the client's own choice."`
 	Cwd      string            `key:"cwd" is:"cwd" type:"path" default:"." doc:"The folder in which the agent works. Relative to project_dir."`
@@ -71,25 +73,25 @@ type Agent struct {
 	HeartbeatPrompt string        `key:"heartbeat_prompt" is:"raw" type:"text or null" doc:"What the heartbeat tells the agent; null means a request to continue any work that it had put aside."`
 }
 
-// A Session says which conversation of the client a turn continues.
+// A Session determines which conversation of the client a turn continues.
 type Session string
 
 // The session modes.
 const (
-	SessionResume   Session = "resume"   // the agent's own session, by its id
-	SessionContinue Session = "continue" // the newest session of the folder, even a person's
-	SessionFresh    Session = "fresh"    // a new one for every message
+	SessionResume   Session = "resume"   // the agent's own session, identified by its id
+	SessionContinue Session = "continue" // the newest session of the folder, even if it is a person's
+	SessionFresh    Session = "fresh"    // a new session for every message
 )
 
-// An MCPServer provides more tools to an agent's client. It is a program that the client
-// starts, or an address that it calls.
+// An MCPServer provides additional tools to an agent's client. It is a program that the
+// client starts, or an address to which it connects.
 type MCPServer struct {
 	Type    string            `key:"type" type:"stdio | http | sse"`
-	Command string            `key:"command" is:"program"` // of stdio; an absolute path if it contains a slash
+	Command string            `key:"command" is:"program"` // only for stdio; an absolute path if it contains a slash
 	Args    []string          `key:"args" is:"any"`        // of stdio
-	Env     map[string]string `key:"env" is:"free,name"`   // of stdio: added to the environment of the program
-	URL     string            `key:"url" is:"url"`         // of http and sse
-	Headers map[string]string `key:"headers" is:"header"`  // of http and sse
+	Env     map[string]string `key:"env" is:"free,name"`   // only for stdio; added to the environment of the program
+	URL     string            `key:"url" is:"url"`         // only for http and sse
+	Headers map[string]string `key:"headers" is:"header"`  // only for http and sse
 }
 
 // wants returns the key that a server of this type needs, and the keys that it must not
@@ -101,8 +103,8 @@ func (s *MCPServer) wants() (needs string, not []string) {
 	return "url", []string{"command", "args", "env"}
 }
 
-// check requires the key that a server of this type needs, and refuses keys of another
-// type.
+// check requires the key that a server of this type needs, and refuses keys that belong
+// to other types.
 func (s *MCPServer) check(r *reader, path string, ok bool) {
 	if !ok {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// typical is a configuration as long as that of most projects.
+// typical is a configuration of typical length.
 const typical = `# The agents of the shop.
 project_dir: .
 max_running: 4

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// ChangedKeys lists the keys of the top level whose values differ between two files, in
-// alphabetical order. It leaves out agents and defaults: the caller compares their settings
-// agent by agent.
+// ChangedKeys lists, in alphabetical order, the top-level keys whose values differ between
+// two files. It leaves out agents and defaults, because the caller compares the settings of
+// each agent.
 func ChangedKeys(old, new *File) []string {
 	keys := []string{}
 	changedKeys(reflect.ValueOf(old).Elem(), reflect.ValueOf(new).Elem(), &keys)

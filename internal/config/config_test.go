@@ -41,14 +41,14 @@ func load(t *testing.T, path string) *config.File {
 
 var unexported = cmpopts.IgnoreUnexported(config.File{})
 
-// strict is the policy if the file does not set one.
+// strict is the policy of a file that does not set one.
 var strict = config.Policy{
 	AllowedTypes: []string{"task", "question", "result", "status", "handoff", "note"},
 	MaxBodyBytes: 8192, SenderPerMin: 60, ThreadPerMin: 30, MaxHops: 8, MaxReturns: 1, MaxEchoes: 2, TurnsPerHour: 120,
 	StopSentinel: "<<<HALT>>>", Unproven: "allow",
 }
 
-// minded is the oversight if the file sets none of its keys.
+// minded is the oversight of a file that sets none of the oversight keys.
 var minded = config.Oversight{Budget: config.Budget{Warn: 0.8}, Supervisor: config.Supervisor{
 	Backend: "claude", Thinking: "medium", Window: 20, Interval: 5, Threshold: 3,
 	Rules: config.SupervisorRules{SameCall: 3, SameError: 3, NoChange: 30},
@@ -235,8 +235,8 @@ defaults:                 # below the agents, and still read first
 	}
 }
 
-// The example in the document that started this project must work unchanged, except that
-// its project_dir exists only on another machine.
+// The example in the first design document of this project must load unchanged, except
+// for its project_dir, which exists only on another machine.
 func TestTheFirstDocumentsExample(t *testing.T) {
 	text, err := os.ReadFile("testdata/first-document.yaml")
 	if err != nil {
@@ -264,8 +264,8 @@ func TestTheFirstDocumentsExample(t *testing.T) {
 		t.Errorf("opus-engineer = %+v", engineer)
 	}
 
-	// The file loads without the folder, so that mail can be sent. Only agents that start
-	// need the folder.
+	// The file loads even if the folder does not exist, so that mail can be sent. Agents
+	// need the folder only when they start.
 	err = f.CheckFolders()
 	if e, ok := errors.AsType[*config.Error](err); !ok || e.Line != 3 || !strings.Contains(e.Problem, "/Users/hung/projects/TTS.cpp does not exist") {
 		t.Errorf("CheckFolders() = %v, want the missing project_dir at line 3", err)
@@ -336,7 +336,8 @@ func TestReadingIsForgivingWhereNothingIsLost(t *testing.T) {
 		"max_running auto":         {"max_running: auto\nagents: {a: }\n", func(f *config.File) bool { return f.MaxRunning == 0 && f.Running() >= 1 }},
 		"continue alone":           {"agents: {a: {session: continue, cwd: x}, b: {cwd: y}}\n", func(f *config.File) bool { return f.Agents[0].Session == config.SessionContinue }},
 		"a name of digits":         {"agents: {123: }\n", func(f *config.File) bool { return f.Names()[0] == "123" }},
-		// The doubled quotes are YAML's: the command is x "a $b\"c" 'd e' f\ g "".
+		// The quotes are doubled as YAML requires: the command is x "a $b\"c" 'd e' f\ g
+		// "".
 		"quotes in a command": {`agents: {a: {command: 'x "a $b\"c" ''d e'' f\ g ""'}}` + "\n", func(f *config.File) bool {
 			return slices.Equal(f.Agents[0].Command, []string{"x", `a $b"c`, "d e", "f g", ""})
 		}},

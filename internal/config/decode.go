@@ -22,8 +22,8 @@ var (
 	standardFile, standardAgent = standardOf[File](), standardOf[Agent]()
 )
 
-// A checker is a struct with a check beyond the tags of its fields. ok is false when one
-// of its fields has a problem.
+// A checker is a struct that needs checks which the tags of its fields cannot express. ok
+// is false if one of its fields has a problem.
 type checker interface {
 	check(r *reader, path string, ok bool)
 }
@@ -49,15 +49,15 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 	}
 }
 
-// later are the keys of parts that this version does not have.
+// later contains the keys of features that this version does not have.
 var later = []string{"worktree"}
 
-// foreign maps the keys of other programs that run agents to the corresponding keys of
-// this program.
+// foreign maps keys that other agent runners use to the corresponding keys of this
+// program.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
-// unknown reports a key that does not belong where it is: a key of a part that is not built
-// yet, a key that belongs elsewhere in the file, or an unknown word.
+// unknown reports a key that is not allowed in its place: a key of a feature that is not
+// implemented yet, a key that belongs elsewhere in the file, or an unknown word.
 func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	e, here := wrong("", "unknown key %q", key), keysOf(t)
 	switch {
@@ -79,7 +79,7 @@ func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	r.report(k, "", e)
 }
 
-// value reads the value of one key into v. After a problem v may be incomplete, but then
+// value reads the value of one key into v. After a problem, v may be incomplete, but then
 // [Parse] returns no File.
 func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	switch n = follow(n); {
@@ -113,7 +113,7 @@ func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
-// short reads a struct for which the file may contain just the value of one of its keys.
+// short reads a struct that the file may abbreviate to the value of one of its keys.
 func (r *reader) short(n *yaml.Node, path string, f *field, v reflect.Value) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -130,7 +130,7 @@ func (r *reader) short(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
-// scalar reads a string, a number, a time span, or true or false.
+// scalar reads a string, a number, a time span or a boolean.
 func (r *reader) scalar(n *yaml.Node, f *field, v reflect.Value) *Error {
 	switch {
 	case v.Kind() == reflect.String:
@@ -153,7 +153,7 @@ func (r *reader) scalar(n *yaml.Node, f *field, v reflect.Value) *Error {
 		v.SetFloat(x)
 	default:
 		read := reflect.New(v.Type())
-		// Go and YAML have the same names for int and bool.
+		// Go and YAML use the same names for int and bool.
 		if n.ShortTag() != "!!"+v.Kind().String() || n.Decode(read.Interface()) != nil {
 			got := n.Value
 			if got == "" || isNull(n) {
@@ -169,7 +169,7 @@ func (r *reader) scalar(n *yaml.Node, f *field, v reflect.Value) *Error {
 	return nil
 }
 
-// bounds returns what is wrong with a number outside its bounds.
+// bounds returns an Error about a number that is outside its bounds.
 func (f *field) bounds(v reflect.Value) *Error {
 	or := ""
 	if f.zero != "" {
@@ -187,7 +187,7 @@ func (f *field) bounds(v reflect.Value) *Error {
 	return nil
 }
 
-// fraction reads a number with optional decimals.
+// fraction reads a number that may have decimals.
 func (f *field) fraction(n *yaml.Node) (x float64, e *Error) {
 	tag := n.ShortTag()
 	if tag != "!!int" && tag != "!!float" || n.Decode(&x) != nil || math.IsNaN(x) || math.IsInf(x, 0) {
@@ -228,9 +228,9 @@ func (f *field) span(n *yaml.Node) (time.Duration, *Error) {
 	return d, nil
 }
 
-// text reads a string. Numbers, dates and true are refused: `model: 4` was not meant as the
-// string "4". Unless the field is raw, the string has to fit on one line, because it
-// becomes part of a line.
+// text reads a string. It refuses numbers, dates and true, because `model: 4` probably does
+// not mean the string "4". Unless the field is raw, the string must not contain line
+// breaks, because it becomes part of a line.
 func (r *reader) text(n *yaml.Node, f *field, raw bool) (s string, e *Error) {
 	switch s = n.Value; {
 	case f.has("any") && n.Kind == yaml.ScalarNode && !isNull(n):
@@ -266,15 +266,15 @@ func (r *reader) ruled(f *field, s string) (_ string, e *Error) {
 	return s, e
 }
 
-// list reads a list of strings, or one string that splits into a list. An empty value is an
-// empty list. list returns false after it has reported a problem.
+// list reads a list of strings, or one string that can be split into a list. An empty value
+// is an empty list. list returns false if it has reported a problem.
 func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool {
 	items, split, before := n.Content, splitters[f.split], len(r.errs)
 	switch one := n.Kind == yaml.ScalarNode && !isNull(n); {
 	case one && split != nil, isNull(n) && f.split == "words":
 		items = []*yaml.Node{n}
 	case n.Kind == yaml.SequenceNode && f.split == "words":
-		split = nil // the entries of the list are the words
+		split = nil // the words become the entries of the list
 	case n.Kind != yaml.SequenceNode && (f.has("any") || !isNull(n)):
 		e := wrong("", "want %s, got %s", strings.Replace(f.what, "list", "a list", 1), kind(n))
 		if one {
@@ -309,8 +309,8 @@ func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool
 	return true
 }
 
-// example returns what to write in place of a value of the wrong kind: the example of the
-// field, or the names of the keys of t after the words.
+// example suggests what to write in place of a value of the wrong kind: the example of
+// the field, or the given words followed by the names of the keys of t.
 func (f *field) example(words string, t reflect.Type) string {
 	if f.like != "" {
 		return f.key + ": " + f.like
@@ -340,7 +340,7 @@ func (r *reader) structs(n *yaml.Node, path string, f *field, v reflect.Value) {
 // names reads names with values, and adds them to those in v.
 func (r *reader) names(n *yaml.Node, path string, f *field, v reflect.Value) {
 	old := reflect.ValueOf(v.Interface())
-	v.Set(reflect.MakeMap(v.Type())) // the old map may belong to defaults
+	v.Set(reflect.MakeMap(v.Type())) // copied, because the old map may belong to defaults
 	for _, name := range old.MapKeys() {
 		v.SetMapIndex(name, old.MapIndex(name))
 	}
@@ -373,8 +373,8 @@ func (r *reader) names(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
-// pair returns what is wrong with the value of a name. The value is used as written, so
-// that PORT: 8080 and DEBUG: true need no quotes.
+// pair returns an Error if the value of a name is not valid. The value is used as
+// written, so PORT: 8080 and DEBUG: true need no quotes.
 func (f *field) pair(name string, n *yaml.Node) *Error {
 	switch {
 	case isNull(n):
@@ -389,7 +389,7 @@ func (f *field) pair(name string, n *yaml.Node) *Error {
 	return nil
 }
 
-// standard sets the default of every key.
+// standard sets every key to its default.
 func standard(v reflect.Value) {
 	for _, f := range fieldsOf(v.Type()) {
 		to := v.FieldByIndex(f.index)
@@ -408,8 +408,8 @@ func standard(v reflect.Value) {
 	}
 }
 
-// standardOf returns a function that returns a struct with the defaults of all keys. The
-// defaults are read only once.
+// standardOf returns a function that returns a struct in which every key has its default.
+// The defaults are read only once.
 func standardOf[T any]() func() T {
 	return sync.OnceValue(func() (v T) { standard(reflect.ValueOf(&v).Elem()); return v })
 }

@@ -1,27 +1,29 @@
-// Package config reads claude-swarm.yaml, the file that says which agents a project has.
+// Package config reads claude-swarm.yaml, the file that defines the agents of a project.
 //
 // [Load] reads the file. Its result is complete: paths are absolute, every key has a value,
-// and the keys under defaults have been merged into each agent. An agent's own key wins:
-// its list replaces the list of defaults; only the names of env, mcp_servers and
-// backend_options and the lists of permissions are merged.
+// and the keys under defaults have been merged into each agent. An agent's own key takes
+// precedence, and its list replaces the list in defaults. Only the names in env,
+// mcp_servers and backend_options and the lists of permissions are merged.
 //
 //	claude-swarm.yaml --Load--> File --CheckFolders--> start
 //	                     \--> Errors (exit status 78)
 //
-// A file with mistakes gives [Errors]: all its problems, in the order of the file, each
-// with line, column and the nearest known name. The package neither guesses nor ignores
-// anything: an unknown key is an error, and so is a key of a part that is not built yet.
-// It is also an error if YAML would read a value as another type, such as the number 4
-// where text belongs, or if an agent has a key that its kind of client does not support.
-// Such a key in defaults does not apply to that agent, and [File.Notes] says so.
+// For a file with mistakes, Load returns [Errors]: all problems, in the order of the
+// file, each with its line, its column and the nearest known name. The package neither
+// guesses nor ignores anything: an unknown key is an error, and so is a key of a feature
+// that is not implemented yet. It is also an error if YAML would read a value as another
+// type, such as the number 4 in place of text, or if an agent has a key that its kind of
+// client does not support. Such a key in defaults does not apply to that agent, and
+// [File.Notes] reports this.
 //
 // Load does not require that the folders in the file exist, because a mailbox can be read
-// and written on a machine that lacks the project's folder. [File.CheckFolders], which
-// start, reload, config check and doctor call, checks that they exist.
+// and written even on a machine that does not have the project's folder.
+// [File.CheckFolders] checks that they exist; start, reload, config check and doctor call
+// it.
 //
-// A key is a field of a struct. The field's tags give the allowed values, the default, the
-// bounds and the meaning. One decoder walks through the nodes of the file and the structs
-// in parallel, and records the place of each key for later checks.
+// Each key is a field of a struct. The field's tags specify the allowed values, the
+// default, the bounds and the meaning. A decoder walks through the nodes of the file and
+// the structs in parallel, and records the position of each key for later checks.
 //
 //	load               Load and Parse: the file, then its agents, then the keys that name agents
 //	  |

@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// Effective returns every key of the reference with its value in force, in the order of the
-// reference. mapping makes a mapping of keys and their values. A value is a mapping, a
-// list, a string, a number, a [time.Duration], true or false, or nil for null. The result
-// has no passwords, because the configuration only says where to find them.
+// Effective returns every key of the reference with its effective value, in the order of
+// the reference. It calls mapping to make a mapping from keys and their values. A value is
+// a mapping, a list, a string, a number, a [time.Duration], a boolean, or nil for null. The
+// result contains no passwords, because the configuration specifies only where to find
+// them.
 func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 	full := *f
 	full.MaxRunning = f.Running()
@@ -29,7 +30,7 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 		switch {
 		case v.Kind() == reflect.Interface && v.IsNil():
 			return nil
-		case v.Kind() == reflect.Interface: // of backend_options
+		case v.Kind() == reflect.Interface: // a value in backend_options
 			return of(v.Elem(), f)
 		case f.null && v.IsZero():
 			return nil
@@ -64,8 +65,8 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 	return keyed(reflect.ValueOf(full))
 }
 
-// says reports whether the field of a struct is to be shown. Below the keys of the
-// reference, an empty optional string or list is left out.
+// says reports whether to show a field of a struct. An empty optional string or list is
+// left out if the field is not in the reference.
 func (f *field) says(of reflect.Value) bool {
 	if s, ok := of.Interface().(MCPServer); ok {
 		_, not := s.wants()

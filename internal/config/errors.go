@@ -10,17 +10,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An Error is one mistake in a configuration file.
+// An Error describes one mistake in a configuration file.
 type Error struct {
-	Path    string   // the file, as the caller of Load named it
-	Line    int      // from 1; always a line of the file
-	Column  int      // from 1, in characters
-	Problem string   // what is wrong, one line
-	Near    []string // names that may have been meant, nearest first, at most three
-	Try     string   // what to write or type next; may be empty
+	Path    string   // the path of the file, as the caller of Load specified it
+	Line    int      // counted from 1; always a line of the file
+	Column  int      // counted from 1, in characters
+	Problem string   // what is wrong, in one line
+	Near    []string // names that the author may have meant, best match first, at most three
+	Try     string   // what to write instead or to do next; may be empty
 }
 
-// Error returns path:line:column, the problem, and the names that may have been meant.
+// Error returns path:line:column, the problem, and the names that the author may have
+// meant.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%s:%d:%d: %s", e.Path, e.Line, e.Column, e.Problem)
 	if len(e.Near) > 0 {
@@ -29,11 +30,11 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Errors are all the problems of one file, at least one, in the order of the file.
-// errors.AsType[*Error] returns the first.
+// Errors contains all problems of one file, at least one, in the order of the file.
+// errors.AsType[*Error] returns the first problem.
 type Errors []*Error
 
-// Error returns a line for each problem.
+// Error returns a text that has one line for each problem.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {
@@ -42,7 +43,7 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sort puts the problems into the order of the file.
+// sort sorts the problems by their position in the file.
 func (es Errors) sort() {
 	slices.SortStableFunc(es, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -58,17 +59,18 @@ func (es Errors) Unwrap() []error {
 	return list
 }
 
-// wrong makes an Error from a problem and a suggestion. The caller adds the place.
+// wrong makes an Error from a problem and a suggestion. The caller adds the position in
+// the file.
 func wrong(try, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
 }
 
-// unlike makes an Error about an unknown word; it names the nearest known words.
+// unlike makes an Error about an unknown word. The Error names the nearest known words.
 func unlike(word string, known []string, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Near: dropbox.Nearest(word, known)}
 }
 
-// oneOf returns what is wrong with a string that is not one of the words.
+// oneOf returns an Error if a string is not one of the words.
 func oneOf(s string, words []string) *Error {
 	if slices.Contains(words, s) {
 		return nil
@@ -76,7 +78,7 @@ func oneOf(s string, words []string) *Error {
 	return unlike(s, words, "%q is not one of %s", s, or(words))
 }
 
-// or joins names as a person would: a, b or c.
+// or joins names into an English list: a, b or c.
 func or(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
@@ -85,8 +87,8 @@ func or(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// oneLine puts a text on one line and shortens it. The text may quote a value that has
-// line breaks or is wider than a terminal.
+// oneLine puts a text on one line and shortens it, because the text may quote a value
+// that has line breaks or is wider than a terminal.
 func oneLine(s string, most int) string {
 	shown := []rune(strings.TrimSpace(strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {

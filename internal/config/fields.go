@@ -37,16 +37,16 @@ import (
 type field struct {
 	key, also, what, zero, split, like, short, standard string
 
-	index       []int    // the index in the struct, including the structs that it embeds
-	is          []string // names of rules, and the words above
+	index       []int    // the index in the struct, through any embedded structs
+	is          []string // the names of rules, and the words listed above
 	words       []string // the allowed texts
 	least, most int
-	low, high   float64 // the bounds of a number with decimals
+	low, high   float64 // the bounds of a number that may have decimals
 	null, auto  bool
-	told        bool // in the reference
+	told        bool // whether the key is in the reference
 }
 
-// has reports whether the tag "is" has a word.
+// has reports whether the tag "is" contains a word.
 func (f *field) has(word string) bool { return slices.Contains(f.is, word) }
 
 // kinds describes the values that a field without the tag type accepts.
@@ -98,7 +98,7 @@ func fieldsOf(t reflect.Type) (all []field) {
 	return all
 }
 
-// decimal returns the number in a tag, or the value of otherwise if the tag is empty.
+// decimal returns the number in a tag, or otherwise if the tag is empty.
 func decimal(text string, otherwise float64) float64 {
 	if x, err := strconv.ParseFloat(text, 64); err == nil {
 		return x

@@ -50,7 +50,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// Values that a tag has to repeat match their source.
+// A value that a tag must repeat matches its source.
 func TestTagsAgreeWithTheMailboxes(t *testing.T) {
 	policy := standardFile().Policy
 	var types []string

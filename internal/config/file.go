@@ -13,14 +13,15 @@ import (
 // Name is the name of the configuration file.
 const Name = discovery.ConfigName
 
-// A File is a configuration without errors. Its values do not change; a reload makes a new
-// one. The folders and programs that it names may be missing; see [File.CheckFolders].
+// A File is a configuration without errors. Its values do not change; a reload creates a
+// new File. The folders and programs that it names may be missing; see
+// [File.CheckFolders].
 //
-// The tags of its fields, and of the structs in it, are the reference of the keys. They
-// also say how a key is read; fields.go has the list of tags.
+// The tags of its fields and of the structs in it are the reference of the keys. They
+// also specify how a key is read; fields.go lists the tags.
 type File struct {
-	Path string // of the file itself, absolute
-	Dir  string // the folder that Path is in; relative paths are relative to it
+	Path string // the absolute path of the file itself
+	Dir  string // the folder that contains the file; relative paths are relative to it
 
 	// The two folders are absolute. A MaxRunning of 0 means auto; see [File.Running]. Lead
 	// is the name of an agent, or "" for the person.
@@ -40,11 +41,11 @@ type File struct {
 	Oversight
 
 	source []byte  // the file's content
-	from   *reader // the reader of the file, which knows the place of each key
+	from   *reader // the reader of the file, which has recorded the position of each key
 }
 
-// Records say which records of finished work are kept, and for how long, and what happens
-// to published work.
+// Records determines which records of finished work are kept and for how long, and what
+// happens to published work.
 type Records struct {
 	Log       Log       `key:"log"`
 	Topics    Topics    `key:"topics"`
@@ -65,14 +66,14 @@ type Topics struct {
 	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) means that the lead is told about it."`
 }
 
-// Audit says where finished turns are recorded in addition to the mailboxes.
+// Audit determines where finished turns are recorded in addition to the mailboxes.
 type Audit struct {
 	Git bool `key:"git" doc:"Record every finished turn as a commit on the branch dead-drop of the repository that holds the mailboxes. Your own branch, index and hooks are not touched, and nothing is pushed."`
 }
 
-// Retention says how long messages stay in the folders done/ and refused/. Zero keeps
-// everything. The smallest allowed DoneDays is the number of days that the duplicate guard
-// looks back.
+// Retention limits how long messages stay in the folders done/ and refused/. Zero means
+// that everything is kept. The minimum of DoneDays is the number of days that the
+// duplicate guard looks back.
 type Retention struct {
 	DoneDays int `key:"done_days" least:"7" zero:"to keep everything" doc:"Finished messages are removed after this many days, at least 7; 0 keeps them."`
 	DoneMB   int `key:"done_mb" zero:"to keep everything" doc:"The oldest finished messages are removed when those in all mailboxes together take up more than this, in MB, but none younger than 7 days; 0 keeps them."`
@@ -81,9 +82,10 @@ type Retention struct {
 	RefusedMB   int `key:"refused_mb" zero:"to keep everything" default:"100" doc:"The oldest refused messages are removed when those in all mailboxes together take up more than this, in MB; 0 keeps them."`
 }
 
-// Running returns how many turns may run at once: MaxRunning, or [DefaultRunning] for this
-// machine. Load does not compute it, because measuring the machine takes as long as reading
-// a short file, and a sender does not need the number.
+// Running returns how many turns may run at once: MaxRunning, or the result of
+// [DefaultRunning] for this machine. Load does not compute it, because measuring the
+// machine takes as long as reading a short file, and a command that only sends a message
+// does not need the number.
 func (f *File) Running() int {
 	if f.MaxRunning == 0 {
 		return auto()
@@ -91,22 +93,22 @@ func (f *File) Running() int {
 	return f.MaxRunning
 }
 
-// Home returns the daemon's own folder, beside the file.
+// Home returns the daemon's own folder, which is next to the file.
 func (f *File) Home() string { return filepath.Join(f.Dir, discovery.HomeName) }
 
-// Source returns the content of the file as it was read.
+// Source returns the content of the file at the time when it was read.
 func (f *File) Source() []byte { return f.source }
 
-// Notes are what a person should know about this configuration: keys of defaults that do
-// not apply to some agents, and options that may be misspelled. They are in the order of the
-// file.
+// Notes returns what a person should know about this configuration: keys of defaults that do
+// not apply to some agents, and options that may be misspelled. The notes are in the order
+// of the file.
 func (f *File) Notes() []*Error { return f.from.notes }
 
-// CCLead returns the names of the agents with cc_lead: the lead gets a copy of their
-// messages to others.
+// CCLead returns the names of the agents with cc_lead, whose messages to others are
+// copied to the lead.
 func (f *File) CCLead() []string { return f.names(func(a Agent) bool { return a.CCLead }) }
 
-// Agent finds an agent by its name.
+// Agent finds an agent by name.
 func (f *File) Agent(name string) (Agent, bool) {
 	i := slices.IndexFunc(f.Agents, func(a Agent) bool { return a.Name == name })
 	if i < 0 {
@@ -137,7 +139,7 @@ func (f *File) Tags() map[string][]string {
 	return all
 }
 
-// names returns the names of the agents that fit.
+// names returns the names of the agents for which fits returns true.
 func (f *File) names(fits func(Agent) bool) (names []string) {
 	for _, a := range f.Agents {
 		if fits(a) {
@@ -152,7 +154,8 @@ func (f *File) Leads(name string) bool {
 	return dropbox.IsLead(name) || name != "" && name == f.LeadName
 }
 
-// addressOf returns the mailbox of a name: lead for every name of the lead.
+// addressOf returns the mailbox for a name. For every name of the lead, this is the
+// mailbox "lead".
 func (f *File) addressOf(name string) string {
 	if f.Leads(name) {
 		return dropbox.Lead
@@ -175,7 +178,7 @@ func (f *File) withRole(role string) []string {
 	return f.names(func(a Agent) bool { return role != "" && a.Role == role })
 }
 
-// StoreOptions returns the options with which the mailboxes are opened.
+// StoreOptions returns the options for opening the mailboxes.
 func (f *File) StoreOptions() dropbox.Options {
 	o := dropbox.Options{MaxWaiting: f.MaxWaiting, MaxBody: int64(f.MaxBody()), MaxHops: f.Policy.MaxHops}
 	if o.MaxHops == 0 {
@@ -184,5 +187,5 @@ func (f *File) StoreOptions() dropbox.Options {
 	return o
 }
 
-// MaxBody returns the length limit of a body, in bytes.
+// MaxBody returns the length limit of a message body, in bytes.
 func (f *File) MaxBody() int { return cmp.Or(f.Policy.MaxBodyBytes, mostBody) }

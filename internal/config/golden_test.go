@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Each file of testdata/bad has one wrong configuration and the exact output that a person
-// sees for it. UPDATE=1 rewrites the output.
+// Each file in testdata/bad contains one wrong configuration and the exact output that a
+// person sees for it. UPDATE=1 rewrites the output.
 func TestWhatBadInputGets(t *testing.T) {
 	cases, err := filepath.Glob("testdata/bad/*.txtar")
 	if err != nil || len(cases) == 0 {

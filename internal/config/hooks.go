@@ -17,7 +17,8 @@ func (r *reader) webhooks(f *File) {
 	}
 }
 
-// HookSecrets returns the names of the environment variables with the secrets of webhooks.
+// HookSecrets returns the names of the environment variables that contain the secrets of
+// webhooks.
 func (f *File) HookSecrets() (names []string) {
 	for _, w := range f.Webhooks {
 		names = append(names, w.URLEnv, w.SecretEnv)
@@ -25,9 +26,9 @@ func (f *File) HookSecrets() (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// Hooks returns the webhooks with their addresses and secrets, read from the environment
-// and from files. The error is [Errors]; the webhooks without a problem are returned with
-// it.
+// Hooks returns the webhooks with their addresses and secrets, which it reads from the
+// environment and from files. The error is [Errors]; Hooks then still returns the
+// webhooks that have no problem.
 func (f *File) Hooks(getenv func(string) string) ([]webhook.Hook, error) {
 	r := *f.from
 	r.errs = nil

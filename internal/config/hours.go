@@ -8,19 +8,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// Hours say when agents work. For keys that an agent's hours do not set, those of the top
-// level apply; see [File.HoursOf].
+// Hours determines when agents work. For keys that an agent's hours do not set, those of
+// the top level apply; see [File.HoursOf].
 type Hours struct {
 	Zone string `key:"zone" is:"zone" type:"text or null" doc:"The time zone of the hours, of notices.quiet and of the days of the budget, by its name in the IANA database: Europe/Berlin. null means the zone of the machine."`
 	Work string `key:"work" is:"hours" type:"text or null" doc:"The hours in which agents begin turns: \"mon-fri 08:00-20:00\". Commas separate spans, days come before their hours, and hours without days apply to every day: \"mon-thu 08:00-12:00, 13:00-18:00, fri 08:00-24:00\". A span such as 22:00-06:00 ends on the next day. A turn that is running when the hours end continues to its end. always, or null, means the whole week."`
 }
 
-// Notices say when people get notices.
+// Notices determines when people get notices.
 type Notices struct {
 	Quiet string `key:"quiet" is:"daily" type:"text or null" doc:"The hours of each day in which you want no notices, in hours.zone: \"22:00-07:00\". The daemon gathers its notices for you and sends them in one message at the end of these hours, without those that no longer matter. An error that stops all agents reaches you at once. null means no such hours."`
 }
 
-// HeartbeatAfter is the time that `heartbeat: true` means.
+// HeartbeatAfter is the idle time that `heartbeat: true` stands for.
 const HeartbeatAfter = 30 * time.Second
 
 // hoursWrong converts an error from package hours.
@@ -42,8 +42,9 @@ func hoursWrong(key string, err error) *Error {
 	return e
 }
 
-// zone checks the name of a zone. It accepts any name on a machine without a database;
-// there CheckFolders reports an error to the person who starts the daemon.
+// zone checks the name of a time zone. On a machine without a time zone database it
+// accepts any name, and CheckFolders reports an error to the person who starts the
+// daemon.
 func zone(_ *reader, s string) (string, *Error) {
 	_, err := hours.Zone(s)
 	e := hoursWrong("zone", err)

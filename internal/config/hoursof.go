@@ -7,8 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// HoursOf returns the work hours of an agent, with those of the top level for keys that
-// the agent does not set. Without a time zone database the zone is the machine's.
+// HoursOf returns the work hours of an agent. Keys that the agent does not set have their
+// value from the top level. Without a time zone database, the zone is that of the
+// machine.
 func (f *File) HoursOf(a Agent) hours.Hours {
 	h := f.Hours
 	if a.Hours.Zone != "" {
@@ -31,7 +32,8 @@ func (f *File) Zone() *time.Location {
 	return zone
 }
 
-// QuietHours returns the quiet hours of people, or false if there are none.
+// QuietHours returns the hours in which people want no notices, or false if there are
+// none.
 func (f *File) QuietHours() (hours.Hours, bool) {
 	if f.Notices.Quiet == "" {
 		return hours.Hours{}, false
@@ -56,7 +58,7 @@ func (f *File) checkZones(r *reader) {
 
 func second[T any](_ T, err error) error { return err }
 
-// timed refuses the keys about time that do not apply to an attached session.
+// timed refuses time-related keys that do not apply to an attached session.
 func (r *reader) timed(f *File) {
 	for _, a := range f.Agents {
 		if !a.Attached {

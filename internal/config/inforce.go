@@ -16,9 +16,9 @@ const inForceName = "in-force.yaml"
 
 const inForceMark = "# in force: "
 
-// KeepInForce writes the content to the daemon's folder as the configuration in force,
-// durably: a missing copy does no harm, but half a copy could be read as another
-// configuration.
+// KeepInForce writes the content to the daemon's folder as the configuration in force.
+// The write is durable because a partial copy, unlike a missing one, does harm: it could
+// be read as a different configuration.
 func (f *File) KeepInForce(files durable.Files) error {
 	path := filepath.Join(f.Home(), inForceName)
 	text := inForceMark + strconv.Quote(f.Path) + "\n" + string(f.source)
@@ -28,9 +28,9 @@ func (f *File) KeepInForce(files durable.Files) error {
 	return files.Write(path, durable.Options{}, []byte(text))
 }
 
-// InForce returns the configuration that the project's daemon uses, or that the last daemon
-// used, even if the file at path has changed since. It returns nil if the configuration is
-// not known.
+// InForce returns the configuration that the project's daemon uses, or that the most recent
+// daemon used, even if the file at path has changed since then. It returns nil if that
+// configuration is unknown.
 func InForce(path string) *File {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func InForce(path string) *File {
 	}
 	text, ok := strings.CutPrefix(string(data), inForceMark+strconv.Quote(path)+"\n")
 	if !ok {
-		return nil // the copy is of another file in this folder
+		return nil // the copy was made from another file in this folder
 	}
 	f, err := Parse(path, []byte(text))
 	if err != nil {

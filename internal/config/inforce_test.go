@@ -11,7 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/durabletest"
 )
 
-// The configuration in force survives a mistake in the file, and belongs to this file only.
+// The copy of the configuration in force does not change if the file gets a mistake, and is
+// not used for any other file.
 func TestInForce(t *testing.T) {
 	path := write(t, "dead_drop_dir: drop\nagents:\n  coder: {}\n")
 	file, err := config.Load(path)
@@ -40,8 +41,8 @@ func TestInForce(t *testing.T) {
 	}
 }
 
-// A power cut leaves the old copy or the new one: half a copy could be read as another
-// configuration.
+// A power failure leaves either the old copy or the new one, because a partial copy could
+// be read as a different configuration.
 func TestInForceAfterAPowerCut(t *testing.T) {
 	path := write(t, "agents:\n  coder: {}\n")
 	file, err := config.Load(path)

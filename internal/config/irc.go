@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// IRC configures where people read and control the swarm. Without a server there is no IRC.
-// Paths are absolute; null becomes "".
+// IRC configures the connection to IRC, where people read and control the swarm. If Server
+// is empty, IRC is off. Paths are absolute; null becomes "".
 type IRC struct {
 	Server   string `key:"server" is:"word,host" type:"text or null" doc:"The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."`
 	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. If it is in use, the bridge uses a similar one, and tries again later."`
@@ -18,7 +18,7 @@ type IRC struct {
 	SASL     string `key:"sasl" type:"plain | external | null" doc:"How the bridge logs in to its account: plain with a password, over TLS or on this machine only; external with its certificate. After a refusal it does not try again. null: it does not log in."`
 	Account  string `key:"account" is:"word" type:"text or null" doc:"The account of the bridge; null: the same as its nick."`
 
-	// A password is read when the bridge starts: from a variable, or from a file.
+	// Passwords are read from a variable or a file when the bridge starts.
 	PasswordEnv        string `key:"password_env" is:"word,variable" type:"text or null" doc:"The environment variable with the password of the account. The agents do not get it."`
 	PasswordFile       string `key:"password_file" is:"path" type:"path or null" doc:"The file with the password of the account, on its first line. This file never contains passwords."`
 	ServerPasswordEnv  string `key:"server_password_env" is:"word,variable" type:"text or null" doc:"The environment variable with the password of the server itself (PASS), for servers that need one."`
@@ -35,7 +35,7 @@ type IRC struct {
 	Allow        []IRCPermit `key:"allow" doc:"Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and the bridge's channels. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed only on a server on this machine. The bridge obeys no other people."`
 
 	// Own maps the name of an agent to its own channels, the main channel first. An agent
-	// with the project's channels has no entry.
+	// that uses the project's channels has no entry.
 	Own map[string][]string
 
 	BufferSize     int  `key:"buffer_size" default:"500" doc:"How many lines of each channel are kept for the agents to read."`
@@ -53,7 +53,7 @@ func (i IRC) Secrets() []string {
 	return slices.DeleteFunc([]string{i.PasswordEnv, i.ServerPasswordEnv}, func(name string) bool { return name == "" })
 }
 
-// Channel returns the channel name for a template: it replaces {slug}.
+// Channel returns the channel name for a template, in which it replaces {slug}.
 func (i IRC) Channel(template string) string { return strings.ReplaceAll(template, slugMark, i.Slug) }
 
 // ProjectOf returns the channel in which people talk with an agent.
@@ -64,8 +64,8 @@ func (i IRC) ProjectOf(agent string) string {
 	return i.Channel(i.Channels.Project)
 }
 
-// IRCChannels are the channels of the project. A name may contain {slug}; "" means no such
-// channel.
+// IRCChannels are the channels of the project. A name may contain {slug}; "" means that
+// there is no such channel.
 type IRCChannels struct {
 	Project string `key:"project" is:"word,channel" type:"text or null" default:"project-{slug}"`
 	Standup string `key:"standup" is:"word,channel" type:"text or null" default:"standup-{slug}"`
@@ -74,16 +74,18 @@ type IRCChannels struct {
 	Errors  string `key:"errors" is:"word,channel" type:"text or null" default:"errors"`
 }
 
-// An IRCRule says in which channel a message is shown. An empty field matches anything.
+// An IRCRule determines in which channel a message is shown. An empty field matches
+// anything.
 type IRCRule struct {
 	Type    string `key:"type" type:"task | question | result | status | handoff | note"`
 	From    string `key:"from"`
 	To      string `key:"to"`
 	Moment  string `key:"moment" type:"begun | result | failed | mail | alert | dead | permission | notice | agent_question | agent_spiraling | agent_timeout | agent_error | agent_complete | limit | budget | dead_letter | unpaused"`
-	Channel string `key:"channel" is:"word,shown"` // "" shows the message nowhere
+	Channel string `key:"channel" is:"word,shown"` // "" means that the message is not shown
 }
 
-// An IRCPermit says what a person on IRC may do. One of Account, Mask and Nick is set.
+// An IRCPermit specifies what a person on IRC may do. Exactly one of Account, Mask and
+// Nick is set.
 type IRCPermit struct {
 	Account string   `key:"account" is:"word"`
 	Mask    string   `key:"mask" is:"word,mask,certain"`

@@ -67,7 +67,7 @@ agents: {coder: }
 	}
 }
 
-// Connections between machines are encrypted, unless the file says otherwise.
+// Connections between machines are encrypted, unless the configuration turns this off.
 func TestTLSUnlessOnThisMachine(t *testing.T) {
 	for text, want := range map[string]bool{
 		"server: irc.example.net":                         true,
@@ -92,7 +92,7 @@ func TestTLSUnlessOnThisMachine(t *testing.T) {
 	}
 }
 
-// A bad address is reported when the file is read, and not only when a connection fails.
+// A bad address is reported when the file is read, rather than when a connection fails.
 func TestServerIsAnAddress(t *testing.T) {
 	for server, want := range map[string]string{
 		"localhost": "", "irc.example.net": "", "irc.example.net:7000": "", "192.168.1.7": "", "'[::1]:6667'": "", "'::1'": "", "'[::1]'": "", "null": "",
@@ -118,7 +118,7 @@ func TestServerIsAnAddress(t *testing.T) {
 	}
 }
 
-// Own and ProjectOf give the channels of agents.
+// Own contains, and ProjectOf returns, the right channels for each agent.
 func TestChannelsOfAgents(t *testing.T) {
 	f := parse(t, `
 irc: {server: localhost, slug: x}

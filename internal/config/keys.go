@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// A Key is one line of the reference: docs/configuration.md is generated from these.
+// A Key is one entry of the reference, from which docs/configuration.md is generated.
 type Key struct {
-	// Path is the place of the key: "debounce", "log.max_size_mb", "agents.NAME.role".
+	// Path is the path of the key: "debounce", "log.max_size_mb", "agents.NAME.role".
 	// Every key of agents.NAME is also a key of defaults.
 	Path string
-	// Type is what may be written, in words: "text", "time span", "true or
-	// false", or the words themselves, separated by |.
+	// Type describes the allowed values: "text", "time span", "true or false", or the
+	// allowed words, separated by |.
 	Type string
 	// Default is the value of a key that the file does not set, as YAML.
 	Default string
-	// Doc says what the key does, with its unit and bounds.
+	// Doc describes what the key does, with its unit and bounds.
 	Doc string
 }
 
-// Keys returns the reference of every key, in the order of the documentation.
+// Keys returns the reference: every key, in the order of the documentation.
 func Keys() []Key { return reference("", fileType) }
 
-// reference returns every key of a struct, and of the structs in it.
+// reference returns the keys of a struct and of the structs in it.
 func reference(path string, t reflect.Type) (keys []Key) {
 	nothing := map[string]string{"text": `""`, "number": "0", "time span": "0s", "true or false": "false", "list": "[]", "names with keys": "{}", "keys with values": "{}"}
 	for _, f := range fieldsOf(t) {
@@ -39,6 +39,6 @@ func reference(path string, t reflect.Type) (keys []Key) {
 	return keys
 }
 
-// Later returns the keys of parts that this version does not have. They are refused by
-// name, so that nobody believes that they work.
+// Later returns the keys of features that this version does not have. The error for such
+// a key says so, so that nobody believes that it works.
 func Later() []string { return slices.Clone(later) }

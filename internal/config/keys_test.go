@@ -25,8 +25,7 @@ func document(key config.Key, value string) string {
 	return section + ": " + value + "\nagents: {a: }\n"
 }
 
-// parse reads text as a file that always has the same path. It drops the places of the
-// keys.
+// parse reads text as if it were a file that always has the same path.
 func parse(t *testing.T, text string) config.File {
 	t.Helper()
 	f, err := config.Parse("/project/claude-swarm.yaml", []byte(text))
@@ -36,7 +35,7 @@ func parse(t *testing.T, text string) config.File {
 	return *f
 }
 
-// A file without a key gets the default that the reference names.
+// If a key is missing in the file, it has the default that the reference contains.
 func TestDefaultsOfTheReference(t *testing.T) {
 	bare := parse(t, "agents: {a: }\n")
 	for _, key := range config.Keys() {
@@ -55,8 +54,8 @@ var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 }, cmp.Ignore())
 
 // goodValues contains a value for each key, by its path or, for a key of an agent, by its
-// name. No value equals the default of its key. Keys that depend on the kind of client
-// are missing.
+// name. No value equals the default of its key. The map does not contain keys that depend
+// on the kind of client.
 var goodValues = map[string]string{
 	"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_warm": "77", "max_waiting": "77", "lead": "a", "lead_name": "orange", "topics.claim_timeout": "77s", "topics.fallback": "a",
 	"policy.allowed_types": "[task, result]", "policy.max_body_bytes": "77", "policy.sender_per_min": "77", "policy.thread_per_min": "77",
@@ -83,7 +82,8 @@ var goodValues = map[string]string{
 	"cwd": "x", "reread": "[x]", "channels": "[x]", "env": "{A: b}", "env_drop": "[A]",
 }
 
-// Every key of the reference has an effect at its place, and under defaults too.
+// Every key of the reference has an effect at its path; a key of an agent also has an
+// effect under defaults.
 func TestEveryKeyOfTheReferenceChangesSomething(t *testing.T) {
 	bare := parse(t, "agents: {a: }\n")
 	for _, key := range config.Keys() {
@@ -141,14 +141,15 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("agents %q, want %q", got, want)
 	}
 
-	// Each comment that contains a key shows the default: without the #, the
-	// configuration stays the same.
+	// Each comment that contains a key shows the default, so removing the # does not
+	// change the configuration.
 	plain := commented.ReplaceAllString(text, "$1$2:$3$4 $5")
 	if diff := cmp.Diff(f, parse(t, plain), unexported, emptyIsNil); diff != "" {
 		t.Errorf("a default in a comment is not the default, -commented +taken in:\n%s", diff)
 	}
 
-	// The template has every key of the reference, either as a comment or with a value.
+	// The template contains every key of the reference, either in a comment or with a
+	// value.
 	for _, key := range config.Keys() {
 		name := key.Path[strings.LastIndex(key.Path, ".")+1:]
 		if !regexp.MustCompile(`(?m)^ *#?` + name + `:`).MatchString(text) {
@@ -160,7 +161,7 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("%d keys in comments; the pattern of this test does not find them", len(shown))
 	}
 	for _, m := range shown {
-		var defaults []string // irc.channels and agents.NAME.channels have the same ending
+		var defaults []string // several, because irc.channels and agents.NAME.channels end in the same name
 		for _, k := range config.Keys() {
 			if k.Path[strings.LastIndex(k.Path, ".")+1:] == m[2] {
 				defaults = append(defaults, k.Default)

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// kindsSay returns the type and the default of a field with the tag "from"; they come from
-// the kinds of clients.
+// kindsSay returns the type and the default of a field with the tag "from". It derives
+// them from the kinds of clients.
 func kindsSay(about string) (what, standard string) {
 	all := backends.Kinds()
 	first := all[0]
@@ -35,7 +35,7 @@ func kindNames(all []*runner.Kind) (names []string) {
 	return names
 }
 
-// kindModes returns the permission modes of all kinds, each once.
+// kindModes returns the permission modes of all kinds of clients, without duplicates.
 func kindModes(all []*runner.Kind) (modes []string) {
 	for _, k := range all {
 		for _, m := range k.Modes {
@@ -47,9 +47,9 @@ func kindModes(all []*runner.Kind) (modes []string) {
 	return modes
 }
 
-// ofKind fills the keys that the file does not set from the agent's kind of client. It
-// refuses the agent's own keys that the client does not support. Such keys in defaults do
-// not apply to the agent, and a note says so.
+// ofKind sets the keys that the file does not set to the values of the agent's kind of
+// client. It refuses the agent's own keys that the client does not support. Such keys in
+// defaults do not apply to the agent, and ofKind records a note about them.
 func (r *reader) ofKind(a, defaults *Agent) {
 	i := slices.IndexFunc(r.clients(), func(k *runner.Kind) bool { return k.Name == a.Backend })
 	if i < 0 {
@@ -74,16 +74,16 @@ func (r *reader) written(path, key string) (at entry, ok bool) {
 	return at, ok
 }
 
-// once reports a problem, unless one was reported at the same place. A mistake in defaults
-// would otherwise be reported for every agent.
+// once reports a problem, unless one has been reported at the same position. Otherwise, a
+// mistake in defaults would be reported for every agent.
 func (r *reader) once(n *yaml.Node, path string, e *Error) {
 	if e != nil && !slices.ContainsFunc(r.errs, func(o *Error) bool { return o.Line == n.Line && o.Column == n.Column }) {
 		r.report(n, path, e)
 	}
 }
 
-// command gives an agent the program of its kind. The command in defaults is for the
-// backend in defaults.
+// command gives an agent the default program of its kind of client. The command in
+// defaults applies only to agents with the backend in defaults.
 func (r *reader) command(a *Agent, k *runner.Kind, general bool) {
 	path := "agents." + a.Name
 	_, own := r.at[path+".command"]
@@ -96,8 +96,8 @@ func (r *reader) command(a *Agent, k *runner.Kind, general bool) {
 	}
 }
 
-// mode gives an agent the permission mode of its kind, and requires a mode that this kind
-// knows.
+// mode gives an agent the default permission mode of its kind of client, and refuses a
+// mode that this kind does not support.
 func (r *reader) mode(a *Agent, k *runner.Kind) {
 	path := "agents." + a.Name
 	at, written := r.written(path, "permission_mode")
@@ -111,7 +111,7 @@ func (r *reader) mode(a *Agent, k *runner.Kind) {
 	}
 }
 
-// attachable refuses an attached session of a kind of client that has no hooks for it.
+// attachable refuses an attached session if the kind of client has no hooks for it.
 func (r *reader) attachable(a *Agent) {
 	var able []*runner.Kind
 	for _, k := range r.clients() {
@@ -127,8 +127,8 @@ func (r *reader) attachable(a *Agent) {
 	}
 }
 
-// lacking returns the keys that a client of a kind does not support, each with what to
-// write instead.
+// lacking returns the keys that a kind of client does not support, each with a suggestion
+// of what to write instead.
 func lacking(k *runner.Kind) map[string]string {
 	all := make(map[string]string)
 	if !k.Asks {
@@ -141,8 +141,8 @@ func lacking(k *runner.Kind) map[string]string {
 	return all
 }
 
-// lacks refuses those keys of an agent that its client does not support. If such a key
-// comes from defaults, it is reset instead.
+// lacks refuses the keys of an agent that its client does not support. If such a key
+// comes from defaults, lacks resets it instead.
 func (r *reader) lacks(a *Agent, k *runner.Kind) {
 	lacking, v, standard := lacking(k), reflect.ValueOf(a).Elem(), standardAgent()
 	for _, f := range fieldsOf(agentType) {

@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Load reads a configuration file. A file with mistakes gives [Errors]. A file that cannot be
-// read gives another error, such as [os.ErrNotExist].
+// Load reads a configuration file. If the file has mistakes, the error is [Errors]. If the
+// file cannot be read, it is another error, such as [os.ErrNotExist].
 func Load(path string) (*File, error) {
-	// O_NONBLOCK: opening a fifo would wait for a writer.
+	// Without O_NONBLOCK, opening a named pipe would wait for a writer.
 	in, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -35,8 +35,9 @@ func Load(path string) (*File, error) {
 	return Parse(path, data)
 }
 
-// Parse reads a configuration from data as if it were the file at path, which need not
-// exist: relative paths start at its folder. A mistake in data gives [Errors].
+// Parse reads a configuration from data as if data were the content of the file at path.
+// That file need not exist; relative paths are relative to its folder. If data has
+// mistakes, the error is [Errors].
 func Parse(path string, data []byte) (*File, error) { return parse(path, data, backends.Kinds()) }
 
 func parse(path string, data []byte, clients []*runner.Kind) (*File, error) {
@@ -56,10 +57,11 @@ func parse(path string, data []byte, clients []*runner.Kind) (*File, error) {
 	return &f, nil
 }
 
-// oneAgent is the line to add to a file without agents.
+// oneAgent is the line that an error suggests for a file without agents.
 const oneAgent = "agents: {coder: {role: coder}}"
 
-// file reads the top level, then the agents, and then checks the keys that name agents.
+// file reads the top level and then the agents, and finally checks the keys that name
+// agents.
 func (r *reader) file(n *yaml.Node, f *File) {
 	switch {
 	case n == nil && len(r.errs) > 0:
@@ -87,8 +89,9 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	}
 }
 
-// agents reads the agents on top of defaults, wherever defaults are in the file. It returns
-// false if an agent has a mistake, or if the key agents is missing or has the wrong type.
+// agents reads the agents, which inherit the values of defaults regardless of where
+// defaults are in the file. It returns false if an agent has a mistake, or if the key
+// agents is missing or has the wrong type.
 func (r *reader) agents(f *File) bool {
 	r.project = f.ProjectDir
 	f.defaults = standardAgent()

@@ -11,12 +11,12 @@ import (
 )
 
 // TurnMemory is the memory to allow for a running client, in bytes. Claude Code 2.1.197
-// uses 300 MB; the rest is for its tools.
+// uses 300 MB; the other memory is for its tools.
 const TurnMemory = 600_000_000
 
-// DefaultRunning returns how many turns run at once if max_running is auto: twice the
-// cores, because a turn mostly waits for its model, but not more than one for each
-// [TurnMemory] bytes of memory, and at least one. A memory of 0 means unknown.
+// DefaultRunning returns how many turns run at once if max_running is auto: two for each
+// core, because a turn mostly waits for its model, but at most one for each [TurnMemory]
+// bytes of memory, and at least one. A memory of 0 means unknown.
 func DefaultRunning(cores int, memory uint64) int {
 	most := max(1, 2*cores)
 	if memory == 0 {
@@ -38,8 +38,8 @@ func auto() int {
 }
 
 // cgroupLimit returns the lowest memory limit of the control groups (version 2) of this
-// process, in bytes, or math.MaxUint64 if no limit is set. A container or a systemd unit
-// with MemoryMax= has one.
+// process, in bytes, or math.MaxUint64 if no limit is set. For example, a container or a
+// systemd unit with MemoryMax= has a limit.
 func cgroupLimit(self, root string) uint64 {
 	limit := uint64(math.MaxUint64)
 	data, err := os.ReadFile(self)
@@ -54,7 +54,7 @@ func cgroupLimit(self, root string) uint64 {
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		text, err := os.ReadFile(filepath.Join(root, group, "memory.max"))
 		if err == nil {
-			// The word "max", for no limit, is not a number.
+			// The file contains the word "max" instead of a number if there is no limit.
 			if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
 				limit = min(limit, n)
 			}

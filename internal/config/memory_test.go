@@ -14,7 +14,7 @@ func TestDefaultRunning(t *testing.T) {
 		want   int
 	}{
 		{4, 64e9, 8},
-		{4, 2_400_000_000, 4}, // four times 600 MB
+		{4, 2_400_000_000, 4}, // the memory is enough for four turns of 600 MB
 		{4, 2_399_999_999, 3},
 		{2, 100e6, 1}, // at least one, however small the machine is
 		{16, 0, 32},   // memory unknown
@@ -28,8 +28,8 @@ func TestDefaultRunning(t *testing.T) {
 	}
 }
 
-// This is an internal test, because a test cannot choose the control groups of its
-// machine.
+// This test is in the package itself because a test cannot choose the control groups of
+// its machine.
 func TestMemoryLimitOfTheControlGroups(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {
@@ -49,8 +49,8 @@ func TestMemoryLimitOfTheControlGroups(t *testing.T) {
 	write("escape", "0::/../../other\n")
 	write("v1", "4:memory:/other\n")
 	cases := map[string]uint64{
-		"self":   1000, // the limit of a parent applies
-		"escape": 10,   // does not leave the root
+		"self":   1000, // the limit of the parent applies
+		"escape": 10,   // a path must not lead out of the root
 		"v1":     math.MaxUint64,
 		"gone":   math.MaxUint64,
 	}

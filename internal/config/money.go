@@ -2,11 +2,11 @@ package config
 
 import "github.com/claude-swarm/claude-swarm/swarm/runner"
 
-// dollarCap is a cap in US dollars, at its place in the file.
+// dollarCap is a cap in US dollars, together with its path in the file.
 type dollarCap struct {
 	path    string
 	has     bool
-	instead string // a cap for every client
+	instead string // a suggested cap that works with every client
 }
 
 // money refuses caps in US dollars for agents whose client does not stop at a cap. Most
@@ -47,7 +47,7 @@ func (r *reader) budgetAt(agent, key string) string {
 	return "budget.agent." + key
 }
 
-// kindOf finds a kind of client; it returns nil for an unknown one.
+// kindOf finds a kind of client by name. It returns nil if the kind is unknown.
 func (r *reader) kindOf(backend string) *runner.Kind {
 	for _, k := range r.clients() {
 		if k.Name == backend {

@@ -17,17 +17,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A reader turns the nodes of one file into values and collects the errors. It identifies
-// each key by its path: log.max_size_mb, agents.coder.cwd, irc.map[0].type.
+// A reader converts the nodes of one file into values and collects the errors. It
+// identifies each key by its path: log.max_size_mb, agents.coder.cwd, irc.map[0].type.
 type reader struct {
-	path    string   // of the file, as the caller named it
+	path    string   // the path of the file, as the caller specified it
 	dir     string   // the folder to which paths are relative
 	project string   // the folder to which the agents' paths are relative
 	lines   []string // the lines of the file, without line endings
 	at      map[string]entry
 	errs    Errors
 	notes   Errors         // what a person should know about a file without errors
-	kinds   []*runner.Kind // of clients; nil means those of this version
+	kinds   []*runner.Kind // the kinds of clients; nil means those of this version
 }
 
 // clients returns the kinds of clients that an agent can have.
@@ -38,11 +38,11 @@ func (r *reader) clients() []*runner.Kind {
 	return r.kinds
 }
 
-// An entry has the nodes of a key and of its value.
+// An entry contains the nodes of a key and its value.
 type entry struct{ key, value *yaml.Node }
 
-// find returns the nodes of a key: at its path, else under defaults, else the nodes of the
-// mapping that would contain it.
+// find returns the nodes of the key at a path. If the file does not contain the key, find
+// returns its nodes under defaults, or else those of the mapping that would contain it.
 func (r *reader) find(path string) entry {
 	if s, ok := r.at[path]; ok || path == "" {
 		return s
@@ -55,7 +55,7 @@ func (r *reader) find(path string) entry {
 	return r.find(path[:max(0, strings.LastIndexAny(path, ".["))])
 }
 
-// ofAgent removes the agent from the path of one of its keys.
+// ofAgent removes the agent from the path of an agent's key.
 func ofAgent(path string) (key string, ok bool) {
 	if rest, ok := strings.CutPrefix(path, "agents."); ok {
 		_, key, ok = strings.Cut(rest, ".")
@@ -76,7 +76,7 @@ func shown(path string) string {
 	return index().ReplaceAllString(path, "")
 }
 
-// below returns the path of a key of the mapping at path.
+// below returns the path of a key in the mapping at path.
 func below(path, key string) string {
 	if path == "" {
 		return key
@@ -89,8 +89,8 @@ func (r *reader) fail(path, try, format string, args ...any) {
 	r.report(r.find(path).value, path, wrong(try, format, args...))
 }
 
-// report records a problem with its place, and with the name of its key if path is not
-// empty. It returns true if e is nil, which means no problem.
+// report records a problem with its position, and with the name of its key if path is not
+// empty. It returns true if e is nil, which means that there is no problem.
 func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	if e == nil {
 		return true
@@ -107,13 +107,14 @@ func (r *reader) remark(n *yaml.Node, path string, e *Error) {
 	}
 }
 
-// placed adds the place to a problem, and the name of the key if path is not empty.
+// placed adds to a problem its position, and the name of the key if path is not empty.
 func (r *reader) placed(n *yaml.Node, path string, e *Error) *Error {
 	if path != "" {
 		e.Problem = shown(path) + ": " + e.Problem
 	}
 	e.Problem, e.Try = oneLine(e.Problem, 300), oneLine(e.Try, 300)
-	// The decoder treats some characters as line breaks that editors do not.
+	// The decoder treats some characters as line breaks that editors do not treat as
+	// such.
 	e.Path, e.Line = r.path, min(max(n.Line, 1), len(r.lines))
 	e.Column = min(max(n.Column, 1), utf8.RuneCountInString(r.lines[e.Line-1])+1)
 	return e
@@ -128,12 +129,12 @@ func (r *reader) failed() error {
 	return r.errs
 }
 
-// maxBytes is far above the size of any real configuration; it keeps a large file, named by
-// mistake, from being read into memory.
+// maxBytes is far above the size of any real configuration. It prevents a large file that
+// was named by mistake from being read into memory.
 const maxBytes = 1 << 20
 
-// document decodes the one document of a file. It returns nil after a failure
-// and for a file without content.
+// document decodes the only document in a file. It returns nil after a failure, and for
+// an empty file.
 func (r *reader) document(text string) *yaml.Node {
 	if !r.readable(text) {
 		return nil
@@ -157,8 +158,8 @@ func (r *reader) document(text string) *yaml.Node {
 	return follow(doc.Content[0])
 }
 
-// readable checks the size of a file, and finds characters that the YAML decoder would refuse
-// without a line number. It returns false after it has reported a problem.
+// readable checks the size of a file, and finds characters that the YAML decoder would report
+// without a line number. It returns false if it has reported a problem.
 func (r *reader) readable(text string) bool {
 	if len(text) > maxBytes {
 		return r.report(&yaml.Node{}, "", wrong("", "the file is larger than 1 MiB; this is not a configuration"))
@@ -178,19 +179,19 @@ func (r *reader) readable(text string) bool {
 	return true
 }
 
-// printable is c-printable of YAML 1.2 without the byte order mark, which the caller has
-// removed from the beginning.
+// printable matches the characters of c-printable in YAML 1.2, except the byte order
+// mark, which the caller has removed from the beginning.
 func printable(c rune) bool {
 	return c >= ' ' && c < 0x7f || c == '\t' || c == '\n' || c == '\r' || c == 0x85 ||
 		c >= 0xa0 && c != 0xfeff && c != 0xfffe && c != 0xffff
 }
 
-// lineOf finds the line number in an error of yaml.v3, which leaves it out for the first
-// line.
+// lineOf matches the line number in an error of yaml.v3, which omits the number for the
+// first line.
 var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?`) })
 
-// syntax reports an error of the YAML decoder. Such an error has at most a line number,
-// and no column.
+// syntax reports an error of the YAML decoder. Such an error may have a line number, but
+// never a column.
 func (r *reader) syntax(err error) {
 	m := lineOf().FindStringSubmatch(err.Error() + " ")
 	number, _ := strconv.Atoi(m[1])
@@ -207,8 +208,8 @@ func (r *reader) syntax(err error) {
 }
 
 // each calls f once for every key of a mapping. It reports a node that is not a mapping,
-// and keys that occur twice. Null is an empty mapping, because YAML reads a section that
-// has only comments as null.
+// and keys that occur twice. Null counts as an empty mapping, because YAML reads a
+// section that has only comments as null.
 func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.Node)) {
 	if n = follow(n); isNull(n) {
 		return
@@ -247,7 +248,7 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null"
 }
 
-// kind names the kind of a node, in words for a person.
+// kind describes the kind of a node in words that a person understands.
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

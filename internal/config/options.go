@@ -9,15 +9,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The limits of a value of backend_options. Aliases in YAML can expand to more than the
-// file contains.
+// The limits of a value of backend_options. They are needed because aliases in YAML can
+// expand to more than the file contains.
 const (
 	mostDeep   = 20
 	mostValues = 10000
 )
 
-// plain returns a value of any kind: nil, a bool, an int, a float64, a string, a []any or a
-// map[string]any.
+// plain returns the value of any node: nil, a bool, an int, a float64, a string, a []any or
+// a map[string]any.
 func plain(n *yaml.Node) (any, *Error) {
 	left := mostValues
 	return plainBelow(n, mostDeep, &left)
@@ -58,7 +58,7 @@ func plainBelow(n *yaml.Node, deep int, left *int) (any, *Error) {
 	return plainScalar(n)
 }
 
-// plainScalar returns the value of a scalar. A date is a string.
+// plainScalar returns the value of a scalar node. It returns a date as a string.
 func plainScalar(n *yaml.Node) (any, *Error) {
 	var err error
 	switch n.ShortTag() {
@@ -85,8 +85,8 @@ func plainScalar(n *yaml.Node) (any, *Error) {
 	return nil, wrong("", "%s is not a value: want text, a number, true or false, null, a list or keys with values", n.Value)
 }
 
-// options checks the options of an agent. The options in defaults are for the backend in
-// defaults. The backend passes on options that it does not know.
+// options checks the options of an agent. The options in defaults apply only to agents
+// with the backend in defaults. The backend passes unknown options on to its client.
 func (r *reader) options(a *Agent, k *runner.Kind, general bool) {
 	path := "agents." + a.Name + ".backend_options"
 	if !general {

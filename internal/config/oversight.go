@@ -1,6 +1,6 @@
 package config
 
-// Oversight configures how the swarm is supervised while no person is watching.
+// Oversight configures how the swarm is supervised when no person is watching.
 type Oversight struct {
 	Hours      Hours      `key:"hours" like:"{work: \"mon-fri 08:00-20:00\"}"`
 	Notices    Notices    `key:"notices" like:"{quiet: \"22:00-07:00\"}"`

@@ -11,7 +11,7 @@ import (
 
 // folders checks how the folders in a valid file relate to each other.
 func (r *reader) folders(f *File) {
-	// If the mailboxes were beside the daemon's files or around the project, the project's
+	// If the folder of the mailboxes contained the daemon's files or the project, their
 	// files would become mail.
 	why, dd := "", f.DeadDropDir
 	switch {
@@ -27,7 +27,7 @@ func (r *reader) folders(f *File) {
 		}
 		r.fail("dead_drop_dir", "dead_drop_dir: .dead-drop", "%s %s", written, why)
 	}
-	// With "session: continue" the newest session of the folder may belong to another
+	// With "session: continue", the newest session of the folder may belong to another
 	// agent.
 	for _, a := range f.Agents {
 		if a.Session != SessionContinue {
@@ -40,14 +40,14 @@ func (r *reader) folders(f *File) {
 	}
 }
 
-// within reports whether path is dir or below it; both are absolute and clean.
+// within reports whether path is dir or below it. Both must be absolute and clean.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// realPath returns the path without symbolic links, or the path itself if it does not
-// exist.
+// realPath returns a path with all symbolic links resolved, or the path itself if it does
+// not exist.
 func realPath(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p
@@ -61,7 +61,7 @@ func realPath(path string) string {
 func (f *File) CheckFolders() error {
 	r := *f.from
 	if why := noFolder(f.ProjectDir); why != "" {
-		// The agents' folders are usually in this one, so one error is enough.
+		// The agents' folders are usually in the project folder, so one error is enough.
 		r.fail("project_dir", "mkdir -p "+f.ProjectDir+", or change project_dir", "%s", why)
 		return r.failed()
 	}
@@ -74,7 +74,7 @@ func (f *File) CheckFolders() error {
 	return r.failed()
 }
 
-// noFolder returns why path cannot be a working folder; "" if it can.
+// noFolder returns why path cannot be a working folder, or "" if it can.
 func noFolder(path string) string {
 	info, err := os.Stat(path)
 	switch {

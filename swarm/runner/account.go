@@ -20,7 +20,7 @@ type Account struct {
 	cost           costTotal
 	tokens         tokensTotal
 	began          bool
-	untold         bool            // the model may have worked since the last result
+	untold         bool            // the model may have done work since the last result
 	open           map[string]call // tool calls without a result, by id
 	files          map[string]bool
 	denied         []Denial
@@ -38,7 +38,7 @@ type call struct {
 type costTotal struct {
 	usd      float64 // at its last result, in US dollars
 	unbased  bool    // the total at the start of the turn is unknown
-	notTold  bool    // the last result has no cost; the next result may include it
+	notTold  bool    // the last result had no cost; the next result may include that cost
 	notKnown bool    // a part of the turn's cost will never be known
 }
 
@@ -61,11 +61,11 @@ func NewAccount(kind *Kind, from Place) Account {
 	return a
 }
 
-// Resumed records that a new process continues the session of an earlier one, and that this
-// turn is the first of the new process. A running total of the session then starts from an
-// unknown value: the cost of the turn is unknown unless BaseCost is called, and tokens used
-// before the turn's first result are not counted. Resumed has no effect for clients that
-// report no running total of the session.
+// Resumed records that this turn is the first one in a new process that continues the
+// session of an earlier process. A running total of the session then starts from an unknown
+// value: the cost of the turn is unknown unless BaseCost is called, and tokens used before
+// the turn's first result are not counted. Resumed has no effect for clients that report no
+// running total of the session.
 func (a *Account) Resumed() {
 	a.cost.unbased = a.kind.Cost == CostOfSession
 	a.tokens.unbased = a.kind.Tokens == TokensOfSession
@@ -225,9 +225,9 @@ func (a *Account) ownTokens(u streamjson.Usage) streamjson.Usage {
 }
 
 // sinceTotal returns the cost of a result that has a running total, in US dollars. If the
-// result also has the cost since the last result, that cost is used, because the total may
-// include earlier processes of the session. If it has only the total of the process, the
-// difference is used. A total that is lower than before has restarted at 0, for example
+// result also contains the cost since the previous result, that cost is used, because the
+// total may include earlier processes of the session. Otherwise the difference between
+// the totals is used. A total that is lower than before has restarted at 0, for example
 // after /clear.
 func sinceTotal(r *streamjson.Result, before float64) float64 {
 	switch {
@@ -243,8 +243,9 @@ func sinceTotal(r *streamjson.Result, before float64) float64 {
 // as floating-point numbers.
 func rounded(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
-// Interim records that the last result was not the final one: the client is waiting for
-// delegated work, and the text of its next result will replace this one.
+// Interim records that the last result was not the final one, because the client is
+// waiting for delegated work. The text of the next result will replace the text of this
+// one.
 func (a *Account) Interim() { a.interim = len(a.texts) > 0 }
 
 // Began reports whether any event was seen.

@@ -8,8 +8,8 @@ import (
 )
 
 // A handle identifies a process by a pidfd, which refers to the same process even after
-// the process number has been reused. Kernels before 5.3 have no pidfds. On those, the
-// start time is compared instead.
+// the process number has been reused. Kernels before 5.3 have no pidfds, so the start
+// time is compared instead.
 type handle struct {
 	process Process
 	fd      int // -1: no pidfd

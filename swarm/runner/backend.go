@@ -62,8 +62,8 @@ type Turn struct {
 	Files
 
 	// Tools is the MCP server through which the agent reaches the swarm; nil means no
-	// tools. A new client must prove that it has the tools before it gets the prompt.
-	// This proof requires no model call. A client that starts servers only at the prompt
+	// tools. A new client must prove that it has the tools before it gets the prompt,
+	// which requires no model call. A client that starts servers only at the prompt
 	// ([Later]) must prove this by the end of the turn. Run ends a client that lacks the
 	// tools, and the outcome is [NoFirstEvent], even if its turn had begun.
 	Tools *Server
@@ -142,12 +142,12 @@ type Server struct {
 	Headers map[string]string
 }
 
-// How specifies how a turn gets its session.
+// How specifies whether a turn begins or continues a session.
 type How string
 
 // These are the ways in which a turn can get its session.
 const (
-	New      How = "new"      // a session that must not exist yet, with this ID
+	New      How = "new"      // a new session with this ID, which must not exist yet
 	Resume   How = "resume"   // the session with this ID, which must exist
 	Continue How = "continue" // the newest session of Spec.Dir, regardless of who created it; ID is ignored
 )

@@ -15,9 +15,9 @@
 //	              │ PromptNotRun   │ NoSession       │
 //	                               │ Stalled, TimedOut, Stopped ── ladder ── exit
 //
-// The ladder ends a client that has to stop. Its steps are SIGINT to the leader (or a cancel
-// request, if the client's protocol has one), after 10 s SIGTERM to the group, and after
-// another 5 s SIGKILL to the group.
+// The ladder ends a client that has to stop. It sends SIGINT to the leader (or a cancel
+// request, if the client's protocol has one), SIGTERM to the group after 10 s, and SIGKILL
+// to the group after another 5 s.
 //
 // Regardless of how a turn ends, the remaining processes of its group are killed before
 // the leader is reaped. Then all processes that still carry the turn's mark ([MarkVar])
@@ -26,10 +26,10 @@
 // client that stays, this happens when the client ends, for all of its turns together.
 // They share a mark, because the environment of a process cannot change.
 //
-// On Linux, [BecomeReaper] helps to keep the promise that nothing is left behind: a
-// turn's orphans become children of the daemon. On macOS a leftover can be found only by
+// On Linux, [BecomeReaper] makes a turn's orphans children of the daemon, so that
+// [EndAdopted] can find and end them. On macOS, a leftover process can be found only by
 // its mark or its session, and only if it belongs to the same user.
 //
-// Each backend is a separate package below this one, and passes the test suite of package
-// runnertest.
+// Each backend is a separate package below this one and must pass the test suite in
+// package runnertest.
 package runner

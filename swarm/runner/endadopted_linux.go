@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// EndAdopted ends the processes that the turns of a daemon have left behind without their
-// mark, and that the daemon has adopted because of [BecomeReaper]. It sends SIGTERM, and
-// after grace SIGKILL, both to them and to processes that they start in the meantime. It
-// returns how many processes there were, and gives up 5 s after grace. It spares the
-// process group of the daemon, and the children of [Start].
+// EndAdopted ends processes without a mark that the turns of a daemon have left behind
+// and that the daemon has adopted because of [BecomeReaper]. It sends SIGTERM, and after
+// grace SIGKILL, both to them and to processes that they start in the meantime. It gives
+// up 5 s after grace. It returns the number of processes found. It does not signal the
+// daemon's process group or the children of [Start].
 //
-// A daemon calls it last, when none of its clients is running: an orphan that outlived
-// the daemon would look like a process that a person started.
+// A daemon calls it last, when none of its clients are running, because an orphan that
+// outlived the daemon would look like a process started by a person.
 func EndAdopted(grace time.Duration) int {
 	seen := map[Process]bool{}
 	gentle, last := time.Now().Add(grace), time.Now().Add(grace+5*time.Second)
@@ -26,7 +26,7 @@ func EndAdopted(grace time.Duration) int {
 			p := Process{PID: s.pid, Start: s.start}
 			switch {
 			case s.dead:
-				_, _ = syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil) // otherwise the next check finds it again
+				_, _ = syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil) // otherwise the next check would find it again
 			case !time.Now().Before(gentle):
 				signalProcess(p, syscall.SIGKILL)
 			case !seen[p]:

@@ -7,29 +7,29 @@ import (
 )
 
 // A client and all its children have these variables in their environments. If they are
-// set, claude-swarm acts as the agent, and in the turn, that they name.
+// set, claude-swarm acts as the agent and in the turn that they identify.
 const (
 	AgentVar = "CLAUDE_SWARM_AGENT" // the agent's name
-	DirVar   = "CLAUDE_SWARM_DIR"   // the project's folder
-	TokenVar = "CLAUDE_SWARM_TOKEN" // the secret that proves that mail comes from the agent
+	DirVar   = "CLAUDE_SWARM_DIR"   // the project's directory
+	TokenVar = "CLAUDE_SWARM_TOKEN" // the secret that proves that a message comes from the agent
 	MarkVar  = "CLAUDE_SWARM_TURN"  // the turn's id, which identifies its leftovers
-	ReadyVar = "CLAUDE_SWARM_READY" // the file that our tools' server makes once its tools have been listed; may be unset
+	ReadyVar = "CLAUDE_SWARM_READY" // the file that our tool server creates once its tools have been listed; can be unset
 )
 
 // EnvOptions describes how a client's environment differs from the daemon's.
 type EnvOptions struct {
-	Drop   []string          // names that are removed; PREFIX_* removes all with that prefix
-	Add    map[string]string // added, or replaced
+	Drop   []string          // names of variables to remove; PREFIX_* removes all variables with that prefix
+	Add    map[string]string // variables to add or replace
 	Agent  string
-	Dir    string // the project's folder
+	Dir    string // the project's directory
 	Token  string
 	TurnID string
-	BinDir string // folder of our own program, put in front of PATH; "" leaves PATH unchanged
+	BinDir string // the directory of our own program, which is prepended to PATH; "" leaves PATH unchanged
 }
 
-// A client must not believe that another client started it, so Environ removes the
-// variables that clients set for their children. It keeps the variables of a person's
-// login.
+// A client must not conclude that it was started by another client, so Environ removes
+// the variables that clients set for their children. It keeps the variables that a
+// person's login uses.
 var (
 	alwaysDropped = []string{"CLAUDE*", "AI_AGENT",
 		"CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI", "OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT",
@@ -37,9 +37,10 @@ var (
 	alwaysKept = []string{"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*"}
 )
 
-// Environ builds the whole environment of a client from base, which has the form of
-// [os.Environ]. The variables of o.Add win over base and over every rule, and our own
-// variables win over those. The result is sorted, with one entry per name.
+// Environ builds the complete environment of a client from base, which has the form of
+// [os.Environ]. The variables in o.Add take precedence over base and over all rules, and
+// our own variables take precedence over those. The result is sorted and has one entry
+// per name.
 func Environ(base []string, o EnvOptions) []string {
 	env := make(map[string]string, len(base)+8)
 	for _, entry := range base {
@@ -76,14 +77,14 @@ func matches(patterns []string, name string) bool {
 
 func prefixPath(dir, path string) string {
 	if path == "" {
-		return dir // a trailing colon would mean the working folder
+		return dir // a trailing colon would mean the working directory
 	}
 	return dir + ":" + path
 }
 
 // markIn returns the mark in an environment, or "" if it has none.
 func markIn(env []string) string {
-	for _, entry := range slices.Backward(env) { // the last entry counts
+	for _, entry := range slices.Backward(env) { // if there are several entries, the last one applies
 		if mark, ok := strings.CutPrefix(entry, MarkVar+"="); ok {
 			return mark
 		}

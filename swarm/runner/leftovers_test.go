@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A scene is a folder in which each process of a shell script writes its number to a file
-// named after the process.
+// A scene is a folder in which each process of a shell script writes its process number
+// to a separate file.
 type scene struct {
 	t   *testing.T
 	dir string
@@ -22,9 +22,8 @@ type scene struct {
 
 func newScene(t *testing.T) scene { return scene{t, t.TempDir()} }
 
-// sleeper returns a shell command that writes its process number to a file with that
-// name, and then sleeps. The parameter "how" is the beginning of the command, such as
-// setsid.
+// sleeper returns a shell command that writes its process number to the file with the
+// given name and then sleeps. how is the beginning of the command, such as setsid.
 func (s scene) sleeper(how, name string) string {
 	return how + ` /bin/sh -c 'echo $$ >` + filepath.Join(s.dir, name) + `; exec sleep 600'`
 }
@@ -90,11 +89,11 @@ func (s scene) gone(all map[string]runner.Process) {
 	}
 }
 
-// ofTool are the processes of a tool.
+// ofTool contains the names of a tool's processes.
 var ofTool = []string{"shell", "session", "orphan", "clean", "last"}
 
-// A tool of a client works in another session, and some of its children drop the mark.
-// All these processes end with the client, regardless of how the client ends.
+// A client's tool runs in another session, and some of its children drop the mark. All
+// these processes are ended with the client, regardless of how the client ends.
 func TestTheSessionOfAToolEndsWithItsClient(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, c *runner.Child) runner.Exit{
 		"finish": func(_ *testing.T, c *runner.Child) runner.Exit { return c.Finish(100 * time.Millisecond) },
@@ -135,8 +134,8 @@ func TestTheSessionOfAToolEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// A client that is interrupted may end the shell of its tool. If that shell was the last
-// process with the mark in its session, the session still belongs to the turn.
+// An interrupted client may end the shell of its tool. Even if that shell was the last
+// process with the mark in its session, the session belongs to the turn.
 func TestASessionWithoutTheMarkAtTheEnd(t *testing.T) {
 	for name, adopted := range map[string]bool{"child": false, "adopted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -172,8 +171,7 @@ func TestASessionWithoutTheMarkAtTheEnd(t *testing.T) {
 	}
 }
 
-// The shell of a tool may have ended before its client, and left children in the
-// background.
+// A tool's shell may have ended before its client and left children in the background.
 func TestASessionWhoseShellHasEnded(t *testing.T) {
 	s := newScene(t)
 	path := filepath.Join(s.dir, "tool.sh")
@@ -189,8 +187,8 @@ func TestASessionWhoseShellHasEnded(t *testing.T) {
 	s.gone(all)
 }
 
-// The session that a client shares with its daemon, or with the terminal of a person,
-// does not belong to the turn: other processes in it keep running.
+// The session that a client shares with its daemon or with a person's terminal does not
+// belong to the turn. Other processes in it keep running.
 func TestTheSessionOfTheClientIsSpared(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -249,7 +247,7 @@ func TestASessionThatIsOlderThanTheClient(t *testing.T) {
 	defer terminal.Wait()
 	defer terminal.Process.Kill()
 	shell := s.process("terminal")
-	time.Sleep(20 * time.Millisecond) // start times are in steps of 10 ms
+	time.Sleep(20 * time.Millisecond) // start times have a resolution of 10 ms
 	c, _ := start(t, mark(t), "read -r line")
 	if err := os.WriteFile(begin, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -261,7 +259,7 @@ func TestASessionThatIsOlderThanTheClient(t *testing.T) {
 	}
 }
 
-// Only a process that has dropped the mark and also left the session keeps running.
+// A process keeps running only if it has both dropped the mark and left the session.
 func TestWhatNoSignTells(t *testing.T) {
 	s := newScene(t)
 	c, _ := start(t, mark(t), s.sleeper("setsid env -i", "stranger")+" & wait")
@@ -272,7 +270,7 @@ func TestWhatNoSignTells(t *testing.T) {
 	}
 }
 
-// A client may leave a daemon behind that serves later clients too. The daemon has the
+// A client may leave behind a daemon that also serves later clients. The daemon has the
 // mark of the first client.
 func TestADaemonOfTheClientEnds(t *testing.T) {
 	s := newScene(t)
@@ -291,7 +289,7 @@ func TestADaemonOfTheClientEnds(t *testing.T) {
 	}
 }
 
-// A process without the mark counts, as long as the shell that started it waits for it.
+// A process without the mark is counted while the shell that started it waits for it.
 func TestUsageOfASession(t *testing.T) {
 	s := newScene(t)
 	path := filepath.Join(s.dir, "tool.sh")
@@ -305,12 +303,11 @@ func TestUsageOfASession(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that spins without the mark uses no processor time")
 		}
-		time.Sleep(5 * time.Millisecond) // the pause between two checks; the deadline limits their number
+		time.Sleep(5 * time.Millisecond) // the interval between checks; the deadline limits their number
 	}
 }
 
-// When a client that shares our session ends, this process and its other children keep
-// running.
+// If a client in our own session ends, this process and its other children keep running.
 func TestOurSessionIsSpared(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 601 & echo ready; wait")
 	waitFor(t, out, "ready")

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// LookPath finds the program of a client by the PATH in the client's environment, which may
-// differ from the daemon's. A name with a slash is a path; a relative path is relative to
-// dir. The error is [exec.ErrNotFound] or [fs.ErrNotExist] if no program has that name, and
-// [fs.ErrPermission] if the file cannot be run.
+// LookPath finds a client's program in the PATH of the client's environment, which may
+// differ from the daemon's. A name with a slash is a path, and a relative path is relative
+// to dir. The error is [exec.ErrNotFound] or [fs.ErrNotExist] if there is no program with
+// that name, and [fs.ErrPermission] if the file cannot be executed.
 func LookPath(program, dir string, env []string) (string, error) {
 	if strings.Contains(program, "/") {
 		if !filepath.IsAbs(program) {
@@ -22,7 +22,7 @@ func LookPath(program, dir string, env []string) (string, error) {
 		return program, runnable(program)
 	}
 	path := ""
-	for _, entry := range env { // the last entry counts, as it does for the client
+	for _, entry := range env { // the last entry applies, as it does for the client
 		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
 			path = value
 		}
@@ -30,7 +30,7 @@ func LookPath(program, dir string, env []string) (string, error) {
 	var denied error
 	for _, folder := range filepath.SplitList(path) {
 		if !filepath.IsAbs(folder) {
-			continue // the working folder belongs to the agent, so never run its files
+			continue // never execute files from the working directory, because the agent can write to it
 		}
 		file := filepath.Join(folder, program)
 		err := runnable(file)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Leftovers returns the running processes of a turn, regardless of their parents: those
-// that carry mark (see [Turn.Mark]) in the environment they were started with, and those
-// in a session that a process with the mark leads. It finds only processes that this user
-// may inspect, and never this process itself.
+// Leftovers returns the running processes of a turn, regardless of their parents. These
+// are the processes that carry mark (see [Turn.Mark]) in their initial environment, and
+// those in a session whose leader carries the mark. Leftovers returns only processes that
+// this user is allowed to inspect, and never this process itself.
 func Leftovers(mark string) []Process {
 	var found []Process
 	newSearch(mark, processStat{}).each(func(s processStat) {
@@ -19,19 +19,19 @@ func Leftovers(mark string) []Process {
 }
 
 // lastLooks is the number of extra scans if no process was found but new processes have
-// begun. One of them may be the child of a process that ended before it was scanned. The
-// number is limited because new processes begin all the time on a busy machine.
+// started. One of these may be the child of a process that ended before it was scanned.
+// The number is limited because new processes start all the time on a busy machine.
 const lastLooks = 2
 
 // EndLeftovers ends the [Leftovers] of a turn whose client has ended. It sends SIGTERM,
 // and after grace SIGKILL, both to them and to processes that they start in the meantime.
-// It returns how many processes there were. It gives up 5 s after grace, because a
-// process that waits for a disk cannot be killed.
+// It returns the number of processes found. It gives up 5 s after grace, because a
+// process that is waiting for a disk cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {
 	return newSearch(mark, processStat{}).end(grace)
 }
 
-// end is EndLeftovers for the processes that the search finds.
+// end does the work of EndLeftovers for the processes that the search finds.
 func (r *search) end(grace time.Duration) int {
 	seen := make(map[Process]bool)
 	groups := make(map[int]bool)
@@ -78,7 +78,8 @@ func (r *search) end(grace time.Duration) int {
 	return len(seen)
 }
 
-// signalProcess signals exactly that process, or none.
+// signalProcess sends a signal to exactly this process. If the process has ended, it does
+// nothing.
 func signalProcess(p Process, sig syscall.Signal) {
 	if h, ok := hold(p); ok {
 		h.signal(sig)

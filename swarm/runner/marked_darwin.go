@@ -19,14 +19,14 @@ func pids() []int {
 	return numbers
 }
 
-// newestPID returns "": this system does not report it.
+// newestPID returns "" because this system does not report the number.
 func newestPID() string { return "" }
 
 // An environReader reads environments.
 type environReader struct{}
 
-// carries reports whether a process was started with this entry in its environment, or as
-// an argument: the kernel returns both in one block, and only for processes of the same
+// carries reports whether a process was started with this entry in its environment or as
+// an argument. The kernel returns both in one block, and only for processes of the same
 // user.
 func (environReader) carries(pid int, entry []byte) bool {
 	block, err := unix.SysctlRaw("kern.procargs2", pid)

@@ -16,7 +16,7 @@ func pids() []int {
 		return nil
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // a part of the list is better than nothing
+	names, _ := dir.Readdirnames(-1) // after an error, a partial list is better than no list
 	numbers := make([]int, 0, len(names))
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
@@ -26,7 +26,7 @@ func pids() []int {
 	return numbers
 }
 
-// newestPID returns the number of the process that began last; see proc_loadavg(5).
+// newestPID returns the number of the process that was started last; see proc_loadavg(5).
 func newestPID() string {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -35,20 +35,20 @@ func newestPID() string {
 	return string(data[bytes.LastIndexByte(data, ' ')+1:])
 }
 
-// An environReader reads environments into one buffer.
+// An environReader reads environments into a reusable buffer.
 type environReader struct{ buf []byte }
 
-// A process has no readable environment during exec. This usually takes a few
-// microseconds, but longer on a busy machine. In the last few microseconds of exec the
-// environment looks empty. After execPatience, or if the environment has looked empty for
-// emptyPatience, the process counts as one without a mark.
+// A process has no readable environment during exec. This state usually lasts a few
+// microseconds, but longer on a busy machine. In the last few microseconds of exec, the
+// environment appears to be empty. After execPatience, or if the environment has appeared
+// empty for emptyPatience, the process is treated as having no mark.
 const (
 	execPatience  = 50 * time.Millisecond
 	emptyPatience = 5 * time.Millisecond
 )
 
-// carries reports whether a process was started with this entry in its environment. It is
-// false for another user's process.
+// carries reports whether a process was started with this entry in its environment. It
+// returns false for another user's process.
 func (r *environReader) carries(pid int, entry []byte) bool {
 	dir := "/proc/" + strconv.Itoa(pid)
 	began := time.Now()
@@ -60,8 +60,8 @@ func (r *environReader) carries(pid int, entry []byte) bool {
 		case len(block) > 0:
 			return bytes.Contains(block, entry) && hasEntry(block, entry)
 		}
-		// A process that has ended, a kernel thread and a process in exec all have no
-		// environment. Of these three, only a process in exec has a program.
+		// A process that has ended, a kernel thread, and a process in exec all have no
+		// environment. Of these three, only the process in exec has an executable.
 		var to [1]byte
 		if _, err := unix.Readlink(dir+"/exe", to[:]); err != nil {
 			return false
@@ -75,15 +75,16 @@ func (r *environReader) carries(pid int, entry []byte) bool {
 	}
 }
 
-// emptied reports whether a process was started without any variable: its environment
-// begins and ends at the same address, which /proc/PID/stat shows.
+// emptied reports whether a process was started without any environment variables. In
+// that case, /proc/PID/stat contains the same address for the start and the end of the
+// environment.
 func emptied(dir string) bool {
 	data, err := os.ReadFile(dir + "/stat")
 	if err != nil {
 		return true
 	}
 	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
-	const envStart, envEnd = 50 - 3, 51 - 3 // counted from the state, see proc(5)
+	const envStart, envEnd = 50 - 3, 51 - 3 // counted from the field state; see proc(5)
 	return len(fields) > envEnd && string(fields[envEnd]) != "0" && bytes.Equal(fields[envStart], fields[envEnd])
 }
 

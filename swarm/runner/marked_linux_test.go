@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A process is found even during exec, which leaves it without an environment for a moment.
+// A process is found even during exec, when it briefly has no environment.
 func TestLeftoversThatChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -30,7 +30,7 @@ func TestLeftoversThatChange(t *testing.T) {
 			missed++
 		}
 	}
-	// On an overloaded machine the process may sleep in the middle of exec, so
+	// On an overloaded machine, the process may sleep in the middle of exec, so
 	// EndLeftovers scans again.
 	if missed > 20 {
 		t.Errorf("missed %d times of 2000", missed)

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Only the exact mark counts: turn 1 is not turn 10, and the text in another variable is
-// not a mark.
+// Only the exact mark matches. Turn 1 does not match turn 10, and the same text in
+// another variable is not a mark.
 func TestLeftoversByMark(t *testing.T) {
 	run := func(env ...string) *exec.Cmd {
 		cmd := exec.Command("sleep", "600")
@@ -49,7 +49,7 @@ func TestLeftoversByMark(t *testing.T) {
 	}
 }
 
-// The shell is the client, and has a child that waits.
+// The shell is the client, and it has a waiting child.
 func TestUsage(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 600 & echo ready; while :; do :; done")
 	waitFor(t, out, "ready")
@@ -57,7 +57,7 @@ func TestUsage(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that spins uses no processor time")
 		}
-		time.Sleep(5 * time.Millisecond) // the pause between two checks; the deadline limits their number
+		time.Sleep(5 * time.Millisecond) // the interval between checks; the deadline limits their number
 	}
 	one, all := c.Process().Usage(), runner.UsageOf(mark(t))
 	if one.CPU < 50*time.Millisecond || one.RSS < 64<<10 || one.RSS > 64<<20 {
@@ -75,12 +75,12 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A process that waits for a processor is runnable, even if it gets very little time. A
-// process that waits for anything else is not.
+// A process that is waiting for a CPU is runnable, even if it gets very little CPU time.
+// A process that is waiting for anything else is not.
 func TestRunnable(t *testing.T) {
 	c, out := start(t, mark(t), "echo ready; while :; do :; done")
 	waitFor(t, out, "ready")
-	for range 20 { // even while another process has the processor
+	for range 20 { // even while another process is using the CPU
 		if !runner.Runnable(mark(t)) {
 			t.Error("a shell that spins is not runnable")
 		}
@@ -93,7 +93,7 @@ func TestRunnable(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that sleeps is runnable")
 		}
-		time.Sleep(5 * time.Millisecond) // the pause between two checks; the deadline limits their number
+		time.Sleep(5 * time.Millisecond) // the interval between checks; the deadline limits their number
 	}
 	c.Finish(time.Second)
 }

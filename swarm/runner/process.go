@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// A Process identifies one process permanently: a process number is reused, but not
-// together with the same start time.
+// A Process identifies one process permanently. A process number can be reused, but not
+// with the same start time.
 type Process struct {
 	PID int `json:"pid"`
-	// Start is the time of its start: clock ticks since boot on Linux, microseconds since
-	// 1970 on macOS. Use it only in comparisons.
+	// Start is the start time of the process, in clock ticks since boot on Linux and in
+	// microseconds since 1970 on macOS. Use it only in comparisons.
 	Start uint64 `json:"start"`
 }
 
-// Identify returns the process that has this number now. The error is [fs.ErrNotExist] when
-// no process has it.
+// Identify returns the process that currently has this number. The error is
+// [fs.ErrNotExist] if there is no such process.
 func Identify(pid int) (Process, error) {
 	s, err := stat(pid)
 	if err != nil {
@@ -24,8 +24,8 @@ func Identify(pid int) (Process, error) {
 	return Process{PID: pid, Start: s.start}, nil
 }
 
-// Alive reports whether exactly this process is running. A process that has ended but is
-// not reaped yet does not count as running.
+// Alive reports whether exactly this process is running. A process that has ended but has
+// not been reaped yet does not count as running.
 func (p Process) Alive() bool {
 	if p.PID <= 0 {
 		return false
@@ -36,19 +36,19 @@ func (p Process) Alive() bool {
 
 func (p Process) String() string { return fmt.Sprintf("%d@%d", p.PID, p.Start) }
 
-// A processStat contains the system's facts about one process.
+// A processStat contains what the system reports about one process.
 type processStat struct {
 	pid, parent, group int
-	session            int // 0 if it is unknown, or began outside the container
+	session            int // 0 if the session is unknown or was started outside the container
 	start              uint64
-	dead               bool          // the process has ended but is not reaped yet
-	used               time.Duration // processor time; on Linux including the children that it has waited for
+	dead               bool          // the process has ended but has not been reaped yet
+	used               time.Duration // CPU time; on Linux, this includes children for which the process has waited
 	rss                int64         // memory, in bytes
 }
 
-// Ancestors lists the parent of a process, the parent's parent, and so on, but not the
-// first process of the system. The parameter "most" limits their number. The list ends
-// early if the system hides the next parent.
+// Ancestors returns the parent of a process, the parent's parent, and so on, excluding
+// the first process of the system. It returns at most the number given by the parameter
+// "most", and fewer if the system hides the next parent.
 func Ancestors(pid, most int) []Process {
 	var all []Process
 	s, err := stat(pid)

@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stateZombie is the state of a process that has ended and is not reaped yet (SZOMB of
-// sys/proc.h).
+// stateZombie is the state of a process that has ended but has not been reaped yet (SZOMB
+// in sys/proc.h).
 const stateZombie = 5
 
 func stat(pid int) (processStat, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
-		// The kernel answers with an empty record for a number without a process.
+		// If no process has this number, the kernel returns an empty record.
 		return processStat{}, fs.ErrNotExist
 	}
 	if int(k.Proc.P_pid) != pid {
@@ -22,7 +22,7 @@ func stat(pid int) (processStat, error) {
 	return statOf(k), nil
 }
 
-// statOf leaves out the processor time, which the kernel no longer fills in.
+// statOf omits the CPU time, which the kernel no longer provides.
 func statOf(k *unix.KinfoProc) processStat {
 	t := k.Proc.P_starttime
 	session, _ := unix.Getsid(int(k.Proc.P_pid)) // 0 for a process that has ended

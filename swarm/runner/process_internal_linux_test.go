@@ -27,10 +27,10 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// In a container a client may share a session that was begun outside the container.
-// Inside, that session has the number 0.
+// In a container, a client may belong to a session that was started outside the
+// container. Inside the container, that session has the number 0.
 func TestASessionFromOutsideTheContainer(t *testing.T) {
-	const ended = 1<<22 + 1 // above the largest process number on Linux
+	const ended = 1<<22 + 1 // above the maximum process number on Linux
 	r := newSearch("mark", processStat{pid: os.Getpid()})
 	if !r.begins(processStat{pid: os.Getpid(), session: ended}) {
 		t.Error("the session of a tool whose shell has ended is not the turn's")

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTick is the unit of the times in /proc/PID/stat. It is 1/100 s on every
-// Linux that Go runs on (USER_HZ is part of the kernel's interface).
+// cpuTick is the unit of the times in /proc/PID/stat. It is 1/100 s on every Linux
+// platform that Go supports (USER_HZ is part of the kernel's interface).
 const cpuTick = 10 * time.Millisecond
 
 // stat reads /proc/PID/stat; see proc(5).
 func stat(pid int) (processStat, error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if errors.Is(err, unix.ESRCH) {
-		return processStat{}, fs.ErrNotExist // it ended between open and read
+		return processStat{}, fs.ErrNotExist // the process ended between open and read
 	} else if err != nil {
 		return processStat{}, err
 	}
@@ -32,7 +32,7 @@ func stat(pid int) (processStat, error) {
 }
 
 // parseStat reads one line of /proc/PID/stat. The second field is the program's name in
-// parentheses, which may contain spaces and parentheses itself.
+// parentheses, which may itself contain spaces and parentheses.
 func parseStat(data []byte) (s processStat, ok bool) {
 	open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
 	if open < 1 || end < open {
@@ -43,10 +43,10 @@ func parseStat(data []byte) (s processStat, ok bool) {
 		return s, false
 	}
 	fields := bytes.Fields(data[end+1:])
-	if len(fields) < 22 { // up to rss, field 24 of the line
+	if len(fields) < 22 { // the last field that we need is rss, field 24 of the line
 		return s, false
 	}
-	number := func(field int) uint64 { // by its number in proc(5)
+	number := func(field int) uint64 { // numbered as in proc(5)
 		n, perr := strconv.ParseInt(string(fields[field-3]), 10, 64)
 		if perr != nil {
 			err = perr

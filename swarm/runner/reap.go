@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// children are the leaders that this process has started and not reaped. The reaping of
-// orphans skips them.
+// children contains the leaders that this process has started and not yet reaped. They
+// are skipped when orphans are reaped.
 var children registry
 
 type registry struct {
@@ -36,14 +36,15 @@ func (r *registry) has(pid int) bool {
 	return r.pids[pid]
 }
 
-// reapGroup reaps our children in a group that has been killed. It does nothing if a
-// goroutine waits for the group's leader: reaping the leader would steal its exit status.
+// reapGroup reaps those of our children that were in a killed process group. It does
+// nothing if a goroutine is waiting for the group's leader, because reaping the leader
+// here would discard its exit status.
 func reapGroup(pgid int) {
 	if pgid <= 1 || pgid == syscall.Getpgrp() || children.has(pgid) {
 		return
 	}
-	// A killed process takes a moment to die. A process that takes longer, for example
-	// because it waits for the disk, is left to ReapAdopted.
+	// A killed process needs a short time to end. If it takes longer, for example because
+	// it is waiting for a disk, ReapAdopted reaps it later.
 	for deadline := time.Now().Add(time.Second); ; {
 		pid, err := syscall.Wait4(-pgid, nil, syscall.WNOHANG, nil)
 		switch {

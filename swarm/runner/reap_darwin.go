@@ -2,7 +2,7 @@ package runner
 
 import "time"
 
-// BecomeReaper does nothing on this system, which gives orphans to launchd.
+// BecomeReaper does nothing on this system, where launchd adopts orphans.
 func BecomeReaper() error { return nil }
 
 // ReapAdopted does nothing on this system; see BecomeReaper.

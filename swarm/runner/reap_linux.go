@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BecomeReaper makes this process the parent of its orphaned descendants, so that it finds
-// and reaps the orphans of a turn. A daemon calls it once, before the first turn, and then
-// ReapAdopted from time to time.
+// BecomeReaper makes this process the parent of its orphaned descendants, so that it can
+// find and reap the orphans of a turn. A daemon calls BecomeReaper once, before the first
+// turn, and then calls ReapAdopted at intervals.
 func BecomeReaper() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the reaper of orphans: %w", err)
@@ -19,17 +19,18 @@ func BecomeReaper() error {
 	return nil
 }
 
-// suspects are the zombies that the last call of ReapAdopted saw.
+// suspects contains the zombies that the last call of ReapAdopted found.
 var suspects struct {
 	mu   sync.Mutex
 	seen map[Process]bool
 }
 
-// ReapAdopted reaps the orphans that have ended since this process adopted them, each by
-// its number, and returns how many. It never waits for "any child", which would steal the
-// exit status of a process that os/exec waits for. Since an orphan cannot be distinguished
-// from such a process, it reaps only children that were already dead at the previous call.
-// So leave seconds between two calls: call it every 30 s, for example.
+// ReapAdopted reaps orphans that this process adopted and that have since ended, and
+// returns their number. It waits for each one by its process number and never for "any
+// child", because that would discard the exit status of a process for which os/exec is
+// waiting. An orphan cannot be distinguished from such a process, so ReapAdopted reaps
+// only children that were already dead at the previous call. Calls should therefore be
+// several seconds apart, for example 30 s.
 func ReapAdopted() int {
 	suspects.mu.Lock()
 	defer suspects.mu.Unlock()

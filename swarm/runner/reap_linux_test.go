@@ -12,7 +12,7 @@ import (
 )
 
 // ReapAdopted reaps an orphan that has ended. It does not take the exit status of a
-// process that os/exec waits for.
+// process for which os/exec is waiting.
 func TestReapAdopted(t *testing.T) {
 	own := exec.Command("sh", "-c", "exit 5")
 	own.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -27,7 +27,7 @@ func TestReapAdopted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first call reaps nothing, so that os/exec gets the status of its process.
+	// The first call reaps nothing, so that os/exec gets the exit status of its process.
 	if n := runner.ReapAdopted(); n != 0 {
 		t.Errorf("the first ReapAdopted reaped %d", n)
 	}
@@ -40,15 +40,16 @@ func TestReapAdopted(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the orphan %d was not reaped", orphan)
 		}
-		time.Sleep(2 * time.Millisecond) // the pause between two checks; the deadline limits their number
+		time.Sleep(2 * time.Millisecond) // the interval between checks; the deadline limits their number
 	}
 	if reaped == 0 {
 		t.Error("ReapAdopted says that it reaped nothing")
 	}
 }
 
-// EndAdopted ends processes that a turn left behind, including those without a mark and
-// those that ignore SIGTERM, and their children, but not a process that os/exec waits for.
+// EndAdopted ends processes that a turn left behind, including their children, processes
+// without a mark, and processes that ignore SIGTERM. It does not end a process for which
+// os/exec is waiting.
 func TestEndAdopted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

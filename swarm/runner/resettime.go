@@ -10,7 +10,7 @@ import (
 
 var (
 	resetEpoch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\|(\d{10})\b`) })
-	// The pattern is an optional day, a time of day, and an optional zone.
+	// The pattern matches an optional date, a time of day, and an optional time zone.
 	resetClock = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(?:resets?(?: at| on)?|try again at) (?:([a-z]{3,9}) (\d{1,2})(?:,| at)? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?(am|pm)?(?: \(([^)]+)\))?`)
 	})
@@ -19,8 +19,9 @@ var (
 	})
 )
 
-// ResetTime finds, in the text about a limit, the time when the limit ends. It returns
-// zero if the text does not say. A time of day means its next occurrence after now.
+// ResetTime extracts the end time of a limit from a text about the limit. It returns zero
+// if the text contains no time. A time of day without a date is taken as its next
+// occurrence after now.
 func ResetTime(text string, now time.Time) time.Time {
 	if m := resetEpoch().FindStringSubmatch(text); m != nil {
 		seconds, _ := strconv.ParseInt(m[1], 10, 64)
@@ -65,7 +66,7 @@ func ResetTime(text string, now time.Time) time.Time {
 	}
 	at := time.Date(local.Year(), month, number(m[2]), hour, minute, 0, 0, zone)
 	if now.Sub(at) > 24*time.Hour {
-		at = at.AddDate(1, 0, 0) // a date that is more than a day in the past means that date in the next year
+		at = at.AddDate(1, 0, 0) // a date more than a day in the past means the same date in the next year
 	}
 	return at
 }
@@ -79,7 +80,7 @@ func monthOf(name string) (time.Month, bool) {
 	return 0, false
 }
 
-// number converts digits that a pattern has found; "" is 0.
+// number converts digits that a pattern has matched; it returns 0 for "".
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n

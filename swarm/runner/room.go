@@ -5,23 +5,24 @@ import (
 	"os"
 )
 
-// roomAhead is the disk space, in bytes, that is reserved for a client's further output.
-// When less than roomLow of it is left, more is reserved.
+// roomAhead is the disk space that is reserved for a client's further output, in bytes.
+// When less than roomLow bytes of it remain, more is reserved.
 const (
 	roomAhead = 1 << 20
 	roomLow   = roomAhead / 2
 )
 
-// A Room is reserved disk space for a client's output. A client does not notice when its
-// output cannot be written: the text and the result are lost, and the client then waits
-// forever. So no turn begins without room, and the room of a running turn is larger than
-// the usual output of a client between two checks.
+// A Room is reserved disk space for a client's output. A client does not detect that its
+// output cannot be written. The text and the result are then lost, and the client waits
+// indefinitely. For this reason, no turn begins without a Room, and the Room of a running
+// turn is larger than the usual output of a client between two checks.
 //
-// The zero value has no room yet. On a file system that cannot reserve space, a Room does
-// nothing. A Room belongs to one goroutine.
+// The zero value has no reserved space yet. On a file system that cannot reserve space, a
+// Room does nothing. A Room is not safe for concurrent use.
 type Room struct{ end int64 }
 
-// Keep ensures that there is room after the first size bytes of the file at path.
+// Keep reserves more space after the first size bytes of the file at path if too little
+// is left.
 func (r *Room) Keep(path string, size int64) error {
 	if size+roomLow <= r.end {
 		return nil
@@ -37,8 +38,8 @@ func (r *Room) Keep(path string, size int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// ReleaseRoom frees the unused reserved space of a file, whichever process reserved it. No
-// process may write to the file any more.
+// ReleaseRoom frees the unused reserved space of a file, regardless of which process
+// reserved it. The caller must make sure that no process is still writing to the file.
 func ReleaseRoom(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Room is reserved before a client prints. More is reserved after it has printed, and room
-// that it does not use is freed. The size of the file is that of the client's output.
+// Disk space is reserved before a client prints anything. More is reserved after the
+// client has printed, and unused space is freed. The size of the file remains that of the
+// client's output.
 func TestRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -4,6 +4,6 @@ package runner
 
 import "os"
 
-// setAside does nothing: this system cannot reserve space for a file that another process
-// writes.
+// setAside does nothing because this system cannot reserve space for a file to which
+// another process writes.
 func setAside(*os.File, int64, int64) error { return nil }

@@ -11,33 +11,33 @@ import (
 // A search finds the processes of a turn by two criteria.
 //
 // The first criterion is the mark in the environment of the client. Each child inherits
-// it, unless the child is started without it, for example by env -i.
+// it unless the child is started without it, for example with env -i.
 //
-// The second criterion is the session. The shell tool of most clients begins a session for
-// each command, and every process of a session descends from its leader, which began it. So
-// a session belongs to the turn when its leader carries the mark. It also belongs to the
-// turn when another process in it carries the mark, and the leader has ended or began after
-// the client: such a leader descends from the client. A process that falsely carries the
-// mark of another turn thereby gives its own session, and only that, to the other turn. The
-// session of the client itself is that of its daemon, or of the terminal of a person, and
-// never belongs to the turn.
+// The second criterion is the session. The shell tool of most clients starts a session for
+// each command, and all processes in a session descend from its leader. A session therefore
+// belongs to the turn if its leader carries the mark. It also belongs to the turn if
+// another process in it carries the mark, and its leader has ended or started after the
+// client. In that case, the leader must be a descendant of the client. If a process falsely
+// carries the mark of another turn, only its own session is attributed to that turn. The
+// client's own session is that of its daemon or of a person's terminal, and never belongs
+// to the turn.
 //
-// A process that lost the mark and began another session, for example by setsid env -i,
-// meets neither criterion. On Linux [EndAdopted] ends it when the daemon ends.
+// A process that has lost the mark and started another session, for example with setsid
+// env -i, meets neither criterion. On Linux, [EndAdopted] ends it when the daemon ends.
 //
-// The search remembers a session after its last process with the mark has ended, and
-// forgets it when all its processes have ended, because its number may be used again then.
-// A search is safe for concurrent use.
+// The search keeps a session in its list after the last process with the mark has ended.
+// It removes the session when all its processes have ended, because its number can then be
+// reused. A search is safe for concurrent use.
 type search struct {
 	mark   string
-	client processStat // zero if it is not known
+	client processStat // zero if the client is unknown
 
 	mu       sync.Mutex
 	reader   environReader
-	sessions map[int]bool // those of the turn
+	sessions map[int]bool // the sessions that belong to the turn
 }
 
-// newSearch returns the search for the processes of the turns of a client.
+// newSearch returns a search for the processes of a client's turns.
 func newSearch(mark string, client processStat) *search {
 	return &search{mark: mark, client: client, sessions: make(map[int]bool)}
 }
@@ -103,5 +103,5 @@ func (r *search) begins(s processStat) bool {
 		return s.session == s.pid
 	}
 	leader, err := stat(s.session)
-	return err != nil || leader.start >= r.client.start // err: the leader has ended
+	return err != nil || leader.start >= r.client.start // an error means that the leader has ended
 }

@@ -16,13 +16,13 @@ type Tail struct {
 }
 
 // NewTail returns a Tail that reads file from its current offset. At the current end of
-// the file the Tail calls wait, which returns when the file may have grown, and reports
-// whether the writer may still write. The caller closes file.
+// the file, the Tail calls wait. wait returns when the file may have grown, and reports
+// whether the writer may write more. The caller must close file.
 func NewTail(file *os.File, wait func() (writing bool)) *Tail {
 	return &Tail{file: file, wait: wait}
 }
 
-// Read reads the available bytes, or waits for more. If the file has become shorter, Read
+// Read reads the available bytes, or waits for more. If the file has been truncated, Read
 // continues at the new end.
 func (t *Tail) Read(p []byte) (int, error) {
 	for {
@@ -34,8 +34,8 @@ func (t *Tail) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if t.last {
-			// All output has been read: the file was read to its end after the writer had
-			// ended.
+			// All output has been read, because the file was read to its end after the
+			// writer had ended.
 			return 0, io.EOF
 		}
 		if err := t.back(); err != nil {
@@ -45,8 +45,8 @@ func (t *Tail) Read(p []byte) (int, error) {
 	}
 }
 
-// back moves the offset to the end of a file that has become shorter; a read beyond the end
-// would wait forever.
+// back moves the offset to the end of a file that has been truncated. Otherwise a read
+// beyond the end would wait forever.
 func (t *Tail) back() error {
 	info, err := t.file.Stat()
 	if err != nil {

@@ -2,21 +2,21 @@ package runner
 
 import "time"
 
-// Timing contains the times for which a backend waits. Zero stands for the time in the
-// field's comment; tests use shorter times.
+// Timing contains the times for which a backend waits. Zero means the default given in
+// the field's comment. Tests use shorter times.
 type Timing struct {
 	Interrupt    time.Duration // from SIGINT to SIGTERM; 10 s
 	Terminate    time.Duration // from SIGTERM to SIGKILL; 5 s
 	Close        time.Duration // from closing standard input after the result to killing the group; 10 s
-	PromptNotRun time.Duration // from an acknowledgement without further events to giving up the prompt; 10 s
-	Steer        time.Duration // from the result to the acknowledgement of a message that came too late for that result; 2 s
-	Connect      time.Duration // longest time for each step between the start of a client and the connection of its tools; 2 min
+	PromptNotRun time.Duration // from an acknowledgement without further events until the prompt is abandoned; 10 s
+	Steer        time.Duration // from the result to the acknowledgement of a message that arrived too late for that result; 2 s
+	Connect      time.Duration // maximum time for each step between the start of a client and the connection of its tools; 2 min
 	Leftovers    time.Duration // from SIGTERM to SIGKILL for processes that outlived their client; 1 s
-	Poll         time.Duration // longest time between two checks of a file without a wake; 100 ms
-	Sample       time.Duration // time over which the use of the processor is measured; 2 s
+	Poll         time.Duration // maximum time between two checks of a file if there is no wake-up; 100 ms
+	Sample       time.Duration // time over which CPU usage is measured; 2 s
 }
 
-// Or returns t with each zero replaced by the value in other.
+// Or returns t with each zero field replaced by its value in other.
 func (t Timing) Or(other Timing) Timing {
 	pick := func(d *time.Duration, or time.Duration) {
 		if *d == 0 {
@@ -35,7 +35,7 @@ func (t Timing) Or(other Timing) Timing {
 	return t
 }
 
-// DefaultTiming returns the times that the zero Timing stands for.
+// DefaultTiming returns the default for each field.
 func DefaultTiming() Timing {
 	return Timing{
 		Interrupt:    10 * time.Second,

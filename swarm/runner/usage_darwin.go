@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// UsageOf adds up what the running processes of a turn use, as [Leftovers] finds them.
+// UsageOf returns the total usage of the running processes of a turn (see [Leftovers]).
 func UsageOf(mark string) Usage {
 	var numbers []string
 	newSearch(mark, processStat{}).each(func(s processStat) { numbers = append(numbers, strconv.Itoa(s.pid)) })
@@ -22,14 +22,15 @@ func (p Process) Usage() Usage {
 	return tellUsage([]string{strconv.Itoa(p.PID)})
 }
 
-// tellUsage asks ps: the kernel reveals the times only to privileged programs. The times do
-// not include children that were waited for.
+// tellUsage runs ps, because the kernel reveals the times only to privileged programs. The
+// times do not include children that have been reaped.
 func tellUsage(pids []string) Usage {
 	var u Usage
 	if len(pids) == 0 {
 		return u
 	}
-	// ps exits with status 1 if one of the processes has ended; it still lists the others.
+	// If one of the processes has ended, ps exits with status 1 but still lists the
+	// others.
 	out, _ := exec.Command("/bin/ps", "-o", "rss=,time=", "-p", strings.Join(pids, ",")).Output()
 	for line := range strings.Lines(string(out)) {
 		if f := strings.Fields(line); len(f) == 2 {
@@ -40,14 +41,14 @@ func tellUsage(pids []string) Usage {
 	return u
 }
 
-// wantsCPU reports whether the process is running or ready to run. ps gives one state for
-// the whole process.
+// wantsCPU reports whether the process is running or ready to run. ps reports one state
+// for the whole process.
 func wantsCPU(pid int) bool {
-	out, _ := exec.Command("/bin/ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output() // empty if it has ended
+	out, _ := exec.Command("/bin/ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output() // empty if the process has ended
 	return strings.HasPrefix(strings.TrimSpace(string(out)), "R")
 }
 
-// parseClock reads "12:34.56" and "1:12:34.56".
+// parseClock parses times such as "12:34.56" and "1:12:34.56".
 func parseClock(s string) time.Duration {
 	var total float64
 	for part := range strings.SplitSeq(s, ":") {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// UsageOf adds up what the running processes of a turn use, as [Leftovers] finds them.
+// UsageOf returns the total usage of the running processes of a turn (see [Leftovers]).
 func UsageOf(mark string) Usage {
 	var u Usage
 	newSearch(mark, processStat{}).each(u.add)
@@ -23,10 +23,10 @@ func (p Process) Usage() Usage {
 	return u
 }
 
-// wantsCPU looks at the state of each thread (see proc(5)), because the state of a
-// process is only that of its first thread.
+// wantsCPU checks the state of every thread (see proc(5)), because the state of a process
+// is only that of its first thread.
 func wantsCPU(pid int) bool {
-	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat") // the pattern is valid
+	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat") // the error is ignored because the pattern is valid
 	for _, path := range threads {
 		data, err := os.ReadFile(path)
 		if err != nil {

@@ -2,7 +2,7 @@ package runner
 
 import "golang.org/x/sys/unix"
 
-// awaitExit blocks until our child pid has ended, and leaves it unreaped.
+// awaitExit blocks until our child pid has ended. It does not reap the child.
 func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

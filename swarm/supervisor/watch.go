@@ -120,7 +120,7 @@ func (w *Watch) renew(session string) {
 	clear(w.current)
 }
 
-// says adds a message of the agent, or a part of a message.
+// says adds a message from the agent, or a part of one.
 func (w *Watch) says(ev *streamjson.Event) {
 	if len(ev.Blocks) == 0 {
 		return

@@ -1,3 +1,3 @@
 #!/bin/sh
-# greet.sh NAME greets somebody, without a name the world.
+# greet.sh NAME greets NAME. Without a name, it greets the world.
 echo "Hello, ${1:-world}!"

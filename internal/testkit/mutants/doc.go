@@ -31,6 +31,6 @@
 // skipped, and escapes are not recorded. If TMPDIR is on a RAM disk, such as /dev/shm, a
 // run takes half as long.
 //
-// The exit status is 1 if fewer than 95 % of the mutants are caught, if one does not
+// The exit status is 1 if fewer than 95% of the mutants are caught, if one does not
 // build, if some have not been run yet, or if the tests fail without a mutant.
 package main

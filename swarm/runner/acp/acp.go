@@ -32,7 +32,7 @@ type backend struct {
 
 	mu sync.Mutex
 	// silent counts, for each agent, the turns since its last successful one that ended
-	// because the model did not answer.
+	// because the model did not respond.
 	silent map[string]int
 	// made contains the sessions of the last hour, each with the latest time at which it
 	// may have been created.
@@ -189,7 +189,7 @@ func (b *backend) noteSession(e *exchange) {
 }
 
 // silentTurns returns how many of an agent's turns since its last successful one ended
-// because the model did not answer.
+// because the model did not respond.
 func (b *backend) silentTurns(agent string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -116,7 +116,7 @@ var serverTool = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^(?:([\w-]+) \(([\w-]+) MCP Server\)|([\w-]+?)__([\w-]+): \{.*)$`)
 })
 
-// requestOf describes a call for the decision about it.
+// requestOf returns the permission request that describes a call.
 func requestOf(c *toolCall) runner.PermissionRequest {
 	r := runner.PermissionRequest{Kind: c.ToolKind, Command: c.command(), Paths: c.files(), Title: strings.ToValidUTF8(c.Title[:min(len(c.Title), maxTitle)], "")}
 	if r.Kind == "" || c.mcp {
@@ -199,9 +199,9 @@ func (s *asks) settle(a *asked, d runner.Decision) {
 	s.choose(a, d.Allowed)
 }
 
-// choose answers with one of the options that the client offers. It finds the option by
-// its kind, because ids differ from client to client. It prefers options for a single
-// call, because gemini and codex offer several options of the kind allow_always.
+// choose answers a request with one of the options that the client offers. It finds the
+// option by its kind, because ids differ from client to client. It prefers options for a
+// single call, because gemini and codex offer several options of the kind allow_always.
 func (s *asks) choose(a *asked, allow bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {

@@ -25,14 +25,14 @@ func TestBadClients(t *testing.T) {
 		want runner.End
 		says string // expected in the reason, or in the text of a turn that is done
 	}{
-		// A program that is not an agent.
+		// These programs are not agents.
 		{"prose", refused, "Welcome to the assistant!"},
 		{"silent", refused, "does not answer initialize"},
-		{"echo", refused, "repeats what it is told"},
+		{"echo", refused, "repeats its input"},
 		{"exit", noFirst, "the settings are broken"},
 		{"kill", noFirst, "ended before"},
 
-		// An agent whose first message is broken.
+		// The first message of these agents is broken.
 		{"half", refused, "does not answer initialize"},
 		{"mute", refused, "does not answer initialize"},
 		{"ids", refused, "does not answer initialize"},
@@ -43,15 +43,15 @@ func TestBadClients(t *testing.T) {
 		{"deep:initialize", refused, "an ACP agent"},
 		{"strings:initialize", refused, "version of the protocol"},
 
-		// An agent that breaks while a session is opened.
+		// These agents break while a session is being opened.
 		{"exit:session/new", noFirst, "the settings are broken"},
 		{"kill:session/new", noFirst, "ended before"},
 		{"half:session/new", noFirst, "does not open its session"},
 		{"mute:session/new", noFirst, "does not open its session"},
 		{"ids:session/new", noFirst, "does not open its session"},
 
-		// An agent that breaks while a session is resumed. The session is not the cause, so
-		// the next attempt resumes it as well.
+		// These agents break while a session is being resumed. The session is not the
+		// cause, so the next attempt resumes it as well.
 		{"exit:session/resume", noFirst, "the settings are broken"},
 		{"kill:session/resume", noFirst, "ended before"},
 		{"half:session/resume", noFirst, "does not open its session"},
@@ -63,7 +63,7 @@ func TestBadClients(t *testing.T) {
 		{"mute:session/load", noFirst, "does not open its session"},
 		{"ids:session/load", noFirst, "does not open its session"},
 
-		// An agent that breaks during the turn.
+		// These agents break during the turn.
 		{"exit:session/update", noFirst, "the settings are broken"}, // at the first update, before any event
 		{"kill:session/update", noFirst, "ended before"},
 		{"exit:session/prompt", failed, "the settings are broken"},

@@ -28,15 +28,15 @@ type Client struct {
 	Stays      bool       // the client does not exit when its input is closed
 	Tokens     tokensIn   // which field of a result contains its token counts
 
-	// Notes are prefixes. A piece of an answer that begins with one of them was written
-	// by the program, not by the model.
+	// Notes contains prefixes of the pieces of an answer that the program, not the model,
+	// has written.
 	Notes []string
-	// Errors are regular expressions. An answer that matches one of them, or whose last
-	// piece does, is an error if the result has no token counts. The first group can match
-	// an HTTP status.
+	// Errors contains regular expressions. If an answer or its last piece matches one of
+	// them, and the result has no token counts, then the answer is an error. The first
+	// group can match an HTTP status.
 	Errors []string
-	// Limits are regular expressions for errors that indicate a limit of the account, in
-	// addition to those that apply to every client.
+	// Limits contains regular expressions for errors that indicate a limit of the
+	// account, in addition to those that apply to every client.
 	Limits []string
 	// Silence is the time without output after which we assume that the model does not
 	// respond. It must be longer than the period for which the program silently retries a

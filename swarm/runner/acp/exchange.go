@@ -15,12 +15,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A step is what an exchange waits for.
+// A step is the event for which an exchange is waiting.
 type step int
 
 const (
 	starting  step = iota // the answer to initialize
-	aging                 // the end of the minute in which the session was made
+	aging                 // the end of the minute in which the session was created
 	opening               // the answer to session/new, session/resume or session/load
 	setting               // the answers to the requests that set the mode and the model
 	replaying             // the end of a replay
@@ -59,7 +59,7 @@ func (e *exchange) promptID() string { return "turn-" + cmp.Or(e.turn.UUID, e.tu
 
 func (e *exchange) enter(s step) { e.step, e.since = s, time.Now() }
 
-// begin sends the first request to a client that was just started.
+// begin sends the first request to a newly started client.
 func (e *exchange) begin() {
 	e.enter(starting)
 	e.run.Send(e.handshake.start())

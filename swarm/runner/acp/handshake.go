@@ -20,7 +20,7 @@ const (
 	idModel   = "model"
 )
 
-// A session contains what a client has reported before its first prompt. It is also valid
+// A session contains what a client has reported before its first prompt. It remains valid
 // for later turns of the client.
 type session struct {
 	hello    initialized
@@ -48,7 +48,7 @@ type handshake struct {
 	waiting int  // number of unanswered requests for mode and model
 }
 
-// start returns the first request to a client that was just started.
+// start returns the first request to a newly started client.
 func (h *handshake) start() []byte {
 	us := protocol.Implementation{Name: "claude-swarm", Version: "1"}
 	if h.client.Protocol == second {

@@ -13,7 +13,7 @@ import (
 // reply is the answer to the prompt.
 type reply struct {
 	came     bool
-	accepted bool // version 2: the client has accepted the prompt
+	accepted bool // the client has accepted the prompt; used only in version 2
 	finished finished
 	fault    *fault
 	heard    bool           // a line arrived after the prompt

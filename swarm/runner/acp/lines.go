@@ -51,7 +51,7 @@ type badLines struct {
 }
 
 // maxBad is the maximum number of lines that are not messages before the answer to
-// initialize. It is above 0 because a launcher may print a few lines, too.
+// initialize. Some such lines are allowed because a launcher may print them.
 const maxBad = 50
 
 // add counts a line.

@@ -84,7 +84,7 @@ func patterns(v any) error {
 	}
 	for _, text := range listed(v) {
 		if _, err := regexp.Compile(text); err != nil {
-			return fmt.Errorf("%q is no pattern: %w", text, err)
+			return fmt.Errorf("%q is not a valid pattern: %w", text, err)
 		}
 	}
 	return nil

@@ -138,7 +138,7 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// Unknown updates, notifications, fields and requests cause no errors with any client.
+// With every client, unknown updates, notifications, fields and requests cause no errors.
 // The stand-in fails the turn unless its request is refused.
 func TestNoise(t *testing.T) {
 	for name := range fixtures {

@@ -8,7 +8,7 @@ import (
 )
 
 // hintAway is the hint for a turn that ended because of a limit or because the model did
-// not answer.
+// not respond.
 const hintAway = "nothing has to be done: the message waits and is tried again"
 
 // A program contains the information about a turn's client that verdicts include.
@@ -50,7 +50,7 @@ func (p *program) notSignedIn(f *fault) follow.Verdict {
 // unknownSetting returns the verdict on a client that rejects the value of a
 // configuration key.
 func (p *program) unknownSetting(key, value string, f *fault) follow.Verdict {
-	return follow.Verdict{End: runner.Refused, Reason: fmt.Sprintf("%s does not take the %s %q: %s", p.name, key, value, f.text()),
+	return follow.Verdict{End: runner.Refused, Reason: fmt.Sprintf("%s does not accept the %s %q: %s", p.name, key, value, f.text()),
 		Hint: "change " + key + ": of agent " + p.agent}
 }
 

@@ -13,7 +13,7 @@ const (
 	second = 2
 )
 
-// The types in this file contain the parts of the client's messages that we read. The
+// The types in this file contain the fields of the client's messages that we use. The
 // types of version 0.13.0 of the library cannot be used, because they discard the names
 // that codex and claude give to tool calls, and they reject the whole answer to
 // session/new if one setting has an unknown form.

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A played is the result of a recorded turn that was replayed against the backend.
+// played is the result of a recorded turn that was replayed against the backend.
 type played struct {
 	End     runner.End
 	Text    string // the first 40 bytes
@@ -35,8 +35,8 @@ type difference struct {
 	want played
 }
 
-// A record is the expected result of one recorded row, and the clients whose results
-// differ.
+// A record contains the expected result of one recorded row, and the clients whose
+// results differ.
 type record struct {
 	begin func(p *playing) // changes the turn before it runs; can be nil
 	want  played
@@ -56,7 +56,7 @@ const (
 	noReset    = "does not say when the limit ends"
 )
 
-// records lists every recorded row.
+// records contains every recorded row.
 var records = map[string]record{
 	"turn": {
 		want: played{End: runner.Done, Text: "hello there", Tokens: one},
@@ -186,8 +186,8 @@ var records = map[string]record{
 	},
 }
 
-// A playing is a recorded turn that is about to run. By default, the turn denies all
-// requests and begins a new session; its methods can change that.
+// playing is a recorded turn that is about to be replayed. By default, the turn denies
+// all requests and begins a new session; its methods can change that.
 type playing struct {
 	t      *testing.T
 	name   string // the name of the client

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A request describes what a call does, even if the kind and the title say something
-// else.
+// A request describes what a call actually does, even if its kind and title suggest
+// something else.
 func TestRequestsTellWhatACallDoes(t *testing.T) {
 	for _, test := range []struct {
 		call       toolFields

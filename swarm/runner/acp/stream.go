@@ -226,8 +226,8 @@ func (s *stream) usage(u *update, raw []byte) {
 	s.event(streamjson.Event{Kind: streamjson.KindAssistant, Usage: &streamjson.Usage{Input: s.used}}, raw)
 }
 
-// codexSays handles codex's reports about its thread: that the thread has failed, or that
-// codex is retrying the model.
+// codexSays handles codex's reports that its thread has failed or that it is retrying the
+// model.
 func (s *stream) codexSays(u *update, raw []byte) {
 	codex := u.Meta.Codex
 	if codex.Thread.Type == "systemError" {

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// A warm is a client that waits for its next turn.
+// warm is a client that is waiting for its next turn.
 type warm struct {
 	*follow.Warm
 	session *session
@@ -39,7 +39,7 @@ func (w *warm) Stirs() bool {
 // bytes. If a client has printed more, Stirs returns true.
 const mostUnasked = 1 << 20
 
-// works reports whether a message shows that the model is working.
+// works reports whether a message indicates that the model is working.
 func works(m *message) bool {
 	if m.isRequest() {
 		return true

@@ -18,9 +18,9 @@ import (
 //	setup                 Refused: the agent stops until a person has changed something
 //	the message           Failed: the attempt is counted
 //
-// These fields decide the class: the HTTP status, the error name on the assistant line
+// These fields determine the class: the HTTP status, the error name on the assistant line
 // (error), and since 2.1.330 the API's error type (api_error_type) and the client's error
-// code (api_error). If no field identifies the cause, the text decides.
+// code (api_error). If no field identifies the cause, the error text is used.
 
 // These are values of api_error in the output of 2.1.330.
 const (
@@ -194,7 +194,7 @@ func (e evidence) refusedByAPI(status int) follow.Verdict {
 }
 
 // unauthorized returns the verdict on a 401. A wrong key remains wrong, but a login can
-// be renewed, either by a person or by another client with the same login.
+// be renewed by a person or by another client that uses the same login.
 func (e evidence) unauthorized(text string) follow.Verdict {
 	if e.keyed() || e.source == "" && contains(text, "api key") {
 		return e.refusedKey(text)

@@ -183,7 +183,7 @@ func environment(t runner.Turn) []string {
 }
 
 // hookTimeout is how long the client waits for our hook, which reads one file, in seconds.
-// After that, the turn continues without the hook's output.
+// After this time, the turn continues without the hook's output.
 const hookTimeout = 20
 
 // settings returns the settings file, which contains the options that have no flag.

@@ -60,8 +60,8 @@
 // While a command or a sub-agent runs in the background, the turn continues. When this work
 // ends, the client begins another turn on its own. The cost and the text of that turn count
 // as part of our turn. After a sub-agent, the final text replaces the earlier text, and the
-// final result decides the verdict. If there is no result, the client's standard error
-// decides.
+// verdict is based on the final result. If there is no result, the verdict is based on the
+// client's standard error.
 //
 // In 2.1.330, each result reports the cost since the previous result. 2.1.197 reports only
 // total_cost_usd, a running total of the process, so the cost is a difference. (In 2.1.330
@@ -75,11 +75,11 @@
 //
 // The cause of an error result is the account or the service (Limited), the setup (Refused)
 // or the message (Failed). These fields identify the cause: the HTTP status, the error name
-// on the assistant line, and since 2.1.330 api_error and api_error_type. If no field does,
-// the text decides. A 401 means a wrong key if apiKeySource in the init line names a key or
-// the environment contains a fixed token. Otherwise it means a login that may be renewed.
-// The end time of a limit comes from api_error_params, from a rate_limit_event, or from the
-// text.
+// on the assistant line, and since 2.1.330 api_error and api_error_type. If no field
+// identifies it, the error text is used. A 401 means a wrong key if apiKeySource in the
+// init line names a key or the environment contains a fixed token. Otherwise it means a
+// login that may be renewed. The end time of a limit comes from api_error_params, from a
+// rate_limit_event, or from the text.
 //
 // If a time limit ends a turn while the client is retrying a failed request, the cause is
 // the service.

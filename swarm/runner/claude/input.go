@@ -49,8 +49,8 @@ var (
 
 // steerLine returns the line that contains a message for a running turn. The client
 // encloses the message in a frame, <system-reminder>, and joins its blocks with newlines.
-// In any tag that would end the frame or prevent the client from repeating the line,
-// steerLine inserts a backslash after the <. It changes nothing else.
+// If a tag would end the frame or prevent the client from repeating the line, steerLine
+// inserts a backslash after its <. It makes no other changes.
 func steerLine(s runner.Steer) []byte {
 	return userLine(s.UUID, steerTags().ReplaceAllString(s.Prompt, `<\$1`))
 }

@@ -122,9 +122,9 @@ func (r *follower) prove(now time.Time) {
 	}
 }
 
-// connectBound returns the maximum time for which the prompt is held back. If the time
-// limit of the turn is shorter, that limit applies, so that the turn ends because its
-// tools are missing, for which the message is not to blame.
+// connectBound returns the maximum time for which the prompt is held back. If the turn
+// has a shorter time limit, that limit applies, and the turn ends because its tools are
+// missing. The message is then not considered the cause.
 func (r *follower) connectBound() time.Duration {
 	if limit := r.turn.Spec.Timeout; limit > 0 {
 		return min(r.timing.Connect, limit)

@@ -46,7 +46,7 @@ func (r *follower) mayRest() bool {
 		(asked.How == runner.Continue || account.Session() == asked.ID) // /clear starts another session
 }
 
-// A warm is a client that waits for its next turn.
+// warm is a client that is waiting for its next turn.
 type warm struct{ *follow.Warm }
 
 // mostUnasked is the maximum amount of output between two turns that Stirs reads, in

@@ -208,9 +208,9 @@ func (r *follower) Cancel() bool { return false }
 // lastWords returns the model's last text, for a turn without a result.
 func (r *follower) lastWords() string { return strings.TrimSpace(r.seen.words) }
 
-// withAnswer returns ev. If ev is a result from which the client omitted the model's
-// answer because of the cap, withAnswer instead returns a copy that contains the model's
-// last text.
+// withAnswer normally returns ev itself. If ev is a result from which the client omitted
+// the model's answer because of the cap, it returns a copy that contains the model's last
+// text.
 func (r *follower) withAnswer(ev *streamjson.Event) *streamjson.Event {
 	if ev.Kind != streamjson.KindResult || ev.Result == nil || ev.Result.Text != "" || !answered(ev.Result) {
 		return ev

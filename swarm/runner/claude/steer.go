@@ -13,13 +13,13 @@ import (
 // steering tracks the lines that were written to the client after its prompt.
 type steering struct {
 	lines []steered
-	until time.Time // the time after which an unread line will never be read; zero until open sets it
+	until time.Time // after this time, an unread line will never be read; zero until open sets it
 	// result is the time of the last tool result; zero if another tool has been called
 	// since then.
 	result time.Time
 }
 
-// A steered is one line. The client repeats a line that it has read.
+// steered is the state of one line. The client repeats a line when it has read it.
 type steered struct {
 	uuid  string
 	aside bool // the turn does not wait for it

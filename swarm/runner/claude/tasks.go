@@ -118,12 +118,12 @@ func (ts *tasks) count(which func(*task) bool) (n int) {
 	return n
 }
 
-// none reports whether the client has no tasks whose end it may report in a turn of its
-// own.
+// none reports whether the client has no tasks whose end it may report in an unrequested
+// turn.
 func (ts *tasks) none() bool { return len(ts.known) == 0 && !ts.went }
 
-// unfinished reports whether the client was still waiting for a sub-agent, or was in the
-// turn that follows a sub-agent. A background command does not count, because it may be a
+// unfinished reports whether the client was still waiting for a sub-agent, or was still
+// in the turn that follows one. A background command does not count, because it may be a
 // server and the client's earlier text is an answer.
 func (ts *tasks) unfinished() bool {
 	return ts.delegated && (ts.speaking || ts.count(func(t *task) bool { return t.behind && t.agent }) > 0)

@@ -1,9 +1,9 @@
-// Package follow runs the client of one turn and follows it until it ends. It does
-// everything that a backend does with a client's process and files, whatever protocol the
+// Package follow runs the client of one turn and follows it until it ends. It handles a
+// client's process and files for every backend, independently of the protocol that the
 // client speaks.
 //
-// A client reads lines from our pipe and writes its output into a file. The backend reads
-// that file through [Run.Output], which waits at the end of the file for more:
+// A client reads lines from our pipe and writes its output to a file. The backend reads
+// that file through [Run.Output], which waits for more data at the end of the file:
 //
 //	Start, GoOn ─ room on the disk ─ Turn.Started ─┐
 //	Adopt ─────────────────────────────────────────┴─ Output: read ─ tick ─ read ─ … ─ EOF ─ Finish ─ Outcome
@@ -11,13 +11,14 @@
 //	tick:  the ladder ─ the bounds of the output ─ stop, timeout ─ Protocol.Tick ─ stall
 //	wait:  until the file has grown, the client has exited, a step is due, or Wake
 //
-// Everything happens in the goroutine that reads, so a [Protocol] needs no lock. No write
-// to the client blocks: a client that does not read cannot hold up that goroutine.
+// Everything happens in the goroutine that reads, so a [Protocol] needs no lock. Writing
+// to the client never blocks, so a client that does not read its input cannot hold up
+// that goroutine.
 //
-// There are two ways to end a client. [Run.End] climbs the [runner.Ladder]: the turn is
-// cut short, and its outcome is the first cause. [Run.CloseInput] closes the client's
-// input after the work is done. If the client does not end then, it is killed, which does
-// not count as a failure.
+// There are two ways to end a client. [Run.End] uses the [runner.Ladder]. It cuts the
+// turn short, and the first cause determines the outcome. [Run.CloseInput] closes the
+// client's input after the work is done. If the client does not exit after that, it is
+// killed, which does not count as a failure.
 //
-// [Run.Stay] turns a client that may stay for the next turn ([Run.MayStay]) into a [Warm].
+// [Run.Stay] keeps a client for the next turn as a [Warm], if [Run.MayStay] allows it.
 package follow

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// End begins the ladder, which ends the client. Only the first cause counts.
+// End starts the ladder, which ends the client. Only the first cause is recorded.
 func (r *Run) End(cause Verdict, now time.Time) {
 	if r.process == nil || r.ladder.Begun() {
 		return
@@ -19,8 +19,8 @@ func (r *Run) End(cause Verdict, now time.Time) {
 	}
 }
 
-// A canceled is a client that gets SIGINT only if its protocol cannot ask it to cancel
-// the turn.
+// canceled is a client that gets SIGINT only if its protocol has no request to cancel the
+// turn.
 type canceled struct {
 	runner.Client
 	cancel func() bool
@@ -33,7 +33,7 @@ func (c *canceled) Interrupt() {
 	}
 }
 
-// Kill kills the client at once. It is for a client that has no work to finish.
+// Kill kills the client at once. It is used for a client that has no work to finish.
 func (r *Run) Kill(cause Verdict, now time.Time) {
 	if r.process == nil || r.ladder.Begun() {
 		return
@@ -52,12 +52,13 @@ func (r *Run) Hurry(now time.Time) {
 // Ending reports whether the client is being ended by signals.
 func (r *Run) Ending() bool { return r.ladder.Begun() }
 
-// Cause returns why the client is being ended. It is the zero Verdict if the client is
-// not being ended, or is ended only because it kept running after its input was closed.
+// Cause returns why the client is being ended. It returns the zero Verdict if the client
+// is not being ended, or if the only reason is that it kept running after its input was
+// closed.
 func (r *Run) Cause() Verdict { return r.cause }
 
-// CloseInput tells the client that its work is done. The client then has Timing.Close to
-// exit.
+// CloseInput closes the client's input to signal that its work is done. The client must
+// then exit within Timing.Close.
 func (r *Run) CloseInput(now time.Time) {
 	if r.feed != nil {
 		r.feed.close()
@@ -65,8 +66,9 @@ func (r *Run) CloseInput(now time.Time) {
 	r.over.closing = now.Add(r.options.Timing.Close)
 }
 
-// CloseAtOnce is CloseInput for a client that spends money as long as it lives. The
-// client then has Timing.Leftovers to exit, and after that gets SIGTERM.
+// CloseAtOnce does the same as CloseInput for a client that spends money as long as it
+// runs. If the client does not exit within Timing.Leftovers, which is shorter, it gets
+// SIGTERM.
 func (r *Run) CloseAtOnce(now time.Time) {
 	r.CloseInput(now)
 	if at := now.Add(r.options.Timing.Leftovers); at.Before(r.over.closing) {
@@ -75,8 +77,8 @@ func (r *Run) CloseAtOnce(now time.Time) {
 	r.over.atOnce = true
 }
 
-// KeepOn lets a client continue although its input is closed. It is for a client that has
-// begun a turn on its own. It does nothing after CloseAtOnce.
+// KeepOn lets a client continue although its input is closed. It is used for a client
+// that has begun a turn on its own. It has no effect after CloseAtOnce.
 func (r *Run) KeepOn() {
 	if !r.over.atOnce {
 		r.over.closing = time.Time{}

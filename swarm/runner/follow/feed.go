@@ -5,27 +5,28 @@ import (
 	"sync"
 )
 
-// A feed writes to a client's standard input without waiting for the client, because a
-// client that does not read would hold up the turn. Lines keep their order.
+// A feed writes lines to a client's standard input in order. It does not wait for the
+// client, because a client that does not read its input would hold up the turn.
 type feed struct {
 	w  io.WriteCloser
 	wg sync.WaitGroup
 
 	mu     sync.Mutex
 	lines  [][]byte // waiting to be written
-	unread int      // their size, in bytes
-	busy   bool     // a goroutine writes them
-	full   bool     // too many are waiting: the client does not read
+	unread int      // the total size of lines, in bytes
+	busy   bool     // a goroutine is writing lines
+	full   bool     // too many lines are waiting because the client does not read them
 }
 
-// maxUnread is how many bytes may wait for a client that does not read, in addition to
-// one line of any length.
+// maxUnread is the maximum number of bytes that can wait for a client that does not read
+// its input. One line of any length can be waiting in addition.
 const maxUnread = 16 << 20
 
 func newFeed(w io.WriteCloser) *feed { return &feed{w: w} }
 
 // send queues a line for the client. A line that cannot be written is lost, and the client
-// prints no answer to it. When too many lines wait, every further line is lost too.
+// prints no answer to it. If too many lines are waiting, all further lines are lost as
+// well.
 func (f *feed) send(line []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,8 +37,8 @@ func (f *feed) send(line []byte) {
 	f.unread += len(line)
 	if !f.busy {
 		f.busy = true
-		// This goroutine ends when all lines are written or the pipe is closed; close waits
-		// for it.
+		// This goroutine ends when all lines have been written or the pipe is closed, and
+		// close waits for it.
 		f.wg.Go(f.write)
 	}
 }
@@ -58,15 +59,16 @@ func (f *feed) write() {
 	}
 }
 
-// isFull reports whether too many lines wait, because the client does not read.
+// isFull reports whether too many lines are waiting because the client does not read
+// them.
 func (f *feed) isFull() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.full
 }
 
-// close tells the client that no more lines follow. Lines that are still waiting are
-// lost. close may be called more than once.
+// close closes the client's standard input. Lines that are still waiting are lost. close
+// can be called more than once.
 func (f *feed) close() {
 	f.w.Close()
 	f.wg.Wait()

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The queue of lines for a client that does not read is bounded, and a full queue is
-// reported. A single line may have any length.
+// The queue of lines for a client that does not read its input is bounded, and a full
+// queue is reported. A single line can have any length.
 func TestAClientThatDoesNotRead(t *testing.T) {
 	r, w := io.Pipe()
 	f := newFeed(w)
@@ -27,7 +27,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	f.close()
 }
 
-// A client that reads late gets all lines in order.
+// A client that starts reading late gets all lines in order.
 func TestAClientThatReadsLate(t *testing.T) {
 	r, w := io.Pipe()
 	f := newFeed(w)

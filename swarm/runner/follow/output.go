@@ -9,17 +9,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// output describes what a client has printed.
+// output is the state of a client's output.
 type output struct {
-	file    *os.File // opened by the turn for reading
+	file    *os.File // the output file, opened for reading by this turn
 	room    runner.Room
-	read    int64     // bytes of this turn
-	flooded bool      // it has printed more than MaxOutput, whether that was read or not
-	cramped bool      // the disk had no room for output that the client may have printed
+	read    int64     // number of bytes read in this turn
+	flooded bool      // the client has printed more than MaxOutput, including output that was not read
+	cramped bool      // the disk had no room for all output that the client may have printed
 	lookAt  time.Time // when to check the size of the files next
 }
 
-// makeRoom reserves room for the first output of a turn.
+// makeRoom reserves disk space for the first output of a turn.
 func (o *output) makeRoom(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -28,10 +28,10 @@ func (o *output) makeRoom(path string) error {
 	return o.room.Keep(path, info.Size())
 }
 
-// Output returns a reader of what the client prints from this turn on. The reader waits for
-// more as long as the client may write, does the steps that are due before each read, and
-// ends when the client has ended or has printed too much. The output of the turn begins at
-// Turn.From.Offset of its file.
+// Output returns a reader for the client's output, starting with this turn at
+// Turn.From.Offset in the file. The reader waits for more as long as the client may still
+// write. Before each read, it performs the actions that are due. It returns EOF when the
+// client has ended or has printed too much.
 func (r *Run) Output() io.Reader { return &watched{r, runner.NewTail(r.output.file, r.wait)} }
 
 // watched reads the client's output, with a tick before every read.
@@ -43,7 +43,7 @@ type watched struct {
 func (w *watched) Read(p []byte) (int, error) {
 	w.run.tick(time.Now())
 	if w.run.flooded() {
-		return 0, io.EOF // no further output has to be read, and the client is killed at once
+		return 0, io.EOF // no further output need be read, and the client is killed at once
 	}
 	n, err := w.tail.Read(p)
 	if n > 0 {
@@ -61,7 +61,8 @@ func (r *Run) tooMuch() Verdict {
 		Hint: "look at the beginning of " + r.turn.Stdout}
 }
 
-// lookAtFiles keeps the files within their bounds, and reserves room for further output.
+// lookAtFiles enforces the size limits of the files, and reserves disk space for further
+// output.
 func (r *Run) lookAtFiles(now time.Time) {
 	o := &r.output
 	if !now.After(o.lookAt) {
@@ -76,11 +77,11 @@ func (r *Run) lookAtFiles(now time.Time) {
 	}
 }
 
-// Stderr returns the end of what the client wrote to its standard error.
+// Stderr returns the last part of the client's standard error.
 func (r *Run) Stderr() string { return tailOf(r.turn.Stderr, 8<<10) }
 
-// maxStderr is how large the file of the standard error may become, in bytes. A larger
-// file is cut to its first keptStderr bytes, and the client appends to those. If a turn
+// maxStderr is the maximum size of the standard error file, in bytes. A larger file is
+// cut to its first keptStderr bytes, and the client continues to append to it. If a turn
 // fails because its standard output is too long, the first maxStderr bytes of that output
 // are kept.
 const (

@@ -2,8 +2,8 @@ package follow
 
 import "time"
 
-// A poller decides when to check a file for which there are no notifications: often after
-// the file has grown, rarely while it does not change.
+// A poller decides when to check a file for which there are no notifications. It checks
+// often after the file has grown, and rarely while the file does not change.
 type poller struct {
 	timer *time.Timer
 	pause time.Duration
@@ -18,8 +18,8 @@ func newPoller(most time.Duration) poller {
 	return poller{timer: t, pause: shortestPause, most: most}
 }
 
-// next returns a channel that gets a value at the time of the next check. That time is
-// never after due, unless due is zero.
+// next returns a channel that receives a value at the time of the next check. That time
+// is never later than due, unless due is zero.
 func (p *poller) next(due time.Time) <-chan time.Time {
 	d := p.pause
 	p.pause = min(2*p.pause, p.most)
@@ -30,7 +30,7 @@ func (p *poller) next(due time.Time) <-chan time.Time {
 	return p.timer.C
 }
 
-// reset makes the next checks frequent again.
+// reset makes the checks frequent again.
 func (p *poller) reset() { p.pause = min(shortestPause, p.most) }
 
 // Stop frees the timer.

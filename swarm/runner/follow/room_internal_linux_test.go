@@ -10,13 +10,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// noTools cannot interpret any tool call.
+// noTools is a runner.Tools that cannot interpret any tool call.
 type noTools struct{ runner.Tools }
 
 func (noTools) Changes(string, []byte) string { return "" }
 
-// A silent turn is ended sooner after the disk was full: its client may have finished
-// already, even if a tool call seems open.
+// After the disk was full, a silent turn is ended sooner, because its client may already
+// have finished even if a tool call seems to be open.
 func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 	for name, c := range map[string]struct {
 		cramped bool
@@ -39,7 +39,7 @@ func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 			r.output.cramped = c.cramped
 			at := r.quiet.last.Add(c.after)
 			r.tick(at)
-			r.tick(at.Add(r.options.Timing.Sample + time.Second)) // the second check of the processor time
+			r.tick(at.Add(r.options.Timing.Sample + time.Second)) // the second check of the CPU time
 			if r.cause.End != c.want {
 				t.Errorf("after %v: ended %q (%s), want %q", c.after, r.cause.End, r.cause.Reason, c.want)
 			}
@@ -47,7 +47,7 @@ func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 	}
 }
 
-// No turn begins without room for what its client will print.
+// A turn begins only if there is disk space for its client's output.
 func TestNoTurnBeginsWithoutRoom(t *testing.T) {
 	var o output
 	if err := o.makeRoom("/dev/full"); err == nil {

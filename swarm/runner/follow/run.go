@@ -11,15 +11,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Options tune how clients are followed. The zero value is ready to use.
+// Options configures how clients are followed. The zero value is ready to use.
 type Options struct {
 	Timing runner.Timing
-	// MaxOutput is how much a client may print in a turn, in bytes, before the turn is ended;
-	// 0 means 1 GiB. Without a limit, a client that loops would fill the disk.
+	// MaxOutput is the maximum output of a client in one turn, in bytes; 0 means 1 GiB. A
+	// turn with more output is ended, because a client stuck in a loop would fill the disk.
 	MaxOutput int64
-	// Terminates means that a client that does not end when its input is closed gets
-	// SIGTERM, and then Timing.Terminate to end, before it is killed. It is for clients
-	// that leave files or processes behind when they are killed.
+	// Terminates means that a client that does not exit after its input is closed first
+	// gets SIGTERM, and is killed only if it is still running after Timing.Terminate. It
+	// is used for clients that leave files or processes behind if they are killed.
 	Terminates bool
 }
 
@@ -30,47 +30,48 @@ func (o Options) or() Options {
 	return o
 }
 
-// A Protocol is the part of a turn that depends on the dialogue with a client. A Run calls
-// it in the goroutine of the turn.
+// A Protocol implements the part of a turn that depends on the dialogue with the client. A
+// Run calls it in the goroutine of the turn.
 type Protocol interface {
-	// Tick does the steps of the protocol that are due. It is called before each read of
-	// the output, after each [Run.Wake], and at Due, but not while the client is being
-	// ended or while it is expected to exit.
+	// Tick performs the actions of the protocol that are due. It is called before each
+	// read of the output, after each [Run.Wake], and at Due, but not while the client is
+	// being ended or while it is expected to exit.
 	Tick(now time.Time)
-	// Due returns when Tick must be called even if nothing is printed; zero means never.
+	// Due returns when Tick must be called even if the client prints nothing; zero means
+	// never.
 	Due() time.Time
-	// Working reports whether time counts towards the limits of the turn. It does not
-	// count before the client has its prompt.
+	// Working reports whether time counts towards the limits of the turn. It returns
+	// false before the client has its prompt.
 	Working() bool
 	// Late returns the verdict on a turn that is ended because it takes too long or is
 	// silent for too long. v assumes that the turn is the cause, but the protocol may
-	// know another cause.
+	// have found another cause.
 	Late(v Verdict) Verdict
-	// Cancel asks the client, through the protocol, to cancel the turn, and reports
-	// whether it could ask. If it could, the client's input stays open; otherwise the
-	// client gets SIGINT. A client that does not end within Timing.Interrupt gets SIGTERM
-	// in both cases.
+	// Cancel sends the client a request to cancel the turn, and reports whether the
+	// protocol has such a request. If it returns true, the client's input stays open;
+	// otherwise the client gets SIGINT. In both cases, a client that does not exit within
+	// Timing.Interrupt gets SIGTERM.
 	Cancel() bool
 }
 
-// A Run follows one client through one turn. It belongs to the goroutine of the turn,
-// except for Wake. The caller must close it.
+// A Run follows one client through one turn. Only the turn's goroutine uses it, except
+// for Wake. The caller must close it.
 type Run struct {
 	// Account adds up the events of the turn. The caller passes it each event.
 	Account runner.Account
 
-	ctx      context.Context // of the turn; done when the turn has to stop
+	ctx      context.Context // the context of the turn; done when the turn has to stop
 	turn     runner.Turn
 	kind     *runner.Kind
 	options  Options
 	protocol Protocol
 	began    time.Time
 
-	child   *runner.Child // the client's process, if we have started it
-	process runner.Client // nil: dead
-	feed    *feed         // nil if we do not own its standard input
+	child   *runner.Child // the client's process if we started it; otherwise nil
+	process runner.Client // nil if the client is dead
+	feed    *feed         // nil if we do not own the client's standard input
 	ladder  runner.Ladder
-	cause   Verdict // why the client is being ended, if it is
+	cause   Verdict // why the client is being ended; zero if it is not
 
 	output output
 	quiet  quiet
@@ -83,11 +84,11 @@ type over struct {
 	closing  time.Time // when to end a client that does not exit; zero means never
 	atOnce   bool      // at that time it gets SIGTERM
 	stays    bool      // the client is a Warm now
-	finished bool      // no process of the turn runs any more: exit is known
+	finished bool      // no process of the turn is running any more, and exit is set
 	exit     runner.Exit
 }
 
-// New returns the Run of a turn. It does not start the client.
+// New returns a Run for a turn. It does not start the client.
 func New(ctx context.Context, t runner.Turn, kind *runner.Kind, p Protocol, o Options) *Run {
 	o = o.or()
 	now := time.Now()
@@ -100,9 +101,9 @@ func New(ctx context.Context, t runner.Turn, kind *runner.Kind, p Protocol, o Op
 	}
 }
 
-// Start starts a client with this environment and these arguments, the program first, and
-// reports it to [runner.Turn].Started. If it returns false, nothing was sent, no process
-// is running, and the outcome gives the reason.
+// Start starts a client and reports it to [runner.Turn].Started. The first of args is the
+// program. If Start returns false, nothing was sent, no process is running, and the
+// outcome contains the reason.
 func (r *Run) Start(args, env []string) (runner.Outcome, bool) {
 	child, err := r.start(args, env)
 	if err != nil {
@@ -112,9 +113,9 @@ func (r *Run) Start(args, env []string) (runner.Outcome, bool) {
 	return r.record()
 }
 
-// GoOn begins the next turn in a client that has stayed. From then on the client belongs
-// to the Run. GoOn returns false, as Start does, if the turn cannot begin, for example
-// because the client has ended in the meantime.
+// GoOn begins the next turn in a client that has stayed. From then on, the Run owns the
+// client. Like Start, GoOn returns false if the turn cannot begin, for example because
+// the client has ended in the meantime.
 func (r *Run) GoOn(w *Warm) (runner.Outcome, bool) {
 	r.own(w.child, w.feed)
 	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
@@ -135,8 +136,8 @@ func (r *Run) GoOn(w *Warm) (runner.Outcome, bool) {
 
 func (r *Run) own(child *runner.Child, f *feed) { r.child, r.process, r.feed = child, child, f }
 
-// record reserves disk space for what the client prints, and calls [runner.Turn].Started.
-// The client starts up in the meantime.
+// record reserves disk space for the client's output, and calls [runner.Turn].Started.
+// Meanwhile, the client is starting up.
 func (r *Run) record() (runner.Outcome, bool) {
 	if err := r.output.makeRoom(r.turn.Stdout); err != nil {
 		r.Finish()
@@ -151,16 +152,17 @@ func (r *Run) record() (runner.Outcome, bool) {
 	return runner.Outcome{}, true
 }
 
-// Adopt follows a client of an earlier daemon, alive or dead. We cannot write to its input.
-// Adopt returns false, with no process left, if the output of the client is gone.
+// Adopt follows a client that an earlier daemon started, whether it is alive or dead. We
+// cannot write to its input. If the client's output file is missing, Adopt ends all
+// processes of the turn and returns false.
 func (r *Run) Adopt(p runner.Process) (runner.Outcome, bool) {
 	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
 	if adopted, alive := runner.Adopt(p, r.turn.Mark()); alive {
 		r.process = adopted
 	}
 	if err != nil {
-		// A client without its output file cannot report anything; it must not run beside
-		// the next attempt.
+		// A client without its output file cannot report anything, and it must not run at
+		// the same time as the next attempt.
 		r.Finish()
 		return r.Never(Verdict{End: runner.NoResult, Reason: "the output of the earlier daemon's turn is gone: " + err.Error()}), false
 	}
@@ -168,19 +170,21 @@ func (r *Run) Adopt(p runner.Process) (runner.Outcome, bool) {
 	return runner.Outcome{}, true
 }
 
-// Close ends the processes that still run, unless the client stays, and closes the files.
+// Close closes the files. Unless the client stays, it also ends the processes that are
+// still running.
 func (r *Run) Close() {
 	r.woken.poll.Stop()
 	if r.output.file != nil {
 		r.output.file.Close()
 	}
 	if !r.over.stays {
-		r.Finish() // necessary after a failed start, and if a panic kept the caller from calling Finish
+		r.Finish() // necessary after a failed start, or if a panic prevented the caller from calling Finish
 	}
 }
 
-// Send queues a line, which includes its newline, for the client. It does not wait until
-// the line is read, and does nothing if we cannot write to the client's input.
+// Send queues a line for the client. The line must include its newline. Send does not
+// wait until the client reads the line. It does nothing if we cannot write to the
+// client's input.
 func (r *Run) Send(line []byte) {
 	if r.feed != nil {
 		r.feed.send(line)
@@ -193,7 +197,7 @@ func (r *Run) CanSend() bool { return r.feed != nil }
 // Stopped reports whether the turn has to stop, because its context is done.
 func (r *Run) Stopped() bool { return r.ctx.Err() != nil }
 
-// Finish ends all processes of the turn. It may be called several times.
+// Finish ends all processes of the turn. It can be called several times.
 func (r *Run) Finish() {
 	switch {
 	case r.over.finished:
@@ -206,23 +210,23 @@ func (r *Run) Finish() {
 	default:
 		r.over.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.options.Timing.Leftovers)}
 	}
-	_ = runner.ReleaseRoom(r.turn.Stdout) // after an error, the space stays reserved until the turn's files are removed
+	_ = runner.ReleaseRoom(r.turn.Stdout) // after an error, the space remains reserved until the turn's files are removed
 	r.over.finished = true
 }
 
 // Exit returns how the client ended. It is valid after Finish.
 func (r *Run) Exit() runner.Exit { return r.over.exit }
 
-// Outcome returns the outcome of a turn whose output was read: the verdict with the numbers
-// of the account. broken is the error that ended the reading, if any.
+// Outcome returns the outcome of a turn whose output has been read. It combines the verdict
+// with the data from the account. broken is the error that ended reading, if any.
 func (r *Run) Outcome(v Verdict, broken error) runner.Outcome {
 	if broken != nil && !errors.Is(broken, io.EOF) && !v.End.OK() {
 		v = Verdict{End: runner.Failed, Reason: "the client's output could not be read: " + broken.Error(), Hint: "check the disk"}
 	}
 	if r.flooded() && !v.End.OK() {
-		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // the beginning is enough, and the next attempt may print too much as well
+		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // the beginning is sufficient, and the next attempt may print too much as well
 	}
-	boundFile(r.turn.Stderr) // it may have grown since the last check
+	boundFile(r.turn.Stderr) // the file may have grown since the last check
 	o := runner.Outcome{End: v.End}
 	r.Account.Fill(&o)
 	r.fill(&o, v)

@@ -14,13 +14,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/follow"
 )
 
-// lines is a line protocol: hear gets each line of the client.
+// lines implements a line-based protocol. It passes each line from the client to hear.
 type lines struct {
 	run     *follow.Run
 	hear    func(line string)
 	tick    func(now time.Time)
 	cancel  string // the line that cancels a turn; "" if there is none
-	waiting bool   // the turn has not begun
+	waiting bool   // the turn has not begun yet
 	rests   bool
 	offset  int64
 }
@@ -199,8 +199,8 @@ func TestTheClientIsAskedBeforeItIsSignalled(t *testing.T) {
 	}
 }
 
-// A client that ignores the end of its input is killed; if the options say so, it gets
-// SIGTERM first.
+// A client that ignores the end of its input is killed. If Options.Terminates is set, it
+// gets SIGTERM first.
 func TestTheEndOfTheInputIsNotTheEndOfTheClient(t *testing.T) {
 	const script = `trap 'exit 7' TERM; echo done; while :; do sleep 0.01; done`
 	for name, c := range map[string]struct {

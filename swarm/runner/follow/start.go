@@ -34,7 +34,7 @@ func (r *Run) start(args, env []string) (*runner.Child, error) {
 	return child, nil
 }
 
-// openAt opens a file to be read from offset on.
+// openAt opens a file for reading, starting at offset.
 func openAt(path string, offset int64) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -47,13 +47,14 @@ func openAt(path string, offset int64) (*os.File, error) {
 	return f, nil
 }
 
-// A startFailure is an error from starting the client, not from opening our files.
+// A startFailure is an error that occurred when starting the client, not when opening our
+// files.
 type startFailure struct{ err error }
 
 func (e *startFailure) Error() string { return e.err.Error() }
 func (e *startFailure) Unwrap() error { return e.err }
 
-// startError returns the verdict on a failed start of a program.
+// startError returns the verdict on a program that could not be started.
 func startError(t runner.Turn, kind *runner.Kind, program string, err error) Verdict {
 	if _, ok := errors.AsType[*startFailure](err); !ok {
 		return Verdict{End: runner.NoResources, Reason: err.Error(), Hint: HintDisk}
@@ -75,7 +76,7 @@ func startError(t runner.Turn, kind *runner.Kind, program string, err error) Ver
 	return Verdict{End: runner.Refused, Reason: program + " cannot be run: " + err.Error(), Hint: "check command: of agent " + t.Agent}
 }
 
-// isTransient reports whether the system may be able to start the client a moment later.
+// isTransient reports whether the system may be able to start the client at a later time.
 func isTransient(err error) bool {
 	for _, e := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY} {
 		if errors.Is(err, e) {

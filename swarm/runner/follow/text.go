@@ -8,14 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// maxReason is the longest reason, in bytes.
+// maxReason is the maximum length of a reason, in bytes.
 const maxReason = 400
 
-// OneLine turns text into one short line for a list.
+// OneLine converts text to a single short line for use in a list.
 func OneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f { // an escape sequence would act on a terminal
+		if r < ' ' || r == 0x7f { // a terminal would interpret escape sequences
 			return -1
 		}
 		return r
@@ -42,7 +42,7 @@ func LastLine(text string) string {
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// WithDetail adds the detail to a text, if there is a detail.
+// WithDetail appends the detail to a text, if there is one.
 func WithDetail(text, detail string) string {
 	if detail == "" {
 		return text
@@ -50,7 +50,7 @@ func WithDetail(text, detail string) string {
 	return text + ": " + detail
 }
 
-// Ended describes how a client has ended, such as "exited with status 1".
+// Ended describes how a client ended, for example "exited with status 1".
 func Ended(x runner.Exit) string {
 	if x.Signal != "" {
 		return "was ended by a signal (" + x.Signal + ")"

@@ -6,8 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// tick does the steps that are due. It is called before every read and after every wait,
-// so it runs both for a client that never stops printing and for a silent one.
+// tick performs the actions that are due. It is called before every read and after every
+// wait, so it runs both if the client never stops printing and if it is silent.
 func (r *Run) tick(now time.Time) {
 	if r.process == nil {
 		return
@@ -56,8 +56,8 @@ func (r *Run) endSilent(now time.Time) {
 	silent, stall := r.Silent(now), r.turn.Spec.Stall
 	switch {
 	case r.output.cramped && silent >= crampedPatience*r.options.Timing.PromptNotRun && r.Idle(now):
-		// An open tool call makes no difference, because its result may be the output
-		// that was lost.
+		// This applies even if a tool call is open, because its result may be in the
+		// output that was lost.
 		r.End(Verdict{End: runner.Stopped, Reason: "the disk was full, and what the client said is lost", Hint: HintGoesBack}, now)
 	case stall > 0 && silent >= stall && r.protocol.Working() && r.Account.OpenCalls() == 0 && r.Idle(now):
 		r.End(r.protocol.Late(Verdict{End: runner.Stalled, Reason: "no sign of life for " + silent.Round(time.Second).String(),
@@ -65,16 +65,16 @@ func (r *Run) endSilent(now time.Time) {
 	}
 }
 
-// crampedPatience is how long a client may be silent after a full disk before its turn is
-// ended, as a multiple of Timing.PromptNotRun. The time is short because the client may
-// have finished already.
+// crampedPatience is how long a client may be silent after the disk was full before its
+// turn is ended, as a multiple of Timing.PromptNotRun. The time is short because the
+// client may already have finished.
 const crampedPatience = 6
 
-// quiet measures how long the client has printed nothing.
+// quiet measures how long the client has been silent.
 type quiet struct {
-	last     time.Time     // when the last event came, or the later time from which silence counts
-	sampleAt time.Time     // when to read the processor time a second time; zero if it was not read yet
-	sample   time.Duration // the processor time at the first reading
+	last     time.Time     // the time of the last event, or a later time from which silence is measured
+	sampleAt time.Time     // when to read the CPU time a second time; zero before the first reading
+	sample   time.Duration // the CPU time at the first reading
 }
 
 // Heard records a sign of life.
@@ -85,20 +85,20 @@ func (r *Run) Heard(now time.Time) {
 	r.quiet.sampleAt = time.Time{}
 }
 
-// Expect sets the time from which silence is measured. It may be in the future, if the
-// client is known to be silent until then.
+// Expect sets the time from which silence is measured. It can be in the future if we know
+// that the client will be silent until then.
 func (r *Run) Expect(at time.Time) { r.quiet.last = at }
 
 // Silent returns the time since the last sign of life.
 func (r *Run) Silent(now time.Time) time.Duration { return now.Sub(r.quiet.last) }
 
-// busyShare is the share of one core above which a turn counts as busy. A client
-// that waits uses less than 1 %.
+// busyShare is the share of one CPU core above which a turn is considered busy. A waiting
+// client uses less than 1%.
 const busyShare = 0.02
 
-// Idle reports whether the turn's processes use almost no processor time. It measures from
-// one call to a later one, so it returns false at first. A process that waits for a
-// processor is not idle: on an overloaded machine it gets none.
+// Idle reports whether the turn's processes use almost no CPU time. It measures the CPU
+// time between two calls, so the first call returns false. A process that is waiting for
+// a CPU is not idle, because on an overloaded machine it may have to wait a long time.
 func (r *Run) Idle(now time.Time) bool {
 	q := &r.quiet
 	switch {
@@ -111,6 +111,6 @@ func (r *Run) Idle(now time.Time) bool {
 	}
 	over := now.Sub(q.sampleAt) + r.options.Timing.Sample
 	used := runner.CPUTime(r.turn.Mark()) - q.sample
-	q.sampleAt = time.Time{} // if it was busy, measure again
+	q.sampleAt = time.Time{} // measure again if the turn was busy
 	return used < time.Duration(busyShare*float64(over)) && !runner.Runnable(r.turn.Mark())
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Verdict is the end of a turn, with the reason and the hint.
+// A Verdict contains the end of a turn, the reason and the hint.
 type Verdict struct {
-	End     runner.End // "" in a Run without a cause
+	End     runner.End // "" if a Run has no cause
 	Reason  string
 	Hint    string
 	ResetAt time.Time
-	Unknown bool // for Limited: see [runner.Outcome.Unknown]
+	Unknown bool // only for Limited; see [runner.Outcome.Unknown]
 	Crashed bool // see [runner.Outcome.Crashed]
 }
 
@@ -24,13 +24,13 @@ const (
 	hintAnother = "nothing has to be done: another client is started"
 )
 
-// Gone returns the verdict on a waiting client that cannot take the prompt.
+// Gone returns the verdict on a waiting client that cannot accept the prompt.
 func Gone(how string) Verdict {
 	return Verdict{End: runner.ClientGone, Reason: "the client that waited for the message " + how, Hint: "nothing has to be done: another one is started"}
 }
 
-// Lost returns the verdict on a turn of an earlier daemon whose client died without a
-// result.
+// Lost returns the verdict on a turn that an earlier daemon started and whose client died
+// without a result.
 func Lost() Verdict {
 	return Verdict{End: runner.NoResult, Reason: "the client of the earlier daemon is dead and left no result", Hint: HintGoesBack}
 }

@@ -10,21 +10,21 @@ import (
 // woken contains the signals that end a wait for more output.
 type woken struct {
 	poll  poller
-	rung  bool          // new messages may have come since the last call of Messages
+	rung  bool          // new messages may have arrived since the last call of Messages
 	extra chan struct{} // signalled by Wake
 }
 
-// Wake makes the Run call [Protocol.Tick] soon, in the goroutine of the turn. Any
-// goroutine may call Wake, even after the turn.
+// Wake makes the turn's goroutine call [Protocol.Tick] soon. Wake can be called from any
+// goroutine, even after the turn.
 func (r *Run) Wake() {
 	select {
 	case r.woken.extra <- struct{}{}:
-	default: // a wake-up is pending already
+	default: // a wake-up is already pending
 	}
 }
 
-// Messages returns the messages that have come for the running turn since the last call. It
-// returns each message once, so the caller must send it.
+// Messages returns the messages for the running turn that have arrived since the last call.
+// It returns each message only once, so the caller must send it.
 func (r *Run) Messages() iter.Seq[runner.Steer] {
 	return func(yield func(runner.Steer) bool) {
 		h := r.turn.Steering
@@ -67,7 +67,7 @@ func (r *Run) wait() bool {
 	case <-r.woken.extra:
 	case _, open := <-r.turn.Grown:
 		if !open {
-			r.turn.Grown = nil // no more notifications: poll instead
+			r.turn.Grown = nil // there are no more notifications, so poll instead
 		}
 		r.woken.poll.reset()
 	case <-timer:
@@ -77,11 +77,11 @@ func (r *Run) wait() bool {
 	return true
 }
 
-// due returns when the next step must be done even if nothing is printed.
+// due returns when the next action is due even if the client prints nothing.
 func (r *Run) due() time.Time {
 	closing := r.over.closing
 	if r.ladder.Begun() {
-		closing = time.Time{} // the times of the ladder apply instead
+		closing = time.Time{} // the ladder's due time applies instead
 	}
 	var due time.Time
 	for _, at := range []time.Time{r.ladder.Due(), closing, r.protocol.Due()} {

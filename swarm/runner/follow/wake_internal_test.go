@@ -8,14 +8,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A silentClient runs and prints nothing.
+// A silentClient is a running client that prints nothing.
 type silentClient struct{ runner.Client }
 
 func (silentClient) Interrupt()              {}
 func (silentClient) Process() runner.Process { return runner.Process{} }
 func (silentClient) Exited() <-chan struct{} { return nil }
 
-// A plain protocol does nothing.
+// plain is a Protocol that does nothing.
 type plain struct{}
 
 func (plain) Tick(time.Time)         {}
@@ -24,7 +24,7 @@ func (plain) Working() bool          { return true }
 func (plain) Late(v Verdict) Verdict { return v }
 func (plain) Cancel() bool           { return false }
 
-// A counted protocol counts its ticks.
+// counted is a Protocol that counts its ticks.
 type counted struct {
 	plain
 	ticks int
@@ -32,7 +32,7 @@ type counted struct {
 
 func (c *counted) Tick(time.Time) { c.ticks++ }
 
-// Wake ends a wait whose next check is far away.
+// Wake ends a wait whose next check would be much later.
 func TestWakeEndsTheWait(t *testing.T) {
 	p := new(counted)
 	r := New(context.Background(), runner.Turn{ID: "none-2"}, &runner.Kind{}, p, Options{})
