@@ -7,16 +7,16 @@ import (
 
 // reserved lists the names that no agent can have because a store or its users need them.
 // lead, swarm and [Hooks] are mailboxes. The names that [Bridges] returns are also
-// reserved. Every agent may write to lead.
+// reserved. Every agent can send messages to lead.
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
-	"version", "halt", // files of the store; some disks treat HALT and halt as one name
+	"version", "halt", // files of the store; some disks treat HALT and halt as the same name
 	Hooks,
 }
 
 // Hooks is the mailbox of the webhooks: its messages are events, which are posted to other
-// programs. Only the daemon delivers to it, and it sends no messages.
+// programs. Only the daemon delivers to it, and no messages are sent from it.
 const Hooks = "hooks"
 
 // Lead is the mailbox of the person or agent that leads the others. Swarm is the sender
@@ -28,8 +28,8 @@ const (
 	All   = "all"
 )
 
-// bridges lists the names of the bridges' mailboxes. A bridge carries mail between the
-// mailboxes and people on another network.
+// bridges lists the names of the bridges' mailboxes. A bridge carries messages between
+// the mailboxes and people on another network.
 var bridges = []string{"irc"}
 
 // Bridges returns the names of the bridges. Each name identifies both a mailbox and the
@@ -57,7 +57,7 @@ func CheckAgent(name string) error {
 	return nil
 }
 
-// Reserved reports whether a name is reserved for the store itself or for its users.
+// Reserved reports whether a name is reserved for the store or its users.
 func Reserved(name string) bool { return slices.Contains(reserved, name) || IsBridge(name) }
 
 // IsLead reports whether a name refers to the lead. The name is either lead or one that
@@ -109,9 +109,9 @@ func Nearest(name string, known []string) []string {
 	}
 	for _, k := range known {
 		far := distance(string(typed), k)
-		// Up to a third of the letters may be wrong, and one wrong letter is always
-		// allowed. If three or more letters were typed, every name that begins with them
-		// counts as near.
+		// Up to a third of the letters, and always at least one, may be wrong. If three
+		// or more letters were typed, every name that begins with them is considered
+		// similar.
 		begins := len(typed) >= 3 && len(k) > len(typed) && k[:len(typed)] == string(typed)
 		if far <= max(1, min(len(k), len(typed))/3) || begins {
 			how := 1

@@ -14,7 +14,7 @@ import (
 )
 
 // Attach durably stores a file as attach/<sha256>/NAME and returns its description for a
-// message. The same content under the same name is stored only once. NAME is name without
+// message. Identical content with the same name is stored only once. NAME is name without
 // its folders and its leading dots and hyphens, cut to 100 bytes. In NAME, "_" replaces
 // control characters, and ASCII characters other than letters, digits, spaces and "._-+".
 // If the file is larger than MaxAttachment, the error is a [*TooLargeError], and the file
@@ -65,8 +65,8 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	scratch := attachDir + "/" + scratchPrefix + NewID()
 	err = s.disk.write(scratch, data)
 	if err == nil {
-		// It is safe to replace the file at a.Path: that file has the same content, or a
-		// damaged version of it.
+		// It is safe to replace the file at a.Path, because that file has the same
+		// content or a damaged version of it.
 		if err = s.disk.replace(scratch, a.Path); err != nil {
 			err = errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
 		}

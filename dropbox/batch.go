@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxBatch is the largest number of messages in one batch. A batch keeps one file open
-// for each message.
+// maxBatch is the maximum number of messages in a batch. A batch keeps one file open for
+// each message.
 const maxBatch = 64
 
 // An outgoing is a message that is being delivered.
@@ -52,8 +52,8 @@ func mayGoAlone(err error) bool {
 		errors.Is(err, errForgotten)
 }
 
-// pick chooses the messages that can be delivered together. It leaves out a message whose
-// key is known or is also the key of an earlier message to the same mailbox.
+// pick chooses the messages that can be delivered together. It omits a message whose key
+// is known or is also the key of an earlier message to the same mailbox.
 func (b *batch) pick(all []*outgoing) {
 	for _, o := range all {
 		if o.over {
@@ -80,8 +80,8 @@ func (s *Store) deliver(o *outgoing) {
 		return
 	}
 	repaired := false
-	// A round fails whenever another caller removes an old or broken key file. Ten rounds
-	// are more than enough.
+	// A round can fail because another caller removes an old or broken key file. Ten
+	// rounds are more than enough.
 	for range 10 {
 		b := &batch{store: s, disk: s.disk, mail: []*outgoing{o}}
 		if o.err = b.finishKnown(o); errors.Is(o.err, errForgotten) {
@@ -104,7 +104,7 @@ func (s *Store) deliver(o *outgoing) {
 }
 
 // finishKnown completes the delivery of the first message that had the same key as o. The
-// error is [errForgotten] when no message has the key.
+// error is [errForgotten] if no message has the key.
 func (b *batch) finishKnown(o *outgoing) error {
 	if o.key == "" {
 		return errForgotten
@@ -134,7 +134,7 @@ type batch struct {
 // boxFolders are the folders of a mailbox that a batch holds open.
 type boxFolders struct {
 	name        string
-	fresh, keys *os.File // keys is nil until the first message with a key is linked there
+	fresh, keys *os.File // keys is nil until the first key file is linked in the folder
 	tmp         nameAt
 
 	linked, moved []*outgoing // messages with a new key file; messages that are in new/
@@ -148,10 +148,10 @@ func (b *batch) deliver() {
 	}
 }
 
-// stop removes from the batch a message that has no file in tmp/.
+// stop removes a message without a file in tmp/ from the batch.
 func (b *batch) stop(o *outgoing, err error) { o.over, o.err = !mayGoAlone(err), err }
 
-// drop removes a message's file from tmp/, and removes the message from the batch.
+// drop removes a message's file from tmp/ and removes the message from the batch.
 func (b *batch) drop(o *outgoing, err error) {
 	if left := ignoreMissing(b.disk.removeAt(o.folders.tmp.sibling(o.Name), o.scratch())); left != nil {
 		o.end(errors.Join(err, left))
@@ -217,7 +217,7 @@ func (b *batch) write() {
 	}
 }
 
-// linkKeys makes the key files; see [keyFile].
+// linkKeys creates the key files; see [keyFile].
 func (b *batch) linkKeys() {
 	for _, o := range b.mail {
 		if o.key == "" {
@@ -229,8 +229,8 @@ func (b *batch) linkKeys() {
 			err = b.disk.linkAt(o.folders.tmp.sibling(o.Name), nameIn(o.folders.keys, link), o.scratch(), link, o.data)
 		}
 		if errors.Is(err, fs.ErrExist) {
-			// Another caller made the key file first; deliver then completes that
-			// caller's delivery.
+			// Another caller created the key file first. In that case deliver completes
+			// that caller's delivery.
 			err = errForgotten
 		}
 		if err != nil {

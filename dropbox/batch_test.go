@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// drafts makes drafts of messages to one mailbox.
+// drafts returns drafts of messages to one mailbox.
 func drafts(to string, messages ...*dropbox.Message) []dropbox.Draft {
 	var list []dropbox.Draft
 	for _, m := range messages {
@@ -112,7 +112,7 @@ func TestDeliverBatchWithFaults(t *testing.T) {
 	}
 }
 
-// Four batches with the same keys at the same time deliver one message per key.
+// Four concurrent batches with the same keys deliver one message per key.
 func TestBatchesAtOnce(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	var batch []dropbox.Draft

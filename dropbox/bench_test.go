@@ -68,7 +68,7 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// benchStore makes a store that `go test -artifacts` keeps, because deleting it
+// benchStore creates a store that `go test -artifacts` keeps, because deleting it
 // immediately would slow down the next variant.
 func benchStore(b *testing.B, o dropbox.Options, mailboxes ...string) *dropbox.Store {
 	b.Helper()
@@ -77,7 +77,7 @@ func benchStore(b *testing.B, o dropbox.Options, mailboxes ...string) *dropbox.S
 	return reopen(b, dir, o, mailboxes...)
 }
 
-// handBoxes makes the folders for byHand.
+// handBoxes creates the folders for byHand.
 func handBoxes(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())
@@ -268,8 +268,9 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkBacklog works through a backlog like a daemon: one listing, then the claim,
-// commit and finish of each message. The time per message must not grow with the backlog.
+// BenchmarkBacklog processes a backlog like a daemon: it lists the messages once and then
+// claims, commits and finishes each of them. The time per message must not grow with the
+// backlog.
 func BenchmarkBacklog(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("ours/%d", n), func(b *testing.B) {

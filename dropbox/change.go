@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mkdir makes a folder; it is not an error if one already exists.
+// mkdir creates a folder. It is not an error if the folder already exists.
 func (d *disk) mkdir(name string) error {
 	if err := d.ask(OpMkdir, name, ""); err != nil {
 		return err
@@ -35,8 +35,8 @@ func (d *disk) mkdir(name string) error {
 }
 
 // clearWay renames a file, such as a symlink, that occupies the name of a folder. The new
-// name consists of to, a hyphen and an id. In a mailbox the renamed file counts as a
-// drop, so it is reported.
+// name consists of to, a hyphen and an id. In a mailbox the renamed file becomes a drop,
+// so it is reported.
 func (d *disk) clearWay(folder, to string) error {
 	st, err := d.stat(folder)
 	if err != nil || kindOf(st.Mode) == KindFolder {
@@ -45,8 +45,8 @@ func (d *disk) clearWay(folder, to string) error {
 	return ignoreMissing(d.move(folder, to+"-"+NewID()))
 }
 
-// write makes a new file that contains data. The content is durable, but the name is not.
-// If an error occurs, write removes the file.
+// write creates a new file that contains data. The content is durable, but the name is
+// not. If an error occurs, write removes the file.
 func (d *disk) write(name string, data []byte) error {
 	sp, err := d.nameAt(name)
 	if err != nil {
@@ -71,8 +71,8 @@ func (d *disk) writeAt(sp nameAt, name string, data []byte) error {
 	return err
 }
 
-// fillAt makes a new file that contains data. The content is not durable yet. The caller
-// closes the file. If an error occurs, fillAt closes and removes it.
+// fillAt creates a new file that contains data. The content is not durable yet. The
+// caller closes the file. If an error occurs, fillAt closes and removes it.
 func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 	if err := d.ask(OpCreate, name, ""); err != nil {
 		return nil, err
@@ -139,8 +139,8 @@ func (d *disk) move(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.moveAt(from, into, name, to) })
 }
 
-// inBothDirs opens the folders that contain two names, and calls f with the names in
-// them.
+// inBothDirs opens the folders that contain two names and calls f with the names relative
+// to those folders.
 func (d *disk) inBothDirs(name, to string, f func(from, into nameAt) error) error {
 	from, err := d.nameAt(name)
 	if err != nil {
@@ -166,8 +166,8 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	if !unsupported(err) {
 		return err
 	}
-	// Either the kernel is old or this is a network file system. Making a link and then
-	// removing the old name would not replace a file either. But if two callers both made
+	// Either the kernel is old or this is a network file system. Creating a link and then
+	// removing the old name would also not replace a file. But if two callers both made
 	// the link, with a claim in between, the message would exist twice. Checking before
 	// the rename is less risky, because names contain 50 random bits.
 	var st unix.Stat_t
@@ -208,7 +208,7 @@ func (d *disk) replaceAt(from, into nameAt, name, to string) error {
 	return linkError("rename", name, to, err)
 }
 
-// isFile reports whether a name refers to the file with this inode number.
+// isFile reports whether a name refers to the file with the given inode number.
 func (d *disk) isFile(name string, ino uint64) (bool, error) {
 	st, err := d.stat(name)
 	if err != nil {
@@ -230,8 +230,8 @@ func (d *disk) sameFile(a, b string) (bool, error) {
 	return one.Ino == other.Ino && one.Dev == other.Dev, nil
 }
 
-// isFolder returns an error unless the name is a folder. A symlink to a folder does not
-// count as one.
+// isFolder returns an error unless the name refers to a folder. A symlink to a folder is
+// not accepted.
 func (d *disk) isFolder(name string) error {
 	f, err := d.folder(name)
 	if err != nil {
@@ -240,9 +240,8 @@ func (d *disk) isFolder(name string) error {
 	return f.Close()
 }
 
-// link gives a file a second name, or, on a file system without hard links, makes a copy
-// with the same bytes. Either way the new file is complete or missing, and link never
-// replaces another file.
+// link gives a file a second name or, on a file system without hard links, copies it.
+// Either way the new file is complete or missing, and link never replaces another file.
 func (d *disk) link(name, to string, data []byte) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.linkAt(from, into, name, to, data) })
 }
@@ -317,7 +316,7 @@ func (d *disk) removeFolder(name string) error {
 	return pathError("remove", name, retryEINTR(func() error { return unix.Unlinkat(sp.dirfd, sp.base, unix.AT_REMOVEDIR) }))
 }
 
-// removeTree removes a folder and everything in it.
+// removeTree removes a folder and its contents.
 func (d *disk) removeTree(name string) error {
 	if err := d.isFolder(path.Dir(name)); err != nil {
 		return err
@@ -328,7 +327,7 @@ func (d *disk) removeTree(name string) error {
 	return d.root.RemoveAll(name)
 }
 
-// syncFolder makes the changes of names in an open folder durable.
+// syncFolder makes the name changes in an open folder durable.
 func (d *disk) syncFolder(f *os.File) error {
 	if err := d.ask(OpSyncDir, f.Name(), ""); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // settled, for example by Commit and Finish, by PutBack or by GiveUp.
 type Claim struct {
 	Entry            // the message's name and counts in cur/
-	Message *Message // nil when Bad is set
+	Message *Message // nil if Bad is set
 
 	// Bad is the reason why the file is not a valid message: for example, it is broken,
 	// too large, a symlink or a folder. The file is claimed anyway, and the caller must
@@ -21,8 +21,8 @@ type Claim struct {
 }
 
 // Claim claims a waiting message: it increments Begun and moves the file from new/ to
-// cur/. The rename is durable when Claim returns, so every attempt counts, even if the
-// message crashes the machine each time. The error is [ErrGone] when another caller
+// cur/. The rename is durable when Claim returns, so every attempt is counted, even if
+// the message crashes the machine each time. The error is [ErrGone] if another caller
 // claimed the message, and [ErrHalted] while HALT exists. After any other error the
 // message is still waiting, unless the disk refused to move it back. In that case it is
 // in cur/, as after a crash.
@@ -32,7 +32,7 @@ func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 	c, err := b.claim(e)
 	if err == nil {
 		if err = b.disk.syncDir(b.dir(curFolder)); err != nil {
-			// The claim is not durable, so undo it: otherwise the message would stay in
+			// The claim is not durable, so undo it. Otherwise the message would stay in
 			// cur/ until a restart.
 			err = errors.Join(err, b.disk.move(b.at(curFolder, c.Name), b.at(newFolder, e.Name)))
 		}
@@ -43,9 +43,9 @@ func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 	return c, nil
 }
 
-// Take is Claim without the sync: a power cut may undo the claim until
-// [Mailbox.SyncClaims] returns. The caller may prepare other things in the meantime, but
-// the claim must be durable before its turn begins.
+// Take is Claim without the sync: until [Mailbox.SyncClaims] returns, a power cut may
+// undo the claim. The caller can prepare the turn in the meantime, but the claim must be
+// durable before the turn begins.
 func (b *Mailbox) Take(e Entry) (*Claim, error) {
 	c, err := b.claim(e)
 	if err != nil {
@@ -90,7 +90,7 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 }
 
 // read sets c.Message, or sets c.Bad if the file is not a message and will never be one.
-// The error is [ErrGone] when the file is missing. Any other error is a temporary failure
+// The error is [ErrGone] if the file is missing. Any other error is a temporary failure
 // of the disk or of this process, and the message may still be valid.
 func (b *Mailbox) read(c *Claim, path string) error {
 	f, err := b.disk.openRead(path)
@@ -130,8 +130,8 @@ func (b *Mailbox) works() bool {
 	return b.disk.write(scratch, []byte("Does this disk work?\n")) == nil && b.disk.remove(scratch) == nil
 }
 
-// Open rereads a message in cur/ after a crash. The error is [ErrGone] when the message
-// is missing.
+// Open rereads a message in cur/ after a crash. The error is [ErrGone] if the message is
+// missing.
 func (b *Mailbox) Open(e Entry) (*Claim, error) {
 	c := &Claim{Entry: e}
 	if err := b.read(c, b.at(curFolder, e.Name)); err != nil {
@@ -143,7 +143,7 @@ func (b *Mailbox) Open(e Entry) (*Claim, error) {
 // PutBack durably returns a claimed message to the waiting messages after a crash, a stop
 // or a failed turn. If failed is set, PutBack counts the turn as failed. The message
 // keeps its position in the queue. PutBack returns the entry with its new name. The error
-// is [ErrGone] when the message is neither in cur/ nor already put back.
+// is [ErrGone] if the message is neither in cur/ nor already put back.
 func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	back := e
 	if failed {

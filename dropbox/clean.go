@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// maxScratch is the age at which a file in tmp/ counts as left behind by a crash.
+// maxScratch is the age at which a file in tmp/ is considered to be left behind by a
+// crash.
 const maxScratch = time.Hour
 
 // Clean removes files that crashes left behind in tmp/ at least an hour ago, and keys older
 // than 7 days. A message that did not reach new/ was never accepted, so Clean removes it
-// together with its key. Repeating Clean is harmless. It returns the number of files that it
-// removed.
+// together with its key. It is safe to call Clean again. It returns the number of files that
+// it removed.
 func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
 	n, err := cleaner{b}.tmp(now)
 	if err == nil {
@@ -26,7 +27,7 @@ func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
 	return n, b.wrap("clean", err)
 }
 
-// A cleaner removes what crashes left behind in a mailbox.
+// A cleaner removes files that crashes left behind in a mailbox.
 type cleaner struct{ box *Mailbox }
 
 func (c cleaner) tmp(now time.Time) (removed int, err error) {
@@ -41,8 +42,8 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 			continue // missing, too new, or not a file of the store
 		}
 		if _, ok := parseName(name); ok && kindOf(st.Mode) == KindFile {
-			// Rename it first: a sender with that key may be about to complete the
-			// delivery, and only one of the two renames succeeds.
+			// Rename the file first, because a sender with that key may be about to
+			// complete the delivery, and only one of the two renames succeeds.
 			aside := c.box.at(tmpFolder, oldPrefix+NewID())
 			if err := c.box.disk.move(path, aside); errors.Is(err, fs.ErrNotExist) {
 				continue
@@ -62,8 +63,8 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 	return removed, nil
 }
 
-// dropKey removes the key file of a message that is about to be removed, if that message
-// exists nowhere else.
+// dropKey removes the key file of a message that is about to be removed, unless the
+// message also exists elsewhere.
 func (c cleaner) dropKey(path string) error {
 	data, err := c.box.disk.readFile(path, c.box.store.maxFile())
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
@@ -119,7 +120,7 @@ func (c cleaner) keys(now time.Time) (removed int, err error) {
 }
 
 // Clean removes unfinished files that crashes left behind outside the mailboxes at least
-// an hour ago. Repeating Clean is harmless. It returns the number of files that it
+// an hour ago. It is safe to call Clean again. It returns the number of files that it
 // removed.
 func (s *Store) Clean(now time.Time) (removed int, err error) {
 	if removed, err = s.clean(now); err != nil {

@@ -185,7 +185,7 @@ func TestKilledBetweenTheSteps(t *testing.T) {
 	for verb, test := range map[string]struct {
 		prepare func(*testing.T, *dropbox.Store)
 		state   dropbox.State
-		beside  string // the suffix of the file that is beside the message at the end
+		beside  string // the suffix of the file that must be beside the message at the end
 	}{
 		"send":    {nil, dropbox.Waiting, ""},
 		"work":    {func(t *testing.T, s *dropbox.Store) { deliver(t, s, "coder", text("x")) }, dropbox.Done, ".receipt.yaml"},
@@ -240,7 +240,7 @@ func TestKilledBetweenTheSteps(t *testing.T) {
 	}
 }
 
-// runKilled runs the helper process, and reports whether it was killed before it ended.
+// runKilled runs the helper process and reports whether it was killed before it exited.
 func runKilled(t *testing.T, verb, dir string, n int) bool {
 	t.Helper()
 	out, err := helper(verb, dir, strconv.Itoa(n)).CombinedOutput()
@@ -254,8 +254,8 @@ func runKilled(t *testing.T, verb, dir string, n int) bool {
 	return true
 }
 
-// Eight writers deliver, each through a separate Store, while one reader works: every message
-// arrives once, and the messages of each writer arrive in order.
+// Eight writers deliver messages, each through a separate Store, while one reader claims
+// them. Every message arrives once, and the messages of each writer arrive in order.
 func TestManyWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -15,7 +15,7 @@ import (
 )
 
 // A cutDisk models the state in which a power cut after some steps may leave a file
-// system. Everything that was synced is durable. The state of the following is unknown:
+// system. All synced data is durable. The state of the following is unknown:
 //
 //   - The bytes of a file that was not synced: the file may contain all, none or some of
 //     its bytes, or NULs.
@@ -44,7 +44,7 @@ type inode struct {
 // A slot is a name in a folder, with all files and folders that the name has referred to
 // since the folder was last synced.
 type slot struct {
-	past []change // the first is durable
+	past []change // the first change is durable
 	from int      // number of older changes that were dropped
 }
 
@@ -172,7 +172,7 @@ func (d *cutDisk) apply(e event) error {
 // An image is one possible state of a cutDisk after a cut: it chooses one state for each
 // unknown name and file.
 type image struct {
-	chosen map[*slot]int // index into past; the newest change when the slot is missing here
+	chosen map[*slot]int // index into past; a missing slot means the newest change
 	data   map[*inode][]byte
 }
 
@@ -221,7 +221,7 @@ func (im image) possible() bool {
 	return true
 }
 
-// rests returns the possible contents, after a cut, of a file that was not synced.
+// rests returns the possible contents of an unsynced file after a cut.
 func (f *inode) rests() [][]byte {
 	if !f.written {
 		return [][]byte{nil}

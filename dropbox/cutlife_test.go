@@ -19,7 +19,7 @@ import (
 )
 
 // A recording contains the steps of several programs on one store. It also contains the
-// results that the programs got, each with the step after which it came.
+// results that the programs received, each with the step that it followed.
 type recording struct {
 	dir    string
 	disk   *cutDisk // the state at the beginning
@@ -27,24 +27,26 @@ type recording struct {
 	facts  []fact
 }
 
-// A fact says where a message may be if the power is cut at an event or later.
+// A fact records the possible states of a message if the power is cut at or after an
+// event.
 type fact struct {
 	at   int    // index of the next event
-	name string // of the message; see bodyOf
+	name string // name of the message; see bodyOf
 	// During a call the message may also be in the call's target state. After the call it
 	// is in that state, or in the target state of a call that began later.
 	to   dropbox.State
 	call bool
 	of   int // after a call: index of the call's fact
 
-	accepted      bool // the fact says only that a sender was told that the message exists
-	counted       bool // the fact says only the minimum numbers of counted attempts
+	accepted      bool // the fact records only that a sender was told that the message exists
+	counted       bool // the fact records only the minimum numbers of counted attempts
 	begun, failed int
 }
 
 const nowhere dropbox.State = ""
 
-// bodyOf returns a body that contains the message's name and shows whether it is complete.
+// bodyOf returns a body that contains the message's name and whose completeness can be
+// checked.
 func bodyOf(name string) []byte {
 	return []byte("message " + name + "\n" + strings.Repeat(name+" ", 100) + "\nend of " + name + "\n")
 }
@@ -57,15 +59,16 @@ func nameOf(body []byte) (name string, ok bool) {
 	return name, ok && string(body) == string(bodyOf(name))
 }
 
-// An actor is one program. Only one program runs at a time, until its next step.
+// An actor is a running program. Only one actor runs at a time; it stops before its next
+// step.
 type actor struct {
 	rec    *recording
 	store  *dropbox.Store
 	rng    *rand.Rand
 	parked chan<- *actor
 	turn   chan struct{}
-	life   int        // steps until it is killed; 0 means never
-	never  dropbox.Op // an operation that its disk refuses
+	life   int        // number of steps until the actor is killed; 0 means never
+	never  dropbox.Op // an operation that the actor's disk refuses
 	err    error
 	done   bool
 }
@@ -84,7 +87,7 @@ func (a *actor) step(st dropbox.Step) error {
 		return syscall.EINVAL
 	}
 	a.pause()
-	if st.Op == dropbox.OpSync { // all bytes are written by now
+	if st.Op == dropbox.OpSync { // all bytes have been written at this point
 		data, err := os.ReadFile(filepath.Join(a.rec.dir, st.Name))
 		if ignoreMissing(err) != nil { // the file was removed while it was being written, so nothing will read it
 			return err
@@ -98,7 +101,7 @@ func (a *actor) step(st dropbox.Step) error {
 	}
 	if a.life > 1 {
 		a.life--
-	} else if a.life == 1 { // and a.life stays 1
+	} else if a.life == 1 { // a.life stays 1, so later steps also fail
 		return errKilled
 	}
 	a.rec.events = append(a.rec.events, event{Step: st})
@@ -111,7 +114,7 @@ func (a *actor) fact(f fact) (index int) {
 	return len(a.rec.facts) - 1
 }
 
-// moves runs the call that moves a message from one state to another.
+// moves runs a call that moves a message to another state, and records the facts.
 func (a *actor) moves(name string, to dropbox.State, do func() error) error {
 	of := a.fact(fact{name: name, call: true, to: to})
 	err := again(do)
@@ -131,10 +134,10 @@ func again(do func() error) (err error) {
 	return err
 }
 
-// A program is the work of an actor.
+// A program is the function that an actor runs.
 type program func(*actor) error
 
-// record lets programs work on the store in dir; a random choice decides which one makes
+// record runs programs on the store in dir; a random choice determines which one performs
 // the next step.
 func record(t *testing.T, dir string, seed uint64, programs ...program) *recording {
 	t.Helper()
@@ -146,7 +149,7 @@ func record(t *testing.T, dir string, seed uint64, programs ...program) *recordi
 	for i, run := range programs {
 		a := &actor{rec: rec, rng: rand.New(rand.NewPCG(seed, uint64(i+1))), parked: parked, turn: make(chan struct{})}
 		a.store = reopen(t, dir, dropbox.Options{Step: a.step})
-		go func() { // its end is received from parked
+		go func() { // this goroutine signals its end on parked
 			a.pause()
 			a.err = run(a)
 			a.done = true
@@ -192,8 +195,8 @@ func killed(p program) program {
 	}
 }
 
-// twice returns a program that runs one life of a message, killed before the n-th step,
-// and then runs the next start and a second life.
+// twice returns a program that runs oneLife until it is killed before the n-th step. The
+// program then performs the next start and runs oneLife again.
 func twice(n int) program {
 	return func(a *actor) error {
 		a.life = n
@@ -208,7 +211,7 @@ func twice(n int) program {
 	}
 }
 
-// oneLife sends a message with an attachment, and works through all waiting messages.
+// oneLife sends a message with an attachment and processes all waiting messages.
 func oneLife(a *actor, name string) error {
 	at, err := a.store.Attach("a.txt", strings.NewReader("the attachment"))
 	if err != nil {
@@ -240,8 +243,8 @@ func oneLife(a *actor, name string) error {
 	return nil
 }
 
-// sends delivers messages: some without keys, some with keys that other programs use too,
-// and some with attachments.
+// sends delivers messages: some without keys, some with keys that other programs also
+// use, and some with attachments.
 func sends(who string, n int) program {
 	return func(a *actor) error {
 		for i := range n {
@@ -274,7 +277,7 @@ func sends(who string, n int) program {
 }
 
 // sendsTogether delivers in batches to two mailboxes. Some messages have keys that other
-// programs use too.
+// programs also use.
 func sendsTogether(who string, n int) program {
 	return func(a *actor) error {
 		var drafts []dropbox.Draft
@@ -314,7 +317,7 @@ func sendsTogether(who string, n int) program {
 	}
 }
 
-// worksTogether claims up to three waiting messages at a time, and settles them in one
+// worksTogether claims up to three waiting messages at a time and settles them in one
 // batch.
 func worksTogether(n int) program {
 	return func(a *actor) error {
@@ -360,7 +363,7 @@ func worksTogether(n int) program {
 	}
 }
 
-// works claims up to n messages, and ends each turn in a random way.
+// works claims up to n messages and ends each turn in a random way.
 func works(n int) program {
 	return func(a *actor) error {
 		b, err := a.store.Mailbox("coder")
@@ -417,7 +420,7 @@ func turn(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
 	return done(a, b, c)
 }
 
-// done ends a turn with success.
+// done ends a turn successfully.
 func done(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
 	name, _ := nameOf(c.Message.Body)
 	err := a.moves(name, dropbox.Done, func() error { return b.Commit(c.Entry, []byte("receipt of "+name+"\n")) })
@@ -509,7 +512,7 @@ func readmit(a *actor, b *dropbox.Mailbox, r dropbox.Refusal, pass bool) error {
 	return err
 }
 
-// reads acts like a person who reads and files the lead's mail.
+// reads acts like a person who reads and files the messages to the lead.
 func reads(a *actor) error {
 	b, err := a.store.Mailbox(dropbox.Lead)
 	if err != nil {
@@ -541,7 +544,7 @@ func reads(a *actor) error {
 	return nil
 }
 
-// tidies cleans up as if the files in tmp/ were old.
+// tidies runs the clean-up with a clock for which the files in tmp/ are old.
 func tidies(a *actor) error {
 	b, err := a.store.Mailbox("coder")
 	if err != nil {
@@ -558,7 +561,7 @@ func tidies(a *actor) error {
 	return nil
 }
 
-// takesIn takes in the dropped files of the mailbox.
+// takesIn delivers the dropped files of the mailbox as messages.
 func takesIn(a *actor) error {
 	b, err := a.store.Mailbox("coder")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DeadLetters are the given-up messages of a mailbox, in dead/.
+// DeadLetters represents the given-up messages of a mailbox, which are in dead/.
 type DeadLetters struct{ box *Mailbox }
 
 // DeadLetters returns the dead letters of the mailbox.
@@ -94,7 +94,7 @@ func (b *Mailbox) Reasons() ([]Entry, error) {
 	return cut, nil
 }
 
-// Reason returns why a message was given up, or "" if no reason is recorded.
+// Reason returns the reason why a message was given up, or "" if no reason is recorded.
 func (b *Mailbox) Reason(e Entry) (string, error) {
 	return b.readReason(e.reasonName())
 }
@@ -113,7 +113,7 @@ func (b *Mailbox) readReason(name string) (string, error) {
 const cancelReason = "cancelled while it waited"
 
 // Cancel takes back a message that is still waiting. It moves the message to dead/ and
-// then writes cancelReason as the reason. The error is [ErrGone] when the message is no
+// then writes cancelReason as the reason. The error is [ErrGone] if the message is no
 // longer waiting.
 func (b *Mailbox) Cancel(e Entry) error {
 	// Unlike GiveUp, Cancel writes the reason after the move, because a message that a
@@ -134,7 +134,7 @@ func (b *Mailbox) Cancel(e Entry) error {
 }
 
 // cancelled returns nil if an earlier Cancel moved the message but was interrupted before
-// it wrote the reason. Otherwise the error is [ErrGone] or an error of the disk.
+// it wrote the reason. Otherwise the error is [ErrGone] or a disk error.
 func (b *Mailbox) cancelled(e Entry, name string) error {
 	moved, err := b.disk.exists(name)
 	if err != nil {
@@ -224,7 +224,7 @@ func isLetter(name string) bool {
 
 // Retry moves a dead letter back and resets its counts to 0. A message waits again at its
 // old position in the queue; a file that was set aside becomes a drop in the mailbox's
-// own folder. The error is [ErrGone] when the dead letter is no longer in dead/.
+// own folder. The error is [ErrGone] if the dead letter is no longer in dead/.
 func (dead DeadLetters) Retry(d DeadLetter) error {
 	return dead.box.wrap("retry "+d.Name, dead.retry(d))
 }

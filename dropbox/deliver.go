@@ -15,8 +15,8 @@ import (
 // beginning.
 //
 // A message with a Key is delivered only once. If a message with the same key was
-// delivered to the mailbox within the last 7 days, Deliver writes no message, completes
-// the first delivery if it was interrupted, and returns it.
+// delivered to the mailbox within the last 7 days, Deliver does not write another one. It
+// completes the first delivery if it was interrupted, and returns that delivery.
 //
 // The error is an [*UnknownError] or a [*NameError] for a wrong mailbox name, [ErrFull],
 // a [*TooLargeError], an [*InvalidError], [ErrHops], or a disk error such as ENOSPC.
@@ -58,7 +58,7 @@ func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
 			b.deliver()
 		}
 		for _, o := range all {
-			s.deliver(o) // unless the batch has delivered it
+			s.deliver(o) // unless the batch has already delivered it
 			outcomes = append(outcomes, o.outcome())
 		}
 	}
@@ -76,8 +76,7 @@ func (b *Mailbox) Deliver(m *Message, sign func(*Message) string) (Delivery, err
 	return o.Delivery, nil
 }
 
-// composeNamed is compose for a mailbox name that came from a sender: it checks the name
-// first.
+// composeNamed is compose for a mailbox name from a sender, so it first checks the name.
 func (s *Store) composeNamed(to string, m *Message, sign func(*Message) string) *outgoing {
 	if err := CheckMailbox(to); err != nil {
 		return failed(to, s.misnamed(to, err))

@@ -11,23 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Op is a kind of change on disk.
+// An Op is a kind of change to the disk.
 type Op string
 
 // The kinds of change that a store makes.
 const (
-	OpMkdir   Op = "mkdir"   // make the folder Name
-	OpCreate  Op = "create"  // make the empty file Name; it must not exist
+	OpMkdir   Op = "mkdir"   // create the folder Name
+	OpCreate  Op = "create"  // create the empty file Name; Name must not exist
 	OpWrite   Op = "write"   // write the entire content of Name
 	OpSync    Op = "sync"    // make the content of Name durable
 	OpLink    Op = "link"    // give the file Name a second name To; To must not exist
 	OpMove    Op = "move"    // rename Name to To; To must not exist
-	OpReplace Op = "replace" // rename Name to To and replace the old To
+	OpReplace Op = "replace" // rename Name to To and replace an existing To
 	OpRemove  Op = "remove"  // remove Name
-	OpSyncDir Op = "syncdir" // make the changes of names in the folder Name durable
+	OpSyncDir Op = "syncdir" // make the name changes in the folder Name durable
 )
 
-// A Step is one change on disk that a store is about to make. Names are relative to the
+// A Step is a change to the disk that a store is about to make. Names are relative to the
 // store's folder and use slashes.
 type Step struct {
 	Op   Op
@@ -42,9 +42,9 @@ func (st Step) String() string {
 	return string(st.Op) + " " + st.Name + " " + st.To
 }
 
-// A disk makes all of a store's changes, except those to the lock file, and opens the
+// A disk makes all of a store's changes except those to the lock file, and opens the
 // files that the store reads. Names are relative to top. It never follows a symlink: a
-// path that leads through one is an error (ELOOP or ENOTDIR).
+// path that contains one is an error (ELOOP or ENOTDIR).
 //
 // It makes the system calls directly: the first opens the folder that contains the name,
 // and the second operates relative to that folder. [os.Root] would reopen every folder on
@@ -97,7 +97,7 @@ func linkError(op, old, to string, err error) error {
 	return &os.LinkError{Op: op, Old: old, New: to, Err: err}
 }
 
-// retryEINTR calls f until no signal interrupts it.
+// retryEINTR repeats the call of f until no signal interrupts it.
 func retryEINTR(f func() error) error {
 	for {
 		if err := f(); err != unix.EINTR {
@@ -124,7 +124,7 @@ func (d *disk) openAt(name string, flags int, perm uint32) (*os.File, error) {
 type nameAt struct {
 	dirfd int
 	base  string
-	own   bool // nameAt opened the folder, so close closes it
+	own   bool // nameAt opened the folder, so close must close it
 }
 
 // nameAt opens the folder that contains name. The caller closes it.
@@ -154,7 +154,7 @@ func (sp nameAt) close() {
 	}
 }
 
-// isFolder reports whether the name is a folder.
+// isFolder reports whether the name refers to a folder.
 func (sp nameAt) isFolder() bool {
 	var st unix.Stat_t
 	err := retryEINTR(func() error { return unix.Fstatat(sp.dirfd, sp.base, &st, unix.AT_SYMLINK_NOFOLLOW) })
@@ -184,8 +184,8 @@ func (d *disk) readable(name string) bool {
 	return !errors.Is(unix.Faccessat(sp.dirfd, sp.base, unix.R_OK, 0), fs.ErrPermission)
 }
 
-// exists reports whether a name exists. If a folder on the path is missing, the name does
-// not exist; any other problem on the path is an error.
+// exists reports whether a file or folder with the given name exists. If a folder on the
+// path is missing, the name does not exist; any other problem on the path is an error.
 func (d *disk) exists(name string) (bool, error) {
 	_, err := d.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -217,8 +217,8 @@ func (d *disk) eachName(folder string, yield func(string) bool) error {
 	}
 }
 
-// names lists the names in a folder; a missing folder counts as empty. See [namesIn] for
-// whether the list is a consistent snapshot of the folder.
+// names lists the names in a folder. A missing folder is treated as empty. See [namesIn]
+// for whether the list is a consistent snapshot of the folder.
 func (d *disk) names(folder string) ([]string, error) {
 	f, err := d.folder(folder)
 	if errors.Is(err, fs.ErrNotExist) {

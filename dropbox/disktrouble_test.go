@@ -233,7 +233,7 @@ func TestDiskTrouble(t *testing.T) {
 	}
 }
 
-// failingDisk makes a disk fail at a step, and records when it failed.
+// failingDisk makes a disk fail at a step and records whether it failed.
 func failingDisk(fails func(st dropbox.Step, n, at int) bool, at int, errno error, fell *bool) faultyDisk {
 	return func(dir string) (*dropbox.Store, func() error, error) {
 		n := 0
@@ -296,7 +296,7 @@ func (d action) runWithFault(dir string, errno error, left bool, open faultyDisk
 	case !errors.Is(err, errno):
 		return true, fmt.Errorf("the caller was told: %w", err)
 	case errors.Is(err, dropbox.ErrNotDurable):
-		return true, d.achieved(s, b) // but it may not be durable yet
+		return true, d.achieved(s, b) // but the result may not be durable yet
 	}
 	if err := d.whole(s, b); err != nil {
 		return true, fmt.Errorf("after the error: %w", err)
@@ -370,8 +370,8 @@ func (d action) achieved(s *dropbox.Store, b *dropbox.Mailbox) error {
 }
 
 // scaffolding lists the files that are neither messages nor marks: in tmp/, hidden, or at
-// the top of the store. A file in tmp/ whose key is linked is still being delivered and
-// does not count.
+// the top of the store. It omits files in tmp/ whose key is linked, because they are
+// still being delivered.
 func scaffolding(dir string) (left []string) {
 	filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

@@ -21,11 +21,12 @@
 //
 // # Guarantees
 //
-// A message is accepted when [Store.Deliver] returns no error. From then on the message is
-// durable and remains until a caller settles it. Messages are claimed in the order of
-// their file names: by priority, then by delivery time. A claim is a rename, so only one
-// caller can claim a message. A call that a crash interrupted can be repeated. Repeating
-// it duplicates no message, unless it delivers a message without a key.
+// A message is accepted once [Store.Deliver] returns without an error. From then on the
+// message is durable and remains until a caller settles it. Messages are claimed in the
+// order of their file names: by priority, then by delivery time. A claim is a rename, so
+// only one caller can claim a message. A call that was interrupted by a crash can be
+// repeated. Repeating it duplicates no message, unless it delivers a message without a
+// key.
 //
 // A message with a key is delivered once per recipient within 7 days, even if its sender
 // crashed and does not know whether it was delivered.
@@ -81,13 +82,13 @@
 // in cur/ that have a receipt ([Mailbox.Receipts], then Finish), give up those that have
 // a reason in dead/ ([Mailbox.Reasons], then GiveUp), refuse those that have a reason in
 // refused/ ([Refusals.Unfinished], then Refuse), and put back the other messages that
-// [Mailbox.Claimed] returns. If [Mailbox.HasReceipt] is true for a claimed message, a
-// turn has already handled it: move it to done/ with File.
+// [Mailbox.Claimed] returns. If [Mailbox.HasReceipt] returns true for a claimed message,
+// a turn has already handled it. Move it to done/ with File.
 //
 // # The file
 //
 // A message is Markdown with YAML front matter. Its content never changes; only the name
-// and the folder of its file do.
+// and folder of its file change.
 //
 //	---
 //	v: 1
@@ -109,13 +110,13 @@
 // # Other contents of a store
 //
 // [Drops] are files that a person or a program put directly into a mailbox instead of
-// delivering them. [DeadLetters] are the messages that were given up, [Refusals] the
-// messages that were refused, and [Threads] the halted conversations. A [Folder] keeps
-// small files for the store's users. The package topic stores published work.
+// delivering them. [DeadLetters] are messages that were given up, [Refusals] are messages
+// that were refused, and [Threads] are halted conversations. A [Folder] stores small
+// files for the store's users. The package topic stores published work.
 //
 // # Source files of the package
 //
-// Each file uses only files in the same layer and in the layers below it.
+// Each file uses only files in the same layer or a lower one.
 //
 //	readers         watch  recover  clean  retain  filesystem
 //	taking          deadletter  refuse  settle  settlebatch  find  intake

@@ -79,8 +79,8 @@ func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	return "", nil
 }
 
-// dayNames lists the names in a day's folder in done/. A file or a symlink in its place
-// counts as an empty day.
+// dayNames lists the names in a day's folder in done/. A file or a symlink in place of
+// the folder is treated as an empty day.
 func (d *disk) dayNames(folder string) ([]string, error) {
 	names, err := d.names(folder)
 	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
@@ -89,7 +89,7 @@ func (d *disk) dayNames(folder string) ([]string, error) {
 	return names, err
 }
 
-// isDay reports whether a name is the name of a day's folder in done/.
+// isDay reports whether a name has the form of a day's folder in done/.
 func isDay(name string) bool {
 	_, err := time.Parse(dayLayout, name)
 	return err == nil

@@ -40,8 +40,8 @@ func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 }
 
 // The receipt of an old message is in a day's folder that is found only by listing done/.
-// If done/ cannot be listed, HasReceipt must not report that there is no receipt, or the
-// message would run again.
+// If done/ cannot be listed, HasReceipt must not report that there is no receipt, because
+// the message would then be handled again.
 func TestHasReceiptNeedsTheDays(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// maxFront is the largest number of bytes between the two lines "---".
+// maxFront is the maximum number of bytes between the two lines "---".
 const maxFront = 16 << 10
 
-// fence is the first and the last line of the front matter.
+// fence is the first and last line of the front matter.
 const fence = "---\n"
 
 // An envelopeKey is a key of the front matter with the corresponding message field.
@@ -19,8 +19,8 @@ type envelopeKey struct {
 }
 
 // envelope lists all keys, in the order in which [Message.Encode] writes them. [Parse]
-// reads the same keys. A [Proof] covers all of them except v, attachments and proof. v is
-// constant, and for each attachment the proof covers the content and the name instead.
+// accepts the same keys. A [Proof] covers all of them except v, attachments and proof. v
+// is constant, and for each attachment the proof covers the content and the name instead.
 var envelope = []envelopeKey{
 	{"v", func(m *Message) any { return &m.V }},
 	{"id", func(m *Message) any { return &m.ID }},
@@ -45,9 +45,10 @@ var envelope = []envelopeKey{
 	{"proof", func(m *Message) any { return &m.Proof }},
 }
 
-// Encode writes the message as a file: YAML front matter between two lines "---", then the
-// body, byte for byte. It leaves out empty fields. [Parse] reads it back. The error is an
-// [*InvalidError], or a [*TooLargeError] when the front matter is over 16 KiB.
+// Encode returns the message in the format of a file: YAML front matter between two lines
+// "---", followed by the unchanged body. It omits empty fields. [Parse] is the inverse.
+// The error is an [*InvalidError], or a [*TooLargeError] if the front matter exceeds 16
+// KiB.
 func (m *Message) Encode() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err

@@ -9,12 +9,13 @@ import (
 // The errors that a caller can test for with [errors.Is]. Errors with details also have a
 // type for [errors.AsType].
 var (
-	// ErrNoStore reports that the folder is not a store: it has no file "version".
+	// ErrNoStore reports that the folder is not a store because it does not contain the
+	// file "version".
 	ErrNoStore = errors.New("no mailboxes here")
 	// ErrVersion reports that the file "version" is damaged or that a newer program
 	// created the store.
 	ErrVersion = errors.New("mailboxes of an unknown version")
-	// ErrLocked reports that another process holds the lock of this store to claim
+	// ErrLocked reports that another process holds this store's lock for claiming
 	// messages. See [LockedError].
 	ErrLocked = errors.New("locked by another process")
 	// ErrHalted reports that the file HALT exists, so no message can be claimed.
@@ -25,7 +26,7 @@ var (
 	ErrNoMailbox = errors.New("no such mailbox")
 	// ErrFull reports that too many messages are already waiting in the mailbox.
 	ErrFull = errors.New("mailbox is full")
-	// ErrTooLarge reports that a body, an attachment, front matter or a file is over its
+	// ErrTooLarge reports that a body, an attachment, front matter or a file exceeds its
 	// limit. See [TooLargeError].
 	ErrTooLarge = errors.New("too large")
 	// ErrInvalid reports that bytes or fields do not form a valid message. See
@@ -37,8 +38,8 @@ var (
 	// ErrGone reports that a message or a dropped file is no longer where it was, usually
 	// because another caller moved it.
 	ErrGone = errors.New("no longer there")
-	// ErrChanged reports that a dropped file changed since it was listed, so it may be
-	// incomplete.
+	// ErrChanged reports that a dropped file has changed since it was listed, so it may
+	// be incomplete.
 	ErrChanged = errors.New("still changing")
 	// ErrNotFound reports that no message has an id that equals, begins with or ends with
 	// the given id. It also reports that a message has no receipt.
@@ -65,7 +66,7 @@ type NameError struct {
 
 func (e *NameError) Error() string { return fmt.Sprintf("name %q: %s", e.Name, e.Reason) }
 
-// Unwrap makes a NameError an [ErrName].
+// Unwrap returns [ErrName].
 func (e *NameError) Unwrap() error { return ErrName }
 
 // An UnknownError reports that no mailbox has that name, and lists similar names.
@@ -81,7 +82,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("no mailbox %q; did you mean %s?", e.Name, strings.Join(e.Near, " or "))
 }
 
-// Unwrap makes an UnknownError an [ErrNoMailbox].
+// Unwrap returns [ErrNoMailbox].
 func (e *UnknownError) Unwrap() error { return ErrNoMailbox }
 
 // A TooLargeError describes what is too large. All sizes are in bytes.
@@ -94,7 +95,7 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%s has %d bytes; the maximum is %d", e.What, e.Size, e.Max)
 }
 
-// Unwrap makes a TooLargeError an [ErrTooLarge].
+// Unwrap returns [ErrTooLarge].
 func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
 // An InvalidError explains why bytes or fields do not form a valid message.
@@ -105,7 +106,7 @@ type InvalidError struct {
 
 func (e *InvalidError) Error() string { return e.Reason }
 
-// Unwrap makes an InvalidError an [ErrInvalid].
+// Unwrap returns [ErrInvalid].
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
 func invalid(format string, args ...any) error {
@@ -124,5 +125,5 @@ func (e *LockedError) Error() string {
 	return ErrLocked.Error() + ": " + e.Holder
 }
 
-// Unwrap makes a LockedError an [ErrLocked].
+// Unwrap returns [ErrLocked].
 func (e *LockedError) Unwrap() error { return ErrLocked }

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// openExample makes a store for an example.
+// openExample creates a store for an example.
 func openExample(mailboxes ...string) (*dropbox.Store, func()) {
 	dir, err := os.MkdirTemp("", "dropbox")
 	if err == nil {

@@ -13,12 +13,12 @@ import (
 type FileSystem struct {
 	Kind     string // the name that mount uses, such as "ext4"; empty for an unknown kind
 	Remote   bool   // other machines can change it without events on this one; locks may not work
-	Volatile bool   // it is lost with the machine or the container: tmpfs, overlay
+	Volatile bool   // its files are lost with the machine or the container: tmpfs, overlay
 
-	HardLinks bool // a file may have two names
+	HardLinks bool // it supports hard links
 	NoReplace bool // it supports a rename that refuses to replace a file
 	FoldsCase bool // it treats "a" and "A" as the same name
-	Locks     bool // a program's lock excludes other programs
+	Locks     bool // a lock held by one program excludes other programs
 }
 
 // Usable reports whether deliveries with a key work on the file system: they need hard
@@ -66,8 +66,8 @@ func probe(dir string) (f FileSystem, err error) {
 	return f, err
 }
 
-// locksHold tries to take the same lock twice, and reports whether the second attempt
-// fails.
+// locksHold tries to acquire the same lock twice and reports whether only the second
+// attempt fails.
 func locksHold(path string) (bool, error) {
 	var fds [2]*os.File
 	for i := range fds {

@@ -18,7 +18,7 @@ const (
 	Claimed State = curFolder
 	Done    State = doneFolder
 	Dead    State = deadFolder
-	Refused State = refusedDir // kept apart from the mailboxes; see [Mailbox.Refuse]
+	Refused State = refusedDir // stored outside the mailboxes; see [Mailbox.Refuse]
 )
 
 // A Found is a search result: a message in any mailbox.
@@ -55,7 +55,7 @@ func (b *Mailbox) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) { b.store.allIn(b.name, yield) }
 }
 
-// allIn yields the messages of one mailbox. It returns false after an error, or when the
+// allIn yields the messages of one mailbox. It returns false after an error or if the
 // caller stops.
 func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 	days, err := s.disk.names(mailbox + "/" + doneFolder)
@@ -108,8 +108,8 @@ func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 	return true
 }
 
-// Find returns the one message that part matches (see [MatchID]), in all mailboxes and
-// states. The error is [ErrNotFound], or an [*AmbiguousError] if part matches several
+// Find searches all mailboxes and states for the single message that part matches (see
+// [MatchID]). The error is [ErrNotFound], or an [*AmbiguousError] if part matches several
 // messages.
 func (s *Store) Find(part string) (Found, error) {
 	if !idPartShape(part) || len(part) < MinIDPart {
@@ -141,8 +141,8 @@ func (s *Store) Find(part string) (Found, error) {
 	return Found{}, fmt.Errorf("find %s: %w", part, &AmbiguousError{Part: part, Found: hits})
 }
 
-// Load reads a message that was found. The error is [ErrGone] if the message has moved
-// since the search; the caller can then search again.
+// Load reads a message that a search found. The error is [ErrGone] if the message has
+// moved since the search; the caller can then search again.
 func (s *Store) Load(f Found) (*Message, error) {
 	data, err := s.disk.readFile(f.Path, s.maxFile())
 	var m *Message
@@ -179,9 +179,9 @@ func (s *Store) Walk(visit func(Found, *Message) bool) error {
 }
 
 // Unfinished calls visit with every message that is waiting or claimed, mailbox by
-// mailbox, until visit returns false. It opens no message. It visits only the mailboxes
-// for which in returns true, or all mailboxes if in is nil. A message that is claimed
-// during the call may be visited twice.
+// mailbox, until visit returns false. It does not open the messages. It visits only the
+// mailboxes for which in returns true, or all mailboxes if in is nil. A message that is
+// claimed during the call may be visited twice.
 func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, Entry) bool) error {
 	names, err := s.Mailboxes()
 	if err != nil {
@@ -228,5 +228,5 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q matches %d messages: %s", e.Part, len(ids), strings.Join(ids, ", "))
 }
 
-// Unwrap makes an AmbiguousError an [ErrAmbiguous].
+// Unwrap returns [ErrAmbiguous].
 func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Folder keeps small durable files in a mailbox, next to the message folders.
+// A Folder contains small durable files in a mailbox, beside the message folders.
 type Folder struct {
 	box  *Mailbox
 	name string
@@ -47,7 +47,7 @@ func (f Folder) Make() error {
 	return nil
 }
 
-// Names lists the files in any order. A missing folder counts as empty.
+// Names lists the files in any order. A missing folder is treated as empty.
 func (f Folder) Names() ([]string, error) { return f.box.disk.names(f.path()) }
 
 // Read reads a file of at most limit bytes. The error is [fs.ErrNotExist] if the file does

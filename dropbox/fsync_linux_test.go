@@ -91,8 +91,8 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 	}
 }
 
-// watchSyncs calls each before every fsync of this process, with the path of the file. It
-// cannot be undone.
+// watchSyncs calls each before every fsync of this process, with the path of the file.
+// The effect is permanent for the process.
 func watchSyncs(each func(path string)) error {
 	const (
 		setFilter = 1 // SECCOMP_SET_MODE_FILTER

@@ -35,9 +35,9 @@ func (f fullMark) excess() *atomic.Int64 {
 	return n.(*atomic.Int64)
 }
 
-// messageLeft is called after a claim, MarkRead, Cancel, GiveUp or Refuse has moved a
-// message out of new/. In a full mailbox it checks whether there is room again. It does not
-// list the mailbox for each message of a long backlog, because the time for a listing grows
+// messageLeft is called after a claim, MarkRead, Cancel, GiveUp or Refuse has removed a
+// message from new/. In a full mailbox it checks whether there is room again. It does not
+// list the mailbox for each message of a long backlog, because the cost of a listing grows
 // with the backlog. If messageLeft fails, the next listing corrects FULL.
 func (f fullMark) messageLeft() {
 	if full, err := f.box.Full(); err != nil || !full || f.excess().Add(-1) > 0 {

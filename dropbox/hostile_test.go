@@ -21,8 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// hostile makes files that are not messages. secret is a file, and outside a folder, that
-// no call may touch.
+// hostile contains functions that create files that are not messages. No call may touch
+// the file secret or the folder outside.
 var hostile = map[string]func(path, secret, outside string) error{
 	"symlink to a file":    func(path, secret, _ string) error { return os.Symlink(secret, path) },
 	"symlink to a folder":  func(path, _, outside string) error { return os.Symlink(outside, path) },
@@ -48,8 +48,8 @@ var hostile = map[string]func(path, secret, outside string) error{
 	},
 }
 
-// socketAt makes a socket at a path. The path may be too long for a socket address, so
-// socketAt makes the socket at a short path and then moves it.
+// socketAt creates a socket at a path. The path may be too long for a socket address, so
+// socketAt creates the socket at a short path and then moves it.
 func socketAt(path, _, _ string) error {
 	short, err := os.MkdirTemp("", "s")
 	if err != nil {
@@ -287,8 +287,8 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 	return nil
 }
 
-// If a folder of the mailbox was replaced with a symlink that leads outside, a fifo, or a
-// file, no call writes there. The next start recreates the folder.
+// If a folder of the mailbox was replaced with a fifo, a file or a symlink to the
+// outside, no call writes there. The next start recreates the folder.
 func TestHostileFolders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -316,7 +316,7 @@ func TestHostileFolders(t *testing.T) {
 				if err := errors.Join(os.RemoveAll(path), build(path, secret, outside)); err != nil {
 					return err
 				}
-				// Each of these calls may fail, but none may write outside.
+				// Each of these calls may fail, but must not write outside the store.
 				s.Deliver("coder", &dropbox.Message{Key: "k", Body: bodyOf("meanwhile")})
 				b.Drops().TakeIn(dropbox.Stray{Name: "none"}, dropbox.Defaults{})
 				c, err := b.Claim(entries[0])
@@ -347,7 +347,7 @@ func TestHostileFolders(t *testing.T) {
 	tally(t, "hostile folders", injected)
 }
 
-// Reading a file that changes while it is being read returns a message or an error, and
+// Reading a file that changes while it is being read returns a message or an error and
 // never panics.
 func TestHostileWriter(t *testing.T) {
 	if testing.Short() {
@@ -438,9 +438,9 @@ func TestHostileAttachments(t *testing.T) {
 	}
 }
 
-// FuzzNew checks that a file in new/ with any name and content becomes a message, or a dead
-// letter with a reason and all its bytes, or stays in place because its name is that of an
-// incomplete file.
+// FuzzNew checks that a file in new/ with any name and content becomes a message or a dead
+// letter with a reason and its full content, or stays in place because it has the name of
+// an incomplete file.
 func FuzzNew(f *testing.F) {
 	f.Add(hostileName+".md", []byte("---\nid: aaaaaaaaaa\n---\nbody"))
 	f.Add(hostileName+"~1.0.md", []byte("---\n---\n"))

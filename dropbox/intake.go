@@ -17,7 +17,7 @@ import (
 type Defaults struct {
 	From    string   // the sender
 	Thread  string   // the conversation of the message
-	Trace   string   // id of the message that first caused it
+	Trace   string   // id of the original message that caused this one
 	Hops    int      // the minimum number of hops for the message
 	Path    []string // the agents that passed the message on, unless the file names them
 	ReplyTo string
@@ -29,20 +29,20 @@ type Defaults struct {
 // has a key: the key in the file, or a key made from the file and its content.
 //
 // Front matter is optional. Without it, the whole file is the body of a task. TakeIn ignores
-// the field to, and the fields that a store sets itself: v, id, created, turn and proof.
-// Every mailbox that cc names gets a copy as a note; names without a mailbox are omitted. A
-// body over MaxBody becomes an attachment, and the message contains only its beginning.
+// the field to and the fields that only a store sets: v, id, created, turn and proof. Every
+// mailbox that cc names gets a copy as a note; names without a mailbox are omitted. A body
+// that exceeds MaxBody becomes an attachment, and the message contains only its beginning.
 //
-// The error is [ErrChanged] when the file differs from st, or changes while it is being
+// The error is [ErrChanged] if the file differs from st or changes while it is being
 // read. The file then stays in place, and the caller can retry later. The error is
-// [ErrGone] when the file is missing. The file also stays in place after a disk error,
-// and after [ErrFull] for this mailbox or for one that cc names.
+// [ErrGone] if the file is missing. The file also stays in place after a disk error, and
+// after [ErrFull] for this mailbox or for one that cc names.
 //
 // A file that can never be a message is set aside in dead/; the reason is written there
 // first. Examples are broken front matter, text that is not UTF-8, a NUL byte, an empty
 // file, more than MaxAttachment bytes, too many hops, and a name that is a symlink or a
-// folder. The error for such a file is an [*InvalidError] with that reason. Its From is
-// the sender, if known, so that the caller can notify the sender.
+// folder. The error for such a file is an [*InvalidError] with that reason. The error's
+// From field is the sender, if known, so that the caller can notify the sender.
 func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := drops.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {
@@ -157,7 +157,7 @@ func (drops Drops) readStray(st Stray) ([]byte, error) {
 	return data, nil
 }
 
-// dropKey makes a key that identifies one file in one state. The file's inode number is
+// dropKey returns a key that identifies one file in one state. The file's inode number is
 // not enough, because a file system may reuse the inode number of a removed file.
 func dropKey(st Stray, data []byte) string {
 	return fmt.Sprintf("drop:%x-%x-%x-%x-%x", st.Dev, st.Ino, st.ModTime.UnixNano(), st.Size, sha256.Sum256(data))

@@ -41,7 +41,7 @@ func onlyDead(t testing.TB, b *dropbox.Mailbox) dropbox.DeadLetter {
 	}
 	want := 1
 	if dead[0].Reason == "cancelled while it waited" {
-		want = 0 // a cancelled message does not count
+		want = 0 // a cancelled message is not counted
 	}
 	if n, err := b.DeadLetters().Count(); err != nil || n != want {
 		t.Fatalf("Count() of the dead letters = %d, %v, want %d", n, err, want)
@@ -95,7 +95,7 @@ func TestTakeInFrontMatter(t *testing.T) {
 // Send likewise refuses the whole message. Once there is room, each recipient gets the
 // message once, even if the mailbox became full during the call.
 func TestTakeInWhileACopyHasNoRoom(t *testing.T) {
-	for _, late := range []bool{false, true} { // late: the mailbox becomes full during the call
+	for _, late := range []bool{false, true} { // if late is true, the mailbox becomes full during the call
 		full := filepath.Join("tester", "FULL")
 		dir := ""
 		s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
@@ -189,7 +189,7 @@ func TestTakeInRefuses(t *testing.T) {
 			if data, err := os.ReadFile(filepath.Join(s.Dir(), "coder/dead", dead.Name)); err != nil || string(data) != test.content {
 				t.Errorf("kept %q, %v", data, err)
 			}
-			// A person may correct the file in dead/ and then retry it.
+			// A person can correct the file in dead/ and then retry it.
 			if err := b.DeadLetters().Retry(dead); err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ const keyLife = 7 * 24 * time.Hour
 
 // keyFile returns the path of a key's file. Because of this file, at most one message
 // with that key is delivered to the mailbox. A sender writes the message in tmp/ and
-// links it to keys/<sha256 of the key>; only one caller can make this link. The sender
+// links it to keys/<sha256 of the key>; only one caller can create this link. The sender
 // then moves the message from tmp/ to new/. Again only one caller succeeds, because a
 // rename removes the old name. A caller that finds the key file can therefore complete
 // the delivery without a duplicate, even while the first caller is still working on it.
@@ -184,9 +184,9 @@ func purgedFile(mailbox string, m *Message) string {
 
 // markPurged durably records the key of a message that is about to be removed, so that a
 // repeated delivery does not recreate it. path is the message's file in the mailbox or in
-// refused/. A file that is not a message, or that cannot be read, needs no mark: if it
-// has a key file, both are names of the same file, and [keys.finish] cannot read that
-// file either.
+// refused/. A file that is not a message or cannot be read needs no mark. If it has a key
+// file, both are names of the same file, so [keys.finish] cannot read the key file
+// either.
 func (k keys) markPurged(b *Mailbox, path string) error {
 	data, err := k.store.disk.readFile(path, k.store.maxFile())
 	switch {
@@ -211,7 +211,7 @@ func (k keys) sync(to string) error {
 	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))
 }
 
-// forget removes an old key file, and then returns [errForgotten]. A lock on keys/ lets only
+// forget removes an old key file and then returns [errForgotten]. A lock on keys/ lets only
 // one caller at a time check the file and remove it. Otherwise a slow caller could remove a
 // newer key file with the same name, and the next caller would deliver the message again.
 func (k keys) forget(to, link string, ino uint64) error {
@@ -234,14 +234,15 @@ func (k keys) forget(to, link string, ino uint64) error {
 	return errForgotten
 }
 
-// has reports whether any folder of a mailbox contains a message. It looks in the order in
-// which a message moves, so that it does not miss one that is moving.
+// has reports whether any folder of a mailbox contains a message. It checks the folders in
+// the order in which a message moves through them, so that it does not miss a message that
+// is moving.
 func (k keys) has(mailbox string, e Entry) (bool, error) {
 	base := e.Base()
 	if there, err := k.store.disk.exists(mailbox + "/" + newFolder + "/" + base + ".md"); there || err != nil {
 		return there, err
 	}
-	// Look in new/ again: a message that was put back there has counts in its name.
+	// Check new/ again, because the name of a message that was put back contains counts.
 	for _, folder := range []string{curFolder, newFolder} {
 		names, err := k.store.disk.names(mailbox + "/" + folder)
 		if err != nil {

@@ -26,7 +26,7 @@ func guard(s *dropbox.Store, to, key string) string {
 	return filepath.Join(s.Dir(), to, "keys", fmt.Sprintf("%x", sha256.Sum256([]byte(key))))
 }
 
-// ids returns the ids of all waiting messages, with repetitions.
+// ids returns the ids of all waiting messages, including duplicates.
 func ids(t testing.TB, b *dropbox.Mailbox) []string {
 	t.Helper()
 	var ids []string
@@ -36,7 +36,7 @@ func ids(t testing.TB, b *dropbox.Mailbox) []string {
 	return ids
 }
 
-// A key is remembered in every state of its message.
+// A key is remembered regardless of its message's state.
 func TestKeyIsRememberedInEveryState(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "tester")
 	b := mailbox(t, s, "coder")
@@ -271,7 +271,8 @@ func TestKeyWithoutMessage(t *testing.T) {
 	}
 }
 
-// A message is delivered even if tmp/ is emptied between the link of the key and the move.
+// A message is delivered even if tmp/ is emptied after the key is linked and before the
+// message is moved.
 func TestKeyWithoutScratch(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	rude := reopen(t, s.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {

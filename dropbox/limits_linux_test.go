@@ -77,7 +77,7 @@ func fewForABatch(dir string, _ []string) error {
 		}
 	}
 	unix.Close(next)
-	const few = 5 // enough for a single delivery, but not for the whole batch
+	const few = 5 // enough for a single delivery but not for the whole batch
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(next) + few, Max: uint64(next) + few}); err != nil {
 		return err
 	}
@@ -302,8 +302,8 @@ func smallDisk(dir string, _ []string) error {
 	return errors.Join(errs...)
 }
 
-// opened makes a faultyDisk from a function that damages the disk after the store is
-// opened.
+// opened returns a faultyDisk that opens the store and then damages the disk by calling
+// hurt.
 func opened(hurt func() (repair func() error, err error)) faultyDisk {
 	return func(dir string) (*dropbox.Store, func() error, error) {
 		s, err := dropbox.Open(dir, dropbox.Options{})

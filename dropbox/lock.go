@@ -59,7 +59,7 @@ func (s *Store) Halted() bool {
 }
 
 // Halt creates the file HALT and writes the reason into it for people to read. If the
-// file already exists, the first reason is kept.
+// file already exists, its reason is kept.
 func (s *Store) Halt(why string) error {
 	if err := s.disk.put(scratchPrefix+NewID(), haltFile, []byte(why+"\n")); err != nil {
 		return fmt.Errorf("halt: %w", err)

@@ -26,8 +26,8 @@ func (s *Store) Mailbox(name string) (*Mailbox, error) {
 }
 
 // Topics returns the mailbox of published work, with open work in new/ and closed work in
-// done/. The mailbox belongs to no agent, and no message can be sent to it by name.
-// [Mailbox.Make] creates it. See the package topic.
+// done/. The mailbox does not belong to an agent, and messages cannot be sent to it by
+// name. [Mailbox.Make] creates it. See the package topic.
 func (s *Store) Topics() *Mailbox { return &Mailbox{store: s, disk: s.disk, name: topicsDir} }
 
 // Make creates the missing folders of the mailbox. It is safe to call Make again.
@@ -51,13 +51,14 @@ func (b *Mailbox) wrap(what string, err error) error {
 }
 
 // list separates the names in a folder into messages and odd files, and omits unfinished
-// files. In cur/ the receipts are among the odd files.
+// files. In cur/ the odd files include the receipts.
 func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error) {
 	names, err := b.disk.names(b.dir(folder))
 	if err != nil {
 		return nil, nil, err
 	}
-	// Sorting the names gives the same order as sorting the entries, in half the time.
+	// Sorting the names gives the same order as sorting the entries but takes half the
+	// time.
 	slices.Sort(names)
 	entries = make([]Entry, 0, len(names))
 	for _, name := range names {
@@ -84,8 +85,8 @@ func (b *Mailbox) put(what, name string, data []byte) error {
 }
 
 // Read reads a waiting message without claiming it, for example a note for a prompt, or a
-// message to the lead. It also reads messages in cur/. The error is [ErrGone] when the
-// message is in neither folder, and [ErrInvalid] when the file is not a message.
+// message to the lead. It also reads messages in cur/. The error is [ErrGone] if the
+// message is in neither folder, and [ErrInvalid] if the file is not a message.
 func (b *Mailbox) Read(e Entry) (*Message, error) {
 	for _, folder := range []string{newFolder, curFolder} {
 		data, err := b.disk.readFile(b.at(folder, e.Name), b.store.maxFile())
@@ -114,7 +115,7 @@ func parseAs(e Entry, data []byte) (*Message, error) {
 	return m, nil
 }
 
-// maxFile returns the size of the largest file that can be a message. A file that a
-// program put into new/ may have a longer body than a delivery allows; the caller that
-// claims it decides how to handle it.
+// maxFile returns the maximum size of a message file. A file that a program put into new/
+// may have a longer body than a delivery allows; the caller that claims it decides how to
+// handle it.
 func (s *Store) maxFile() int64 { return s.opts.MaxAttachment + maxFront + 64 }

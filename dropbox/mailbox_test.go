@@ -65,8 +65,8 @@ func TestRoomAgain(t *testing.T) {
 				if err != nil || full != (n < 3) {
 					t.Errorf("%d of 4 taken, 2 may wait: full %v (%v)", n, full, err)
 				}
-				// Each call uses a new Mailbox: the Store, not the Mailbox, counts the
-				// messages that leave.
+				// Each call uses a new Mailbox, because the Store, not the Mailbox,
+				// counts the messages that leave.
 				if err := take(mailbox(t, s, "coder"), e); err != nil {
 					t.Fatal(err)
 				}
@@ -332,8 +332,8 @@ func TestWorkThatCameBack(t *testing.T) {
 	}
 }
 
-// Finish files the message and the receipt under the day of its first attempt, even if it
-// completes after midnight.
+// Finish files the message and the receipt under the day of the first Finish attempt,
+// even if a later attempt completes after midnight.
 func TestFinishOverMidnight(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC)
 	clock := func() time.Time { return now }
@@ -393,7 +393,7 @@ func TestReleaseIsNotCounted(t *testing.T) {
 	}
 }
 
-// A claim that the disk cannot make durable fails.
+// A claim fails if the disk cannot make it durable.
 func TestClaimOnAFailingDisk(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	deliver(t, s, "coder", text("x"))

@@ -18,7 +18,7 @@ const Version = 1
 // change it. A message with more hops is considered to be in a loop.
 const MaxHops = 8
 
-// Type is the kind of a message. It tells the receiver what the sender expects.
+// Type is the kind of a message. It indicates what the sender expects from the receiver.
 type Type string
 
 // The types. Status and Note do not begin a turn. They are included in the prompt of the
@@ -50,8 +50,8 @@ func (t Type) Wakes() bool { return t != Status && t != Note }
 // WantsAnswer reports whether the sender of this type of message expects a Result.
 func (t Type) WantsAnswer() bool { return t == Task || t == Question }
 
-// A Message is an envelope and a body. Its content never changes after delivery. The name
-// and folder of its file, and its receipt, show its state.
+// A Message consists of an envelope and a body. Its content never changes after delivery.
+// The name and folder of its file, and its receipt, show its state.
 type Message struct {
 	V        int    // version of the format; [Version]
 	ID       string // 10 characters, unique in the project; set at delivery
@@ -63,11 +63,11 @@ type Message struct {
 	Subject  string
 	Thread   string // id of the conversation; usually the id of its first message
 	ReplyTo  string // id of the message that this one answers
-	Trace    string // id of the message that first caused this one
+	Trace    string // id of the original message that caused this one
 	Key      string // chosen by the sender; a key is delivered once per recipient within 7 days
 	Turn     string // the turn in which the message was sent
 	Topic    string // the topic of published work; see the package topic
-	Offer    string // id of the publication that this offers to a subscriber
+	Offer    string // id of the publication that this message offers to a subscriber
 	Proof    string // see [Proof]
 	Hops     int    // number of times that programs passed it on; see [Options]
 	Path     []string
@@ -76,8 +76,8 @@ type Message struct {
 
 	Attachments []Attachment
 
-	// Extra contains the keys that this version does not know, as YAML lines in their
-	// original order, with a newline at the end. Encode writes them unchanged.
+	// Extra contains the unknown keys as YAML lines in their original order, with a
+	// newline at the end. Encode writes them unchanged.
 	Extra string
 
 	Body []byte // Markdown or any other text, kept byte for byte
@@ -88,7 +88,7 @@ func (m *Message) Expired(now time.Time) bool {
 	return !m.Expires.IsZero() && !now.Before(m.Expires)
 }
 
-// entry returns the entry of a message that waits for its first turn.
+// entry returns the entry of a message that is waiting for its first turn.
 func (m *Message) entry() Entry {
 	e := Entry{Priority: m.Priority, Created: m.Created, ID: m.ID}
 	e.Name = e.FileName()

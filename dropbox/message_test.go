@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// full returns a message with every field set, except Topic and Offer.
+// full returns a message with all fields set except Topic and Offer.
 func full() *dropbox.Message {
 	sum := strings.Repeat("0f", 32)
 	return &dropbox.Message{

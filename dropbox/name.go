@@ -159,7 +159,7 @@ var idEncoding = base32.NewEncoding(idLetters).WithPadding(base32.NoPadding)
 // deliver messages.
 func NewID() string {
 	var raw [7]byte
-	rand.Read(raw[:]) // never returns an error: a failure ends the program
+	rand.Read(raw[:]) // never returns an error, because a failure ends the program
 	return idEncoding.EncodeToString(raw[:])[:idLen]
 }
 

@@ -161,7 +161,8 @@ func tame(n *yaml.Node) error {
 	return nil
 }
 
-// checkExtra checks that text consists of complete YAML lines with unknown keys.
+// checkExtra checks that text consists of complete YAML lines that contain only unknown
+// keys.
 func checkExtra(text string) error {
 	if !strings.HasSuffix(text, "\n") {
 		return invalid("unknown keys have no newline at the end")

@@ -143,7 +143,7 @@ func cutEverywhere(t *testing.T, seed uint64, most int, programs []program) (ima
 	}
 }
 
-// last describes the steps before a cut.
+// last returns a description of the steps before a cut.
 func (rec *recording) last(n int) string {
 	var b strings.Builder
 	for _, e := range rec.events[max(0, n-12):n] {

@@ -28,9 +28,9 @@ const proofMark = "v2-"
 //
 // in this order, each terminated by a newline. A list has one line for each entry, and an
 // empty field has no line. Times are in RFC 3339 format and UTC. Values contain no
-// newlines. The proof does not cover the keys that this version does not know (Extra). It
-// covers the id, so it cannot be used for a second message. Therefore the sender must
-// sign the message that [Store.DeliverSigned] is about to write.
+// newlines. The proof does not cover unknown keys (Extra). It covers the id, so it cannot
+// be reused for another message. Therefore the sender must sign the message that
+// [Store.DeliverSigned] is about to write.
 func Proof(token string, m *Message, to string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	line := func(key string, values ...string) {
@@ -68,8 +68,8 @@ func Proof(token string, m *Message, to string) string {
 	return proofMark + sum(mac)
 }
 
-// oldProof returns the proof of older versions, over the lines id, mailbox, from, type and
-// the SHA-256 of the body.
+// oldProof returns the proof in the format of older versions, which covers the lines id,
+// mailbox, from, type and the SHA-256 of the body.
 func oldProof(token string, m *Message, to string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	for _, line := range []string{m.ID, to, m.From, string(m.Type), bodySum(m)} {

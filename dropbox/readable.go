@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readFile reads a whole regular file of at most limit bytes. For any other kind of file,
-// the error is an [*InvalidError]; for a larger file, it is a [*TooLargeError].
+// readFile reads an entire regular file of at most limit bytes. For any other kind of
+// file, the error is an [*InvalidError]; for a larger file, it is a [*TooLargeError].
 func (d *disk) readFile(name string, limit int64) ([]byte, error) {
 	f, err := d.openRead(name)
 	if isOdd(err) && !errors.Is(err, fs.ErrPermission) && d.isFolder(path.Dir(name)) == nil {

@@ -31,7 +31,7 @@ func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.nam
 // Refuse moves a message that must not be handled from cur/ or new/ to the store's folder
 // refused/. Before the move, it durably writes the reason to refused/. Refuse can be
 // repeated: repeating it after a crash completes the move. A repetition does not change
-// the reason. The error is [ErrGone] when the message is in none of these folders.
+// the reason. The error is [ErrGone] if the message is not in any of these folders.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }
@@ -193,7 +193,7 @@ func (r Refusals) at(e Entry) (time.Time, error) {
 // Readmit returns a refused message to its old position in the queue and resets its
 // counts to 0. If pass is set, Readmit also records that a person allowed the message.
 // [Refusals.Passes] then returns true, and the message must not be refused again. If pass
-// is not set, the rules are applied again. The error is [ErrGone] when the message is no
+// is not set, the rules are applied again. The error is [ErrGone] if the message is no
 // longer in refused/.
 func (r Refusals) Readmit(e Entry, pass bool) error {
 	return r.box.wrap("readmit "+e.ID, r.readmit(e, pass))

@@ -26,7 +26,7 @@ func (s *Store) Retain(days int, mb int64) (removed int, err error) {
 	return removed, nil
 }
 
-// A retention removes expired files.
+// A retention removes old files.
 type retention struct{ store *Store }
 
 // A doneFile is a finished message with its receipt, or a receipt whose message no longer

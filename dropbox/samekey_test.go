@@ -17,7 +17,7 @@ import (
 
 func init() { programs["senders"] = senders }
 
-// senders delivers a message with each key that it reads, and prints the id.
+// senders delivers a message with each key that it reads and prints the message's id.
 func senders(dir string, args []string) error {
 	o := dropbox.Options{}
 	if args[0] != "" {
@@ -81,7 +81,7 @@ func (c *crowd) stop() {
 }
 
 // send makes all processes send with the same key. It kills the first toKill of them at a
-// random moment, and replaces them. It returns the ids that the processes printed.
+// random moment and replaces them. It returns the ids that the processes printed.
 func (c *crowd) send(key string, toKill int, rng *rand.Rand) (told []string) {
 	c.t.Helper()
 	for i := range c.members {

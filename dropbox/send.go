@@ -45,7 +45,7 @@ func (s *Store) Send(m *Message, sign func(m *Message, to string) string) (sent 
 	}
 	out := *m
 	if out.Thread == "" && len(to)+len(cc) > 1 && out.Key == "" {
-		out.Thread = NewID() // with several recipients, the thread has a separate id
+		out.Thread = NewID() // a message with several recipients has a separate thread id
 	}
 	for i, name := range slices.Concat(to, cc) {
 		if i >= len(to) {
@@ -88,7 +88,7 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 			if err := CheckMailbox(name); err != nil {
 				return nil, s.misnamed(name, err)
 			} else if name == Hooks {
-				return nil, &NameError{Name: name, Reason: "reserved"} // only the daemon delivers to it
+				return nil, &NameError{Name: name, Reason: "reserved"} // only the daemon delivers to this mailbox
 			}
 			add(name)
 			continue

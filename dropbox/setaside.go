@@ -35,7 +35,7 @@ func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
 	d := DeadLetter{Original: original, Reason: fmt.Sprintf("%q: %s", name, reason)}
 	d.Entry = Entry{Created: at, ID: id, Name: at.Format(timeLayout) + "-" + id + "-" + original}
 	// Write the reason first: if the disk has no room for it, the file stays in place. If
-	// the file vanishes in the meantime, the reason is removed.
+	// the file disappears in the meantime, remove the reason.
 	if err := b.writeReason(d.Name+reasonEnd, d.Reason); err != nil {
 		return d, err
 	}
@@ -76,7 +76,7 @@ func tameName(name string) string {
 		return "file"
 	}
 	if strings.HasSuffix(name, reasonEnd) {
-		name += "_" // otherwise it would look like the reason of another file
+		name += "_" // otherwise the name would look like that of another file's reason
 	}
 	return name
 }

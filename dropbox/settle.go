@@ -22,9 +22,9 @@ func (b *Mailbox) Finish(e Entry) error {
 	return b.wrap("finish "+e.ID, b.file(e))
 }
 
-// MarkRead moves a waiting message of the lead to cur/, which marks it as read but not
-// filed. It is safe to call MarkRead again. No turn begins, so the message's counts do
-// not change.
+// MarkRead moves a message that is waiting in the lead's mailbox to cur/, which marks it
+// as read but not filed. It is safe to call MarkRead again. No turn begins, so the
+// message's counts do not change.
 func (b *Mailbox) MarkRead(e Entry) error {
 	return b.wrap("mark "+e.ID+" as read", b.markRead(e))
 }
@@ -200,8 +200,8 @@ func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
 	return found, nil
 }
 
-// Receipt reads the receipt of a message, from cur/ or from done/. The error is
-// [ErrNotFound] if the message has no receipt.
+// Receipt reads the receipt of a message from cur/ or done/. The error is [ErrNotFound]
+// if the message has no receipt.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
 	// The daemon writes this file. It contains an answer, so the limit is larger than the
 	// longest answer that an agent program can print.

@@ -9,9 +9,9 @@ type Settlement struct {
 }
 
 // SettleBatch performs Commit and Finish for several messages of the mailbox. It returns
-// one error per message; a message with an error may be settled again. Settling a message
-// separately waits for the disk five times, or six times for the first message of a day.
-// In a batch, all messages share these waits. Each message is moved only after its
+// one error per message; settling a message again after an error is safe. Settling a
+// message separately waits for the disk five times, or six times for the first message of
+// a day. In a batch, all messages share these waits. Each message is moved only after its
 // receipt is durable.
 func (b *Mailbox) SettleBatch(list []Settlement) []error {
 	errs := make([]error, len(list))

@@ -12,7 +12,8 @@ import (
 
 // A store performs exactly these steps on the disk. Content is durable before it gets its
 // final name, and each state change is a single rename. The rename is durable before the
-// call returns, except for Take. An added or missing step would change the guarantees.
+// call returns, except for Take. An additional or missing step would change the
+// guarantees.
 func TestStepsOnDisk(t *testing.T) {
 	var steps []string
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

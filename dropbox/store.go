@@ -113,7 +113,7 @@ func create(dir string) error {
 	if err := d.put(scratchPrefix+NewID(), ".gitignore", []byte(ignored)); err != nil {
 		return err
 	}
-	// The file version comes last, because without it the folder is not yet a store.
+	// Write the file version last, because without it the folder is not a store.
 	return d.put(scratchPrefix+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
 }
 

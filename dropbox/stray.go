@@ -17,8 +17,8 @@ type Drops struct{ box *Mailbox }
 // Drops returns the drops of the mailbox.
 func (b *Mailbox) Drops() Drops { return Drops{b} }
 
-// A Stray describes a file in a mailbox's own folder at one moment. A person or a program
-// dropped it there, or the agent wrote it.
+// A Stray describes the state of a file in a mailbox's own folder at one point in time. A
+// person or a program dropped it there, or the agent wrote it.
 type Stray struct {
 	Name    string
 	Kind    Kind

@@ -63,7 +63,7 @@ func (t Threads) halt(thread, why string) error {
 }
 
 // Halted returns the halt of a conversation, or nil if the conversation is not halted. It
-// looks up only one name.
+// looks up only one file name.
 func (t Threads) Halted(thread string) (*HaltedThread, error) {
 	if thread == "" {
 		return nil, nil
@@ -104,7 +104,7 @@ func (t Threads) read(file, thread string) (*HaltedThread, error) {
 	return h, nil
 }
 
-// List lists the halted conversations. The most recently halted one is first.
+// List lists the halted conversations, most recent halt first.
 func (t Threads) List() ([]HaltedThread, error) {
 	names, err := t.store.disk.names(haltedDir)
 	if err != nil {

@@ -73,7 +73,7 @@ func (w *Watcher) begin() error {
 			return fmt.Errorf("watch %s: %w", w.store.dir, noWatches(err))
 		}
 		w.fs = fw
-		w.runs.Go(func() { w.run(fw) }) // this goroutine runs until Close, which waits for it
+		w.runs.Go(func() { w.run(fw) }) // this goroutine runs until Close is called; Close waits for it
 	}
 	if err := w.fs.Add(w.store.dir); err != nil {
 		return fmt.Errorf("watch %s: %w", w.store.dir, noWatches(err))

@@ -105,7 +105,7 @@ func (l *listener) quiet() error {
 		l.mu.Lock()
 		before := l.rings
 		l.mu.Unlock()
-		time.Sleep(50 * time.Millisecond) // long enough for a watcher in a loop to report something
+		time.Sleep(50 * time.Millisecond) // long enough for a looping watcher to report a change
 		l.mu.Lock()
 		after := l.rings
 		l.mu.Unlock()
@@ -150,8 +150,8 @@ func (l *listener) survives(damage, repair func() error) error {
 
 func nothing() error { return nil }
 
-// moveBack moves a folder back to its original path. Like a careful person, it first
-// moves the files that arrived in the folder's replacement.
+// moveBack moves a folder back to its original path. It first moves the files that
+// arrived in the folder's replacement, as a careful person does.
 func moveBack(aside, path string) error {
 	names, err := os.ReadDir(path)
 	for _, e := range names {
@@ -269,8 +269,8 @@ func TestWatchFlood(t *testing.T) {
 	tally(t, "watcher, renames while it is held", 100_000)
 }
 
-// Add, Remove, Rewatch, Missing and Close do not block each other, and all return during a
-// flood of events.
+// Add, Remove, Rewatch, Missing and Close do not block each other, and all of them return
+// during a flood of events.
 func TestWatchUnderFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

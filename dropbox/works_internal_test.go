@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The method works returns false if the disk refuses any of its changes. Clean later removes
+// The works method returns false if the disk refuses any of its changes. Clean later removes
 // any files that works left behind.
 func TestADiskThatWorks(t *testing.T) {
 	dir := t.TempDir()

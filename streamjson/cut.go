@@ -12,9 +12,9 @@ const (
 	keepTail = MaxResult/2 - 32
 )
 
-// bound replaces the middle of a text of more than MaxResult bytes with a note. Neither
-// kept part begins or ends inside a character. size is the length of the text in bytes,
-// and part returns a part of it.
+// bound replaces the middle of a text that is longer than MaxResult bytes with a note.
+// Neither kept part begins or ends inside a character. size is the length of the text in
+// bytes, and part returns a part of it.
 func bound(size int, part func(from, to int) []byte) (kept string, lost int64) {
 	if size <= MaxResult {
 		return string(part(0, size)), 0

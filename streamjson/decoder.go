@@ -36,9 +36,9 @@ func NewDecoder(r io.Reader, maxLine int) *Decoder {
 	return &Decoder{lines: lineReader{r: r, max: maxLine}}
 }
 
-// Next returns the next event. The event is valid until the next call to Next. At the end
-// of the stream, and only there, the error is [io.EOF]. Any other error comes from the
-// reader and is returned after the events of all earlier bytes.
+// Next returns the next event. The event is valid until the next call to Next. The error
+// is [io.EOF] only at the end of the stream. Any other error comes from the reader and is
+// returned after the events of all earlier bytes.
 func (d *Decoder) Next() (*Event, error) {
 	for {
 		line, err := d.lines.next()

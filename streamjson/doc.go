@@ -18,7 +18,7 @@
 // A line is interpreted as encoding/json does when it decodes into a map: keys can be in
 // any order and are compared exactly, the last of two equal keys counts, and bytes that
 // are not valid UTF-8 become U+FFFD. If a field is missing or has an unexpected type, its
-// value is zero, and the other fields are still read. The package has its own parser,
+// value is zero, but the other fields are still read. The package has its own parser,
 // because encoding/json is five to ten times slower. A fuzz test compares the two.
 //
 // # Keeping events
@@ -34,5 +34,5 @@
 // The decoder keeps at most maxLine bytes of each line, from its beginning. It also cuts
 // the text of a tool result and the output of a hook to at most [MaxResult] bytes each.
 // It keeps the beginning and the end, with a note between them that states the number of
-// bytes cut. Texts of the model are never cut.
+// bytes cut. Text from the model is never cut.
 package streamjson

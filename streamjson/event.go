@@ -13,7 +13,7 @@ const (
 	KindInit      Kind = "init"      // a turn begins: Init
 	KindAssistant Kind = "assistant" // output of the model: Blocks, Model, MessageID, Usage, Error
 	KindUser      Kind = "user"      // tool results, notes from the client: Blocks
-	KindReplay    Kind = "replay"    // the client has read a message that we sent: UUID, Blocks
+	KindReplay    Kind = "replay"    // the client has read a message that was sent to it: UUID, Blocks
 	KindPartial   Kind = "partial"   // a part of a text that is still being written: at most one block
 	KindResult    Kind = "result"    // a turn ends: Result, Usage
 	KindStatus    Kind = "status"    // Status
@@ -24,7 +24,7 @@ const (
 	KindCommand   Kind = "command"   // the state of a prompt: Command (since 2.1.330)
 	KindControl   Kind = "control"   // Control
 	KindOther     Kind = "other"     // any other line: What
-	KindBad       Kind = "bad"       // the line is not a JSON object, or longer than the limit
+	KindBad       Kind = "bad"       // the line is not a JSON object or exceeds the limit
 )
 
 // A BlockKind is the kind of a block.
@@ -69,9 +69,9 @@ type Event struct {
 	APIError *APIError `json:"api_error,omitempty"`
 	Blocks   []Block   `json:"blocks,omitempty"`
 
-	// For kind assistant, Usage counts one request, and its Output is not final; see
-	// [Event.ContextTokens]. For kind result, it is the sum for all of the turn's
-	// requests in the main conversation.
+	// For kind assistant, Usage contains the usage of one request, and its Output is not
+	// final; see [Event.ContextTokens]. For kind result, it is the sum for all of the
+	// turn's requests in the main conversation.
 	Usage   *Usage   `json:"usage,omitempty"`
 	Init    *Init    `json:"init,omitempty"`
 	Result  *Result  `json:"result,omitempty"`
@@ -127,7 +127,7 @@ type Init struct {
 	PermissionMode string `json:"permission_mode,omitempty"`
 	Version        string `json:"version,omitempty"` // the client's version
 	// KeySource is the source of the client's API key, such as ANTHROPIC_API_KEY. It is
-	// "none" both with a login and without any credentials.
+	// "none" if the client uses a login or has no credentials.
 	KeySource string   `json:"key_source,omitempty"`
 	Tools     []string `json:"tools,omitempty"`
 	Servers   []Server `json:"servers,omitempty"`
@@ -233,8 +233,8 @@ type Task struct {
 	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that started the task
 	Status  string `json:"status,omitempty"`
 	Summary string `json:"summary,omitempty"` // the summary or, without one, the description
-	// Foreground means that the tool call waits for the started task. False means that
-	// the tool call does not wait, or that this is unknown (2.1.197).
+	// Foreground means that the tool call waits for the task that it started. False means
+	// that the tool call does not wait, or that this is unknown (2.1.197).
 	Foreground bool `json:"foreground,omitempty"`
 	// Background lists all background tasks, with only the ID and Type of each. It is nil if
 	// there are no background tasks, and in the other phases.

@@ -26,7 +26,7 @@ func members(list []member, b []byte, bracket byte) (_ []member, ok bool) {
 	return list, end >= 0 && space(b, end) == len(b)
 }
 
-// at returns b[i], or 0 beyond the end of b.
+// at returns b[i], or 0 if i is beyond the end of b.
 func at(b []byte, i int) byte {
 	if i < len(b) {
 		return b[i]
@@ -44,7 +44,7 @@ func space(b []byte, i int) int {
 
 // walk skips the object or array that begins at b[i] and adds its members to list unless
 // list is nil. walk and the functions that it calls are as strict as encoding/json. They
-// return the end of the value, or -1.
+// return the end of the value, or -1 if the value is invalid.
 func walk(b []byte, i, depth int, list *[]member) int {
 	if depth > maxDepth {
 		return -1
@@ -152,9 +152,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special sets the highest bit of the first byte of w that ends the plain part of a
-// string: a quote, a backslash or a control character. It may wrongly set the bit in
-// later bytes.
+// special sets the highest bit of the first byte in w that ends the plain part of a
+// string, which is a quote, a backslash or a control character. It may wrongly set the
+// bit in later bytes.
 func special(w uint64) uint64 {
 	quote := w ^ '"'*ones
 	slash := w ^ '\\'*ones
@@ -190,7 +190,7 @@ func skipString(b []byte, i int) (end int, odd bool) {
 			i += n
 		case c < 0x20:
 			return -1, false
-		default: // only in the last bytes of a line
+		default: // this happens only in the last bytes of a line
 			odd = odd || c >= utf8.RuneSelf
 			i++
 		}

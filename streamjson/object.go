@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// arenaSize is the size of a block of memory for short strings, in bytes. It is small,
+// arenaSize is the size, in bytes, of a block of memory for short strings. It is small,
 // because each string that a caller keeps retains its entire block in memory.
 const arenaSize = 4 << 10
 
@@ -131,7 +131,7 @@ func (o object) flag(key string) bool     { return string(o.get(key)) == "true" 
 func (o object) float(key string) float64 { return toFloat(o.get(key)) }
 func (o object) int(key string) int       { return toInt(o.get(key)) }
 
-// raw returns the value as written on the line, or nil if it is missing or null.
+// raw returns the value exactly as it is on the line, or nil if it is missing or null.
 func (o object) raw(key string) []byte {
 	if raw := o.get(key); string(raw) != "null" {
 		return raw

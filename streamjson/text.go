@@ -33,8 +33,8 @@ func unescape(dst, escaped []byte, from, to int) (_ []byte, size int) {
 }
 
 // escape decodes the escape at the beginning of text and returns the length of the
-// escape. The escape is valid, because skipString has checked it. Half of a surrogate
-// pair becomes U+FFFD.
+// escape. The escape is valid, because skipString has checked it. An unpaired surrogate
+// becomes U+FFFD.
 func escape(text []byte) (rune, int) {
 	switch c := text[1]; c {
 	case 'b':

@@ -1,7 +1,7 @@
 package window
 
 const (
-	leastRun     = 256 // minimum length of base64 that is cut, in bytes; a shorter run may be a key or a hash
+	leastRun     = 256 // minimum length of a base64 run that is cut, in bytes; a shorter run may be a key or a hash
 	leastSegment = 64  // minimum length of a line of wrapped base64, in bytes; PEM uses 64 and MIME uses 76
 	keptOfRun    = 24  // number of bytes that are kept, which is enough to distinguish a PNG from a key
 )
@@ -9,7 +9,7 @@ const (
 // The kinds of bytes in base64, including both alphabets and the padding.
 const (
 	inBase64 = 1 << iota
-	inRun    // in base64, or a newline, because base64 may be wrapped
+	inRun    // a byte in base64 or a newline, because base64 may be wrapped
 	isUpper
 	isLower
 	isDigit

@@ -32,8 +32,8 @@ func results() []string {
 	return out
 }
 
-// BenchmarkAppend adds results to a window that is full. The floor copies the same bytes
-// into a buffer of the same size. The goal is a fifth of the floor's speed.
+// BenchmarkAppend adds results to a full window. The floor copies the same bytes into a
+// buffer of the same size. The goal is a fifth of the floor's speed.
 func BenchmarkAppend(b *testing.B) {
 	texts := results()
 	b.Run("floor/copy", func(b *testing.B) {
@@ -81,7 +81,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkNewest finds the part of a window that a hook returns.
+// BenchmarkNewest measures finding the part of a window that a hook returns.
 func BenchmarkNewest(b *testing.B) {
 	w := window.New(window.Options{MaxBytes: ringBytes})
 	for _, text := range results() {

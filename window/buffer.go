@@ -51,7 +51,7 @@ func (o Options) withDefaults() Options {
 // at which the client compacts is unknown.
 //
 // The limit is the smaller of two bounds. The first assumes four bytes per token. The
-// second keeps the returned window below 40 percent of the point where the session
+// second keeps the returned window below 40 percent of the size at which the session
 // compacts, even for text with two bytes per token, so that the window cannot cause the
 // next compaction. Claude Code 2.1.197 compacts at compactWindow − 20,000 − 13,000 tokens
 // and treats a compactWindow below 100,000 as 100,000.

@@ -14,7 +14,7 @@ import (
 )
 
 // After a power cut at any step, the file contains either the old window or the new one.
-// If Save returned nil, the file contains the new one.
+// If Save returned nil, the file contains the new window.
 func TestThePowerCutsInSave(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coder.window")
 	durabletest.Check(t, path, func(f durable.Files, n int) error {
@@ -46,7 +46,7 @@ func TestLoadSaysWhatTheDiskSays(t *testing.T) {
 	}
 }
 
-// A broken file that cannot be renamed stays in place, and Load returns no window.
+// A broken file that cannot be renamed stays in place, and Load does not return a window.
 func TestABrokenFileThatStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "coder.window")
 	if err := os.WriteFile(path, []byte("rubbish\n"), 0o600); err != nil {

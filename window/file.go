@@ -21,7 +21,7 @@ var ErrBroken = errors.New("window file is broken")
 // unchanged, so that a person can read the file.
 type header struct {
 	V       int    `json:"v"`
-	Start   int64  `json:"start"` // position of the first byte
+	Start   int64  `json:"start"` // position of the window's first byte
 	Mark    string `json:"mark"`
 	Sum     uint32 `json:"crc32"`   // the checksum of the window's bytes
 	Entries []int  `json:"entries"` // the lengths of the entries, oldest first

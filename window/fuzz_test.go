@@ -67,8 +67,8 @@ func (m *model) newest(most int) int {
 }
 
 // FuzzWindow adds the lines of a string to a small window and compares the window with the
-// model after each line. A second window, which evicts nothing, renders the entries for the
-// model.
+// model after each line. A second window, which never evicts entries, renders the entries
+// for the model.
 func FuzzWindow(f *testing.F) {
 	f.Add([]byte("one\ntwo\nthree"), uint16(20), uint16(9))
 	f.Add([]byte("$ls\n!failed\n>ok\n€€€😀😀😀\n\xff\xfe"), uint16(11), uint16(3))

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// The strings that could end the frame around a window: the tags of our frame and of the
-// frame that Claude Code puts around the output of a hook, and the lines of the banner.
+// The strings that could end the frame around a window: the tags of this package's frame
+// and of the frame that Claude Code puts around hook output, and the lines of the banner.
 var (
 	frameTags  = [][]byte{[]byte("prior-context"), []byte("system-reminder")}
 	frameTitle = []byte("RECENT HISTORY")

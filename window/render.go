@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-const noteRoom = 48 // in bytes, enough for the longest note about a cut
+const noteRoom = 48 // size in bytes that is enough for the longest note about a cut
 
 // appendResultHead appends the text before the content of a result.
 func appendResultHead(dst []byte, name string, text, failed bool) []byte {

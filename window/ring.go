@@ -36,7 +36,7 @@ func write[T string | []byte](r *ring, pos int64, data T) {
 	copy(r.bytes, data[n:])
 }
 
-// parts returns the n bytes starting at position pos; the second part is empty unless the
+// parts returns the n bytes starting at position pos. The second part is empty unless the
 // bytes wrap around the ring's end.
 func (r *ring) parts(pos int64, n int) (first, second []byte) {
 	at := r.index(pos)

@@ -1,5 +1,6 @@
-// Package topic publishes work and news in a store of mailboxes. All agents that subscribe
-// to a topic get its publications. If a publication is work, one agent claims it.
+// Package topic publishes work and status messages in a store of mailboxes. All agents
+// that subscribe to a topic get its publications. If a publication is work, one agent
+// claims it.
 //
 //	topics/
 //	    new/                     publications that are not closed yet

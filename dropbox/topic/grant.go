@@ -16,9 +16,9 @@ import (
 var ErrTaken = errors.New("claimed by another agent")
 
 // A Grant records which agent has claimed a publication. It is a small file that is
-// created by a rename that never replaces an existing file. Only one of several
-// concurrent callers, in any process, therefore gets the grant, and the grant survives a
-// crash.
+// created by a rename that never replaces an existing file. Therefore only one of several
+// concurrent callers, even in different processes, gets the grant, and the grant survives
+// a crash.
 type Grant struct {
 	ID    string    `json:"id"`    // id of the publication
 	Agent string    `json:"agent"` // the agent that has claimed the publication
@@ -51,7 +51,7 @@ type Publication struct {
 }
 
 // Claim durably assigns a publication to an agent. It is safe to repeat the call. The error
-// is [dropbox.ErrNotFound] if there is no such publication, and a [*TakenError] if another
+// is [dropbox.ErrNotFound] if there is no such publication, or a [*TakenError] if another
 // agent has claimed or closed it. An agent that has closed the publication gets its existing
 // grant, as long as that grant is kept.
 func (t Topics) Claim(id, agent, turn string) (Grant, error) {
@@ -69,7 +69,7 @@ func (t Topics) claim(g Grant) (Grant, error) {
 	if !dropbox.ValidID(g.ID) {
 		return Grant{}, fmt.Errorf("%q: %w", g.ID, dropbox.ErrNotFound)
 	}
-	if had, err := t.GrantOf(g.ID); err == nil { // there is already a grant
+	if had, err := t.GrantOf(g.ID); err == nil { // a grant already exists
 		return had, t.confirm(had, g.Agent)
 	} else if !errors.Is(err, dropbox.ErrNotFound) {
 		return Grant{}, err
@@ -139,7 +139,7 @@ func (t Topics) Release(id, agent string) error {
 	case errors.Is(err, dropbox.ErrNotFound):
 		// An earlier Release may have been interrupted before the removal was durable.
 		if err = t.grants.Sync(); errors.Is(err, fs.ErrNotExist) {
-			err = nil // nobody has published anything
+			err = nil // no work has been published yet
 		}
 	case err == nil && g.Agent == agent:
 		err = t.grants.Remove(id)
@@ -150,7 +150,7 @@ func (t Topics) Release(id, agent string) error {
 	return nil
 }
 
-// Close files a finished publication: it durably moves the publication with its receipt to
+// Close files a finished publication: it durably moves the publication and its receipt to
 // done/. Only the agent that has claimed the publication can close it. It is safe to
 // repeat the call. The possible errors include [dropbox.ErrNotFound] and [*TakenError].
 func (t Topics) Close(id, agent string, receipt []byte) error {

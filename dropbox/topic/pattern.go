@@ -10,13 +10,13 @@ import (
 // maxTopic is the maximum length of a topic or pattern, in bytes.
 const maxTopic = 128
 
-// Check checks a topic: words of a-z, 0-9, - and _, separated by dots. The error is a
-// [*dropbox.InvalidError].
+// Check checks that a topic consists of words of a-z, 0-9, - and _, separated by dots.
+// The error is a [*dropbox.InvalidError].
 func Check(topic string) error {
 	return check("topic", topic, func(word string, last bool) bool { return false })
 }
 
-// CheckPattern checks a pattern of topics. The error is a [*dropbox.InvalidError].
+// CheckPattern checks a topic pattern. The error is a [*dropbox.InvalidError].
 func CheckPattern(pattern string) error {
 	return check("pattern", pattern, func(word string, last bool) bool {
 		return word == "*" || word == ">" && last

@@ -12,7 +12,7 @@ import (
 
 // Published describes the deliveries of a Publish call.
 type Published struct {
-	dropbox.Delivery                    // of the publication itself; agents claim it by this ID
+	dropbox.Delivery                    // the publication itself, which agents claim by this ID
 	Offered          []dropbox.Delivery // the offers, or copies of a status or note, one for each subscriber
 }
 
@@ -23,7 +23,7 @@ type Published struct {
 // publication. The sender gets neither an offer nor a copy.
 //
 // If the error is nil, the publication is durable. If an offer cannot be delivered, for
-// example to a full mailbox, Publish returns an error but keeps the publication:
+// example to a full mailbox, Publish returns an error but keeps the publication.
 // [Topics.OfferAgain] repeats the offers. A second message with the same Key is not
 // published.
 //
@@ -105,8 +105,8 @@ func (t Topics) tellSubscribers(m *dropbox.Message, sign func(*dropbox.Message, 
 	return p, errors.Join(errs...)
 }
 
-// offer delivers the offer of a publication to each subscriber except the sender, once per
-// priority.
+// offer delivers an offer of a publication to each subscriber except the sender, at most
+// once per priority.
 func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, sign func(*dropbox.Message, string) string) ([]dropbox.Delivery, error) {
 	names, err := t.Subscribers(m.Topic)
 	if err != nil {
@@ -130,7 +130,7 @@ func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, 
 // OfferAgain offers an unclaimed publication to all current subscribers with the given
 // priority. A subscriber that got an offer with that priority in the last 7 days does not get
 // a second one. The offers have the same From and other fields as the publication. sign signs
-// in the name of the publication's sender; it may be nil.
+// on behalf of the publication's sender and may be nil.
 func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m *dropbox.Message, to string) string) ([]dropbox.Delivery, error) {
 	offered, err := t.offer(p.ID, p.Message, priority, sign)
 	if err != nil {
@@ -173,9 +173,9 @@ const (
 
 // Announce publishes how the work on a publication or an offer ended. It publishes a
 // status on a topic that is related to that of the publication: for task.created, this is
-// task.completed or task.failed. The end of a publication is announced only once, no
-// matter how many callers announce it. If agents give up offers, each of these offers is
-// announced once.
+// task.completed or task.failed. The end of a publication is announced only once,
+// regardless of how many callers announce it. If agents give up offers, each of these
+// offers is announced once.
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
 	hops := m.Hops + 1
 	if t.store.TooManyHops(hops) {
@@ -196,7 +196,7 @@ func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *
 	return err
 }
 
-// signFor turns a signer for any mailbox into a signer for one mailbox.
+// signFor converts a signer for any mailbox to a signer for one mailbox.
 func signFor(sign func(*dropbox.Message, string) string, to string) func(*dropbox.Message) string {
 	if sign == nil {
 		return nil

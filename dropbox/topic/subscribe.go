@@ -23,8 +23,8 @@ func (t Topics) Subscribe(agent string, patterns ...string) ([]string, error) {
 }
 
 // Unsubscribe removes patterns from those of an agent, or all of them if no pattern is
-// given, and returns the remaining patterns. A pattern that the agent does not have is
-// not an error.
+// given, and returns the remaining patterns. It is not an error if the agent does not
+// have one of the patterns.
 func (t Topics) Unsubscribe(agent string, patterns ...string) ([]string, error) {
 	return t.resubscribe(agent, patterns, func(has []string) []string {
 		if len(patterns) == 0 {
@@ -34,8 +34,8 @@ func (t Topics) Unsubscribe(agent string, patterns ...string) ([]string, error) 
 	})
 }
 
-// resubscribe replaces an agent's patterns with a single rename. If an agent's patterns
-// are changed twice at the same time, the last change wins.
+// resubscribe replaces an agent's patterns with a single rename. If two callers change an
+// agent's patterns at the same time, the last change wins.
 func (t Topics) resubscribe(agent string, patterns []string, change func(has []string) []string) ([]string, error) {
 	fail := func(err error) ([]string, error) {
 		return nil, fmt.Errorf("subscriptions of %s: %w", agent, err)

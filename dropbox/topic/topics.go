@@ -8,7 +8,7 @@ import (
 // several processes that use the same folder.
 type Topics struct {
 	store         *dropbox.Store
-	box           *dropbox.Mailbox // the publications; closed publications are in done/
+	box           *dropbox.Mailbox // the mailbox of the publications; closed publications are in done/
 	subscriptions dropbox.Folder   // a file for each subscriber, with one pattern per line
 	grants        dropbox.Folder   // a file for each claimed publication
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/permission"
 )
 
-// Permissions say what a client that asks before it uses a tool may do. The entries are
-// checked; see [permission.ParseEntry].
+// Permissions specifies what a client may do if it asks before it uses a tool. The
+// entries are valid; see [permission.ParseEntry].
 type Permissions struct {
 	Allow     []string      `key:"allow" is:"call,added"`
 	Ask       []string      `key:"ask" is:"call,added"`
@@ -18,7 +18,7 @@ type Permissions struct {
 	Timeout   time.Duration `key:"timeout" default:"10m"`
 }
 
-// Rules returns the permissions as rules.
+// Rules converts the permissions to rules.
 func (p Permissions) Rules() permission.Rules {
 	return permission.Rules{
 		Allow: entries(p.Allow), Ask: entries(p.Ask), Deny: entries(p.Deny),

@@ -16,18 +16,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 )
 
-// ToolServer is the client's name for the MCP server that claude-swarm itself gives an
-// agent.
+// ToolServer is the name under which the client knows the MCP server that claude-swarm
+// itself gives an agent.
 const ToolServer = "dead-drop"
 
-// The name of a channel may contain these placeholders, for the project's slug and for the
-// id of a task.
+// The name of a channel may contain these placeholders for the project's slug and the id
+// of a task.
 const (
 	slugMark = "{slug}"
 	taskMark = "{task-id}"
 )
 
-// A rule returns the value of a string, or what is wrong with the string.
+// A rule converts a string to its final value, or returns an Error about it.
 type rule func(r *reader, s string) (string, *Error)
 
 // rules are the rules that the tag "is" may name.
@@ -50,8 +50,8 @@ var rules = map[string]rule{
 	"url":    matches(`^https?://[^ \t"<>]*[^ \t"<>/][^ \t"<>]*$`, "is not the address of a server", "url: https://example.com/mcp"),
 	"host":   host,
 	"slug":   slug,
-	// Only the server knows whether it accepts a nick; the bridge finds out when it
-	// connects.
+	// Only the IRC server can decide whether a nick is acceptable; the bridge finds out
+	// when it connects.
 	"nick": fits("is not a possible nick", "", func(s string) bool {
 		return len(s) <= 32 && (s[0] < '0' || s[0] > '9') && !strings.ContainsFunc(s, func(c rune) bool { return c > '~' || strings.ContainsRune("!@#&*?,.:;/\"'$%()+<=>", c) })
 	}),
@@ -94,8 +94,8 @@ func inFolder(dir, path string) (string, *Error) {
 	return resolve(dir, path)
 }
 
-// resolve makes a path absolute: ~ is the home folder, and a relative path is relative to
-// dir.
+// resolve makes a path absolute: ~ means the home folder, and a relative path is relative
+// to dir.
 func resolve(dir, path string) (string, *Error) {
 	switch home, err := os.UserHomeDir(); {
 	case dir == "", filepath.IsAbs(path):
@@ -109,8 +109,8 @@ func resolve(dir, path string) (string, *Error) {
 	}
 }
 
-// program reads the name of a program: one with a slash is a path, any other is looked up
-// in PATH.
+// program reads the name of a program. A name with a slash is a path; any other name is
+// looked up in PATH.
 func program(r *reader, s string) (string, *Error) {
 	if !strings.Contains(s, "/") {
 		return s, nil
@@ -126,7 +126,7 @@ func backend(r *reader, s string) (string, *Error) {
 	return "", unlike(s, known, "%q is unknown; this version has %s", s, or(known))
 }
 
-// host reads the address of an IRC server, in the form host or host:port.
+// host reads the address of an IRC server, in the format host or host:port.
 func host(_ *reader, s string) (string, *Error) {
 	if _, rest, isURL := strings.Cut(s, "://"); isURL {
 		host, _, _ := strings.Cut(rest, "/")
@@ -152,7 +152,7 @@ func slug(_ *reader, s string) (string, *Error) {
 	return s, nil
 }
 
-// slugOf makes a slug from any name.
+// slugOf converts any name to a slug.
 func slugOf(name string) string {
 	s := strings.Trim(strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' {
@@ -166,7 +166,7 @@ func slugOf(name string) string {
 	return s[:min(len(s), 30)]
 }
 
-// channel reads the name of a channel. The leading # may be left out, because it begins a
+// channel reads the name of a channel. The leading # may be omitted, because it begins a
 // comment in YAML.
 func channel(_ *reader, s string) (string, *Error) {
 	if !strings.ContainsRune("#&+!", rune(s[0])) {
@@ -178,7 +178,7 @@ func channel(_ *reader, s string) (string, *Error) {
 	return s, nil
 }
 
-// shownIn reads the name of a channel, or none.
+// shownIn reads the name of a channel, or the word none.
 func shownIn(r *reader, s string) (string, *Error) {
 	if s == "none" {
 		return "", nil
@@ -186,7 +186,7 @@ func shownIn(r *reader, s string) (string, *Error) {
 	return channel(r, s)
 }
 
-// pattern reads a pattern of topics.
+// pattern reads a topic pattern.
 func pattern(_ *reader, s string) (string, *Error) {
 	if err := topic.CheckPattern(s); err != nil {
 		return "", wrong("", "%v", err)
@@ -194,8 +194,8 @@ func pattern(_ *reader, s string) (string, *Error) {
 	return s, nil
 }
 
-// badName returns what is wrong with a name that no agent can have, and proposes a similar
-// name. It returns nil for a good name.
+// badName returns an Error about a name that no agent can have; the Error suggests a
+// similar name. For a valid name, badName returns nil.
 func badName(what, name string) *Error {
 	err, ok := errors.AsType[*dropbox.NameError](dropbox.CheckAgent(name))
 	if !ok {

@@ -9,16 +9,18 @@ import (
 
 // A SpanError explains why a string is not a time span.
 type SpanError struct {
-	Text string // as it was written
+	Text string // the string itself
 	Why  string // such as "has no unit"
 	Like string // what to write instead: one time span, or several examples
-	Try  string // one valid time span: the intended one, if the string shows it
+	Try  string // one valid time span: the intended one, if it can be guessed from the string
 }
 
-// SpanExamples is the value of Like if the string does not show what was meant.
+// SpanExamples is the value of Like if the intended time span cannot be guessed from the
+// string.
 const SpanExamples = "30s, 10m, 1h30m, 7d or 2w"
 
-// Error quotes the string, and says why it is wrong and what to write.
+// Error returns a text that quotes the string, explains the mistake and suggests what to
+// write.
 func (e *SpanError) Error() string {
 	text := fmt.Sprintf("%q %s", e.Text, e.Why)
 	if e.Like != "" {
@@ -27,9 +29,9 @@ func (e *SpanError) Error() string {
 	return text
 }
 
-// ParseSpan reads a time span as people write it: 500ms, 30s, 10m, 1h30m, 1d, 1d12h, 2w. A
-// day has 24 hours, and 36500d is the longest span. The error is a [*SpanError]. All flags
-// and keys that take a time span use this function.
+// ParseSpan reads a time span in the notation that people use: 500ms, 30s, 10m, 1h30m, 1d,
+// 1d12h, 2w. A day has 24 hours, and the maximum is 36500d. The error is a [*SpanError].
+// All flags and keys that take a time span use this function.
 func ParseSpan(s string) (time.Duration, error) {
 	d, ok := parseSpan(s)
 	switch {
@@ -52,7 +54,7 @@ func ParseSpan(s string) (time.Duration, error) {
 	return 0, &SpanError{Text: s, Why: "is not a time span", Like: SpanExamples, Try: "10m"}
 }
 
-// ParsePositiveSpan is ParseSpan for a span that must be longer than 0.
+// ParsePositiveSpan is like ParseSpan, but refuses a span of 0.
 func ParsePositiveSpan(s string) (time.Duration, error) {
 	d, err := ParseSpan(s)
 	if err == nil && d == 0 {
@@ -63,8 +65,8 @@ func ParsePositiveSpan(s string) (time.Duration, error) {
 
 const (
 	day = 24 * time.Hour
-	// maxSpan, about 100 years, is less than half of the largest Duration (292 years), so
-	// the sum of two spans does not overflow.
+	// maxSpan is about 100 years. This is less than half of the maximum Duration (292
+	// years), so the sum of two spans cannot overflow.
 	maxSpan = 100 * 365 * day
 )
 
@@ -106,7 +108,8 @@ func lacksUnit(s string) bool {
 	return ok && strings.Trim(s, "0123456789.") == ""
 }
 
-// spelt returns the time span for a string such as "2 days" or "10min", or "".
+// spelt returns the time span that a string such as "2 days" or "10min" means, or "" if
+// it cannot tell.
 func spelt(s string) string {
 	short := strings.NewReplacer(
 		"weeks", "w", "week", "w", "days", "d", "day", "d",

@@ -1,10 +1,10 @@
 package config
 
-// Supervisor says when an agent counts as stuck, and which model decides that. Without a
-// model, only the rules decide.
+// Supervisor determines when an agent counts as stuck, and which model decides this. If
+// no model is set, only the rules decide.
 type Supervisor struct {
 	Backend string `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program that runs the judging model."`
-	// Command is the program of the backend and its first arguments; empty means the
+	// Command is the program of the backend and its first arguments; if empty, the
 	// backend's default.
 	Command   []string        `key:"command" is:"raw" type:"text, list or null" split:"words" doc:"The program of that backend and its first arguments, written as for an agent; null: the default of the backend."`
 	Model     string          `key:"model" is:"word" type:"text or null" doc:"The model that judges, by the client's name for it. Each judgement costs money. null: only the rules judge."`
@@ -15,7 +15,8 @@ type Supervisor struct {
 	Rules     SupervisorRules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck. same_call: the same call with the same result, with no file changed in between, in this many steps. same_error: the same failure in this many steps; a failure that comes back after a file was changed counts half. steps_without_change: this many steps without a changed file since the message began, for an agent that may write. Waits never count. 0 switches a rule off; with all of them off and no model nothing is supervised."`
 }
 
-// SupervisorRules are the limits of a supervisor's rules, in steps. 0 switches a rule off.
+// SupervisorRules contains the limits of the supervisor's rules, in steps. A limit of 0
+// turns its rule off.
 type SupervisorRules struct {
 	SameCall  int `key:"same_call" least:"2" most:"200" zero:"to switch it off" default:"3"`
 	SameError int `key:"same_error" least:"2" most:"200" zero:"to switch it off" default:"3"`

@@ -20,7 +20,7 @@ func (s *Supervisor) check(r *reader, path string, ok bool) {
 		}
 	}
 	k := backends.Kind(s.Backend)
-	if k == nil || s.Model == "" { // the problem was already reported, or the value is not used
+	if k == nil || s.Model == "" { // the problem has already been reported, or the value is not used
 		return
 	}
 	if len(s.Command) == 0 && len(k.Command) == 0 {

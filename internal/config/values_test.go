@@ -15,11 +15,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// wrongValues are values of every kind; most of them are wrong for any given key.
+// wrongValues contains values of every kind; for any given key, most of them are wrong.
 var wrongValues = []string{"~", "[7]", "{x: y}", "two words", "true", "0", "-1", "9999999999", `""`, `"a\nb"`}
 
-// deeperKeys contains the keys below those of the reference. Each has a document, with %s
-// for the value, and good values.
+// deeperKeys contains the keys below those of the reference. Each comes with a document
+// that contains %s in place of the value, and with good values.
 var deeperKeys = []struct {
 	path, text string
 	good       []string
@@ -69,14 +69,14 @@ var deeperKeys = []struct {
 	{"log", "log: %s\nagents: {a: }", []string{"{max_size_mb: 1}"}},
 }
 
-// Each key gets a good value and then values of every kind. testdata/values.txt has the
-// effect or the error message of each. UPDATE=1 rewrites it.
+// Each key gets a good value and then values of every kind. testdata/values.txt contains
+// the effect or the error message of each value. UPDATE=1 rewrites the file.
 func TestWhatEveryKeyTakes(t *testing.T) {
 	var b strings.Builder
 	about := func(path string, document func(value string) string, good []string) {
 		fmt.Fprintf(&b, "%s\n", path)
 		for _, value := range slices.Concat(good, wrongValues) {
-			told, _, _ := strings.Cut(outcome(document(value)), "; this version has ") // without the list of backends
+			told, _, _ := strings.Cut(outcome(document(value)), "; this version has ") // the list of backends is left out
 			fmt.Fprintf(&b, "  %-12s %s\n", value, told)
 		}
 	}
@@ -102,7 +102,8 @@ func TestWhatEveryKeyTakes(t *testing.T) {
 	}
 }
 
-// outcome describes what a document changes, or what is wrong with it.
+// outcome describes which settings a document changes, or what is wrong with the
+// document.
 func outcome(text string) string {
 	const path = "/project/claude-swarm.yaml"
 	got, err := config.Parse(path, []byte(text))
@@ -137,7 +138,7 @@ func outcome(text string) string {
 	return strings.Join(changed, " ")
 }
 
-// flatten puts every exported value inside v into a map, by its path.
+// flatten adds every exported value inside v to a map, with its path as the key.
 func flatten(to map[string]string, name string, v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Struct:

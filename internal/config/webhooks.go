@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Webhook posts events to another program. Its URL and its secret may be outside the
-// file: see [File.Hooks].
+// A Webhook posts events to another program. Its URL and its secret may be stored outside
+// the file; see [File.Hooks].
 type Webhook struct {
 	Name       string   `key:"name" is:"word,hook"`
 	URL        string   `key:"url" is:"word"`
@@ -29,7 +29,7 @@ type Webhook struct {
 	Private    bool     `key:"private"`
 }
 
-// secretCommand is shell text that makes a secret for a generic webhook.
+// secretCommand is a shell expression that generates a secret for a generic webhook.
 const secretCommand = `"whsec_$(head -c 32 /dev/urandom | base64)"`
 
 func (w *Webhook) check(r *reader, path string, ok bool) {
@@ -68,8 +68,8 @@ func badPort(u *url.URL) bool {
 	return u.Port() != "" && (err != nil || n < 1 || n > 65535)
 }
 
-// badHookURL returns what is wrong with the address of a webhook. It does not repeat the
-// whole address, which may be a secret.
+// badHookURL returns what is wrong with the address of a webhook. The result does not
+// contain the whole address, because the address may be a secret.
 func badHookURL(text string, private bool) *Error {
 	const example = "url: https://example.com/hooks"
 	u, err := url.Parse(text)
@@ -103,7 +103,7 @@ func badHookURL(text string, private bool) *Error {
 	return nil
 }
 
-// hook reads the address and the secret. It returns false after it has reported a problem
+// hook reads the address and the secret. It returns false if it has reported a problem
 // with them.
 func (w Webhook) hook(r *reader, path string, getenv func(string) string) (webhook.Hook, bool) {
 	h := webhook.Hook{Name: w.Name, URL: w.URL, Kind: webhook.Kind(w.Kind), Private: w.Private}
@@ -151,9 +151,10 @@ func (w Webhook) hook(r *reader, path string, getenv func(string) string) (webho
 	return h, true
 }
 
-// secretIn reads a secret from the first line of a file that nobody else may read.
+// secretIn reads a secret from the first line of a file, which other users must not be
+// able to read.
 func secretIn(path string, generic bool) (string, *Error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a fifo would wait for a writer
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // otherwise, opening a named pipe would wait for a writer
 	if errors.Is(err, fs.ErrNotExist) {
 		try := "umask 077; printf '%s\\n' SECRET > " + path
 		if generic {

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The configuration accepts the word for every event.
+// The configuration accepts the name of every event.
 func TestEventsOfWebhooks(t *testing.T) {
 	for _, word := range journal.Words() {
 		f := parse(t, "webhooks: [{name: x, url: 'https://x.example/', events: ["+string(word)+"]}]\nagents: {a: }\n")

@@ -38,14 +38,14 @@ func (r *reader) named(f *File) {
 	}
 }
 
-// namesAgent refuses a key that names an unknown agent; "" names none.
+// namesAgent refuses a key whose value is the name of an unknown agent. It accepts "".
 func (r *reader) namesAgent(f *File, key, name string) {
 	if name != "" && !f.hasAgent(name) {
 		r.report(r.find(key).value, key, unlike(name, f.Names(), "there is no agent %s", name))
 	}
 }
 
-// acl replaces the roles in policy.acl with their agents.
+// acl replaces each role in policy.acl with the agents that have the role.
 func (r *reader) acl(f *File) {
 	written := f.Policy.ACL
 	f.Policy.ACL = nil
@@ -74,7 +74,7 @@ func (r *reader) acl(f *File) {
 	}
 }
 
-// correspondents turns a list of agents and roles into names of agents.
+// correspondents converts a list of agents and roles to the names of agents.
 func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 	agents := []string{}
 	for i, who := range list {
@@ -94,7 +94,7 @@ func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 	return &agents
 }
 
-// irc checks the whole section once the agents are known.
+// irc checks the section irc, which it can do only once the agents are known.
 func (r *reader) irc(f *File) {
 	i := &f.IRC
 	i.Slug = cmp.Or(i.Slug, slugOf(filepath.Base(f.Dir)))

@@ -5,9 +5,9 @@ import "strings"
 // splitters are the values of the tag "split".
 var splitters = map[string]func(string) ([]string, *Error){"words": splitWords, "tools": splitTools, "allowed": splitAllowed}
 
-// splitWords splits a command line into words as a shell does: at spaces, with 'single' and
-// "double" quotes and \. Nothing is expanded, and no shell runs the line, so a character
-// with a special meaning in a shell is an error unless it is quoted.
+// splitWords splits a command line into words like a shell: at spaces, with support for
+// 'single' and "double" quotes and for \. It expands nothing, and no shell runs the line,
+// so an unquoted character that has a special meaning in a shell is an error.
 func splitWords(line string) ([]string, *Error) {
 	var words []string
 	var word strings.Builder
@@ -18,7 +18,7 @@ func splitWords(line string) ([]string, *Error) {
 		switch {
 		case escaped:
 			if quote == '"' && !strings.ContainsRune(`"\$`+"`", c) {
-				word.WriteByte('\\') // in double quotes \ is literal before other characters
+				word.WriteByte('\\') // in double quotes, \ is literal before other characters
 			}
 			word.WriteRune(c)
 			escaped = false
@@ -54,7 +54,7 @@ func splitWords(line string) ([]string, *Error) {
 	return words, nil
 }
 
-// splitTools splits a list of tools at its commas, but not inside parentheses:
+// splitTools splits a list of tools at the commas that are not inside parentheses:
 // "Read,Bash(git diff:*, git log:*)" has two entries. Empty entries are left out.
 func splitTools(list string) (tools []string, _ *Error) {
 	depth, begin := 0, 0
@@ -82,9 +82,9 @@ func splitTools(list string) (tools []string, _ *Error) {
 	return tools, nil
 }
 
-// splitAllowed is splitTools, but refuses the client's own tools for messages between its
-// sessions. No agent has them, because their messages would bypass policy, receipts and
-// mailboxes.
+// splitAllowed is like splitTools, but refuses the client's own tools for messages
+// between its sessions. No agent may use these tools, because their messages would bypass
+// policy, receipts and mailboxes.
 func splitAllowed(list string) ([]string, *Error) {
 	tools, e := splitTools(list)
 	for _, tool := range tools {

@@ -9,7 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// TestRaiseBudget checks that a raise and its errors arrive.
+// TestRaiseBudget checks that a raise reaches the daemon and that the errors reach the
+// client.
 func TestRaiseBudget(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)

@@ -18,27 +18,27 @@ import (
 )
 
 // helloTimeout is how long a client waits for the daemon's first line. A daemon that takes
-// longer is stuck.
+// longer is considered stuck.
 const helloTimeout = 5 * time.Second
 
-// errHungUp is the error if a daemon dies while a client connects: the kernel has accepted
-// the connection, but no answer arrives.
+// errHungUp is the error if the daemon ends while a client is connecting: the kernel has
+// accepted the connection, but no answer arrives.
 var errHungUp = errors.New("hung up before the first line")
 
 // A Client talks to the daemon of one project. It is safe for concurrent use. A stream that
-// the caller does not read delays all other answers. So a caller that also sends other
+// the caller does not read delays all other answers, so a caller that also sends other
 // requests should use a second client for them.
 type Client struct {
 	conn    net.Conn
 	path    string
 	version string
 	warning string
-	done    chan struct{} // closed after the reader has ended
+	done    chan struct{} // closed when the reader has ended
 
 	once    sync.Once
 	closing chan struct{} // closed by Close
 
-	wmu sync.Mutex // for writing one line at a time
+	wmu sync.Mutex // held while a line is being written
 
 	mu      sync.Mutex
 	last    int
@@ -48,9 +48,9 @@ type Client struct {
 	whisper func(line string)
 }
 
-// Dial finds the daemon of a project. version is the version of the calling program.
-// After the paths of the project, Dial tries the paths in also, and skips empty ones. The
-// error is [ErrNoDaemon] if no daemon answers. The caller closes the client.
+// Dial connects to the daemon of a project. version is the version of the calling
+// program. After the paths of the project, Dial tries the non-empty paths in also. The
+// error is [ErrNoDaemon] if no daemon answers. The caller must close the client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
 	paths, err := discovery.Paths(project, getenv)
 	if err != nil {
@@ -85,7 +85,7 @@ func newClient(ctx context.Context, conn net.Conn, path, version string) (*Clien
 		conn.Close()
 		return nil, err
 	}
-	go c.read(lines) // Close waits for it
+	go c.read(lines) // Close waits for this goroutine
 	return c, nil
 }
 
@@ -101,8 +101,8 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
 	lines := newLineReader(c.conn)
-	// A daemon that refuses this client says why and hangs up, perhaps before our hello is
-	// written. So the answer is read even if the write failed.
+	// A daemon that refuses this client sends the reason and hangs up, perhaps before our
+	// hello is written. Therefore, read the answer even if the write failed.
 	writeErr := writeFrame(c.conn, hello{Type: typeHello, V: protocolVersion, Version: version})
 	line, err := lines.next()
 	if err != nil {
@@ -148,12 +148,12 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Gone returns a channel that is closed when the connection has ended, or at the latest
-// when the daemon ends.
+// Gone returns a channel that is closed when the connection has ended, which happens at
+// the latest when the daemon ends.
 func (c *Client) Gone() <-chan struct{} { return c.done }
 
-// OnWhisper sets the function that is called with each whisper, as one line, for the agent
-// in whose turn the program runs. The reading goroutine calls show before it delivers the
+// OnWhisper sets the function that receives each whisper, as one line, for the agent in
+// whose turn the program runs. The reading goroutine calls show before it delivers the
 // response that follows the whisper. OnWhisper must be called before the first request.
 func (c *Client) OnWhisper(show func(line string)) {
 	c.mu.Lock()
@@ -164,8 +164,8 @@ func (c *Client) OnWhisper(show func(line string)) {
 // Version returns the version of the daemon.
 func (c *Client) Version() string { return c.version }
 
-// Warning says that the daemon and the program have different versions; it is "" if the
-// versions are equal.
+// Warning returns a text if the daemon and the program have different versions, and "" if
+// the versions are equal.
 func (c *Client) Warning() string { return c.warning }
 
 // Path returns the path of the socket.
@@ -199,7 +199,7 @@ func (c *Client) call(ctx context.Context, req request, data any) error {
 		return ctx.Err()
 	case <-c.done:
 	}
-	select { // the answer may have arrived as the last line
+	select { // the answer may have been the last line
 	case r := <-answered:
 		return decode(r, data)
 	default:

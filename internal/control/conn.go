@@ -31,9 +31,9 @@ func newConn(s *Server, c *net.UnixConn, from peer) *conn {
 	return &conn{s: s, c: c, from: from, out: make(chan any, outQueue), streams: make(map[string]context.CancelFunc)}
 }
 
-// serve runs the connection until the client hangs up or ctx is done. A request that still
-// waits for a turn continues even though nobody will read its answer. serve returns only
-// after that request has ended too.
+// serve runs the connection until the client hangs up or ctx is done. A request that is
+// still waiting for a turn then continues, even though nobody will read its answer. serve
+// returns only after all requests have ended.
 func (c *conn) serve(ctx context.Context) {
 	here, leave := context.WithCancel(ctx)
 	defer leave()
@@ -42,10 +42,10 @@ func (c *conn) serve(ctx context.Context) {
 	defer stop()
 
 	written := make(chan struct{})
-	go func() { // serve waits for it below
+	go func() { // serve waits for this goroutine below
 		defer close(written)
 		c.write(here)
-		leave() // also ends a reader that waits for the writer
+		leave() // also unblocks a reader that is waiting for the writer
 		c.c.Close()
 	}()
 	var wg sync.WaitGroup
@@ -65,7 +65,7 @@ func (c *conn) serve(ctx context.Context) {
 	}
 }
 
-// lentWhispers are whispers in the queue; each becomes a frame.
+// lentWhispers are whispers in the queue. Each of them becomes a frame.
 type lentWhispers struct {
 	list    []whisper.Whisper
 	written func(n int)
@@ -85,8 +85,8 @@ func (l lentWhispers) write(to io.Writer) (err error) {
 }
 
 // write sends queued frames until the context here is done, and then the frames that are
-// still queued. So a client that sends requests and then shuts down its side still gets
-// its answers.
+// still in the queue. A client that sends requests and then shuts down its side therefore
+// still gets its answers.
 func (c *conn) write(here context.Context) {
 	err := writeFrame(c.c, hello{Type: typeHello, V: protocolVersion, Version: c.s.opts.Version})
 	for err == nil {
@@ -120,8 +120,8 @@ func (c *conn) respond(here context.Context, r reply) {
 	c.send(here, r)
 }
 
-// send queues a frame. It waits for a slow reader. If the reader is gone, it may drop the
-// frame and return false.
+// send queues a frame. It waits for a slow reader. If the connection has ended, it may
+// drop the frame and return false.
 func (c *conn) send(here context.Context, r any) bool {
 	select {
 	case c.out <- r:
@@ -158,8 +158,8 @@ func (c *conn) read(ctx, here context.Context, wg *sync.WaitGroup) {
 	}
 }
 
-// handle answers one request, or starts the goroutine that will. It returns false when the
-// connection must end.
+// handle answers one request, or starts a goroutine that does so. It returns false when
+// the connection must end.
 func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request) bool {
 	switch req.Type {
 	case typeHello:
@@ -182,8 +182,8 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		c.subscribe(here, wg, req)
 		return true
 	case reqStop, reqAbort, reqInterrupt:
-		// These requests wait for a turn. They continue if the client hangs up: a client
-		// that no longer waits does not want the turn to be ended more forcefully.
+		// These requests wait for a turn. They continue if the client hangs up, because a
+		// client that stops waiting does not want the turn to be ended more forcefully.
 		if !c.begin(here, req.ID) {
 			return true
 		}
@@ -198,7 +198,8 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 	return true
 }
 
-// begin counts a request that does not end at once, and refuses it if there are too many.
+// begin counts a request that does not end immediately, and refuses it if there are too
+// many such requests.
 func (c *conn) begin(here context.Context, id string) bool {
 	c.mu.Lock()
 	full := c.pending >= maxPending
@@ -218,8 +219,8 @@ func (c *conn) end() {
 	c.pending--
 }
 
-// call asks the daemon. A panic in the daemon becomes the answer to this request and has no
-// other effect.
+// call passes a request to the daemon. A panic in the daemon becomes an error response to
+// this request and has no other effect.
 func (c *conn) call(ctx context.Context, req request) (r reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -279,7 +280,7 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 		return d.RaiseBudget(req.Scope, amount, req.By)
 	case reqReload:
 		return d.Reload(req.By)
-	case reqWhispers: // they come before the response, as with every request
+	case reqWhispers: // the whispers are sent before the response, as for every request
 		return nil, nil
 	case reqShutdown:
 		d.Shutdown(req.By, req.Now)
@@ -288,10 +289,10 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
 }
 
-// orderedBy returns the name of whoever gives an order. If the caller runs in a turn or an
-// attached session of an agent, that is the agent's name, whatever the request says.
-// Otherwise it is the name in the request. If orderedBy cannot identify the caller, it
-// refuses an order that only a person may give.
+// orderedBy returns the name of the caller that gives an order. If the caller runs in a
+// turn or an attached session of an agent, this is the agent's name, regardless of the
+// name in the request. Otherwise it is the name in the request. If orderedBy cannot
+// identify the caller, it refuses an order that only a person may give.
 func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
 		return req.By, false, nil
@@ -306,8 +307,8 @@ func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	return req.By, false, nil
 }
 
-// subscribe starts a stream: a response, then events until the client cancels it, the connection
-// ends or the daemon closes the feed.
+// subscribe starts a stream. It sends a response, and then events until the client cancels the
+// stream, the connection ends or the daemon closes the feed.
 func (c *conn) subscribe(here context.Context, wg *sync.WaitGroup, req request) {
 	c.mu.Lock()
 	_, twice := c.streams[req.ID]
@@ -349,8 +350,8 @@ func (c *conn) subscribe(here context.Context, wg *sync.WaitGroup, req request) 
 	})
 }
 
-// events sends the events of the feed. While events waits for a slow reader, the feed
-// queues new events and drops the oldest when its queue is full.
+// events sends the events from the feed to the client. While events waits for a slow
+// reader, the feed queues new events, and drops the oldest ones when its queue is full.
 func (c *conn) events(stream, here context.Context, id string, feed Feed) {
 	for _, ev := range feed.Take() {
 		if stream.Err() != nil {
@@ -360,7 +361,7 @@ func (c *conn) events(stream, here context.Context, id string, feed Feed) {
 	}
 }
 
-// writeFrame writes a frame as one line; whispers get a line each.
+// writeFrame writes a frame as one line. It writes each whisper as a separate line.
 func writeFrame(w io.Writer, frame any) error {
 	if l, ok := frame.(lentWhispers); ok {
 		return l.write(w)

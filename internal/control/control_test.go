@@ -91,7 +91,7 @@ func TestErrorsKeepTheirType(t *testing.T) {
 	if err := c.Pause(t.Context(), "coder", swarm.PauseOrder{For: -time.Second}); err == nil {
 		t.Error("Pause for a negative time: no error")
 	}
-	// A panic is the answer to one request; the next request is answered as usual.
+	// A panic becomes the answer to one request; the next request is answered as usual.
 	if _, err := c.Status(t.Context(), "boom"); err == nil || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("Status(boom) = %v, want the panic", err)
 	}
@@ -119,8 +119,8 @@ func TestALongRequestHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// A client that no longer waits for a turn must not end it: in the daemon, Stop ends the
-// turn when its context is done.
+// A client that no longer waits for a turn must not end the turn. This could happen
+// because, in the daemon, Stop ends the turn when its context is done.
 func TestHangingUpDoesNotCutAStop(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
@@ -134,8 +134,8 @@ func TestHangingUpDoesNotCutAStop(t *testing.T) {
 		t.Errorf("Stop = %v, want context.Canceled", err)
 	}
 	c.Close()
-	// The server now answers another client, so it has had time to notice that the first
-	// client is gone.
+	// The server has now answered another client, so it has had time to notice that the
+	// first client is gone.
 	if _, err := p.dial(t).Status(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestStream(t *testing.T) {
 			t.Errorf("Next: %v (-want +got):\n%s", err, diff)
 		}
 	}
-	// A text that is too long for a line is cut, and the cut is marked.
+	// A text that is too long for a line is truncated, and the truncation is marked.
 	feed.put(swarm.FeedEvent{Kind: swarm.FeedRaw, Text: strings.Repeat("\x01", 3<<20)})
 	ev, err := s.Next(t.Context())
 	if err != nil || !strings.Contains(ev.Text, "bytes cut") {
@@ -369,7 +369,7 @@ func TestWhispersComeBeforeTheResponse(t *testing.T) {
 		if err := c.Whispers(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c.Close() // now the reader has ended, so shown is complete
+		c.Close() // the reader has now ended, so shown is complete
 		return shown
 	}
 	if got := ask(); got != nil {
@@ -387,8 +387,9 @@ func TestWhispersComeBeforeTheResponse(t *testing.T) {
 	}
 }
 
-// Whispers that were not written, because the connection closed, do not count as shown. The
-// server reports once how many were written, and the next connection gets the others.
+// Whispers that were not written because the connection was closed do not count as shown.
+// The server reports once how many were written, and the next connection gets the remaining
+// ones.
 func TestAWhisperIsNotLostWithItsConnection(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	waits := []whisper.Whisper{{Type: "CORRECTION", Text: "Ask for help."}}

@@ -1,8 +1,8 @@
-// Package control is the socket between the command line and the daemon: a
-// server that the daemon runs, and the one client that every verb uses.
+// Package control implements the socket between the command line and the daemon: the
+// server, which the daemon runs, and the client, which every verb uses.
 //
-// Both ends send lines of JSON, at most 1 MiB each. Each end first sends a hello; then the
-// client sends requests, and the server answers with the same id:
+// Both ends send lines of JSON, each of which has at most 1 MiB. Each end first sends a
+// hello; then the client sends requests, and the server answers with the same id:
 //
 //	client                                        daemon
 //	  {"type":"hello","v":1,"version":"1.0"}  -->
@@ -18,16 +18,16 @@
 //	  {"type":"cancel","id":"3"}              -->
 //	                                          <--  {"type":"event","id":"3","end":true}
 //
-// A long request does not delay the next one; answers come in the order in which they are
-// ready. A line that is not JSON, is too long or has an unknown type gets an error as its
-// answer, and the connection stays open. A reader that is too slow for a stream loses the
-// oldest events, and an event of kind "lost" says how many; the daemon does not wait for
-// the reader.
+// A long request does not delay the next one; answers are sent in the order in which they
+// are ready. If a line is not JSON, is too long or has an unknown type, the answer is an
+// error, and the connection stays open. A reader that is too slow for a stream loses the
+// oldest events, and an event of kind "lost" contains their number. The daemon does not
+// wait for the reader.
 //
 // The socket is in a folder that only its owner can enter. On Linux and macOS, where the
 // operating system reports the user at the other end, the server refuses other users except
-// root. A caller that may connect may do everything. A caller in an agent's turn or attached
-// session acts as that agent: see [Options].CallerOf.
+// root. A caller that can connect may make every request. However, a caller in an agent's
+// turn or attached session acts as that agent; see [Options].CallerOf.
 //
 // # Goroutines
 //

@@ -17,35 +17,35 @@ var ErrGone = errors.New("the connection to the daemon was lost")
 // The codes of an [Error].
 const (
 	CodeUnknownAgent = "unknown_agent" // Name and Near are set
-	CodeNoTurn       = "no_turn"       // the agent runs no turn
-	CodeNotPaused    = "not_paused"    // resume: there was no hold on the agent
+	CodeNoTurn       = "no_turn"       // the agent has no running turn
+	CodeNotPaused    = "not_paused"    // resume: the agent was not on hold
 	CodeBadConfig    = "bad_config"    // reload: the file has mistakes; the old configuration stays in force
 	CodeBadRequest   = "bad_request"   // not JSON, or a missing or wrong field
-	CodeUnknownType  = "unknown_type"  // no such request
+	CodeUnknownType  = "unknown_type"  // an unknown type of request
 	CodeTooLong      = "too_long"      // a line over 1 MiB
 	CodeBusy         = "busy"          // too many requests or connections at once
-	CodeVersion      = "version"       // another version of the protocol
+	CodeVersion      = "version"       // a different version of the protocol
 	CodeCancelled    = "cancelled"     // the daemon is stopping
 	CodeCannot       = "cannot"        // compact: the agent's client cannot do that
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
 	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn waits for the caller's turn; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
-	CodePerson       = "person"        // start, resume: only a person may do that; Name is set. shutdown: not in a turn
-	CodeBudget       = "budget"        // raise: no such scope; Name and Near are set
+	CodePerson       = "person"        // start, resume: only a person may do that; Name is set. shutdown: not allowed in a turn
+	CodeBudget       = "budget"        // raise: the scope does not exist; Name and Near are set
 	CodeNoCap        = "no_cap"        // raise: the scope has no cap in that unit
 	CodeStopping     = "stopping"      // the daemon ends as soon as its running turns have ended
 	CodeFailed       = "failed"        // everything else
 )
 
-// An Error is an error from the daemon, as the client sees it. It unwraps to the error of
-// package swarm that it was made from, if any: [swarm.UnknownAgentError],
+// An Error is an error from the daemon, as the client sees it. If it was made from one of
+// these errors of package swarm, it unwraps to that error: [swarm.UnknownAgentError],
 // [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping], [swarm.ErrCannotCompact],
-// [swarm.StoppedError], [swarm.LaterError], [swarm.AttachedError], [swarm.PersonError]; or
-// to a [budget.UnknownScopeError].
+// [swarm.StoppedError], [swarm.LaterError], [swarm.AttachedError], [swarm.PersonError]. It
+// can also unwrap to a [budget.UnknownScopeError].
 type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
-	Hint    string   `json:"hint,omitempty"` // what to do
+	Hint    string   `json:"hint,omitempty"` // what the person can do
 	Name    string   `json:"name,omitempty"`
 	Near    []string `json:"near,omitempty"`
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// fakeDaemon behaves like a daemon with two agents, coder and reviewer. It records its
-// requests.
+// fakeDaemon behaves like a daemon with two agents, coder and reviewer. It records the
+// requests that it receives.
 type fakeDaemon struct {
-	turn chan struct{} // closed: coder's running turn has ended
+	turn chan struct{} // closed when coder's running turn has ended
 
 	mu     sync.Mutex
 	asked  []string
@@ -131,7 +131,7 @@ func (d *fakeDaemon) Clear(agent, by string) error {
 	return d.check(agent)
 }
 
-// Compact works for one agent only.
+// Compact fails for reviewer, whose client cannot compact.
 func (d *fakeDaemon) Compact(agent, by string) error {
 	d.note("compact %s by %s", agent, by)
 	if agent == "reviewer" {
@@ -154,7 +154,8 @@ func (d *fakeDaemon) Subscribe(f swarm.Filter) control.Feed {
 	return feed
 }
 
-// fakeFeed is a feed with the queue of the real one: 1,024 events, then it drops the oldest.
+// fakeFeed is a feed with a queue like that of the real one: when it contains 1,024 events,
+// it drops the oldest.
 type fakeFeed struct {
 	ready, closed chan struct{}
 	once          sync.Once
@@ -203,8 +204,8 @@ type project struct {
 
 func newProject(t testing.TB) project {
 	t.Helper()
-	// A socket's path can have only about 100 bytes, and a path from t.TempDir contains
-	// the test's name.
+	// Do not use t.TempDir: its paths contain the test's name, and a socket's path can
+	// have only about 100 bytes.
 	dir, err := os.MkdirTemp("", "cs")
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +237,7 @@ func (p project) dial(t testing.TB) *control.Client {
 	return c
 }
 
-// serve runs a server on d until stop is called. stop waits until the server has ended.
+// serve runs a server for d until stop is called. stop waits until the server has ended.
 func serve(t testing.TB, p project, d control.Daemon) (stop func()) {
 	t.Helper()
 	l, err := control.Listen(p.project, p.getenv)
@@ -266,7 +267,7 @@ func serve(t testing.TB, p project, d control.Daemon) (stop func()) {
 	return stop
 }
 
-// within fails the test unless cond becomes true.
+// within fails the test unless cond becomes true in time.
 func within(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)

@@ -6,15 +6,16 @@ import (
 	"io"
 )
 
-// maxLine is the longest line of the protocol, in bytes, with its newline.
+// maxLine is the maximum length of a line in the protocol, in bytes, including its
+// newline.
 const maxLine = 1 << 20
 
-// errTooLong is the error for a line over [maxLine]. The whole line has been read, so next
-// can read the following line.
+// errTooLong is the error for a line that is longer than [maxLine]. The whole line has
+// been read, so next can continue with the following line.
 var errTooLong = errors.New("line longer than 1 MiB")
 
-// A lineReader reads lines of bounded length. Bytes after the last newline are a truncated
-// line, which it does not return.
+// A lineReader reads lines of limited length. It does not return bytes after the last
+// newline, because they are a truncated line.
 type lineReader struct {
 	r   *bufio.Reader
 	buf []byte
@@ -22,8 +23,8 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReader(r)} }
 
-// next returns a line without its newline, valid until the next call. The error is
-// errTooLong, after which next may be called again, or the reader's error.
+// next returns a line without its newline. The line is valid until the next call. The
+// error is errTooLong, after which next may be called again, or that of the reader.
 func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	tooLong := false
@@ -42,7 +43,7 @@ func (l *lineReader) next() ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case tooLong:
-			l.buf = nil // do not keep a megabyte of memory for a client that misbehaves
+			l.buf = nil // do not keep a megabyte of memory because of a misbehaving client
 			return nil, errTooLong
 		}
 		return l.buf[:len(l.buf)-1], nil

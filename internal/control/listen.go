@@ -17,7 +17,8 @@ import (
 var ErrInUse = errors.New("control socket: a daemon answers there")
 
 // Listen creates the socket of a project. It removes a socket that a crash left behind,
-// after a check that no daemon answers there. Closing the listener removes the socket.
+// after it has checked that no daemon answers there. Closing the listener removes the
+// socket.
 func Listen(project string, getenv func(string) string) (*net.UnixListener, error) {
 	paths, err := discovery.Paths(project, getenv)
 	if err != nil {
@@ -34,7 +35,8 @@ func Listen(project string, getenv func(string) string) (*net.UnixListener, erro
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	// The folder already denies access to other users; the mode only makes that visible.
+	// The folder already denies access to other users; the mode of the socket only makes
+	// this visible.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), l.Close())
 	}

@@ -4,6 +4,6 @@ package control
 
 import "net"
 
-// peerOf cannot identify the other end on this system: the mode of the socket's folder
-// denies access to other users.
+// peerOf cannot identify the user and the process at the other end on this system. Only
+// the mode of the socket's folder denies access to other users.
 func peerOf(*net.UnixConn) (p peer, known bool, err error) { return peer{}, false, nil }

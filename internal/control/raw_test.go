@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// A rawClient writes raw bytes, and reads frames.
+// A rawClient writes raw bytes and reads frames.
 type rawClient struct {
 	t    testing.TB
 	conn *net.UnixConn
@@ -125,7 +125,7 @@ func TestALineCutByTheEndIsNotObeyed(t *testing.T) {
 	if err := r.conn.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	// The complete line gets an answer although the client has shut down its side.
+	// The complete line gets an answer even though the client has shut down its side.
 	if f, err := r.next(); err != nil || f.ID != "1" {
 		t.Errorf("first answer = %+v, %v, want that of id 1", f, err)
 	}
@@ -179,7 +179,7 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 				c.Close()
 				t.Fatal("Dial: no error")
 			}
-			// A daemon that is about to end may still accept connections for a moment.
+			// A daemon that is about to end may accept connections for a moment longer.
 			if got, want := errors.Is(err, control.ErrNoDaemon), name == "hangs up"; got != want {
 				t.Errorf("Dial = %v, which is ErrNoDaemon: %v, want %v", err, got, want)
 			}
@@ -248,9 +248,9 @@ func TestWhatLiesInTheWay(t *testing.T) {
 	}
 }
 
-// FuzzServer checks that, whatever a client writes, every line that the daemon writes is
-// JSON, every complete line is answered, except hello, cancel, stop and abort, and the next
-// client is served.
+// FuzzServer checks that, regardless of what a client writes, every line that the daemon
+// writes is JSON, and the next client is served. Every complete line must be answered,
+// except hello, cancel, stop, abort and interrupt.
 func FuzzServer(f *testing.F) {
 	f.Add([]byte(`{"type":"status","id":"1"}` + "\n"))
 	f.Add([]byte(`{"type":"subscribe","id":"1"}` + "\n" + `{"type":"subscribe","id":"1"}` + "\n" + `{"type":"cancel","id":"1"}` + "\n"))
@@ -265,7 +265,7 @@ func FuzzServer(f *testing.F) {
 		r := p.raw(t)
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_, _ = r.conn.Write(data) // the daemon may have closed after a wrong hello
+			_, _ = r.conn.Write(data) // the daemon may have closed the connection after a wrong hello
 			r.conn.CloseWrite()
 		})
 		defer wg.Wait()

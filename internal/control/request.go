@@ -15,8 +15,8 @@ const (
 	reqClear     = "clear"     // agent, by; done before its next message
 	reqRaise     = "raise"     // scope, usd, turns, for, by; adds to a cap of the budget
 	reqReload    = "reload"    // by
-	reqShutdown  = "shutdown"  // by, now; answered at once; the connection stays open until the daemon ends
-	reqWhispers  = "whispers"  // no fields; the whispers for the agent in whose turn the client runs come before the response
+	reqShutdown  = "shutdown"  // by, now; answered immediately; the connection stays open until the daemon ends
+	reqWhispers  = "whispers"  // no fields; the server sends the whispers for the agent in whose turn the client runs before the response
 	reqSubscribe = "subscribe" // agent, text, raw; starts a stream
 )
 

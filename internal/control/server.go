@@ -15,7 +15,7 @@ import (
 )
 
 // A Daemon answers the requests. *swarm.Swarm has most of the methods; the program adds the
-// others. All methods are safe for concurrent use.
+// others. All methods must be safe for concurrent use.
 type Daemon interface {
 	Status(names ...string) (swarm.Status, error)
 	StartAgent(agent, by string) error
@@ -29,8 +29,8 @@ type Daemon interface {
 	RaiseBudget(scope string, by budget.Amount, who string) (budget.Row, error)
 	Subscribe(f swarm.Filter) Feed
 	Reload(by string) (swarm.Changes, error)
-	// Shutdown begins to shut down the daemon, and returns at once. If now is set, it also
-	// ends running turns.
+	// Shutdown begins to shut down the daemon and returns immediately. If now is set, it
+	// also ends running turns.
 	Shutdown(by string, now bool)
 }
 
@@ -42,34 +42,34 @@ type Feed interface {
 	Close()
 }
 
-// The limits of a server. It refuses connections above maxConnections, and requests that do
-// not end at once above maxPending.
+// The limits of a server. It refuses connections beyond maxConnections. It also refuses
+// requests that do not end immediately if there are already maxPending of them.
 const (
 	maxConnections = 256
-	maxPending     = 64 // streams, and requests that wait for a turn, at once on one connection
-	outQueue       = 64 // frames that wait for a slow reader; when the queue is full, the client's requests wait too
+	maxPending     = 64 // simultaneous streams and requests that wait for a turn, on one connection
+	outQueue       = 64 // frames that are waiting for a slow reader; while the queue is full, the client's requests also wait
 )
 
-// Options tune a Server. The zero value works.
+// Options configures a Server. The zero value is ready to use.
 type Options struct {
-	Version string       // of the program
+	Version string       // the version of the program
 	Log     *slog.Logger // nil means no log
 	// CallerOf, if set, finds the agent in whose turn a process runs. agent is "" for a
 	// person. inTurn is false in a session that a person attached as an agent. An order
-	// from such a process counts as the agent's, whatever the request says. CallerOf must
-	// be safe for concurrent use.
+	// from such a process counts as the agent's, regardless of the name in the request.
+	// CallerOf must be safe for concurrent use.
 	CallerOf func(pid int) (agent string, inTurn bool, err error)
 	// Whispers, if set, lends the supervisor's whispers for the agent in whose turn or
 	// attached session a process runs. It calls caller to find the agent. The server sends
-	// the whispers before the next response, and then calls written once with the number of
-	// whispers that it sent.
+	// the whispers before the next response, and then calls written exactly once, with the
+	// number of whispers that it sent.
 	Whispers func(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int))
 }
 
 // A peer is the user and the process at the other end of a connection.
 type peer struct{ uid, pid int }
 
-// A Server answers on the control socket.
+// A Server answers requests on the control socket.
 type Server struct {
 	daemon Daemon
 	opts   Options
@@ -88,9 +88,10 @@ func NewServer(d Daemon, o Options) *Server {
 	return &Server{daemon: d, opts: o, log: log}
 }
 
-// Serve answers on l until ctx is done, then closes l and every connection, and returns
-// when all their goroutines have ended. Closing l earlier only keeps new clients out.
-// Connected clients learn that the daemon is gone when their connections end.
+// Serve answers requests on l until ctx is done. It then closes l and all connections,
+// and returns when all their goroutines have ended. Closing l earlier only prevents new
+// connections. Connected clients notice that the daemon has ended when their connections
+// end.
 func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
@@ -104,7 +105,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 		case errors.Is(err, net.ErrClosed):
 			<-ctx.Done()
 			return nil
-		default: // most likely the process is out of file descriptors; some may be closed soon
+		default: // the process has probably run out of file descriptors; some may be closed soon
 			delay = min(max(2*delay, 10*time.Millisecond), time.Second)
 			s.log.Warn("control connection not accepted", "err", err)
 			select {
@@ -126,7 +127,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	}
 }
 
-// admit checks the user at the other end, and the number of connections.
+// admit checks the user at the other end and the number of connections.
 func (s *Server) admit(c *net.UnixConn) (from peer, err error) {
 	from, known, err := peerOf(c)
 	if err != nil {
@@ -150,11 +151,11 @@ func (s *Server) leave() {
 	s.conns--
 }
 
-// refuse tells a client why it is refused, and closes the connection. It waits at most
-// 100 ms for the client.
+// refuse tells a client why it is refused and closes the connection. It waits at most 100
+// ms for the client.
 func refuse(c *net.UnixConn, why error) {
 	if c.SetWriteDeadline(time.Now().Add(100*time.Millisecond)) == nil {
-		_ = writeFrame(c, answer("", nil, why)) // the client may be gone already
+		_ = writeFrame(c, answer("", nil, why)) // the client may already be gone
 	}
 	c.Close()
 }

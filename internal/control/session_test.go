@@ -13,8 +13,9 @@ func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// A caller with a runtime folder finds a daemon that had none. A caller with another home
-// finds the daemon only if it knows the path of the socket.
+// A caller that has a runtime folder finds a daemon that was started without one. A
+// caller with a different home folder finds the daemon only if it knows the path of the
+// socket.
 func TestCallerAndDaemonOfDifferentSessions(t *testing.T) {
 	p := newProject(t)
 	home := filepath.Dir(p.project)

@@ -11,7 +11,7 @@ import (
 )
 
 // A Stream returns the events of a subscription in the order in which the daemon sends
-// them. Next may be called from one goroutine at a time, Close from any.
+// them. Next may be called from one goroutine at a time, Close from any goroutine.
 type Stream struct {
 	c      *Client
 	id     string
@@ -23,12 +23,12 @@ type Stream struct {
 	closing, ending sync.Once
 }
 
-// Subscribe starts a stream of the swarm's events. The caller closes it.
+// Subscribe starts a stream of the swarm's events. The caller must close it.
 func (c *Client) Subscribe(ctx context.Context, f swarm.Filter) (*Stream, error) {
 	s := &Stream{c: c, events: make(chan swarm.FeedEvent), closed: make(chan struct{}), ended: make(chan struct{})}
 	answered := make(chan reply, 1)
-	// The stream is registered before the request: its first event may follow the response
-	// at once.
+	// Register the stream before sending the request, because its first event may follow
+	// the response immediately.
 	c.mu.Lock()
 	if c.err != nil {
 		c.mu.Unlock()
@@ -84,14 +84,14 @@ func (s *Stream) Close() {
 		s.c.mu.Lock()
 		delete(s.c.streams, s.id)
 		s.c.mu.Unlock()
-		// An error means that the connection, and therefore the stream, is gone.
+		// An error means that the connection, and therefore the stream, has ended.
 		_ = s.c.write(request{Type: typeCancel, ID: s.id})
 	})
 }
 
 // put passes an event from the client's reader to Next. It waits until Next has received the
-// event, or the stream or the client is closed. Meanwhile the daemon queues new events, and
-// drops the oldest when its queue is full.
+// event, or the stream or the client is closed. In the meantime, the daemon queues new
+// events, and drops the oldest ones when its queue is full.
 func (s *Stream) put(r reply) {
 	if r.End {
 		s.finish(io.EOF)

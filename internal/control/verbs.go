@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
-// Status asks for the status of the named agents, or of all agents if none is named.
+// Status returns the status of the named agents, or of all agents if none are named.
 func (c *Client) Status(ctx context.Context, agents ...string) (swarm.Status, error) {
 	var st swarm.Status
 	err := c.call(ctx, request{Type: reqStatus, Agents: agents}, &st)
@@ -19,23 +19,25 @@ func (c *Client) Start(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqStart, Agent: agent, By: by}, nil)
 }
 
-// Stop keeps an agent from new work and waits for its running turn. If now is set, Stop
-// ends the turn. It then returns the outcome for the turn's message, or nil if it ended no
-// turn. The order stays in force even if ctx is done first. A [swarm.LaterError] says that
-// the order is accepted, but that the caller's turn cannot wait for the agent's turn.
+// Stop prevents an agent from starting new work and waits for its running turn. If now is
+// set, Stop ends the turn. It then returns the outcome for the turn's message, or nil if
+// it ended no turn. The order stays in force even if ctx is done first. A
+// [swarm.LaterError] means that the order is accepted, but that the caller's turn cannot
+// wait for the agent's turn.
 func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error) {
 	var cut *swarm.Cut
 	err := c.call(ctx, request{Type: reqStop, Agent: agent, By: by, Now: now}, &cut)
 	return cut, err
 }
 
-// Pause keeps an agent from new work, for a while or until Resume.
+// Pause prevents an agent from starting new work, either for a given time or until
+// Resume.
 func (c *Client) Pause(ctx context.Context, agent string, o swarm.PauseOrder) error {
 	return c.call(ctx, request{Type: reqPause, Agent: agent, By: o.By, Why: o.Why, For: span(o.For), Questions: o.Questions}, nil)
 }
 
-// Resume ends a pause. It returns [swarm.ErrNotPaused] if there is no pause or other hold
-// that it could end.
+// Resume ends a pause. It returns [swarm.ErrNotPaused] if the agent has no pause or other
+// hold that Resume can end.
 func (c *Client) Resume(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
 }
@@ -65,7 +67,7 @@ func (c *Client) Compact(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqCompact, Agent: agent, By: by}, nil)
 }
 
-// Clear makes an agent's next message begin a fresh session.
+// Clear makes an agent begin a new session with its next message.
 func (c *Client) Clear(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqClear, Agent: agent, By: by}, nil)
 }
@@ -78,22 +80,22 @@ func (c *Client) RaiseBudget(ctx context.Context, scope string, amount budget.Am
 	return row, err
 }
 
-// Reload makes the daemon read its configuration again. A bad configuration changes nothing; the
-// error is an [Error] with [CodeBadConfig].
+// Reload makes the daemon reread its configuration. If the configuration has mistakes, nothing
+// changes, and the error is an [Error] with [CodeBadConfig].
 func (c *Client) Reload(ctx context.Context, by string) (swarm.Changes, error) {
 	var ch swarm.Changes
 	err := c.call(ctx, request{Type: reqReload, By: by}, &ch)
 	return ch, err
 }
 
-// Whispers asks for the whispers of the supervisor; see [Client.OnWhisper].
+// Whispers fetches the whispers of the supervisor; see [Client.OnWhisper].
 func (c *Client) Whispers(ctx context.Context) error {
 	return c.call(ctx, request{Type: reqWhispers}, nil)
 }
 
-// Shutdown tells the daemon to end: when its running turns have ended, or at once if now
-// is set. It returns when the daemon has accepted the order; [Client.Gone] shows when the
-// daemon has ended.
+// Shutdown tells the daemon to end: when its running turns have ended, or immediately if
+// now is set. It returns when the daemon has accepted the order. To wait until the daemon
+// has ended, use [Client.Gone].
 func (c *Client) Shutdown(ctx context.Context, by string, now bool) error {
 	return c.call(ctx, request{Type: reqShutdown, By: by, Now: now}, nil)
 }

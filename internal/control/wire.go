@@ -24,10 +24,10 @@ const (
 type hello struct {
 	Type    string `json:"type"`
 	V       int    `json:"v"`
-	Version string `json:"version"` // of the program
+	Version string `json:"version"` // the version of the program
 }
 
-// A reply is a frame from the server other than its hello and the whispers.
+// A reply is any frame from the server except its hello and the whispers.
 type reply struct {
 	Type  string          `json:"type"` // response or event
 	ID    string          `json:"id"`
@@ -45,7 +45,7 @@ type whispered struct {
 	Message     string `json:"message"`
 }
 
-// answer makes the response to a request.
+// answer creates the response to a request.
 func answer(id string, data any, err error) reply {
 	ok := err == nil
 	r := reply{Type: typeResponse, ID: id, OK: &ok}
@@ -62,25 +62,25 @@ func answer(id string, data any, err error) reply {
 	return r
 }
 
-// maxEventText bounds the text in one event, in bytes. JSON turns one byte into up to six,
-// so an event always fits a line.
+// maxEventText is the maximum length of the text in one event, in bytes. JSON encodes one
+// byte as at most six, so an event always fits on one line.
 const maxEventText = maxLine/6 - 4096
 
-// event makes a frame for an event. It cuts text that is too long, such as a raw line that
-// contains an image, and marks the cut.
+// event creates the frame for an event. It truncates text that is too long, such as a raw
+// line that contains an image, and marks the truncation.
 func event(id string, ev swarm.FeedEvent) reply {
 	if len(ev.Text) > maxEventText {
 		ev.Text = fmt.Sprintf("%s[… %d bytes cut …]\n", ev.Text[:maxEventText], len(ev.Text)-maxEventText)
 	}
 	data, err := json.Marshal(ev)
 	if err != nil {
-		// Only a time after the year 9999 causes this error.
+		// This error occurs only for a time after the year 9999.
 		data = []byte(`{}`)
 	}
 	return reply{Type: typeEvent, ID: id, Data: data}
 }
 
-// A span is a time span on the wire: text such as 1h30m.
+// A span is a time span that is transmitted as text, such as 1h30m.
 type span time.Duration
 
 func (s span) duration() time.Duration { return time.Duration(s) }

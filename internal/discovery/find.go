@@ -10,15 +10,16 @@ import (
 // ConfigName is the name of the configuration file of a project.
 const ConfigName = "claude-swarm.yaml"
 
-// HomeName is the name of the daemon's folder, which is beside the configuration.
+// HomeName is the name of the daemon's folder, which is next to the configuration.
 const HomeName = ".claude-swarm"
 
-// ErrNoProject is returned by [Find] if neither the folder nor any folder above it has a
-// claude-swarm.yaml.
+// ErrNoProject is returned by [Find] if neither the folder nor any folder above it
+// contains a claude-swarm.yaml.
 var ErrNoProject = errors.New("no claude-swarm.yaml here or in any folder above")
 
-// Find walks up from a folder to the first one with a claude-swarm.yaml and returns the
-// absolute path of that file. The error is [ErrNoProject] if no folder has it.
+// Find walks up from a folder to the first one that contains a claude-swarm.yaml, and
+// returns the absolute path of that file. The error is [ErrNoProject] if no folder
+// contains it.
 func Find(from string) (string, error) {
 	dir, err := filepath.Abs(from)
 	if err != nil {
@@ -31,7 +32,7 @@ func Find(from string) (string, error) {
 		case err == nil && !info.IsDir():
 			return path, nil
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return "", err // the file may exist, and a search further up could find the wrong project
+			return "", err // the file may exist, so a search further up could find the wrong project
 		}
 		above := filepath.Dir(dir)
 		if above == dir {

@@ -10,15 +10,15 @@ import (
 )
 
 // IgnoreFile is a file in the daemon's folder that makes git ignore the whole folder, even
-// if the project's .gitignore does not name it.
+// if the project's .gitignore does not list it.
 const IgnoreFile = ".gitignore"
 
 // IgnoreText is the content of [IgnoreFile].
 const IgnoreText = "*\n"
 
 // MakeHome creates the daemon's folder, readable only by its owner, and [IgnoreFile] in it.
-// The file survives a power cut. If the file exists and is not empty, MakeHome leaves it
-// alone. Calling MakeHome again is harmless.
+// The file survives a power failure. If the file exists and is not empty, MakeHome does not
+// change it. Repeated calls are harmless.
 func MakeHome(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the daemon's folder: %w", err)

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listening reports whether a daemon listens on a socket of the project. It connects
-// without sending anything, which takes a few microseconds of each `send`. An exchange of
-// hellos would have to wait for the daemon.
+// Listening reports whether a daemon is listening on a socket of the project. It connects
+// without sending anything, so that it adds only a few microseconds to each `send`. If it
+// exchanged hellos, it would have to wait for the daemon.
 func Listening(project string, getenv func(string) string) bool {
 	paths, err := Paths(project, getenv)
 	if err != nil {
@@ -24,11 +24,11 @@ func Listening(project string, getenv func(string) string) bool {
 	return false
 }
 
-// Elsewhere looks for a daemon on the socket that its note names. [Paths] may lack that
-// socket, because the daemon's environment differs from the caller's. listens means that a
-// daemon holds the project's lock and listens on the socket. moved means that the project
-// was moved while the daemon was running, so that the daemon can no longer work. A copy of a
-// project has the note too, but no daemon holds its lock.
+// Elsewhere looks for a daemon on the socket that the daemon's note names. [Paths] may not
+// include that socket if the daemon's environment differs from the caller's. listens means
+// that a daemon holds the project's lock and listens on the socket. moved means that the
+// project was moved while the daemon was running, so that the daemon can no longer work. A
+// copy of a project also contains the note, but no daemon holds the lock of the copy.
 func Elsewhere(project string, getenv func(string) string) (listens, moved bool) {
 	note, held := Holder(filepath.Join(project, HomeName, "daemon.lock"))
 	if !held || note.Socket == "" || !answers(note.Socket) {
@@ -40,15 +40,15 @@ func Elsewhere(project string, getenv func(string) string) (listens, moved bool)
 	})
 }
 
-// Holder returns the note of the daemon that holds a lock. If no daemon holds it, the note
-// is empty: the note in the file is from a daemon that has ended, or was copied with the
-// project.
+// Holder returns the note of the daemon that holds a lock. If no daemon holds it, Holder
+// returns an empty note, because the note in the file is from a daemon that has ended, or
+// was copied with the project.
 func Holder(lock string) (note Note, held bool) {
 	f, err := os.Open(lock)
 	if err != nil {
-		return Note{}, false // no file: no daemon ever ran here
+		return Note{}, false // there is no file, so no daemon has ever run here
 	}
-	defer f.Close() // this frees the lock
+	defer f.Close() // this releases the lock
 	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != unix.EWOULDBLOCK {
 		return Note{}, false
 	}
@@ -56,7 +56,7 @@ func Holder(lock string) (note Note, held bool) {
 }
 
 // answers reports whether a program is listening on a socket. It does not use package net,
-// which would first start its poller. That takes longer than this whole function.
+// because starting the poller of that package takes longer than this whole function.
 func answers(path string) bool {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -68,7 +68,7 @@ func answers(path string) bool {
 		return false
 	}
 	err = unix.Connect(fd, &unix.SockaddrUnix{Name: path})
-	// If the program's queue of connections is full, connect fails at once, although the
-	// program is listening.
+	// If the program's queue of connections is full, connect fails immediately even
+	// though the program is listening.
 	return err == nil || err == unix.EAGAIN || err == unix.EINPROGRESS
 }

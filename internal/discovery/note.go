@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Note is the content of a daemon's lock file. It is for people, and for callers that
-// would otherwise look for the socket in the wrong place. Only the kernel's lock shows
-// that a daemon is running; the note may be old or missing.
+// A Note is the content of a daemon's lock file. It is intended for people, and for
+// callers that would otherwise look for the socket in the wrong place. Only the kernel's
+// lock proves that a daemon is running; the note may be outdated or missing.
 type Note struct {
 	PID     int
 	Since   time.Time
@@ -41,7 +41,7 @@ func ReadNote(path string) Note {
 	return n
 }
 
-// Write writes the note into a lock file. The caller holds the lock.
+// Write writes the note to a lock file. The caller must hold the lock.
 func (n Note) Write(path string) error {
 	text := fmt.Sprintf("pid %d\nsince %s\nversion %s\nsocket %s\n", n.PID, n.Since.UTC().Format(time.RFC3339), n.Version, n.Socket)
 	return os.WriteFile(path, []byte(text), 0o600)

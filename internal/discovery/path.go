@@ -1,8 +1,8 @@
 // Package discovery finds a project and the socket of its daemon. The daemon and its
 // clients each compute the path of the socket from the project's path.
 //
-// [Find] and [Listening] are quick, because each `send` calls them. Only a caller that needs an
-// answer imports package control, which talks through the socket.
+// [Find] and [Listening] must be fast, because each `send` calls them. Only a caller that needs
+// an answer imports package control, which communicates through the socket.
 package discovery
 
 import (
@@ -16,27 +16,27 @@ import (
 	"syscall"
 )
 
-// maxPath is the longest path of a socket, in bytes. Linux allows 107, macOS 103; with this
-// limit a path works on both.
+// maxPath is the maximum length of a socket's path, in bytes. Linux allows 107 bytes, macOS
+// 103; a path within this limit works on both.
 const maxPath = 99
 
 // A PathError explains why a path or a folder cannot be used for the socket.
 type PathError struct {
 	Path    string
 	Problem string
-	Hint    string // what to do
+	Hint    string // what the person can do
 }
 
 func (e *PathError) Error() string { return fmt.Sprintf("control socket: %s %s", e.Path, e.Problem) }
 
-// Paths lists the possible paths of a project's socket, the best first: in
-// $XDG_RUNTIME_DIR/claude-swarm/, if this user owns $XDG_RUNTIME_DIR, and in
+// Paths lists the possible paths of a project's socket, the preferred one first: in
+// $XDG_RUNTIME_DIR/claude-swarm/ if this user owns $XDG_RUNTIME_DIR, and in
 // ~/.claude-swarm/run/. The name is computed from the project's real path, so every path to
 // the same folder leads to the same socket.
 //
 // A daemon listens on the first path. A client tries all of them, because the daemon may
-// have been started without a runtime folder, by cron for example. In the opposite case
-// only the daemon's [Note] names the socket.
+// have been started without a runtime folder, for example by cron. In the opposite case,
+// only the daemon's [Note] tells a client the path of the socket.
 func Paths(project string, getenv func(string) string) ([]string, error) {
 	real, err := filepath.Abs(project)
 	if err == nil {
@@ -88,8 +88,8 @@ func checkOwner(dir string) error {
 	return nil
 }
 
-// MakeFolder creates the folder of a socket, or checks that an existing one belongs to this
-// user and that no other user can enter it.
+// MakeFolder creates the folder of a socket. If the folder exists, MakeFolder checks that
+// it belongs to this user and that no other user can enter it.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("control socket: %w", err)

@@ -17,8 +17,8 @@ func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// Every caller finds the same socket, whatever its working folder and its path to the
-// project are.
+// Every caller finds the same socket, regardless of its working folder and of its path to
+// the project.
 func TestEveryCallerAgrees(t *testing.T) {
 	project, runtime := newPlace(t)
 	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})
@@ -90,8 +90,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// newPlace makes a project and a runtime folder. The path of a socket may have only about
-// 100 bytes, and the path of t.TempDir contains the test's name.
+// newPlace creates a project and a runtime folder. It does not use t.TempDir, whose path
+// contains the test's name, because the path of a socket can have only about 100 bytes.
 func newPlace(t *testing.T) (project, runtime string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cs")
@@ -108,8 +108,8 @@ func newPlace(t *testing.T) (project, runtime string) {
 	return project, runtime
 }
 
-// Listening returns true while a program listens, but not for a socket that a crash left
-// behind.
+// Listening returns true while a program is listening, but not for a socket that a crash
+// left behind.
 func TestListening(t *testing.T) {
 	project, runtime := newPlace(t)
 	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// Append adds a line to the file at path, and creates the file if it is missing. line
-// must not contain a newline. If the file ends with a partial line, left by a crash or a
-// full disk, that part becomes a separate line. Of the options, only Perm, reduced by the
-// umask, and Volatile apply. The folder is synced once, before the first line, even if that
-// line is Volatile.
+// Append appends a line to the file at path, and creates the file if it is missing. line
+// must not contain a newline. If the file ends with a partial line that a crash or a full
+// disk left behind, that part becomes a separate line. Of the options, only Perm (reduced
+// by the umask) and Volatile apply. The folder is synced once, before the first line, even
+// if that line is Volatile.
 //
-// An error may leave the whole line or a part of it in the file. Concurrent callers for one
-// file need a lock.
+// After an error, the file may contain the whole line or a part of it. Concurrent callers
+// that append to the same file need a lock.
 func (f Files) Append(path string, o Options, line []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,8 +33,9 @@ func (f Files) Append(path string, o Options, line []byte) (err error) {
 		return err
 	}
 	if size == 0 {
-		// Sync the folder before the first line: then the folder of any file with a line is
-		// durable, and a call that fails or is killed here leaves the sync to the next call.
+		// Sync the folder before writing the first line. The folder of any file that
+		// contains a line is then durable, and if this call fails or is killed here, the
+		// next call syncs the folder.
 		if err := f.SyncDir(filepath.Dir(path)); err != nil {
 			return err
 		}
@@ -52,7 +53,7 @@ func (f Files) Append(path string, o Options, line []byte) (err error) {
 	return f.step(Sync, path, func() error { return f.sync(file) })
 }
 
-// end returns the size of a file, in bytes, and whether its last line lacks a newline.
+// end returns the size of a file in bytes, and whether its last line lacks a newline.
 func end(file *os.File) (size int64, torn bool, err error) {
 	size, err = file.Seek(0, io.SeekEnd)
 	if err != nil || size == 0 {

@@ -38,8 +38,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// If the folder of a new file could not be synced, the next Append syncs it. A file with a
-// line is always in a synced folder, even if the first line was volatile.
+// If the folder of a new file could not be synced, the next Append syncs it. If a file
+// contains a line, its folder has been synced, even if the first line was volatile.
 func TestAppendAfterARefusedSync(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	failing := true
@@ -80,7 +80,7 @@ func TestAppendLeavesTheLineOfTheCaller(t *testing.T) {
 	}
 }
 
-// A torn line becomes a separate line, and the next line is complete.
+// A partial line becomes a separate line, and the next line is complete.
 func TestAppendBehindATornLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	if err := os.WriteFile(path, []byte("one\ntw"), 0o600); err != nil {

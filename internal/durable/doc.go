@@ -1,24 +1,25 @@
-// Package durable replaces small files, and adds lines to long ones. A reader of a
-// replaced file sees the old content or the new content, never a part of it. This is also
-// true after a power cut.
+// Package durable replaces small files, and appends lines to long ones. A reader of a
+// replaced file sees either the complete old content or the complete new content. This is
+// also true after a power failure.
 //
 //	create .NAME.xxxx   a temporary file in the same folder
 //	write, sync         its content is on the disk before it gets its name
 //	rename              .NAME.xxxx -> NAME, or link where NAME must not be replaced
 //	sync the folder     its name is on the disk, too
 //
-// When [Files.Write] returns nil, all steps are done. A failure before the rename leaves
-// the old file, and the temporary file is removed. A crash may leave a temporary file,
-// which nothing reads.
+// When [Files.Write] returns nil, all steps are done. After a failure before the rename,
+// the old file is unchanged and the temporary file is removed. A crash may leave a
+// temporary file behind, which no program reads.
 //
-// [Files.Append] adds a line to a file and syncs the file. If the file is new or empty, it
-// first syncs the folder. A crash may leave a part of the line at the end. A reader must
-// accept only lines with a newline; the next append ends the torn line.
+// [Files.Append] appends a line to a file and syncs the file. If the file is new or empty,
+// it first syncs the folder. A crash may leave a partial line at the end. A reader must
+// accept only lines that end with a newline. The next append terminates the partial line.
 //
 // [Options].Volatile is for a file that may be missing, old or incomplete after a power
-// cut. It omits these syncs, except the sync of the folder before the first append. Until
-// a power cut, every reader of a replaced file still sees a complete file.
+// failure. It omits these syncs, except the sync of the folder before the first append.
+// As long as there is no power failure, every reader of a replaced file still sees a
+// complete file.
 //
 // [Files].Step is called before each of these changes on disk, so that a test can record the
-// order of the changes, or refuse one of them.
+// order of the changes or refuse one of them.
 package durable

@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// Files writes files. The zero value is ready to use, and safe for concurrent use. Two
-// concurrent writes of the same file leave the content of one of them.
+// Files writes files. The zero value is ready to use. A Files is safe for concurrent use.
+// After two concurrent writes of the same file, the file has the content of one of them.
 type Files struct {
-	// Step, if set, is called before each change on disk that an [Op] names, in order. If it
-	// returns an error, the change is not made and the writer returns that error.
+	// Step, if set, is called before each change on disk for which there is an [Op], in the
+	// order of the changes. If it returns an error, the change is not made and the writer
+	// returns that error.
 	Step func(Step) error
-	// Sync makes a file or a folder durable; nil means [os.File.Sync].
+	// Sync makes a file or a folder durable. If Sync is nil, [os.File.Sync] is used.
 	Sync func(*os.File) error
 }
 
@@ -37,20 +38,20 @@ const (
 // A Step is one change that a write is about to make.
 type Step struct {
 	Op   Op
-	Path string // path of the file that is written, even if the change is to its temporary file or folder
+	Path string // the path of the file that is being written, even if the change affects its temporary file or its folder
 }
 
-// Options say how a file is written. The zero value replaces the file, durably, and only
-// its owner may read it.
+// Options determines how a file is written. With the zero value, the file is replaced
+// durably, and only its owner may read it.
 type Options struct {
 	Perm     fs.FileMode // 0 means 0600; the umask does not apply, except to an append
-	Time     time.Time   // modification time of the file; zero means now
-	Temp     string      // name of the temporary file; "" means a unique one, which concurrent writes need
+	Time     time.Time   // the modification time of the file; zero means now
+	Temp     string      // the name of the temporary file; "" means a unique name, which concurrent writes need
 	Keep     bool        // an existing file is not replaced, and the error is fs.ErrExist
-	Volatile bool        // a power cut may undo the write
+	Volatile bool        // a power failure may undo the write
 }
 
-// Write replaces the content of the file at path with all parts, in order.
+// Write replaces the content of the file at path with the given parts, in order.
 func (f Files) Write(path string, o Options, parts ...[]byte) error {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -60,7 +61,8 @@ func (f Files) Write(path string, o Options, parts ...[]byte) error {
 	return f.write(dir, path, o, parts)
 }
 
-// WriteIn is Write for a file below root. It follows no symbolic link out of root.
+// WriteIn is like Write, but for a file below root. It does not follow symbolic links out
+// of root.
 func (f Files) WriteIn(root *os.Root, name string, o Options, parts ...[]byte) error {
 	dir, err := root.OpenRoot(filepath.Dir(name))
 	if err != nil {
@@ -70,7 +72,7 @@ func (f Files) WriteIn(root *os.Root, name string, o Options, parts ...[]byte) e
 	return f.write(dir, name, o, parts)
 }
 
-// WriteJSON writes a value as indented JSON, durably.
+// WriteJSON durably writes a value as indented JSON.
 func (f Files) WriteJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -85,7 +87,7 @@ func (f Files) write(dir *os.Root, path string, o Options, parts [][]byte) error
 	if w.temp == "" {
 		w.temp = "." + w.name + "." + rand.Text()
 	} else {
-		_ = dir.Remove(w.temp) // a crash may have left it; if this fails, the create fails, too
+		_ = dir.Remove(w.temp) // a crash may have left it behind; if the removal fails, so does the create
 	}
 	if err := w.fill(o, parts); err != nil {
 		return errors.Join(err, w.drop())
@@ -117,7 +119,7 @@ type writer struct {
 	made             bool // the temporary file exists
 }
 
-// step makes a change, unless Step refuses it.
+// step makes a change unless Step refuses it.
 func (f Files) step(op Op, path string, change func() error) error {
 	if f.Step != nil {
 		if err := f.Step(Step{op, path}); err != nil {
@@ -171,16 +173,16 @@ func (w *writer) fill(o Options, parts [][]byte) error {
 	return w.dir.Chtimes(w.temp, o.Time, o.Time)
 }
 
-// give gives the temporary file its final name.
+// give renames or links the temporary file to its final name.
 func (w *writer) give(keep bool) error {
 	if !keep {
 		return w.step(Rename, w.path, w.rename)
 	}
 	err := w.step(Link, w.path, func() error { return w.dir.Link(w.temp, w.name) })
 	if _, failed := errors.AsType[*os.LinkError](err); failed && !errors.Is(err, fs.ErrExist) {
-		// Some file systems have no hard links. Between the check and the rename, another
-		// program could create the file; package os has no function that does both in one
-		// step.
+		// Some file systems have no hard links. Another program could create the file
+		// between the check and the rename, but package os has no function that does both
+		// in one step.
 		if _, there := w.dir.Lstat(w.name); errors.Is(there, fs.ErrNotExist) {
 			return w.step(Rename, w.path, w.rename)
 		}

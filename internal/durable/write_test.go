@@ -78,8 +78,8 @@ func TestWhatIsSynced(t *testing.T) {
 	}
 }
 
-// Write returns a disk error, and leaves only the old file in the folder. Here a sync
-// fails, with several options, or a folder has the name of the file.
+// Write returns a disk error, and leaves only the old file in the folder. In these cases,
+// a sync fails with different options, or a folder has the name of the file.
 func TestTroubleOfTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -123,14 +123,14 @@ func TestATemporaryNameThatIsTaken(t *testing.T) {
 	}
 }
 
-// If the disk accepts only a part of the content, the old file stays.
+// If the disk accepts only a part of the content, the old file is unchanged.
 func TestAFileThatIsTooLong(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
 	if err := (durable.Files{}).Write(path, durable.Options{}, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	signal.Ignore(syscall.SIGXFSZ) // otherwise the signal ends the process
+	signal.Ignore(syscall.SIGXFSZ) // otherwise, the signal would end the process
 	defer signal.Reset(syscall.SIGXFSZ)
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
@@ -157,7 +157,7 @@ func TestAFileThatIsTooLong(t *testing.T) {
 	}
 }
 
-// A failed write leaves the old file and no other.
+// After a failed write, the folder contains only the old file.
 func TestARefusedChangeLeavesTheOldFile(t *testing.T) {
 	for n, op := range []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.Rename} {
 		dir := t.TempDir()
@@ -211,7 +211,7 @@ func TestOptions(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if c.o.Temp != "" { // as if a crash had left it behind
+			if c.o.Temp != "" { // as a crash would leave it behind
 				if err := os.WriteFile(filepath.Join(dir, c.o.Temp), []byte("half of a longer text"), 0o400); err != nil {
 					t.Fatal(err)
 				}
@@ -285,7 +285,7 @@ func TestWriteIn(t *testing.T) {
 	}
 }
 
-// After several concurrent writes, the file has the content of one of them, and no reader
+// After several concurrent writes, the file has the content of one of them. No reader
 // sees a partial file.
 func TestManyWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A project is a scratch repository with mailboxes in it, and a separate HOME.
+// A project is a temporary repository that contains mailboxes, with a separate HOME.
 type project struct {
 	testing.TB
 	home, dir string
@@ -102,7 +102,7 @@ func (p *project) record(a *git.Audit) {
 	}
 }
 
-// turn writes the files that a finished turn leaves. seq makes their names unique.
+// turn writes the files that a finished turn leaves behind. seq makes their names unique.
 func (p *project) turn(agent string, seq int, ended time.Time, change func(*journal.Receipt)) (base string) {
 	p.Helper()
 	id := fmt.Sprintf("k%09d", seq)
@@ -123,7 +123,7 @@ func (p *project) turn(agent string, seq int, ended time.Time, change func(*jour
 	return filepath.ToSlash(base)
 }
 
-// log returns the branch's history, oldest first, in a format of git log.
+// log returns the branch's history, oldest commit first, in a format of git log.
 func (p *project) log(format string) []string {
 	p.Helper()
 	out := p.git("log", "--reverse", "--format="+format+"%x00", git.Branch)
@@ -134,7 +134,7 @@ func (p *project) log(format string) []string {
 	return lines
 }
 
-// tree returns the paths in the newest tree of the branch.
+// tree returns the paths in the tree of the branch's newest commit.
 func (p *project) tree() []string {
 	p.Helper()
 	out := p.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", git.Branch)
@@ -142,7 +142,7 @@ func (p *project) tree() []string {
 }
 
 // snapshot returns every file below dir with its mode, modification time and content, except
-// those that skip names.
+// those that are named in skip.
 func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -171,8 +171,8 @@ func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
 	return files
 }
 
-// If the cost of a turn is unknown, the commit message of the turn says so, and does not
-// give the cost as 0.
+// If the cost of a turn is unknown, its commit message says so rather than reporting a
+// cost of 0.
 func TestACommitSaysThatTheCostIsUnknown(t *testing.T) {
 	p := newProject(t)
 	ended := p.now.Add(-time.Hour)
@@ -295,7 +295,7 @@ func TestTheRealMailboxIsUnderstood(t *testing.T) {
 			t.Errorf("attachment %s is not in the tree", path)
 		}
 	}
-	// Mail that the lead files has no receipt. It goes into the next commit.
+	// Mail that the lead files has no receipt. It becomes part of the next commit.
 	if _, err := store.Deliver("lead", &dropbox.Message{From: "coder", Type: dropbox.Status, Body: []byte("fine\n")}); err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func TestTheRealMailboxIsUnderstood(t *testing.T) {
 			t.Errorf("…%s is not in the tree", part)
 		}
 	}
-	// After a retry the dead letter is no longer in the newest tree.
+	// After a retry, the dead letter is no longer in the newest tree.
 	dead, err := box.DeadLetters().List()
 	if err != nil || len(dead) != 1 {
 		t.Fatalf("Dead = %v, %v", dead, err)
@@ -348,7 +348,7 @@ func TestTheRealMailboxIsUnderstood(t *testing.T) {
 func TestAMessageWhoseReceiptIsOnItsWayWaits(t *testing.T) {
 	p := newProject(t)
 	a := p.audit()
-	// A daemon was interrupted between the two renames, four days ago.
+	// Four days ago, a daemon was interrupted between the two renames.
 	base := p.turn("coder", 1, p.now.AddDate(0, 0, -4), nil)
 	receipt := filepath.Join(p.drop, base+".receipt.yaml")
 	inCur := filepath.Join(p.drop, "coder/cur", filepath.Base(receipt))

@@ -12,8 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
-// BenchmarkTurn measures what the audit adds to a turn, with a history of recorded turns.
-// The floor is the same commit by hand: only the two git processes, without a search.
+// BenchmarkTurn measures how much time the audit adds to a turn if the branch already has
+// a history of recorded turns. For comparison, the floor is the time for making the same
+// commit directly, with only the two git processes and without a search.
 func BenchmarkTurn(b *testing.B) {
 	for _, history := range []int{0, 5000} {
 		p := newProject(b)
@@ -22,7 +23,7 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		a := p.audit()
 		p.record(a)
-		seq := history // each turn is unique, even when the benchmark is run again
+		seq := history // each turn is unique, even if the benchmark function is called again
 		b.Run(fmt.Sprintf("floor/history=%d", history), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -67,7 +68,7 @@ func byHand(p *project, base string) {
 	}
 }
 
-// BenchmarkBacklog measures the first Record of a project that worked without the audit.
+// BenchmarkBacklog measures the first Record in a project that has run without the audit.
 func BenchmarkBacklog(b *testing.B) {
 	const n = 2000
 	p := newProject(b)

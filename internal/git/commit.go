@@ -25,8 +25,8 @@ type commit struct {
 	gone   []string
 }
 
-// A file is a file of a commit. The data is read when the file is written to git, unless
-// data is set.
+// A file is one file in a commit. The data is read when the file is written to git,
+// unless data is set.
 type file struct {
 	path string
 	data []byte
@@ -34,7 +34,7 @@ type file struct {
 	read func(data []byte)
 }
 
-// A head is the part of a message that the audit reads.
+// A head contains the fields of a message that the audit reads.
 type head struct {
 	ID      string `yaml:"id"`
 	From    string `yaml:"from"`
@@ -46,11 +46,12 @@ type head struct {
 	} `yaml:"attachments"`
 }
 
-// maxHead bounds the front matter, in bytes. The store accepts no message with a longer one.
+// maxHead is the maximum length of the front matter, in bytes. The store does not accept
+// messages with longer front matter.
 const maxHead = 16 << 10
 
-// parseMessage reads as much as it can. A message that it cannot parse is recorded with an
-// empty head: the audit does not judge messages.
+// parseMessage reads as much of a message as it can. A message that it cannot parse is
+// recorded with an empty head, because the audit does not check messages.
 func parseMessage(data []byte) (h head, body []byte) {
 	body = data
 	rest, ok := bytes.CutPrefix(data, []byte("---\n"))
@@ -67,7 +68,7 @@ func parseMessage(data []byte) (h head, body []byte) {
 	return h, after
 }
 
-// attachments returns the files of the store that a message names.
+// attachments returns the files in the store that are attached to a message.
 func (h head) attachments() []file {
 	var files []file
 	for _, a := range h.Attachments {
@@ -78,8 +79,8 @@ func (h head) attachments() []file {
 	return files
 }
 
-// commitOf makes the commit for a turn. It returns false if the receipt of the turn's own
-// message is gone, cannot be read, or contains a secret.
+// commitOf creates the commit for a turn. It returns false if the receipt of the turn's
+// own message is missing, cannot be read, or contains a secret.
 func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 	c := &commit{author: t.mailbox, at: t.ended}
 	for i, p := range t.mails {
@@ -101,7 +102,7 @@ func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 		if i == 0 {
 			r, err := journal.ParseReceipt(receipt)
 			if err != nil {
-				r = new(journal.Receipt) // look has reported it already
+				r = new(journal.Receipt) // look has already reported the error
 			}
 			c.text = turnText(t, r, h, body)
 		}
@@ -145,7 +146,7 @@ func turnText(t *turn, r *journal.Receipt, h head, body []byte) string {
 	return b.String()
 }
 
-// idOf returns the id in the name of a message: the part after the last dash.
+// idOf returns the id in the file name of a message: the part after the last hyphen.
 func idOf(base string) string {
 	name := path.Base(base)
 	return name[strings.LastIndexByte(name, '-')+1:]
@@ -156,7 +157,8 @@ func firstLine(body []byte) string {
 	return string(line[:min(len(line), 4*maxSubject)])
 }
 
-// manyLines makes a text safe for a commit message, and cuts it to about maxText bytes.
+// manyLines makes a text safe for a commit message, and truncates it to about maxText
+// bytes.
 func manyLines(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText] + "…"
@@ -170,7 +172,7 @@ func manyLines(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// add puts changes that were made outside turns into a commit.
+// add adds changes that were made outside turns to a commit.
 func (c *commit) add(a *Audit, root *os.Root, rest []change) {
 	for i := range rest {
 		ch := &rest[i]
@@ -178,7 +180,7 @@ func (c *commit) add(a *Audit, root *os.Root, rest []change) {
 			c.gone = append(c.gone, ch.path)
 			continue
 		}
-		ch.stamp.blob = "" // the file may have changed since; the next read sets it
+		ch.stamp.blob = "" // the file may have changed since then; the next read sets the blob
 		c.files = append(c.files, file{path: ch.path, read: func(data []byte) { ch.stamp.blob = a.git.blob(data) }})
 		if strings.HasSuffix(ch.path, messageEnd) && !strings.HasPrefix(ch.path, "board/") {
 			if data, _, ok := a.read(root, ch.path); ok {
@@ -189,7 +191,7 @@ func (c *commit) add(a *Audit, root *os.Root, rest []change) {
 	}
 }
 
-// restText returns the commit message for changes without a turn.
+// restText returns the commit message for changes that belong to no turn.
 func restText(rest []change) string {
 	if len(rest) == 1 {
 		verb := "record"

@@ -1,5 +1,5 @@
-// Package git keeps the audit trail of a swarm: the finished mail in its mailboxes, as
-// commits on a separate branch, dead-drop.
+// Package git keeps the audit trail of a swarm: it records the finished mail in the
+// mailboxes as commits on a separate branch, dead-drop.
 //
 //	.dead-drop/                           refs/heads/dead-drop
 //	    coder/done/2026-11-21/                 * coder: Do PERF-015
@@ -9,42 +9,42 @@
 //	    attach/<sha256>/NAME            |      * reviewer: Look at PERF-014
 //	    version, .gitignore           --+      * swarm: record 2 files
 //
-// Each finished turn is one commit: the message, its receipt, the notes that were in the
-// same prompt and the attachments that they name. Its author is the agent, its author date
-// the end of the turn, and its committer date the time of recording. Other changes are
-// part of the newest of these commits, or of a commit by swarm if there is no turn. Paths
-// are as in the working tree.
+// Each finished turn becomes one commit, which contains the message, its receipt, the
+// notes that were in the same prompt, and the attachments of these messages. Its author is
+// the agent, its author date is the end of the turn, and its committer date is the time of
+// recording. Other changes are part of the newest of these commits, or of a commit by
+// swarm if there is no turn. Paths are the same as in the working tree.
 //
 // # What is promised
 //
 // Only this branch, its reflog and the repository's objects change. The index, HEAD and its
-// reflog, the branch that is checked out, the working tree and its status stay as they are;
-// no hook runs; nothing is fetched or pushed. The branch moves only forward, and only from
-// the commit that the audit has read. If somebody else moves it at the same moment, their
-// commits stay, and the audit's commits follow them. While the branch is checked out
-// somewhere, it does not move, because that would change a person's view; the missing turns
-// are recorded later.
+// reflog, the branch that is checked out, the working tree and its status do not change. No
+// hook runs, and nothing is fetched or pushed. The branch moves only forward, and only from
+// the commit that the audit has read. If another program moves it at the same time, the
+// commits of that program are kept, and the audit's commits follow them. While the branch
+// is checked out somewhere, the audit does not move it, because that would affect a
+// person's working tree; the missing turns are recorded later.
 //
-// The branch itself shows what is recorded. So a crash at any point, a daemon that ran
-// without the audit for a while, and a deleted branch are all handled the same way: the
-// next [Audit.Record] records what is missing, one commit for each turn, in the order in
-// which the turns ended.
+// The branch itself shows what has been recorded. A crash at any point, a daemon that ran
+// without the audit for a while, and a deleted branch are therefore all handled in the
+// same way: the next [Audit.Record] records what is missing, one commit for each turn, in
+// the order in which the turns ended.
 //
 // # What is recorded
 //
 // The audit records what .dead-drop/.gitignore does not ignore: done/, dead/, board/,
-// attach/, version and .gitignore; ignore files outside of .dead-drop have no effect. It
+// attach/, version and .gitignore. Ignore files outside of .dead-drop have no effect. It
 // records regular files up to 64 MiB, and leaves out symlinks, folders in dead/, hidden
 // files and names that git refuses in a tree. A file that is removed from board/ or dead/
-// while the daemon runs is removed from the newest tree as well and stays in the history.
-// On the branch, done/ and attach/ only grow, so the retention of done/ removes nothing
-// there.
+// while the daemon runs is also removed from the newest tree, but remains in the history.
+// On the branch, files are only added to done/ and attach/: the retention of done/
+// removes nothing there.
 //
 // # What it costs
 //
-// A turn costs two git processes, for-each-ref and fast-import, and one listing each of
-// dead/, of board/ and of the last two days of done/. Only the first Record, and a Record
-// after an error or after a rewrite of the branch, compare the whole history. The repository
-// gets loose objects, as from commits made by hand; git's gc packs them. The audit needs git
-// 2.25 or newer.
+// For each turn, the audit starts two git processes, for-each-ref and fast-import, and lists
+// dead/, board/ and the last two days of done/ once. Only the first Record, and a Record
+// after an error or after a rewrite of the branch, compare the whole history. The audit adds
+// loose objects to the repository, just as manual commits do; git's gc packs them. The audit
+// needs git 2.25 or newer.
 package git

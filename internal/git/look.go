@@ -24,30 +24,30 @@ const (
 type found struct {
 	turns []*turn         // in the order in which they ended
 	rest  []change        // all other changes
-	open  map[string]bool // folders of done/ with a message whose receipt is about to arrive
+	open  map[string]bool // folders in done/ that contain a message whose receipt is about to arrive
 }
 
 // A turn is one finished turn: its receipt, and the receipts of the notes in its prompt.
 type turn struct {
 	mailbox string
 	ended   time.Time
-	mails   []mail // the message of the turn first
+	mails   []mail // the message of the turn comes first
 }
 
-// A mail is a message with its receipt.
+// A mail is a message together with its receipt.
 type mail struct {
-	base string // path of both without the extensions
+	base string // the path of both files, without the extension
 	note bool   // a note in the prompt of another message
 }
 
-// A change is one file to be recorded, or to be removed from the newest tree.
+// A change is one file that must be recorded, or removed from the newest tree.
 type change struct {
 	path  string
 	gone  bool
-	stamp stamp // of a file that can change; its blob is known once it has been read
+	stamp stamp // only for a file that can change; its blob is set when the file is read
 }
 
-// look compares the mailboxes with the branch: with its tree, or with the memory if tree is
+// look compares the mailboxes with the tree of the branch, or with the memory if tree is
 // nil.
 func (a *Audit) look(root *os.Root, tree map[string]string, now time.Time) (*found, error) {
 	f := &found{open: map[string]bool{}}
@@ -88,7 +88,7 @@ func isMailbox(name string) bool {
 	return mailboxName().MatchString(name) && name != "attach" && name != "refused"
 }
 
-// lookAtDone finds the files in done/ of a mailbox that are not recorded. A file in done/
+// lookAtDone finds the files in a mailbox's done/ that are not recorded. A file in done/
 // does not change, so comparing names is enough.
 func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string, f *found) error {
 	days, err := list(root, mailbox+"/done")
@@ -127,7 +127,7 @@ func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string
 			base, ok := strings.CutSuffix(e.Name(), messageEnd)
 			switch {
 			case ok && receipts[base] && !a.recorded(folder+"/"+base+receiptEnd, tree):
-				// The commit of its receipt will include it.
+				// The commit of the receipt will include this message.
 			case ok && !receipts[base] && receiptComes(root, mailbox, folder, base):
 				f.open[folder] = true
 			case a.readable(root, name):
@@ -159,8 +159,8 @@ func (a *Audit) recorded(name string, tree map[string]string) bool {
 }
 
 // receiptComes reports whether the receipt of a message in done/ is about to arrive there,
-// or has just arrived: the message is moved before its receipt. It checks the folders in the
-// order in which the receipt moves through them.
+// or has just arrived. This happens because the message is moved before its receipt. It
+// checks the folders in the order in which the receipt moves through them.
 func receiptComes(root *os.Root, mailbox, folder, base string) bool {
 	for _, at := range []string{mailbox + "/cur/", folder + "/"} {
 		if _, err := root.Lstat(at + base + receiptEnd); err == nil {
@@ -202,7 +202,7 @@ func (a *Audit) addReceipt(root *os.Root, mailbox, base string, turns map[string
 	t.mails = append(t.mails, p)
 }
 
-// lookThrough finds what changed in a folder whose files can change.
+// lookThrough finds the changes in a folder whose files can change.
 func (a *Audit) lookThrough(root *os.Root, folder string, deep bool, tree map[string]string, now time.Time, seen map[string]bool, f *found) error {
 	entries, err := list(root, folder)
 	if err != nil {
@@ -224,8 +224,8 @@ func (a *Audit) lookThrough(root *os.Root, folder string, deep bool, tree map[st
 	return nil
 }
 
-// lookAt finds out whether a file changed. If size and time cannot tell, it reads the
-// content.
+// lookAt checks whether a file has changed. If it cannot decide by size and modification
+// time, it reads the content.
 func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[string]string, now time.Time, seen map[string]bool, f *found) error {
 	if !e.Type().IsRegular() {
 		return nil
@@ -249,10 +249,10 @@ func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[strin
 	is := stampOf(info, now)
 	is.blob = a.git.blob(data)
 	before := was.blob
-	// A comparison from scratch relies on the branch. But if a file has not changed here
-	// since this audit recorded it, another worktree's audit may have changed it on the
-	// branch. Neither audit reverts such a change: otherwise the two would revert each
-	// other's changes endlessly.
+	// A comparison from scratch compares files with the branch. However, if a file has
+	// not changed here since this audit recorded it, another worktree's audit may have
+	// changed it on the branch. Do not revert such a change, because the two audits would
+	// otherwise revert each other's changes endlessly.
 	if tree != nil && (was.blob == "" || is.blob != was.blob || tree[name] == "") {
 		before = tree[name]
 	}
@@ -269,7 +269,8 @@ func stampOf(info fs.FileInfo, now time.Time) stamp {
 }
 
 // lookForGone finds files that were removed from board/ and dead/ since they were recorded.
-// Only files that this audit saw count: others on the branch may be another worktree's.
+// Only files that this audit has seen count, because other files on the branch may be from
+// another worktree.
 func (a *Audit) lookForGone(tree map[string]string, seen map[string]bool, f *found) {
 	for name := range a.memory.kept {
 		if seen[name] {
@@ -284,7 +285,8 @@ func (a *Audit) lookForGone(tree map[string]string, seen map[string]bool, f *fou
 }
 
 // lookAtAttachments finds attachments that are not on the branch. Only a comparison from
-// scratch needs it; later attachments are recorded with the message that names them.
+// scratch needs this function; later attachments are recorded together with their
+// message.
 func (a *Audit) lookAtAttachments(root *os.Root, tree map[string]string, f *found) error {
 	folders, err := list(root, "attach")
 	if err != nil {

@@ -20,20 +20,21 @@ import (
 	"time"
 )
 
-// gitTimeout bounds one git process, so that a git process that hangs, for example on a
-// lock on a dead network drive, cannot keep the daemon from ending.
+// gitTimeout limits the duration of one git process, so that a hung process, for example
+// one that waits for a lock on an unreachable network drive, cannot prevent the daemon
+// from ending.
 const gitTimeout = 2 * time.Minute
 
-// A program runs git on one repository.
+// A program runs git in one repository.
 type program struct {
 	path   string
 	env    []string
 	gitDir string // absolute
-	prefix string // path of the mailboxes in the working tree, with a slash at the end; "" if they are its root
-	sha256 bool   // whether the repository names its objects by SHA-256 rather than SHA-1
+	prefix string // the path of the mailboxes in the working tree, with a trailing slash; "" if they are its root
+	sha256 bool   // whether the repository uses SHA-256 rather than SHA-1 object names
 }
 
-// findRepository asks git for the repository around a folder.
+// findRepository asks git which repository contains a folder.
 func findRepository(ctx context.Context, path string, environ []string, dir string) (*program, error) {
 	if path == "" {
 		path = "git"
@@ -54,7 +55,7 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 	// The prefix comes last, because it may contain a line break.
 	lines := strings.SplitN(string(out), "\n", 4)
 	if len(lines) != 4 || lines[0] != "true" {
-		return nil, ErrNoRepository // a bare repository, or the inside of .git
+		return nil, ErrNoRepository // a bare repository, or a folder inside .git
 	}
 	g.sha256 = lines[1] == "sha256"
 	g.gitDir = lines[2]
@@ -62,9 +63,9 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 	return g, nil
 }
 
-// cleaned returns an environment for git. It removes the variables that would point git at
-// another repository, but keeps those that locate git and its configuration files. It adds
-// the variables that keep git quiet.
+// cleaned returns an environment for git. It removes the variables that would make git use
+// another repository, but keeps those that specify where git and its configuration files
+// are. It also adds variables that prevent prompts and side effects.
 func cleaned(environ []string) []string {
 	keep := []string{"GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 	env := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
@@ -72,28 +73,28 @@ func cleaned(environ []string) []string {
 		return strings.HasPrefix(name, "GIT_") && !slices.Contains(keep, name)
 	})
 	return append(env,
-		"LC_ALL=C",                // the audit reads git's messages
-		"GIT_TERMINAL_PROMPT=0",   // no person is there to answer
+		"LC_ALL=C",                // the audit parses git's messages
+		"GIT_TERMINAL_PROMPT=0",   // nobody can answer a prompt
 		"GIT_OPTIONAL_LOCKS=0",    // never refresh an index as a side effect
-		"GIT_NO_LAZY_FETCH=1",     // a partial clone fetches nothing
-		"GIT_LITERAL_PATHSPECS=1", // a folder may be called a*b
+		"GIT_NO_LAZY_FETCH=1",     // never fetch missing objects in a partial clone
+		"GIT_LITERAL_PATHSPECS=1", // the name of a folder may contain *
 		"GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_COMMITTER_NAME="+auditor, // in the branch's reflog
+		"GIT_COMMITTER_NAME="+auditor, // recorded in the branch's reflog
 		"GIT_COMMITTER_EMAIL="+auditor+mailHost,
 	)
 }
 
-// settings override every configuration file.
+// settings overrides all configuration files.
 var settings = []string{
-	"-c", "core.hooksPath=/dev/null", // moving a branch would run the hook reference-transaction
+	"-c", "core.hooksPath=/dev/null", // otherwise, moving a branch would run the hook reference-transaction
 	"-c", "core.fsmonitor=false",
 	"-c", "commit.gpgSign=false",
 	"-c", "gc.auto=0",
 	"-c", "maintenance.auto=false",
-	"-c", "core.fsync=committed", // objects are durable before the branch names them
-	"-c", "core.filesRefLockTimeout=2000", // in milliseconds: wait for a git process of the user
+	"-c", "core.fsync=committed", // make objects durable before the branch refers to them
+	"-c", "core.filesRefLockTimeout=2000", // in milliseconds; wait for git processes of the user
 	"-c", "core.packedRefsTimeout=5000",
-	"-c", "fastimport.unpackLimit=100", // a turn makes loose objects, a backlog makes a pack
+	"-c", "fastimport.unpackLimit=100", // a turn creates loose objects, a backlog creates a pack
 }
 
 // command returns a git command in the repository.
@@ -106,13 +107,14 @@ func (g *program) raw(ctx context.Context, dir string, args ...string) *exec.Cmd
 	cmd.Dir = dir
 	cmd.Env = g.env
 	cmd.WaitDelay = 5 * time.Second
-	// Ctrl-C in the terminal of a foreground daemon is meant for the daemon, which still
-	// records the last turn; the signal must not end git halfway.
+	// Ctrl-C in the terminal of a foreground daemon is intended for the daemon, which
+	// still records the last turn. The separate process group prevents the signal from
+	// interrupting git.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
-// run runs git in the repository and returns its output.
+// run runs a git command in the repository and returns its output.
 func (g *program) run(ctx context.Context, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
@@ -128,7 +130,7 @@ func (g *program) output(cmd *exec.Cmd) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// A programError is a git command that failed, with its error output.
+// A programError describes a failed git command, including its error output.
 type programError struct {
 	verb   string
 	err    error
@@ -161,7 +163,7 @@ func (e *programError) Error() string {
 
 func (e *programError) Unwrap() error { return e.err }
 
-// blob returns the name that git gives to a file with this content.
+// blob returns git's object name for a file with this content.
 func (g *program) blob(data []byte) string {
 	var h hash.Hash = sha1.New()
 	if g.sha256 {
@@ -172,7 +174,8 @@ func (g *program) blob(data []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// scope returns the last arguments of a git command, which limit it to the mailboxes.
+// scope returns the final arguments of a git command, which limit the command to the
+// mailboxes.
 func (g *program) scope() []string {
 	if g.prefix == "" {
 		return nil
@@ -181,7 +184,7 @@ func (g *program) scope() []string {
 }
 
 // tip returns the newest commit of the branch, or "" if there is no branch. The error is
-// [ErrCheckedOut] if moving the branch would show in a working tree.
+// [ErrCheckedOut] if moving the branch would affect a working tree.
 func (g *program) tip(ctx context.Context) (string, error) {
 	out, err := g.run(ctx, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(worktreepath)%00", ref)
 	if err != nil {
@@ -200,7 +203,8 @@ func (g *program) tip(ctx context.Context) (string, error) {
 		}
 		return fields[1], nil
 	}
-	// A branch without a commit can be checked out as well: HEAD only names it.
+	// A branch without commits can also be checked out, because HEAD only contains its
+	// name.
 	out, err = g.run(ctx, "symbolic-ref", "-q", "HEAD")
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		return "", err
@@ -217,8 +221,8 @@ func (g *program) ours(ctx context.Context, tip string) (bool, error) {
 	return len(out) > 0, err
 }
 
-// tree returns the files of the mailboxes in a commit, with the name of each blob. Paths
-// are relative to the mailboxes.
+// tree returns the files of the mailboxes in a commit, with the object name of each file.
+// Paths are relative to the mailboxes.
 func (g *program) tree(ctx context.Context, tip string) (map[string]string, error) {
 	files := map[string]string{}
 	if tip == "" {
@@ -237,8 +241,8 @@ func (g *program) tree(ctx context.Context, tip string) (map[string]string, erro
 	return files, nil
 }
 
-// diff lists the files of the mailboxes that differ between two commits. added includes
-// changed files.
+// diff lists the files of the mailboxes that differ between two commits. added also
+// includes changed files.
 func (g *program) diff(ctx context.Context, from, to string) (added, gone []string, err error) {
 	out, err := g.run(ctx, slices.Concat([]string{"diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to, "--"}, g.scope())...)
 	if err != nil {
@@ -260,7 +264,7 @@ func (g *program) diff(ctx context.Context, from, to string) (added, gone []stri
 var crashReport = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`dumping crash report to .*(fast_import_crash_\d+)`) })
 
 // dropCrashReport removes the file that fast-import leaves in the repository when its input
-// ends too early; our error has the important part of that file.
+// ends too early. It is not needed, because our error contains its important part.
 func (g *program) dropCrashReport(stderr string) {
 	if m := crashReport().FindStringSubmatch(stderr); m != nil {
 		_ = os.Remove(filepath.Join(g.gitDir, m[1]))

@@ -11,12 +11,13 @@ import (
 	"syscall"
 )
 
-// maxFile bounds one file, in bytes; hosting services for git refuse more than 100 MB.
+// maxFile is the maximum size of a file, in bytes. Hosting services for git refuse files
+// of more than 100 MB.
 const maxFile = 64 << 20
 
-// hidden reports whether a file is left out because of its name. Such files are scratch
-// files of editors and of the store, and files with names that git or a checkout could
-// mistake for .git. A single name that git refuses would keep everything else from being
+// hidden reports whether a file is left out because of its name. Such files are temporary
+// files of editors and of the store, and files whose names git or a checkout could
+// mistake for .git. If a single name were refused by git, no other file could be
 // recorded.
 func hidden(name string) bool {
 	if name == "" || name[0] == '.' {
@@ -24,7 +25,7 @@ func hidden(name string) bool {
 	}
 	for part := range strings.SplitSeq(name, `\`) { // a separator on Windows
 		part = strings.ToLower(strings.Map(func(r rune) rune {
-			switch { // characters that HFS+ ignores in a name
+			switch { // characters that HFS+ ignores in names
 			case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
 				return -1
 			}
@@ -39,8 +40,8 @@ func hidden(name string) bool {
 
 // list lists a folder. A missing folder, or a file in its place, counts as empty.
 func list(root *os.Root, name string) ([]fs.DirEntry, error) {
-	// A root does not open links that lead out of it. Links that stay inside are not
-	// followed either.
+	// A root does not open links that lead out of it. Do not follow links that stay
+	// inside it either.
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return nil, nil
@@ -61,8 +62,8 @@ func list(root *os.Root, name string) ([]fs.DirEntry, error) {
 }
 
 // read reads a regular file. ok is false if the file is missing, cannot be read, or contains
-// a secret: one file must not keep all others from being recorded. read warns once about a
-// file that it cannot read, and adds a file with a secret to a.secrets.
+// a secret, so that one file cannot prevent all others from being recorded. read warns once
+// about a file that it cannot read, and adds a file with a secret to a.secrets.
 func (a *Audit) read(root *os.Root, name string) (data []byte, info fs.FileInfo, ok bool) {
 	data, info, err := readFile(root, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +92,7 @@ func readFile(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 }
 
 // readable reports whether read will succeed. Without this check, a file that can never be
-// read would cause an empty commit at every start.
+// read would cause an empty commit each time the daemon starts.
 func (a *Audit) readable(root *os.Root, name string) bool {
 	if a.hidden != nil {
 		_, _, ok := a.read(root, name)
@@ -117,7 +118,8 @@ func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, nil, errNotRegular
 	}
-	// Without O_NONBLOCK a fifo that replaces the file at this moment would block forever.
+	// Without O_NONBLOCK, the open would block forever if a named pipe replaced the file
+	// at this moment.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err

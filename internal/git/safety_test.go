@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
-// hooks lists the hooks that git may run.
+// hooks lists the hooks that git might run.
 var hooks = []string{
 	"applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit", "post-index-change",
 	"post-merge", "post-receive", "post-rewrite", "post-update", "pre-applypatch", "pre-auto-gc", "pre-commit", "pre-merge-commit",
@@ -22,7 +22,7 @@ var hooks = []string{
 	"sendemail-validate", "update",
 }
 
-// trap replaces every program that git could run with one that adds a line to the file
+// trap replaces every program that git could run with one that appends a line to the file
 // sprung.
 func (p *project) trap() (sprung string) {
 	p.Helper()
@@ -62,7 +62,8 @@ func TestThePersonsRepositoryIsUntouched(t *testing.T) {
 	p.git("add", "a.txt")
 	p.write(filepath.Join(p.dir, "b.txt"), "not staged\n")
 	p.write(filepath.Join(p.dir, "c.txt"), "not tracked\n")
-	// A crashed git command of the person left the lock of the index behind.
+	// A git command that the person ran has crashed and left the lock file of the index
+	// behind.
 	p.write(filepath.Join(p.dir, ".git/index.lock"), "")
 	status := p.git("--no-optional-locks", "status", "--branch", "--porcelain=v2")
 	sprung := p.trap()
@@ -132,7 +133,7 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 	type place struct {
 		init []string
 		move func(p *project) // moves p.drop
-		want string           // path of the version file in the tree
+		want string           // the path of the version file in the tree
 	}
 	for name, c := range map[string]place{
 		"empty repository": {want: ".dead-drop/version"},
@@ -251,7 +252,8 @@ func TestABranchThatIsCheckedOutStays(t *testing.T) {
 	if got := p.git("rev-parse", git.Branch); got != tip {
 		t.Error("the branch moved")
 	}
-	// A worktree that was deleted without telling git does not count as checked out.
+	// If a worktree was deleted without git worktree remove, the branch does not count as
+	// checked out.
 	if err := os.RemoveAll(filepath.Join(p.dir, "../look")); err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +343,8 @@ func TestAFileThatCannotBeReadStopsNoOther(t *testing.T) {
 	base := p.turn("coder", 1, p.now, nil)
 	sealed := filepath.Join(p.drop, filepath.Dir(base), "sealed.md")
 	p.write(sealed, "x")
-	// Root can read a file with any mode, so the test also makes the file too large.
+	// The user root can read files with any mode, so the test also makes the file too
+	// large.
 	if err := errors.Join(os.Truncate(sealed, 65<<20), os.Chmod(sealed, 0)); err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ func (hidden) Hidden(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(token), []byte("[token of coder]"))
 }
 
-// No commit contains a token: a file with a token is left out and named in the error, and
-// the rest is recorded.
+// No commit contains a token. A file that contains a token is left out and named in the
+// error; all other files are recorded.
 func TestNoTokenIsCommitted(t *testing.T) {
 	p := newProject(t)
 	o := p.options()
@@ -50,7 +50,7 @@ func TestNoTokenIsCommitted(t *testing.T) {
 	if err := a.Record(t.Context()); err == nil || p.git("rev-parse", git.Branch) != before {
 		t.Errorf("the second Record = %v, want an error and the branch still at %s", err, before)
 	}
-	// A new daemon first compares everything.
+	// A new daemon starts with a comparison from scratch.
 	if err := p.auditWith(o).Record(t.Context()); err == nil || strings.Contains(commits(), token) || p.git("rev-parse", git.Branch) != before {
 		t.Errorf("after a restart Record = %v", err)
 	}

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// maxBatch is the largest number of commits that one git process makes.
+// maxBatch is the maximum number of commits that one git process makes.
 const maxBatch = 1000
 
-// An importer writes commits into a running git fast-import. The branch gets them in finish:
-// fast-import moves the branch when it ends, only if it has read "done", and only forward
-// from the newest commit of the branch.
+// An importer writes commits to a running git fast-import. The commits appear on the branch
+// in finish, because fast-import moves the branch only when it ends. It does so only if it
+// has read "done", and only forward from the newest commit of the branch.
 type importer struct {
 	audit  *Audit
 	cmd    *exec.Cmd
@@ -28,7 +28,7 @@ type importer struct {
 	stdin  io.Closer
 	stdout bytes.Buffer
 	stderr bytes.Buffer
-	parent string // of the first commit; "" afterwards
+	parent string // the parent of the first commit; "" for later ones
 	when   time.Time
 }
 
@@ -40,7 +40,8 @@ func (a *Audit) write(ctx context.Context, root *os.Root, turns []*turn, rest []
 		return err
 	}
 	defer im.cancel()
-	// One commit is held back, because the last one gets the other changes.
+	// Each commit is held back until the next one is known, because the last one also
+	// gets the other changes.
 	var last *commit
 	var written []*turn
 	for _, t := range turns {
@@ -74,7 +75,7 @@ func (a *Audit) write(ctx context.Context, root *os.Root, turns []*turn, rest []
 	return nil
 }
 
-// learn remembers the recorded files.
+// learn adds the recorded files to the memory.
 func (a *Audit) learn(turns []*turn, rest []change) {
 	for _, t := range turns {
 		for _, p := range t.mails {
@@ -134,7 +135,7 @@ func (im *importer) commit(root *os.Root, c *commit) {
 		if f.data == nil {
 			data, _, ok := im.audit.read(root, f.path)
 			if !ok {
-				continue // the file was removed a moment ago, cannot be read, or contains a secret
+				continue // the file has just been removed, cannot be read, or contains a secret
 			}
 			f.data = data
 		}
@@ -157,7 +158,7 @@ func (im *importer) data(data []byte) {
 	im.w.WriteByte('\n')
 }
 
-// quote quotes a path in the mailboxes for fast-import.
+// quote quotes a path relative to the mailboxes for fast-import.
 func (im *importer) quote(name string) string {
 	name = im.audit.git.prefix + name
 	b := make([]byte, 0, len(name)+2)
@@ -181,8 +182,7 @@ func (im *importer) finish(wrote bool) (tip string, err error) {
 		im.w.WriteString("get-mark :1\n")
 	}
 	im.w.WriteString("done\n")
-	// An error of the pipe means that git ended early, and the error of Wait has the
-	// details.
+	// An error of the pipe means that git ended early; the error of Wait has the details.
 	writeErr := errors.Join(im.w.Flush(), im.stdin.Close())
 	if err := im.cmd.Wait(); err != nil {
 		im.audit.git.dropCrashReport(im.stderr.String())

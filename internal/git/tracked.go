@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Tracked lists the files below a folder that are in git's index, prefixed with the
-// folder's name. Without git, and outside a work tree, the list is empty.
+// Tracked lists the files below a folder that are in git's index. Each path begins with
+// the folder's name. If git is not installed, or outside a working tree, the list is
+// empty.
 func Tracked(ctx context.Context, environ []string, folder string) ([]string, error) {
 	dir, name := filepath.Split(filepath.Clean(folder))
 	g, err := findRepository(ctx, "", environ, dir)

@@ -23,7 +23,7 @@ import (
 func textLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 // gitThat returns options with a git program that runs a shell script before or instead of
-// the real git. In the script $git is the real one, and "$*" its arguments.
+// the real git. In the script, $git is the real program, and "$*" are its arguments.
 func (p *project) gitThat(script string) git.Options {
 	p.Helper()
 	real, err := exec.LookPath("git")
@@ -69,8 +69,8 @@ func TestABacklogIsMadeUpInOrder(t *testing.T) {
 			}
 		}
 	}
-	// The audit was off while two turns ended, one long ago and one now. Each turn is one
-	// commit.
+	// Two turns ended while the audit was off, one long ago and one just now. Each turn
+	// becomes one commit.
 	p.turn("coder", 1000, start, nil)
 	p.turn("coder", 1001, p.now, nil)
 	p.record(p.audit())
@@ -124,7 +124,7 @@ case "$*" in *fast-import*)
 	if [ -s %s ]; then truncate -s -1 %s; %s; fi;;
 esac`, p.dir, fault, fault, script)))
 				if retries == 1 {
-					p.record(a) // so that the memory of this audit can be wrong
+					p.record(a) // so that the memory of this audit can become outdated
 				} else {
 					p.record(p.audit())
 				}
@@ -201,7 +201,7 @@ func TestADeletedOrRewrittenBranchIsMadeAgain(t *testing.T) {
 		a = p.audit()
 		p.record(a)
 	}
-	p.git("update-ref", "refs/heads/dead-drop", "dead-drop~2") // keeps only the first
+	p.git("update-ref", "refs/heads/dead-drop", "dead-drop~2") // keeps only the first commit
 	p.record(a)
 	want := []string{"coder: Do PERF-0", "coder: Do PERF-1", "coder: Do PERF-2"}
 	if diff := cmp.Diff(want, p.log("%s")); diff != "" {
@@ -262,7 +262,7 @@ func TestTwoWorktreesShareTheBranch(t *testing.T) {
 	if n != 6 {
 		t.Errorf("commits = %q, want 6", p.log("%s"))
 	}
-	// Without new turns neither audit reverts what the other recorded.
+	// If there are no new turns, neither audit reverts what the other has recorded.
 	for range 3 {
 		p.record(a)
 		q.record(b)
@@ -288,7 +288,7 @@ func TestATurnCostsTwoProcesses(t *testing.T) {
 	}
 	p.turn("coder", 100, p.now, nil)
 	p.record(a)
-	p.record(a) // nothing new: this call runs git once
+	p.record(a) // nothing is new, so this call runs git only once
 	data, err := os.ReadFile(calls)
 	if err != nil {
 		t.Fatal(err)
@@ -304,7 +304,7 @@ func TestATurnCostsTwoProcesses(t *testing.T) {
 	if want := []string{"for-each-ref", "fast-import", "for-each-ref"}; !slices.Equal(verbs, want) || strings.Count(string(data), "\n") != len(want) {
 		t.Errorf("git was called for %q, want %q:\n%s", verbs, want, data)
 	}
-	// The audit looks for a receipt from before the last two days only at the next start.
+	// A receipt that is more than two days old is found only at the next start.
 	p.turn("coder", 101, p.now.AddDate(0, 0, -5), nil)
 	p.record(a)
 	if got := len(p.log("%s")); got != 21 {
@@ -326,7 +326,7 @@ func TestMidnightIsNotMissed(t *testing.T) {
 	p.turn("coder", 2, day.AddDate(0, 0, 2), nil)
 	p.record(a)
 	// The message was filed just before midnight, and its receipt was renamed just after
-	// the look.
+	// the call of look.
 	p.turn("coder", 3, p.now.AddDate(0, 0, -1), nil)
 	p.record(a)
 	if got := p.log("%an"); !slices.Equal(got, []string{"swarm", "coder", "coder", "coder"}) {
@@ -334,7 +334,8 @@ func TestMidnightIsNotMissed(t *testing.T) {
 	}
 }
 
-// Record stops git when its context is done. The branch then has no commit of the batch.
+// Record stops git when its context is done. The branch then contains no commit of the
+// batch.
 func TestAnEndedContextEndsGit(t *testing.T) {
 	p := newProject(t)
 	p.turn("coder", 1, p.now, nil)
@@ -354,8 +355,8 @@ func TestAnEndedContextEndsGit(t *testing.T) {
 	}
 }
 
-// contextWhen makes a fifo and returns a context that ends when a process opens the fifo, or
-// after a minute.
+// contextWhen creates a named pipe. It returns a context that ends when a process opens the
+// pipe, or after a minute.
 func contextWhen(t *testing.T, fifo string) (context.Context, context.CancelFunc) {
 	t.Helper()
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
