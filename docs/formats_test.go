@@ -202,8 +202,8 @@ func TestKindsOfEventsAreDescribed(t *testing.T) {
 	}
 }
 
-// Each word of a notice has a row in the protocol with its severity, and irc.map accepts
-// it as a moment.
+// The page about the protocol has a row for each word of a notice, with the severity of
+// the notice. irc.map accepts each of these words as a moment.
 func TestWordsOfNoticesAreDescribed(t *testing.T) {
 	for _, word := range journal.Words() {
 		if line := fmt.Sprintf("\n| `%s` | %s |", word, word.Severity()); !strings.Contains(read(t, "protocol.md"), line) {

@@ -187,7 +187,7 @@ func checkExtra(text string) error {
 	// Reject text that would change when it is rewritten.
 	again, err := yaml.Marshal(root)
 	if err != nil || string(again) != text {
-		return invalid("unknown keys do not survive being written again")
+		return invalid("unknown keys change when they are written again")
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func TestAnUrgentMessageHasNoSeparateLine(t *testing.T) {
 	}
 	f.start()
 	f.halt()
-	if strings.Contains(f.log.String(), "lines were missing in the ledger") {
+	if strings.Contains(f.log.String(), "lines were missing from the ledger") {
 		t.Error("a start says that lines were missing, and none was")
 	}
 	if err := os.Truncate(journal.HomeOf(f.dir).Ledger(), 0); err != nil {

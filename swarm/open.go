@@ -83,7 +83,7 @@ func New(o Options) (*Swarm, error) {
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
 	} else if lines > 0 {
-		s.log.Warn("lines were missing in the ledger", "lines", lines)
+		s.log.Warn("lines were missing from the ledger", "lines", lines)
 	}
 	if err := errors.Join(s.lostJudgements(), s.treasury.restore(o.Plan)); err != nil {
 		return nil, err

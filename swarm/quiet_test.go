@@ -18,7 +18,7 @@ import (
 
 // At startup the log mentions missing lines only if lines were missing from the ledger.
 func TestAStartSaysWhatWasMissing(t *testing.T) {
-	const missing = "lines were missing in the ledger"
+	const missing = "lines were missing from the ledger"
 	f := newField(t, "coder")
 	f.start()
 	f.answer(f.send("coder", "work"))

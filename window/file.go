@@ -126,7 +126,7 @@ func restore(h header, body []byte, o Options) (*Buffer, error) {
 		body = body[n:]
 	}
 	if len(body) > 0 {
-		return nil, &brokenError{why: "there is more than its entries"}
+		return nil, &brokenError{why: "it contains data after its entries"}
 	}
 	return b, nil
 }

@@ -35,9 +35,9 @@ type TakenError struct {
 
 func (e *TakenError) Error() string {
 	if e.Closed {
-		return fmt.Sprintf("%s is closed: %s has done it", e.ID, e.Agent)
+		return fmt.Sprintf("%s is closed: %s completed it", e.ID, e.Agent)
 	}
-	return fmt.Sprintf("%s is claimed by %s already", e.ID, e.Agent)
+	return fmt.Sprintf("%s is already claimed by %s", e.ID, e.Agent)
 }
 
 // Unwrap makes [errors.Is] match a TakenError with [ErrTaken].

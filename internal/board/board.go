@@ -38,7 +38,7 @@ const (
 // handoffs is the folder that contains one page for each agent.
 const handoffs = "handoff"
 
-// Handoff returns the name of the page that an agent leaves for its next session.
+// Handoff returns the name of the page that an agent writes for its next session.
 func Handoff(agent string) string { return handoffs + "/" + agent }
 
 // MaxPage is the maximum length of a page, in bytes. The limit is small because an agent
@@ -143,7 +143,7 @@ func read(root *os.Root, page string) (Page, error) {
 	return Page{Name: page, Text: strings.ToValidUTF8(string(data), "\uFFFD"), Changed: info.ModTime()}, nil
 }
 
-// List lists the existing pages, sorted by name.
+// List returns the existing pages, sorted by name.
 func (b Board) List() ([]string, error) {
 	pages := []string{}
 	for _, dir := range []string{".", handoffs} {

@@ -79,7 +79,7 @@ func AnswerSubject(old string) string {
 // turn when the turn ends.
 func (c *Client) FileAnswered(found dropbox.Found) error {
 	if found.Mailbox != c.Me.Name {
-		return nil // the bridge files it
+		return nil // the bridge files its own messages
 	}
 	if found.State != dropbox.Waiting && (found.State != dropbox.Claimed || c.Me.Name != dropbox.Lead) {
 		return nil

@@ -43,8 +43,8 @@ func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 // can read the file. No agent may send a file in the daemon's folder. The error is a
 // [*FileError] or an error from the file system.
 //
-// An agent may send data through a pipe, such as its standard input, because the agent
-// can already read that data.
+// An agent may send data through a pipe, such as its standard input, because it can read
+// that data anyway.
 func (c *Client) Readable(name string) (string, error) {
 	if c.Me.Name == dropbox.Lead {
 		return name, nil

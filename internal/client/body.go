@@ -21,7 +21,7 @@ type Flaw int
 
 // The flaws.
 const (
-	Sound   Flaw = iota // none
+	Sound   Flaw = iota // no flaw
 	Empty               // only white space
 	HasNUL              // a NUL byte at the offset
 	NotUTF8             // invalid UTF-8 at the offset

@@ -68,8 +68,8 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("%q can be neither a channel nor a nick: neither may contain spaces, commas or colons, or be longer than 64 bytes, and a nick may not contain ! @ $ * ? %%", e.Name)
 }
 
-// A StaysError reports that the bridge does not leave a configured channel, because it
-// could then no longer read what people write there.
+// A StaysError reports that the bridge refuses to leave a configured channel. If it left,
+// it could no longer read what people write there.
 type StaysError struct{ Channel string }
 
 func (e *StaysError) Error() string {

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// The values of answerers: see [mail.ByHuman].
+// The values of answerers; see [mail.ByHuman].
 const (
 	ByHuman = mail.ByHuman
 	ByAny   = mail.ByAny
@@ -29,13 +29,13 @@ const (
 	AtContinue = "continue" // it continues with its default
 	AtPause    = "pause"    // it starts no new turn until somebody answers
 	AtDeny     = "deny"     // it treats the missing answer as a no
-	AtAbort    = "abort"    // it ends its turn, and gives up on the message
+	AtAbort    = "abort"    // it ends its turn and gives up on the message
 )
 
 // Denied is the answer that an asker with AtDeny assumes if nobody answers.
 const Denied = "No."
 
-// QuestionKey returns a key for a question: see [mail.QuestionKey].
+// QuestionKey returns a key for a question; see [mail.QuestionKey].
 func QuestionKey(answerers string) string { return mail.QuestionKey(answerers) }
 
 // An Inquiry is a question to people on IRC.
@@ -135,7 +135,7 @@ func (c Chat) alert(what, id, at, text string) error {
 // A PersonsAnswer is the answer to an Inquiry.
 type PersonsAnswer struct {
 	*dropbox.Message
-	By   bridge.Origin // who answered on IRC; if the answer arrived in another way, only Nick is set
+	By   bridge.Origin // the person who answered on IRC; if the answer did not arrive through IRC, only Nick is set
 	At   string        // the channel or nick where the question was asked
 	Note string        // what else went wrong; "" if nothing did
 }

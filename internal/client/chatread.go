@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// reader returns the caller's reader of the bridge's buffers.
+// reader returns a reader of the bridge's buffers for the caller.
 func (c Chat) reader() bridge.Reader {
 	return bridge.Reader{Dir: ircbridge.Folder(c.client.Home.Dir()), Name: c.client.Me.Name, Size: c.channels.Buffer, Own: c.channels.Own[c.client.Me.Name]}
 }
@@ -63,8 +63,8 @@ func (c Chat) Bridge() (bridge.State, error) {
 	return bridge.ReadState(ircbridge.Folder(c.client.Home.Dir()))
 }
 
-// InChannel returns the state of a channel, as the bridge recorded it. The error is a
-// [*NotThereError] if the bridge is not in it.
+// InChannel returns the state that the bridge has recorded for a channel. The error is a
+// [*NotThereError] if the bridge is not in the channel.
 func (c Chat) InChannel(channel string) (bridge.Channel, error) {
 	name, err := c.Channel(channel)
 	if err != nil {

@@ -6,8 +6,8 @@
 //	Open ── envelope ── sign ── deliver ── note in the turn
 //	                               └─ Wait: the answer, or why none can come
 //
-// A client needs no daemon. It prints nothing. Its errors describe the problem. The
-// caller adds advice on what to do next, which differs between a verb and a tool.
+// A Client works without a daemon. It prints nothing. Its errors describe the problem.
+// The caller adds advice on what to do next, which differs between a verb and a tool.
 //
 // # Layers
 //

@@ -12,7 +12,7 @@ import (
 type Candidate struct {
 	ID, From, To string
 	Type         dropbox.Type
-	Subject      string // or the beginning of the text
+	Subject      string // the beginning of the text if there is no subject
 }
 
 // String returns a line that describes the candidate to a person.

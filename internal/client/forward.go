@@ -105,8 +105,8 @@ func finishForwarded(box *dropbox.Mailbox) error {
 	return nil
 }
 
-// isRemoval reports whether a receipt in cur/ names no turn, as is the case for the
-// receipts that [Client.Forward] makes.
+// isRemoval reports whether a receipt in cur/ names no turn. [Client.Forward] makes such
+// receipts.
 func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
 	data, err := box.Receipt(e)
 	if err != nil {

@@ -17,7 +17,7 @@ type Project struct {
 	Tags   map[string][]string // the agents with each tag, in the same order
 	Lead   string              // the agent that gets the lead's mail; "" for the person
 
-	LeadName string   // a second name for the person; "" for none
+	LeadName string   // another name for the person; "" for none
 	CCLead   []string // agents whose messages to others are copied to the lead
 	Rules    policy.Policy
 	IRC      *Channels // nil if IRC is not configured

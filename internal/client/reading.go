@@ -48,7 +48,7 @@ func ReadingOf(a config.Agent) Reading {
 
 // A FileError reports that an agent may not send a file.
 type FileError struct {
-	Path    string   // as it was named
+	Path    string   // the path as the caller specified it
 	Daemons bool     // the file belongs to the daemon, and no agent may send it
 	Within  []string // the folders of the files that the agent may send
 }
@@ -96,9 +96,9 @@ func (r Reading) check(name string, in agentFolders) (string, error) {
 }
 
 // daemons reports whether a file is in the daemon's folder of this project or of another
-// one. file contains no symbolic links. It checks three things: the names in the path,
-// whether the path leads through the folder under another name, and whether the file is a
-// hard link to a file in the folder.
+// one. The path must contain no symbolic links. It checks three things: the names in the
+// path, whether the path leads through the folder under another name, and whether the
+// file is a hard link to a file in the folder.
 func daemons(file, folder string) (bool, error) {
 	for part := range strings.SplitSeq(file, string(filepath.Separator)) {
 		if strings.EqualFold(part, discovery.HomeName) {
@@ -180,9 +180,9 @@ func inside(folder, file string) bool {
 func (r Reading) reads() bool { return !slices.ContainsFunc(r.Denied, isWhole("Read")) }
 
 // allows reports whether the tools of the agent may read a file outside of its mailbox.
-// file contains no symbolic links. store is the folder of the mailboxes: if it is in the
-// working folder, permission to read the working folder does not include other agents'
-// mailboxes.
+// The path must contain no symbolic links. store is the folder of the mailboxes. If it is
+// in the working folder, permission to read the working folder does not include other
+// agents' mailboxes.
 func (r Reading) allows(file, store string) bool {
 	if !r.reads() || slices.ContainsFunc(r.Denied, func(t string) bool { return r.covers(t, file, true) }) {
 		return false
@@ -196,7 +196,7 @@ func (r Reading) allows(file, store string) bool {
 	return slices.ContainsFunc(*r.Allowed, func(t string) bool { return r.covers(t, file, false) })
 }
 
-// unbound reports whether the agent may run any command, or use any tool.
+// unbound reports whether the agent may run any command or use any tool.
 func (r Reading) unbound() bool {
 	return r.Allowed == nil || slices.ContainsFunc(*r.Allowed, isWhole("Bash"))
 }

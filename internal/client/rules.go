@@ -107,7 +107,7 @@ func (c *Client) UnhaltThread(thread string) (back int, err error) {
 			}
 			err := box.Refusals().Readmit(r.Entry, false)
 			if errors.Is(err, dropbox.ErrGone) {
-				continue // let through in the meantime
+				continue // readmitted in the meantime
 			} else if err != nil {
 				return back, fmt.Errorf("give back %s: %w", r.ID, err)
 			}

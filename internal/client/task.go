@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// sendTask sends the task that a text for a channel gives to agents: "TASK: @coder fix the
+// sendTask sends agents the task that a text for a channel contains: "TASK: @coder fix the
 // build" is a task when the lead posts it, and the policy judges it like any task. note is
 // the reason why a text that looks like a task does not give one.
 func (c *Client) sendTask(at, text string) (tasks []dropbox.Delivery, note string, err error) {

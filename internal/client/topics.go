@@ -39,7 +39,7 @@ func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 	return sent, err
 }
 
-// Subscribe subscribes an agent, or the lead, to the topics that match the patterns, and
+// Subscribe subscribes an agent or the lead to the topics that match the patterns, and
 // returns all patterns of the subscriber. The error is a [*RefusedError] if a rule refuses a
 // pattern.
 func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
@@ -110,7 +110,7 @@ type NotPublishedError struct{ ID string }
 func (e *NotPublishedError) Error() string { return e.ID + " was not published on a topic" }
 
 // Published finds published work by part of its id, or by part of the id of one of its
-// offers. The error is one of [Client.Message], a [*NotPublishedError], or a
+// offers. The error is one that [Client.Message] returns, a [*NotPublishedError], or a
 // [*topic.TakenError] if the work is closed.
 func (c *Client) Published(id string) (topic.Publication, error) {
 	_, m, err := c.Message(id)

@@ -20,7 +20,7 @@ import (
 // because a file system may drop events.
 const lookAgain = 2 * time.Second
 
-// noAnswerAfter is how long after a successful turn its answer may still arrive. The daemon
+// noAnswerAfter is how long the answer of a successful turn may take to arrive. The daemon
 // delivers the answer right after the receipt, but may be restarted between these two
 // steps.
 const noAnswerAfter = 10 * time.Second
@@ -29,7 +29,7 @@ const noAnswerAfter = 10 * time.Second
 type NoAnswerError struct {
 	Sent   dropbox.Delivery
 	Bounce *dropbox.Message // the daemon's bounce, if there is one
-	State  dropbox.State    // otherwise dead, refused, or done without an answer
+	State  dropbox.State    // if there is no bounce: dead, refused, or done without an answer
 	Reason string           // why the message is dead or refused; "" if no reason is recorded
 }
 
@@ -55,7 +55,7 @@ type Answer struct {
 // File files the answer, so that the answer wakes no agent.
 func (a *Answer) File() error { return a.box.File(a.entry) }
 
-// An Outcome is the outcome of one message.
+// An Outcome contains the answer to one message, or the reason why there is none.
 type Outcome struct {
 	Answer *Answer        // a result or a question; nil if there is no answer
 	None   *NoAnswerError // why there is no answer; nil if there is one
@@ -120,7 +120,7 @@ func (w *Wait) Next(ctx context.Context) (*Outcome, error) {
 	}
 }
 
-// Look looks for an outcome now. It returns nil if there is none yet.
+// Look checks for an outcome without waiting. It returns nil if there is none yet.
 func (w *Wait) Look(now time.Time) (*Outcome, error) {
 	if got, err := w.look(); got != nil || err != nil {
 		return got, err

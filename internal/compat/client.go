@@ -78,7 +78,7 @@ func (l *lab) close() {
 	os.RemoveAll(l.base)
 }
 
-// script replaces the replies of the API, which are JSON objects; see internal/fakeapi.
+// script replaces the API's replies, which are JSON objects; see internal/fakeapi.
 func (l *lab) script(replies ...string) error {
 	sc, err := fakeapi.Load(strings.NewReader(`{"replies":[` + strings.Join(replies, ",") + `],"compact":{"name":"summary","text":"<summary>They worked.</summary>"}}`))
 	if err == nil {
@@ -164,7 +164,7 @@ func (l *lab) start(flags ...string) (*client, error) {
 		return nil, err
 	}
 	l.running = append(l.running, c)
-	go func() { // this goroutine ends when the client's output ends, and close waits for that
+	go func() { // this goroutine ends when the client's output ends; close waits for it
 		defer close(c.ended)
 		r := bufio.NewReader(out)
 		for {

@@ -40,7 +40,8 @@ func systemTextUnasked(l *lab) (string, error) {
 	return "no", nil
 }
 
-// systemTextAsked passes the flag as a real turn does: only if --help lists the flag.
+// systemTextAsked passes the flag in the same way as a real turn: only if --help lists
+// it.
 func systemTextAsked(l *lab) (string, error) {
 	const flag = "--system-prompt-snapshot"
 	cmd := exec.Command(l.client, "--help")

@@ -75,7 +75,7 @@ func run() (code int, err error) {
 	return min(wrong, 1), err
 }
 
-// moveInside runs this program again in a network namespace that has only loopback.
+// moveInside reruns this program in a network namespace that has only loopback.
 func moveInside() (int, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -98,7 +98,7 @@ func moveInside() (int, error) {
 // An answer describes how one version behaves with regard to one fact.
 type answer struct {
 	text string
-	good bool // claude-swarm works with it
+	good bool // whether claude-swarm works with it
 }
 
 // atOnce is the number of parallel experiments. It is small because an experiment spends

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The page contains this program's facts and the supported versions, and claude-swarm works
-// with every answer on the page. If a fact has changed, its experiment must be run again.
+// The page contains the facts in this program and the supported versions, and claude-swarm
+// works with every answer on it. If a fact has changed, its experiment must be run again.
 func TestThePageIsOfToday(t *testing.T) {
 	data, err := os.ReadFile("../../" + page)
 	if err != nil {

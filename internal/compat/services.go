@@ -194,12 +194,12 @@ func toolsAreOffered(l *lab) (string, error) {
 	return yes(slices.Contains(names, "mcp__compat__echo"), "%v", names)
 }
 
-// quietFor is how long the experiment waits for a message before it counts as refused. An
-// accepted message arrives within a tenth of a second.
+// quietFor is how long the experiment waits for a message before it counts the message as
+// refused. An accepted message arrives within a tenth of a second.
 const quietFor = 2 * time.Second
 
-// tellBob makes one session send another session a message, and reports whether the
-// message arrived.
+// tellBob makes one session send a message to another, and reports whether the message
+// arrived.
 func tellBob(l *lab, flags ...string) (came bool, err error) {
 	bob, err := l.start(append([]string{"--name", "bob"}, flags...)...)
 	if err != nil {
@@ -293,7 +293,7 @@ func termEndsAll(l *lab) (string, error) {
 // left returns the lab's processes that are still running. It finds them by the home
 // folder in their environment.
 func (l *lab) left() []int {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // no error: the pattern is valid
 	var pids []int
 	for _, file := range files {
 		data, err := os.ReadFile(file)

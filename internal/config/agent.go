@@ -8,7 +8,7 @@ import (
 // An Agent is one agent with a value for every key: from its own entry, otherwise from
 // defaults, otherwise the built-in value.
 type Agent struct {
-	Name   string // its mailbox and address
+	Name   string // also its mailbox and its address
 	Role   string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
 	Zone   string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
 	System string `key:"system" is:"raw" doc:"Added to the client's system prompt in every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
@@ -88,7 +88,7 @@ const (
 type MCPServer struct {
 	Type    string            `key:"type" type:"stdio | http | sse"`
 	Command string            `key:"command" is:"program"` // only for stdio; an absolute path if it contains a slash
-	Args    []string          `key:"args" is:"any"`        // of stdio
+	Args    []string          `key:"args" is:"any"`        // only for stdio
 	Env     map[string]string `key:"env" is:"free,name"`   // only for stdio; added to the environment of the program
 	URL     string            `key:"url" is:"url"`         // only for http and sse
 	Headers map[string]string `key:"headers" is:"header"`  // only for http and sse

@@ -256,7 +256,7 @@ func (r *reader) text(n *yaml.Node, f *field, raw bool) (s string, e *Error) {
 	return r.ruled(f, s)
 }
 
-// ruled applies the rules of a field.
+// ruled applies the rules of a field to a string.
 func (r *reader) ruled(f *field, s string) (_ string, e *Error) {
 	for _, name := range f.is {
 		if rule := rules[name]; rule != nil && e == nil {
@@ -294,7 +294,7 @@ func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool
 			values = append(values, parts...)
 		}
 	}
-	if f.split == "words" && len(r.errs) == before { // of a command
+	if f.split == "words" && len(r.errs) == before { // only for a command
 		if len(values) == 0 || values[0] == "" {
 			return r.report(n, path, wrong("", "is empty"))
 		}
@@ -337,7 +337,7 @@ func (r *reader) structs(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
-// names reads names with values, and adds them to those in v.
+// names reads a mapping of names to values, and adds them to the map in v.
 func (r *reader) names(n *yaml.Node, path string, f *field, v reflect.Value) {
 	old := reflect.ValueOf(v.Interface())
 	v.Set(reflect.MakeMap(v.Type())) // copied, because the old map may belong to defaults

@@ -1,7 +1,7 @@
 // Package config reads claude-swarm.yaml, the file that defines the agents of a project.
 //
-// [Load] reads the file. Its result is complete: paths are absolute, every key has a value,
-// and the keys under defaults have been merged into each agent. An agent's own key takes
+// [Load] returns a complete configuration: paths are absolute, every key has a value, and
+// the keys under defaults have been merged into each agent. An agent's own key takes
 // precedence, and its list replaces the list in defaults. Only the names in env,
 // mcp_servers and backend_options and the lists of permissions are merged.
 //
@@ -9,12 +9,12 @@
 //	                     \--> Errors (exit status 78)
 //
 // For a file with mistakes, Load returns [Errors]: all problems, in the order of the
-// file, each with its line, its column and the nearest known name. The package neither
-// guesses nor ignores anything: an unknown key is an error, and so is a key of a feature
-// that is not implemented yet. It is also an error if YAML would read a value as another
-// type, such as the number 4 in place of text, or if an agent has a key that its kind of
-// client does not support. Such a key in defaults does not apply to that agent, and
-// [File.Notes] reports this.
+// file, each with its line, its column and the nearest known name. The package does not
+// guess, and it ignores no key: an unknown key is an error, and so is a key of a feature
+// that is not implemented yet. It is also an error if YAML would read a value as a
+// different type, such as the number 4 in place of text, or if an agent has a key that
+// its kind of client does not support. Such a key in defaults does not apply to that
+// agent, and [File.Notes] reports this.
 //
 // Load does not require that the folders in the file exist, because a mailbox can be read
 // and written even on a machine that does not have the project's folder.

@@ -17,14 +17,14 @@ const Name = discovery.ConfigName
 // new File. The folders and programs that it names may be missing; see
 // [File.CheckFolders].
 //
-// The tags of its fields and of the structs in it are the reference of the keys. They
-// also specify how a key is read; fields.go lists the tags.
+// The reference of the keys is generated from the tags of its fields and of the structs
+// in it. They also specify how a key is read; fields.go lists the tags.
 type File struct {
 	Path string // the absolute path of the file itself
 	Dir  string // the folder that contains the file; relative paths are relative to it
 
-	// The two folders are absolute. A MaxRunning of 0 means auto; see [File.Running]. Lead
-	// is the name of an agent, or "" for the person.
+	// The paths of the two folders are absolute. A MaxRunning of 0 means auto; see
+	// [File.Running]. Lead is the name of an agent, or "" for the person.
 	DeadDropDir string        `key:"dead_drop_dir" is:"path" type:"path" default:".dead-drop" doc:"The folder with the mailboxes. Relative to this file; ~/ is the home folder. The folder must not contain anything else."`
 	ProjectDir  string        `key:"project_dir" is:"path" type:"path" default:"." doc:"The folder in which the agents work. Relative to this file. It may be missing while mail is read or written, but not for \x60start\x60."`
 	Debounce    time.Duration `key:"debounce" default:"1s" doc:"How long a file dropped by hand must be unchanged before the daemon delivers it. Messages from \x60send\x60 and other programs that deliver by rename wake the agent at once."`

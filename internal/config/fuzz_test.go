@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Any file either gives a project with agents and absolute paths, or errors that each
-// name a position in the file.
+// For any file, the result is either a project with agents and absolute paths, or errors
+// that each name a position in the file.
 func FuzzParse(f *testing.F) {
 	paths, err := filepath.Glob("testdata/bad/*.txtar")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// HoursOf returns the work hours of an agent. Keys that the agent does not set have their
-// value from the top level. Without a time zone database, the zone is that of the
+// HoursOf returns the work hours of an agent. If the agent does not set a key, the value
+// from the top level applies. Without a time zone database, the zone is that of the
 // machine.
 func (f *File) HoursOf(a Agent) hours.Hours {
 	h := f.Hours
@@ -26,7 +26,8 @@ func (f *File) HoursOf(a Agent) hours.Hours {
 	return out
 }
 
-// Zone returns the time zone of the top level. Days begin at midnight in this zone.
+// Zone returns the time zone that is set at the top level. Days begin at midnight in this
+// zone.
 func (f *File) Zone() *time.Location {
 	zone, _ := hours.Zone(f.Hours.Zone)
 	return zone

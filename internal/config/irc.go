@@ -6,7 +6,7 @@ import (
 )
 
 // IRC configures the connection to IRC, where people read and control the swarm. If Server
-// is empty, IRC is off. Paths are absolute; null becomes "".
+// is empty, IRC is off. All paths are absolute, and a null value is "".
 type IRC struct {
 	Server   string `key:"server" is:"word,host" type:"text or null" doc:"The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."`
 	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. If it is in use, the bridge uses a similar one, and tries again later."`

@@ -10,7 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// noIRC returns the IRC settings of a project in dir whose section irc is empty.
+// noIRC returns the IRC settings of a project in dir whose configuration has no IRC
+// server.
 func noIRC(dir string) config.IRC {
 	return config.IRC{
 		Nick: "swarm", Style: "prefix", Slug: filepath.Base(dir), BufferSize: 500, WakesPerMinute: 10, Burst: 4, Rate: 1,

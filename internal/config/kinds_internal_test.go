@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// fakeKinds returns kinds of clients that differ in everything that the configuration
-// depends on.
+// fakeKinds returns kinds of clients that differ in every property on which the
+// configuration depends.
 func fakeKinds() []*runner.Kind {
 	return []*runner.Kind{
 		{Name: "claude", Command: []string{"uno"}, Modes: []string{"ask", "edit"}, Mode: "edit", Attaches: true},
@@ -186,7 +186,7 @@ agents:
 	}
 }
 
-// The aliases in a short file cannot expand to a huge value.
+// Aliases in a short file cannot expand to a huge value.
 func TestAnOptionHasABound(t *testing.T) {
 	twice := "agents: {a: {backend: sandy, backend_options: {x0: &x0 [1, 1]"
 	for i := range 30 {
@@ -294,7 +294,7 @@ func TestTagsAreRead(t *testing.T) {
 	}
 }
 
-// Effective shows options of any shape.
+// Effective returns options with values of any type.
 func TestOptionsAreShown(t *testing.T) {
 	f, err := parse("swarm.yaml", []byte("agents: {a: {backend: sandy, backend_options: {z: {b: [1, null], a: true}, initial_mode: x}, permissions: {allow: [read]}}}"), fakeKinds())
 	if err != nil {

@@ -66,7 +66,7 @@ func ofAgent(path string) (key string, ok bool) {
 
 var index = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\d+\]`) })
 
-// shown returns a path in the form that a message to a person uses, without the agent and
+// shown returns a path in the form used in messages to a person. It omits the agent and
 // the list index, which are clear from the line number.
 func shown(path string) string {
 	if key, ok := ofAgent(path); ok {
@@ -207,7 +207,7 @@ func (r *reader) syntax(err error) {
 	r.report(&at, "", e)
 }
 
-// each calls f once for every key of a mapping. It reports a node that is not a mapping,
+// each calls f once for each key of a mapping. It reports a node that is not a mapping,
 // and keys that occur twice. Null counts as an empty mapping, because YAML reads a
 // section that has only comments as null.
 func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.Node)) {

@@ -35,7 +35,7 @@ func entries(texts []string) (all []permission.Entry) {
 	return all
 }
 
-// call reads one entry of the permissions.
+// call reads one entry in the permissions.
 func call(_ *reader, s string) (string, *Error) {
 	entry, err := permission.ParseEntry(s)
 	if bad, ok := errors.AsType[*permission.KindError](err); ok {

@@ -31,7 +31,7 @@ type Policy struct {
 type Access struct {
 	Publish   *[]string `key:"publish" is:"pattern"`   // topic patterns
 	Subscribe *[]string `key:"subscribe" is:"pattern"` // topic patterns
-	Direct    *[]string `key:"direct"`                 // names of the agents and bridges that it may write to
+	Direct    *[]string `key:"direct"`                 // the agents and bridges to which it may write
 	Broadcast bool      `key:"broadcast" default:"true"`
 }
 

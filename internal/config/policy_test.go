@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Each rule can be loosened separately.
+// Each rule can be relaxed separately.
 func TestPolicyIsLoosened(t *testing.T) {
 	f := parse(t, `
 policy:

@@ -69,7 +69,7 @@ var rules = map[string]rule{
 	"tag":     func(_ *reader, s string) (string, *Error) { return s, badName("tag", s) },
 }
 
-// fits makes a rule from a predicate.
+// fits creates a rule from a predicate.
 func fits(problem, try string, good func(string) bool) rule {
 	return func(_ *reader, s string) (string, *Error) {
 		if !good(s) {
@@ -79,14 +79,14 @@ func fits(problem, try string, good func(string) bool) rule {
 	}
 }
 
-// matches makes a rule from a pattern, which is compiled on its first use.
+// matches creates a rule from a pattern, which it compiles on first use.
 func matches(pattern, problem, try string) rule {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 	return fits(problem, try, func(s string) bool { return compiled().MatchString(s) })
 }
 
-// inFolder makes the path of a folder or file absolute. If dir is "", a relative path stays
-// relative.
+// inFolder makes the path of a folder or a file absolute. If dir is "", a relative path
+// stays relative.
 func inFolder(dir, path string) (string, *Error) {
 	if path[0] == '~' && path != "~" && path[1] != '/' {
 		return "", wrong("", "%q: only ~/ is supported, not another person's home", path)

@@ -7,7 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// check requires a window that is large enough for the rules, and a program for the model.
+// check requires that the window is large enough for the rules and that there is a program
+// for the model.
 func (s *Supervisor) check(r *reader, path string, ok bool) {
 	if !ok {
 		return

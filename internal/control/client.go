@@ -89,7 +89,7 @@ func newClient(ctx context.Context, conn net.Conn, path, version string) (*Clien
 	return c, nil
 }
 
-// greet exchanges the hellos.
+// greet exchanges hellos with the daemon.
 func (c *Client) greet(ctx context.Context, version string) (*lineReader, error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -250,7 +250,7 @@ func (c *Client) read(lines *lineReader) {
 		}
 		var r reply
 		if json.Unmarshal(line, &r) != nil {
-			continue // a newer daemon may send lines of another kind
+			continue // a newer daemon may send lines of other types
 		}
 		if r.Type == typeWhisper {
 			c.mu.Lock()

@@ -173,7 +173,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("Next after a 3 MiB text: %v, %d bytes", err, len(ev.Text))
 	}
 	s.Close()
-	<-feed.closed // the daemon's side has ended too
+	<-feed.closed // the daemon's side has also ended
 	if _, err := s.Next(t.Context()); !errors.Is(err, io.EOF) {
 		t.Errorf("Next after Close = %v, want EOF", err)
 	}
@@ -296,8 +296,8 @@ func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
 	})
 }
 
-// The process at the other end, not the request, determines who gives an order. If the
-// server cannot identify the process, it refuses orders that only a person may give.
+// The process at the other end, not the request, determines who has given an order. If
+// the server cannot identify the process, it refuses orders that only a person may give.
 func TestAnOrderIsItsCallers(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	caller, trouble := "coder", error(nil)
@@ -346,7 +346,7 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 }
 
 // A program in an agent's turn gets the whispers once, before the response to a request. A
-// person gets none.
+// person gets no whispers.
 func TestWhispersComeBeforeTheResponse(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	agent := ""

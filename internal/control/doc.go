@@ -31,8 +31,8 @@
 //
 // # Goroutines
 //
-// [Server.Serve] accepts connections. Each connection has a goroutine that reads and one
-// that writes; each stream and each request that waits for a turn has one more. Serve waits
-// for all of them. A [Client] has one goroutine, which reads; [Client.Close] ends it and
-// waits for it.
+// [Server.Serve] accepts connections. Each connection has one goroutine for reading and one
+// for writing. Each stream, and each request that waits for a turn, has an additional
+// goroutine. Serve waits for all of them. A [Client] has one goroutine, which reads;
+// [Client.Close] ends it and waits for it.
 package control

@@ -22,7 +22,7 @@ const (
 	CodeBadConfig    = "bad_config"    // reload: the file has mistakes; the old configuration stays in force
 	CodeBadRequest   = "bad_request"   // not JSON, or a missing or wrong field
 	CodeUnknownType  = "unknown_type"  // an unknown type of request
-	CodeTooLong      = "too_long"      // a line over 1 MiB
+	CodeTooLong      = "too_long"      // a line longer than 1 MiB
 	CodeBusy         = "busy"          // too many requests or connections at once
 	CodeVersion      = "version"       // a different version of the protocol
 	CodeCancelled    = "cancelled"     // the daemon is stopping
@@ -34,7 +34,7 @@ const (
 	CodeBudget       = "budget"        // raise: the scope does not exist; Name and Near are set
 	CodeNoCap        = "no_cap"        // raise: the scope has no cap in that unit
 	CodeStopping     = "stopping"      // the daemon ends as soon as its running turns have ended
-	CodeFailed       = "failed"        // everything else
+	CodeFailed       = "failed"        // all other errors
 )
 
 // An Error is an error from the daemon, as the client sees it. If it was made from one of

@@ -194,7 +194,7 @@ func (f *fakeFeed) put(ev swarm.FeedEvent) {
 	}
 }
 
-// A project is a test project with a short path for its socket.
+// A project is a test project whose socket has a short path.
 type project struct {
 	project  string
 	runtime  string

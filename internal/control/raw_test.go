@@ -170,7 +170,7 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 			defer l.Close()
 			wg.Go(func() {
 				if c, err := l.Accept(); err == nil {
-					_, _ = io.WriteString(c, first) // fails if the client has already hung up
+					_, _ = io.WriteString(c, first) // this fails if the client has already hung up
 					c.Close()
 				}
 			})
@@ -280,10 +280,10 @@ func FuzzServer(f *testing.F) {
 			}
 			if json.Unmarshal(line, &req) == nil {
 				if req.Type == "hello" && req.V != 1 {
-					break // the earlier lines are answered, and then the connection ends
+					break // the daemon answers the earlier lines, and then ends the connection
 				}
 				if req.Type == "hello" || req.Type == "cancel" || req.Type == "stop" || req.Type == "abort" || req.Type == "interrupt" {
-					continue // gets no answer, or may get none if the client hangs up first
+					continue // this type never gets an answer, or may not get one if the client hangs up first
 				}
 			}
 			want++

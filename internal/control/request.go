@@ -11,8 +11,8 @@ const (
 	reqResume    = "resume"    // agent, by
 	reqAbort     = "abort"     // agent, by, why; answered when the agent's turn has ended
 	reqInterrupt = "interrupt" // agent, by, message; answered when the agent's turn has ended
-	reqCompact   = "compact"   // agent, by; done before its next message
-	reqClear     = "clear"     // agent, by; done before its next message
+	reqCompact   = "compact"   // agent, by; done before the agent's next message
+	reqClear     = "clear"     // agent, by; done before the agent's next message
 	reqRaise     = "raise"     // scope, usd, turns, for, by; adds to a cap of the budget
 	reqReload    = "reload"    // by
 	reqShutdown  = "shutdown"  // by, now; answered immediately; the connection stays open until the daemon ends
@@ -20,13 +20,13 @@ const (
 	reqSubscribe = "subscribe" // agent, text, raw; starts a stream
 )
 
-// A request is one line from a client. It has the fields of all request types; each type
-// uses only some of them.
+// A request is one line from a client. It contains the fields of all request types; each
+// type uses only some of them.
 type request struct {
 	Type    string `json:"type"`
 	ID      string `json:"id"`
-	V       int    `json:"v,omitempty"`       // of hello
-	Version string `json:"version,omitempty"` // of hello
+	V       int    `json:"v,omitempty"`       // only for hello
+	Version string `json:"version,omitempty"` // only for hello
 
 	Agents  []string `json:"agents,omitempty"`
 	Agent   string   `json:"agent,omitempty"`

@@ -79,7 +79,7 @@ type Server struct {
 	conns int
 }
 
-// NewServer makes a server; [Server.Serve] starts it.
+// NewServer returns a server; [Server.Serve] starts it.
 func NewServer(d Daemon, o Options) *Server {
 	log := o.Log
 	if log == nil {

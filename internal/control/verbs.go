@@ -14,7 +14,7 @@ func (c *Client) Status(ctx context.Context, agents ...string) (swarm.Status, er
 	return st, err
 }
 
-// Start lets an agent work again after a person or the breaker stopped it.
+// Start allows an agent to work again after a person or the breaker has stopped it.
 func (c *Client) Start(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqStart, Agent: agent, By: by}, nil)
 }

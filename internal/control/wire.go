@@ -29,12 +29,12 @@ type hello struct {
 
 // A reply is any frame from the server except its hello and the whispers.
 type reply struct {
-	Type  string          `json:"type"` // response or event
+	Type  string          `json:"type"` // "response" or "event"
 	ID    string          `json:"id"`
-	OK    *bool           `json:"ok,omitempty"` // of a response
+	OK    *bool           `json:"ok,omitempty"` // only in a response
 	Data  json.RawMessage `json:"data,omitempty"`
 	Error *Error          `json:"error,omitempty"`
-	End   bool            `json:"end,omitempty"` // the stream has ended: no further events
+	End   bool            `json:"end,omitempty"` // the stream has ended, and no more events follow
 }
 
 // A whispered is a whisper from the supervisor to the agent in whose turn the client runs.

@@ -12,7 +12,8 @@ import (
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	path, deep := filepath.Join(dir, discovery.ConfigName), filepath.Join(dir, "a", "b")
-	// A folder of that name is not a configuration, so the search continues above it.
+	// A folder with that name is not a configuration, so the search continues in the
+	// folder above.
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.MkdirAll(filepath.Join(deep, discovery.ConfigName), 0o700)); err != nil {
 		t.Fatal(err)
 	}

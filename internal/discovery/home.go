@@ -35,8 +35,8 @@ func MakeHome(dir string) error {
 	return nil
 }
 
-// writeIgnore writes the file in place. The file has only two bytes, so at worst a crash
-// leaves an empty file, which the next call rewrites.
+// writeIgnore writes the file in place. The file has only two bytes, so a crash can at
+// worst leave an empty file behind, which the next call rewrites.
 func writeIgnore(dir, path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {

@@ -31,8 +31,8 @@ func (e *PathError) Error() string { return fmt.Sprintf("control socket: %s %s",
 
 // Paths lists the possible paths of a project's socket, the preferred one first: in
 // $XDG_RUNTIME_DIR/claude-swarm/ if this user owns $XDG_RUNTIME_DIR, and in
-// ~/.claude-swarm/run/. The name is computed from the project's real path, so every path to
-// the same folder leads to the same socket.
+// ~/.claude-swarm/run/. The file name is computed from the project's real path, so every
+// path to the same folder gives the same socket.
 //
 // A daemon listens on the first path. A client tries all of them, because the daemon may
 // have been started without a runtime folder, for example by cron. In the opposite case,

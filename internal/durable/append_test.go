@@ -68,7 +68,7 @@ func TestAppendAfterARefusedSync(t *testing.T) {
 	}
 }
 
-// The caller's slice does not change, even if it has spare capacity.
+// Append does not change the caller's slice, even if it has spare capacity.
 func TestAppendLeavesTheLineOfTheCaller(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	buffer := []byte("one|two")

@@ -17,8 +17,7 @@
 //
 // [Options].Volatile is for a file that may be missing, old or incomplete after a power
 // failure. It omits these syncs, except the sync of the folder before the first append.
-// As long as there is no power failure, every reader of a replaced file still sees a
-// complete file.
+// Without a power failure, every reader of a replaced file still sees a complete file.
 //
 // [Files].Step is called before each of these changes on disk, so that a test can record the
 // order of the changes or refuse one of them.

@@ -17,7 +17,7 @@ type Files struct {
 	// order of the changes. If it returns an error, the change is not made and the writer
 	// returns that error.
 	Step func(Step) error
-	// Sync makes a file or a folder durable. If Sync is nil, [os.File.Sync] is used.
+	// Sync makes a file or a folder durable. nil means [os.File.Sync].
 	Sync func(*os.File) error
 }
 
@@ -26,11 +26,11 @@ type Op string
 
 // The changes, in the order in which a write makes them.
 const (
-	Create  Op = "create"   // the temporary file is created; for an append, the file
+	Create  Op = "create"   // the temporary file is created; for an append, the file itself
 	Fill    Op = "fill"     // the temporary file gets the content; for an append, the file gets the line
-	Sync    Op = "sync"     // the temporary file is synced; for an append, the file
-	Rename  Op = "rename"   // the temporary file gets the name of the file
-	Link    Op = "link"     // instead of Rename, if an existing file must not be replaced
+	Sync    Op = "sync"     // the temporary file is synced; for an append, the file itself
+	Rename  Op = "rename"   // the temporary file is renamed to the name of the file
+	Link    Op = "link"     // used instead of Rename if an existing file must not be replaced
 	Remove  Op = "remove"   // the temporary file is removed, after a link or a failure
 	SyncDir Op = "sync dir" // the folder is synced; for an append, before the first line
 )
@@ -44,7 +44,7 @@ type Step struct {
 // Options determines how a file is written. With the zero value, the file is replaced
 // durably, and only its owner may read it.
 type Options struct {
-	Perm     fs.FileMode // 0 means 0600; the umask does not apply, except to an append
+	Perm     fs.FileMode // 0 means 0600; the umask applies only to an append
 	Time     time.Time   // the modification time of the file; zero means now
 	Temp     string      // the name of the temporary file; "" means a unique name, which concurrent writes need
 	Keep     bool        // an existing file is not replaced, and the error is fs.ErrExist
@@ -116,7 +116,7 @@ type writer struct {
 	Files
 	dir              *os.Root
 	path, name, temp string
-	made             bool // the temporary file exists
+	made             bool // whether the temporary file exists
 }
 
 // step makes a change unless Step refuses it.
@@ -146,7 +146,7 @@ func (f Files) syncDir(dir *os.Root, path string) error {
 	})
 }
 
-// fill creates the temporary file with its content.
+// fill creates the temporary file and writes its content.
 func (w *writer) fill(o Options, parts [][]byte) error {
 	var file *os.File
 	if err := w.step(Create, w.path, func() (err error) {
@@ -204,6 +204,6 @@ func (w *writer) drop() error {
 	if !w.made {
 		return nil
 	}
-	w.made = false // try this only once
+	w.made = false // do not retry a failed removal
 	return w.step(Remove, w.path, func() error { return w.dir.Remove(w.temp) })
 }

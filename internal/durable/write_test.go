@@ -254,7 +254,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// WriteIn writes below its root, and never through a link that leads out of it.
+// WriteIn writes only below its root, and not through links that lead out of it.
 func TestWriteIn(t *testing.T) {
 	inside, outside := t.TempDir(), t.TempDir()
 	for _, dir := range []string{"pages", "real"} {

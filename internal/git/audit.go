@@ -40,11 +40,11 @@ var (
 // Options configures an Audit. The zero value is ready to use.
 type Options struct {
 	Git     string           // the program; "" means git, looked up in PATH
-	Environ []string         // the environment of git, without the variables that specify another repository, which are removed; nil means this process's environment
+	Environ []string         // the environment of git; variables that specify another repository are removed; nil means the environment of this process
 	Log     *slog.Logger     // nil means no log
 	Now     func() time.Time // nil means time.Now
-	// Secrets finds strings that no commit may contain; nil means none. A file that
-	// contains a secret is not recorded, and Record returns a [*SecretError].
+	// Secrets finds strings that no commit may contain; nil means that there are none. A
+	// file that contains a secret is not recorded, and Record returns a [*SecretError].
 	Secrets Secrets
 }
 
@@ -131,7 +131,7 @@ func (a *Audit) Record(ctx context.Context) error {
 	a.secrets = nil
 	err := a.record(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrCheckedOut) && !errors.Is(err, ErrForeign) {
-		// Another process may have moved or locked the branch, or git's gc may have removed
+		// Another process may have moved or locked the branch, or git gc may have removed
 		// an object. Such an error is temporary, so retry once with a comparison from
 		// scratch.
 		a.known = false

@@ -383,7 +383,7 @@ func TestTheBoardIsFollowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.write(status, "two") // the same size, within the same tick of the disk's clock
+	p.write(status, "two") // the same size, and within the same tick of the file system's clock
 	if err := os.Chtimes(status, time.Time{}, info.ModTime()); err != nil {
 		t.Fatal(err)
 	}

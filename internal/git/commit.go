@@ -25,8 +25,8 @@ type commit struct {
 	gone   []string
 }
 
-// A file is one file in a commit. The data is read when the file is written to git,
-// unless data is set.
+// A file is one file in a commit. Unless data is set, the content is read when the file
+// is written to git.
 type file struct {
 	path string
 	data []byte
@@ -112,7 +112,7 @@ func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 
 const (
 	maxSubject = 100  // characters
-	maxText    = 2000 // bytes of the agent's answer
+	maxText    = 2000 // bytes of the turn's text
 )
 
 // turnText returns the commit message for a turn.

@@ -12,8 +12,8 @@
 // Each finished turn becomes one commit, which contains the message, its receipt, the
 // notes that were in the same prompt, and the attachments of these messages. Its author is
 // the agent, its author date is the end of the turn, and its committer date is the time of
-// recording. Other changes are part of the newest of these commits, or of a commit by
-// swarm if there is no turn. Paths are the same as in the working tree.
+// recording. Other changes become part of the newest of these commits or, if there is no
+// turn, of a separate commit by swarm. Paths are the same as in the working tree.
 //
 // # What is promised
 //
@@ -34,11 +34,11 @@
 //
 // The audit records what .dead-drop/.gitignore does not ignore: done/, dead/, board/,
 // attach/, version and .gitignore. Ignore files outside of .dead-drop have no effect. It
-// records regular files up to 64 MiB, and leaves out symlinks, folders in dead/, hidden
-// files and names that git refuses in a tree. A file that is removed from board/ or dead/
-// while the daemon runs is also removed from the newest tree, but remains in the history.
-// On the branch, files are only added to done/ and attach/: the retention of done/
-// removes nothing there.
+// records regular files up to 64 MiB, and leaves out symbolic links, folders in dead/,
+// hidden files, and files whose names git refuses in a tree. A file that is removed from
+// board/ or dead/ while the daemon runs is also removed from the newest tree, but remains
+// in the history. On the branch, files are only added to done/ and attach/: the retention
+// of done/ removes nothing there.
 //
 // # What it costs
 //

@@ -268,9 +268,9 @@ func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{size: info.Size(), changed: info.ModTime(), rested: now.Sub(info.ModTime()) > rest}
 }
 
-// lookForGone finds files that were removed from board/ and dead/ since they were recorded.
-// Only files that this audit has seen count, because other files on the branch may be from
-// another worktree.
+// lookForGone finds files that have been removed from board/ and dead/ since they were
+// recorded. Only files that this audit has seen count, because other files on the branch
+// may be from another worktree.
 func (a *Audit) lookForGone(tree map[string]string, seen map[string]bool, f *found) {
 	for name := range a.memory.kept {
 		if seen[name] {

@@ -13,7 +13,7 @@ const dayLayout = "2006-01-02"
 // done/, and all files that can change. It does not grow with the history. Paths are
 // relative to the mailboxes.
 type memory struct {
-	since string           // days of done/ before this one are recorded and no longer listed
+	since string           // earlier days in done/ are recorded and no longer listed
 	open  map[string]bool  // folders of earlier days in which a receipt is missing, such as coder/done/2026-11-21
 	done  map[string]bool  // the recorded files of the days that are listed
 	kept  map[string]stamp // the recorded files in board/ and dead/, version and .gitignore
@@ -29,7 +29,7 @@ type stamp struct {
 	rested bool
 }
 
-// rest is at least one tick of any file system's clock.
+// rest is at least as long as one tick of any file system's clock.
 const rest = 2 * time.Second
 
 func newMemory() memory {

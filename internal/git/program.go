@@ -52,7 +52,7 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 	} else if err != nil {
 		return nil, err
 	}
-	// The prefix comes last, because it may contain a line break.
+	// The prefix is last because it may contain a line break.
 	lines := strings.SplitN(string(out), "\n", 4)
 	if len(lines) != 4 || lines[0] != "true" {
 		return nil, ErrNoRepository // a bare repository, or a folder inside .git

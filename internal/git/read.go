@@ -23,7 +23,7 @@ func hidden(name string) bool {
 	if name == "" || name[0] == '.' {
 		return true
 	}
-	for part := range strings.SplitSeq(name, `\`) { // a separator on Windows
+	for part := range strings.SplitSeq(name, `\`) { // the path separator on Windows
 		part = strings.ToLower(strings.Map(func(r rune) rune {
 			switch { // characters that HFS+ ignores in names
 			case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:

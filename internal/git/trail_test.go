@@ -50,7 +50,7 @@ func TestABacklogIsMadeUpInOrder(t *testing.T) {
 	bases := make([]string, n)
 	start := p.now.AddDate(0, 0, -20)
 	for i := range n {
-		// The order by time differs from the order by id and by agent.
+		// The order by time differs from the orders by id and by agent.
 		k := (i * 37) % n
 		ended := start.Add(time.Duration(k) * time.Hour)
 		bases[i] = p.turn([]string{"coder", "reviewer", "tester"}[i%3], i, ended, nil)

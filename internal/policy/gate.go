@@ -19,8 +19,8 @@ type Ceiling interface {
 	Spent(agent, thread string) string
 }
 
-// A Gate decides on messages by a policy and keeps the past. It is safe for concurrent
-// use.
+// A Gate decides, according to a policy, whether messages may pass, and it remembers past
+// messages. It is safe for concurrent use.
 type Gate struct {
 	ceiling Ceiling // nil means no limit
 

@@ -38,7 +38,7 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 // maxFailures failures. It is called if the end of the attempt was recorded but a crash
 // prevented the steps after that.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
-	line := j.Rec.Line() // this line may be missing in the ledger, which accepts it only once
+	line := j.Rec.Line() // this line may be missing from the ledger, which accepts it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
 	if err := in.Ledger.Add(line); err != nil {
 		return err

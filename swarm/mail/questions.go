@@ -140,7 +140,7 @@ func (q *Questions) send(n journal.Question) error {
 	}
 	d, err := q.mail.deliver(dropbox.Swarm, dropbox.Lead, m)
 	if err != nil {
-		return fmt.Errorf("the person is not asked yet (%s): %w", n.Subject, err)
+		return fmt.Errorf("the person has not been asked yet (%s): %w", n.Subject, err)
 	}
 	_, err = q.book.Change(n.Key, func(n *journal.Question) { n.ID = d.ID })
 	return err

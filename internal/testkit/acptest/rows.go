@@ -25,8 +25,8 @@ var Rows = []Row{
 	{"kill", "a stopped turn leaves no process", true},
 }
 
-// Cannot maps a client and the name of a row that the client cannot pass to the reason.
-// The reason completes a sentence that begins with the client's name.
+// Cannot contains the reason why a client cannot pass a row, by the client and the name
+// of the row. The reason completes a sentence that begins with the client's name.
 var Cannot = map[string]map[string]string{
 	"gemini": {
 		"cancel": "forgets a session whose first turn was stopped: the next turn has a new one",
