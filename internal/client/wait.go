@@ -55,7 +55,7 @@ type Answer struct {
 // File files the answer, so that the answer wakes no agent.
 func (a *Answer) File() error { return a.box.File(a.entry) }
 
-// An Outcome contains the answer to one message, or the reason why there is none.
+// An Outcome contains the answer to one message, or the reason why no answer can come.
 type Outcome struct {
 	Answer *Answer        // a result or a question; nil if there is no answer
 	None   *NoAnswerError // why there is no answer; nil if there is one

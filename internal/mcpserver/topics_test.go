@@ -67,10 +67,10 @@ func TestPublishedWorkByTools(t *testing.T) {
 			}
 			p.call("claim", `{"id":"`+id+`"}`) // repeating the claim is harmless
 			p.as(dropbox.Lead)
-			if got := p.fails("claim", `{"id":"`+id+`"}`); !strings.Contains(got, id+" is claimed by reviewer already") {
+			if got := p.fails("claim", `{"id":"`+id+`"}`); !strings.Contains(got, id+" is already claimed by reviewer") {
 				t.Errorf("claimed by two: %q", got)
 			}
-			if got := p.fails("ack", `{"id":"`+id+`","text":"Mine."}`); !strings.Contains(got, "claimed by reviewer already") {
+			if got := p.fails("ack", `{"id":"`+id+`","text":"Mine."}`); !strings.Contains(got, "already claimed by reviewer") {
 				t.Errorf("closed by another: %q", got)
 			}
 			p.as("reviewer")
@@ -82,7 +82,7 @@ func TestPublishedWorkByTools(t *testing.T) {
 				t.Errorf("coder got %+v", got)
 			}
 			for _, tool := range []string{"claim", "ack"} {
-				if got := p.fails(tool, `{"id":"`+id+`"}`); !strings.Contains(got, "is closed: reviewer has done it") {
+				if got := p.fails(tool, `{"id":"`+id+`"}`); !strings.Contains(got, "is closed: reviewer completed it") {
 					t.Errorf("%s of what is closed: %q", tool, got)
 				}
 			}
