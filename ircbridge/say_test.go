@@ -170,7 +170,7 @@ func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
 		}
 		alert, word := at["#alerts swarm: [swarm] coder is stopped"], at["#standup-x swarm: [tester] a word"]
 		// The server decides which channel is joined first. Texts for that channel are
-		// posted while the bridge still waits for the others.
+		// posted while the bridge is still waiting for the others.
 		if alert > 12 || word > 16 {
 			t.Errorf("the alert came after %d lines, the other target after %d:\n%s", alert, word, strings.Join(ann.lines()[:20], "\n"))
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 // A ground is the folder of all mailboxes that the daemon found when it started. While
-// the daemon runs, another program may delete, move or replace the folder. Only the sweep
-// goroutine uses a ground.
+// the daemon is running, another program may delete, move or replace the folder. Only the
+// sweep goroutine uses a ground.
 type ground struct {
 	store *dropbox.Store
 	was   fs.FileInfo

@@ -204,9 +204,9 @@ func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
 	}
 }
 
-// If the mailboxes are deleted with rm -rf while the daemon runs, the daemon recreates them
-// with the files that mark a store, and works on the next message. If the mailboxes are
-// moved away, the status says so until they are back.
+// If the mailboxes are deleted with rm -rf while the daemon is running, the daemon
+// recreates them with the files that mark a store, and works on the next message. If the
+// mailboxes are moved away, the status says so until they are back.
 func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

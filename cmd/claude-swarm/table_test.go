@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	household = "👩\u200d👩\u200d👧\u200d👦" // seven runes, shown as one character of two columns
-	acute     = "e\u0301"                // two runes, shown as one character of one column
+	household = "👩\u200d👩\u200d👧\u200d👦" // seven runes, shown as one character that is two columns wide
+	acute     = "e\u0301"                // two runes, shown as one character that is one column wide
 )
 
 func TestTableLinesUpOnTheScreen(t *testing.T) {

@@ -23,16 +23,16 @@ type Questioning struct {
 	waits    map[string]*journal.Waiting
 }
 
-// Asks prepares to record that the running turn waits for the answer to a question.
+// Asks prepares to record that the running turn is waiting for the answer to a question.
 // patience is the maximum wait. The caller sends the question with SendNoted, to which it
 // passes Note, and then calls Sent.
 func (c *Client) Asks(question *dropbox.Message, patience time.Duration) *Questioning {
 	return &Questioning{client: c, question: question, patience: patience, waits: map[string]*journal.Waiting{}}
 }
 
-// Note records that the turn waits for the answer to one copy. It must be called before
-// anybody can see the copy, because the daemon reads the record only once, when the copy
-// arrives.
+// Note records that the turn is waiting for the answer to one copy. It must be called
+// before anybody can see the copy, because the daemon reads the record only once, when
+// the copy arrives.
 func (q *Questioning) Note(id, to string) {
 	if q.waits[id] != nil || !slices.Contains(q.question.To, to) {
 		return

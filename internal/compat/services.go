@@ -249,8 +249,8 @@ func messageIsRefused(l *lab) (string, error) {
 	return yes(!came, "it began a turn")
 }
 
-// termEndsAll ends a client with SIGTERM while a command runs, and checks whether the
-// command has ended too.
+// termEndsAll ends a client with SIGTERM while a command is running, and checks whether
+// the command has ended too.
 func termEndsAll(l *lab) (string, error) {
 	if err := l.script(bash("while :; do sleep 0.1; touch ticks; done"), rest); err != nil {
 		return "", err

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Question is the input of a decision, except for the rules and the past.
+// A Question is the input of a decision, apart from the rules and the message history.
 type Question struct {
 	Message *dropbox.Message // as delivered or, before the delivery, as it will be delivered
 	To      string           // the mailbox that receives this copy

@@ -22,10 +22,10 @@ func attachAs(t *testing.T, dir, agent string, way provision.Way) (provision.Att
 	return provision.Attach(dir, provision.AttachOptions{Agent: agent, Program: program, Way: way, Home: filepath.Join(dir, "home")})
 }
 
-// Two agents are attached, each in any of the ways, in one folder or in two. Attaching the
-// second agent overwrites nothing that belongs to the first: either both work, or the second
-// is refused without any change. Everything that was created can be removed, in any order,
-// without leaving a trace.
+// Two agents are attached in each combination of the three ways, in the same folder or in
+// two folders. Attaching the second agent overwrites nothing that belongs to the first:
+// either both work, or the second is refused without any change. Everything that was created
+// can be removed, in any order, without leaving a trace.
 func TestTwoAttachedAgents(t *testing.T) {
 	const (
 		newOnes = "# mine\nagents:\n  coder: {role: coder}\n"

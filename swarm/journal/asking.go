@@ -108,7 +108,7 @@ func (w *Waiting) end(a Asked) {
 	}
 }
 
-// Begin records that this process, as part of the turn, waits for the answer to a
+// Begin records that this process, as part of the turn, is waiting for the answer to a
 // question.
 func (s Asks) Begin(a Asked) (err error) {
 	if a.Process, err = runner.Identify(os.Getpid()); err != nil {

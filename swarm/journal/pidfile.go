@@ -37,8 +37,8 @@ type Client struct {
 	Process runner.Process
 }
 
-// LiveClients lists the running clients that the agents' pid files name. If no daemon
-// runs, these are the clients that outlived it.
+// LiveClients lists the running clients that the agents' pid files name. If no daemon is
+// running, these are the clients that outlived it.
 func (h Home) LiveClients() ([]Client, error) {
 	agents, err := h.withPIDFile()
 	if err != nil {

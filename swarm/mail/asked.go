@@ -24,9 +24,9 @@ import (
 const askedAgain = 100 * time.Millisecond
 
 // TellAsked adds the questions that a turn asked through a bridge to the event list, and
-// also its questions to people that nobody answered in time. While the turn waits for an
-// answer, TellAsked returns the time of the next check; otherwise the time is zero. After
-// an error the call can be repeated.
+// also its questions to people that nobody answered in time. While the turn is waiting
+// for an answer, TellAsked returns the time of the next check; otherwise the time is
+// zero. After an error the call can be repeated.
 func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 	asks := s.Home.Asks(turn)
 	for _, q := range asks.All() {

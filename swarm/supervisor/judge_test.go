@@ -256,7 +256,7 @@ func TestAJudgeThatHangs(t *testing.T) {
 	})
 }
 
-// While a judgement runs, only the newest window waits.
+// While a judgement is running, only the newest window waits.
 func TestTheNewestWindowWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, func(runner.Turn) []runnertest.Step {

@@ -104,7 +104,7 @@ func TestWhatIsFlagged(t *testing.T) {
 
 func TestStepsWithoutChange(t *testing.T) {
 	s := usual
-	s.Interval = 40 // fewer than 40 steps of reading do not lead to a clean verdict
+	s.Interval = 40 // fewer than 40 read-only steps do not produce a clean verdict
 	for name, c := range map[string]struct {
 		lines []string
 		want  string

@@ -24,8 +24,9 @@ import (
 //
 // The backend reports whether a client may be kept ([runner.Resident]). The agent's
 // goroutine owns the client, and the code in this file decides when to close it. The
-// goroutine sleeps while the client waits. It is woken when mail arrives, when a timer
-// fires, when the client ends or prints a line, or when too many clients are waiting.
+// goroutine sleeps while the client is waiting. It is woken when mail arrives, when a
+// timer fires, when the client ends or prints a line, or when too many clients are
+// waiting.
 //
 // The turns of one client share the client's output and mark; see mark.go in package
 // journal. When a daemon is killed, its clients lose their standard input, so each of

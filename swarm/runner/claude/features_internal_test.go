@@ -115,8 +115,8 @@ func TestAQuestionThatIsStopped(t *testing.T) {
 	}
 }
 
-// If a turn waits for another turn's run with --help and that other turn is stopped, the
-// first turn runs the client itself.
+// If a turn is waiting for another turn's run with --help and that other turn is stopped,
+// the first turn runs the client itself.
 func TestAQuestionWhoseTurnIsStopped(t *testing.T) {
 	t.Parallel()
 	turn, write, starts := asked(t, "exec sleep 600")
