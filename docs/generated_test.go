@@ -78,7 +78,7 @@ func TestToolsPage(t *testing.T) {
 			for _, p := range in.Properties {
 				need := ""
 				if slices.Contains(in.Required, p.Name) {
-					need = ", needed"
+					need = ", required"
 				}
 				if p.Description == "" {
 					t.Errorf("%s says nothing of its argument %s", tool.Name, p.Name)

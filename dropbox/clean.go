@@ -105,7 +105,7 @@ func (c cleaner) keys(now time.Time) (removed int, err error) {
 			continue
 		}
 		if kind := kindOf(st.Mode); kind != KindFile {
-			_, err := c.box.setAside(keysFolder, name, fmt.Sprintf("it was in keys/, and is a %s, not a file", kind))
+			_, err := c.box.setAside(keysFolder, name, fmt.Sprintf("it was in keys/, but is a %s, not a file", kind))
 			if ignoreMissing(err) != nil {
 				return removed, err
 			}

@@ -21,7 +21,7 @@ var (
 	// ErrHalted reports that the file HALT exists, so no message can be claimed.
 	ErrHalted = errors.New("halted")
 	// ErrName reports that a name is not allowed for an agent. See [NameError].
-	ErrName = errors.New("not a name for an agent")
+	ErrName = errors.New("not a valid name for an agent")
 	// ErrNoMailbox reports that no mailbox has that name. See [UnknownError].
 	ErrNoMailbox = errors.New("no such mailbox")
 	// ErrFull reports that too many messages are already waiting in the mailbox.
@@ -34,7 +34,7 @@ var (
 	ErrInvalid = errors.New("not a valid message")
 	// ErrHops reports that programs passed a message on too many times, probably in a
 	// loop.
-	ErrHops = errors.New("passed on too often")
+	ErrHops = errors.New("passed on too many times")
 	// ErrGone reports that a message or a dropped file is no longer where it was, usually
 	// because another caller moved it.
 	ErrGone = errors.New("no longer there")
@@ -49,7 +49,7 @@ var (
 	ErrAmbiguous = errors.New("several messages")
 	// ErrWatches reports that the system does not allow this user or this process to
 	// watch more folders. Changes in the other folders are found only by listing them.
-	ErrWatches = errors.New("the system's limit of watches is reached")
+	ErrWatches = errors.New("the system's limit on watches has been reached")
 	// ErrNotDurable reports that a message was delivered, but the disk did not confirm it,
 	// and the message could not be removed either. The message may be lost in a power cut.
 	ErrNotDurable = errors.New("delivered, but the disk did not confirm it")

@@ -31,7 +31,7 @@ func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
 func ProbeFileSystem(dir string) (FileSystem, error) {
 	f, err := probe(dir)
 	if err != nil {
-		return f, fmt.Errorf("try out the file system of %s: %w", dir, err)
+		return f, fmt.Errorf("test the file system of %s: %w", dir, err)
 	}
 	return f, nil
 }

@@ -22,7 +22,7 @@ func (f fullMark) update(waiting int) error {
 	}
 	if full {
 		return f.box.put("full", mark,
-			[]byte("Too many messages wait here. Senders are refused until there is room.\n"))
+			[]byte("Too many messages are waiting here. Senders are refused until there is room.\n"))
 	}
 	return ignoreMissing(f.box.disk.remove(mark))
 }

@@ -171,7 +171,7 @@ func fromDrop(data []byte) (*Message, error) {
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, invalid("the file is empty")
 	case bytes.IndexByte(data, 0) >= 0:
-		return nil, invalid("the file has NUL bytes: it is not text")
+		return nil, invalid("the file contains NUL bytes: it is not text")
 	case !utf8.Valid(data):
 		return nil, invalid("the file is not UTF-8 text")
 	}

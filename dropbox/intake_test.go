@@ -168,7 +168,7 @@ func TestTakeInRefuses(t *testing.T) {
 		"NUL":         {"a\x00b", "NUL", ""},
 		"not UTF-8":   {"a\xff\xfeb", "UTF-8", ""},
 		"broken":      {"---\nfrom: tester\nto: [\n---\nbody", "front matter", "tester"},
-		"no end":      {"---\nfrom: 'tester'\nbody", "no end", "tester"},
+		"no end":      {"---\nfrom: 'tester'\nbody", "does not end", "tester"},
 		"type":        {"---\nfrom: tester\ntype: order\n---\nbody", "order", "tester"},
 		"says naught": {"---\nfrom: tester\n---\n", "empty", "tester"},
 		"loop":        {"---\nfrom: tester\nhops: 9\n---\nbody", "passed on", "tester"},

@@ -139,14 +139,14 @@ func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err err
 			m, err = Parse(data)
 		}
 		if err == nil && (m.Key != key || m.ID == "") {
-			err = invalid("it is not the message of its key")
+			err = invalid("it is not the message that belongs to its key")
 		}
 	case isOdd(err) && !errors.Is(err, fs.ErrPermission):
 		err = cannotOpen(err)
 	}
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
 		b := &Mailbox{store: k.store, disk: k.store.disk, name: to}
-		_, err = b.setAside(keysFolder, path.Base(link), fmt.Sprintf("it was in keys/, but is not the file of a key: %v", err))
+		_, err = b.setAside(keysFolder, path.Base(link), fmt.Sprintf("it was in keys/, but is not a key file: %v", err))
 		if ignoreMissing(err) == nil {
 			err = errForgotten
 		}

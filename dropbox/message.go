@@ -135,7 +135,7 @@ func (m *Message) check() error {
 		return invalid("hops %d: want 0 or more", m.Hops)
 	}
 	if m.ID != "" && !ValidID(m.ID) {
-		return invalid("id %q: want 10 of a-z and 0-9", m.ID)
+		return invalid("id %q: want 10 characters from a-z and 0-9", m.ID)
 	}
 	words := []struct{ name, value string }{
 		{"from", m.From}, {"thread", m.Thread}, {"reply_to", m.ReplyTo},

@@ -58,7 +58,7 @@ func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 			return nil, nil, true, &TooLargeError{What: "front matter", Size: int64(at), Max: maxFront}
 		}
 		if at == len(rest) {
-			return nil, nil, true, invalid("front matter has no end: there is no second line ---")
+			return nil, nil, true, invalid("front matter does not end: there is no second --- line")
 		}
 	}
 }
@@ -169,14 +169,14 @@ func checkExtra(text string) error {
 	}
 	_, rest, _, err := splitFront([]byte(fence + text + fence))
 	if err != nil || len(rest) > 0 {
-		return invalid("unknown keys have a line ---")
+		return invalid("unknown keys contain a --- line")
 	}
 	root, err := yamlMapping([]byte(text))
 	if err != nil {
 		return err
 	}
 	if root == nil || root.Style&yaml.FlowStyle != 0 || root.Column != 1 {
-		return invalid("unknown keys are not their own lines")
+		return invalid("unknown keys are not on lines of their own")
 	}
 	var scratch Message
 	for i := 0; i < len(root.Content); i += 2 {
@@ -187,7 +187,7 @@ func checkExtra(text string) error {
 	// Reject text that would change when it is rewritten.
 	again, err := yaml.Marshal(root)
 	if err != nil || string(again) != text {
-		return invalid("unknown keys change when they are written again")
+		return invalid("unknown keys change when they are rewritten")
 	}
 	return nil
 }
@@ -299,7 +299,7 @@ func yamlAttachments(n *yaml.Node) ([]Attachment, error) {
 	var list []Attachment
 	for _, c := range n.Content {
 		if c.Kind != yaml.MappingNode {
-			return nil, invalid("want name, path, size and sha256 of each")
+			return nil, invalid("want the name, path, size and sha256 of each")
 		}
 		var a Attachment
 		for i := 0; i < len(c.Content); i += 2 {

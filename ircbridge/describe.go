@@ -56,11 +56,11 @@ func (l *link) Describe(s *bridge.State) {
 		}
 	}
 	if s.Wanted != "" && s.Connected {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("another user has the nick %s: the bridge is %s until it is free", s.Wanted, s.Nick))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("another user has the nick %s: the bridge uses %s until it is free", s.Wanted, s.Nick))
 	}
 	for _, agent := range slices.Sorted(maps.Keys(l.others)) {
 		if want, c := l.o.Nick(agent), l.others[agent]; c.up && !strings.HasPrefix(c.fold.Fold(want), c.fold.Fold(c.nick)) { // a server may shorten a nick
-			s.Warnings = append(s.Warnings, fmt.Sprintf("another user has the nick %s: the agent is %s until it is free", want, c.nick))
+			s.Warnings = append(s.Warnings, fmt.Sprintf("another user has the nick %s: the agent uses %s until it is free", want, c.nick))
 		}
 	}
 	if l.main.state.Bouncer {

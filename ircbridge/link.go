@@ -126,8 +126,8 @@ func (l *link) over(c *connection, err error) {
 		return
 	}
 	if err != nil {
-		l.host.Trouble("the bridge does not try again", err)
-		l.status.why, l.status.nextTry = l.host.Mask(err.Error())+"; it is not tried again before a reload", time.Time{}
+		l.host.Trouble("the bridge will not try again", err)
+		l.status.why, l.status.nextTry = l.host.Mask(err.Error())+"; it will not be tried again until a reload", time.Time{}
 	}
 }
 

@@ -181,11 +181,11 @@ func (o *Options) check() error {
 	switch o.Style = cmp.Or(o.Style, StylePrefix); o.Style {
 	case StylePrefix, StyleNicks, StyleRelay:
 	default:
-		return fmt.Errorf("%q is not a style; there are prefix, nicks and relaymsg", o.Style)
+		return fmt.Errorf("%q is not a style: want prefix, nicks or relaymsg", o.Style)
 	}
 	for name, key := range o.Keys {
 		if key == "" || strings.ContainsAny(key, " ,\a\x00\r\n") || strings.HasPrefix(key, ":") {
-			return fmt.Errorf("the key of %s cannot be one: a key has no spaces, commas or control characters, and no leading colon", name)
+			return fmt.Errorf("the key of %s is not valid: a key has no spaces, commas or control characters, and no leading colon", name)
 		}
 	}
 	for _, p := range o.Allow {

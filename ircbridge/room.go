@@ -235,7 +235,7 @@ func (r *rooms) overdue(now time.Time) {
 			delete(r.all, key)
 		}
 		if rm.wanted && !rm.joined && rm.failed == "" && rm.why == "" && r.l.main.up && now.Sub(rm.asked) > joinPatience {
-			r.giveUp(rm, errors.New("the server does not say whether we may"), 0)
+			r.giveUp(rm, errors.New("the server did not answer the request to join"), 0)
 		}
 	}
 }

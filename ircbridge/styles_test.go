@@ -155,7 +155,7 @@ func TestTheNickOfAnAgentIsTaken(t *testing.T) {
 		taker := newPerson(t, addr, "Coder", "#project-x")
 		s.start()
 		taken := func(st bridge.State) bool {
-			return slices.Contains(st.Warnings, "another user has the nick coder: the agent is coder_ until it is free")
+			return slices.Contains(st.Warnings, "another user has the nick coder: the agent uses coder_ until it is free")
 		}
 		if st := s.state("the nick is taken", taken); len(st.Warnings) != 1 {
 			t.Errorf("warnings %q", st.Warnings)

@@ -241,7 +241,7 @@ func TestTroubleInWords(t *testing.T) {
 		s := newScene(t, proxy.Addr)
 		s.start()
 		taken := func(st bridge.State) bool {
-			return slices.Contains(st.Warnings, "another user has the nick swarm: the bridge is swarm_ until it is free")
+			return slices.Contains(st.Warnings, "another user has the nick swarm: the bridge uses swarm_ until it is free")
 		}
 		s.state("the nick is taken", taken)
 		if err := other.conn.Close(t.Context(), ""); err != nil {
@@ -249,6 +249,6 @@ func TestTroubleInWords(t *testing.T) {
 		}
 		s.state("the nick is free", func(st bridge.State) bool { return st.Nick == "swarm" && !taken(st) })
 		proxy.Cut()
-		eventually(t, "why it was cut", func() bool { return strings.Contains(s.log.String(), `"the server hung up without a word"`) }, s.log.String)
+		eventually(t, "why it was cut", func() bool { return strings.Contains(s.log.String(), `"the server hung up without giving a reason"`) }, s.log.String)
 	})
 }

@@ -167,9 +167,9 @@ func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 	}
 	broken.Store(true)
 	f.answer(f.send("coder", "@say fine"))
-	f.until("the status complains", func() bool { return f.troubled("IRC does not show what happens") })
+	f.until("the status complains", func() bool { return f.troubled("IRC does not show what is happening") })
 	broken.Store(false)
-	f.until("the complaint goes", func() bool { return !f.troubled("IRC does not show what happens") })
+	f.until("the complaint goes", func() bool { return !f.troubled("IRC does not show what is happening") })
 
 	for i := range 1000 {
 		if _, err := f.store.Deliver("irc", &dropbox.Message{Type: dropbox.Note, Body: []byte(fmt.Sprint(i))}); err != nil {
@@ -184,7 +184,7 @@ func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 	}
 	f.until("the status says that copies are left out", func() bool {
 		work()
-		return f.troubled("too much waits in the mailbox irc")
+		return f.troubled("too much is waiting in the mailbox irc")
 	})
 	if id := work(); len(f.copies("begun-"+id)) > 0 {
 		t.Error("a full mailbox got a copy")

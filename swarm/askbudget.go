@@ -96,7 +96,7 @@ func capBody(b *budget.Block) string {
 	case budget.KindTurn:
 		text += "The message waits."
 	case budget.KindTask:
-		text += "The messages of this task wait; the agents work on other tasks."
+		text += "The messages of this task are waiting; the agents can work on other tasks."
 	default:
 		text += "The mail waits until " + screen.Ahead(b.Until, time.Now()) + ", when the next day begins."
 	}
@@ -107,18 +107,18 @@ func capBody(b *budget.Block) string {
 func capWords(b *budget.Block) []journal.AnswerWord {
 	stop := "give up the waiting mail, and what comes later"
 	if b.Daily() {
-		stop = "leave the mail until the next day, without another question"
+		stop = "leave the mail until the next day, without asking again"
 	}
 	return []journal.AnswerWord{
 		{Word: string(budget.More), Does: "raise the cap by " + b.Own.Text()},
 		{Word: string(budget.Stop), Does: stop},
-		{Word: string(budget.End), Does: "one more turn for each message that waits now"},
+		{Word: string(budget.End), Does: "one more turn for each message that is waiting now"},
 	}
 }
 
 // capText says that a scope is at its cap.
 func capText(b *budget.Block) string {
-	text := fmt.Sprintf("%s is at its cap: %s of %s are spent", b.Scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit))
+	text := fmt.Sprintf("%s is at its cap: %s of %s has been spent", b.Scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit))
 	if b.Kind == budget.KindTurn {
 		text = fmt.Sprintf("a turn of %s has used its cap of %s", b.Name, b.Cap.In(b.Unit))
 	}

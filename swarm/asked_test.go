@@ -70,7 +70,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 		"goes on":          {irc, late("continue"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It continues without one."}, ""},
 		"a no":             {irc, late("deny"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It takes that as a no."}, ""},
 		"is paused":        {irc, late("pause"), []string{inIRC, `[TIMEOUT] coder got no answer to ID in #project-x within 1s. It is paused until somebody answers: claude-swarm reply ID "…".`}, "coder got no answer to ID in #project-x within 1s"},
-		"gives up":         {irc, late("abort"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It ends its turn, and gives the message up."}, ""},
+		"gives up":         {irc, late("abort"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It ends its turn, and gives up the message."}, ""},
 		"by mail":          {lead, late("continue"), []string{asked, "[TIMEOUT] coder got no answer to ID from lead within 1s. It continues without one."}, ""},
 		"a copy":           {journal.Asked{Of: "#general", Mailbox: "irc", Text: "?", Copy: "k7f3q9m2xd"}, late("continue"), nil, ""},
 		"one to an agent":  {journal.Asked{Of: "reviewer", Text: "?"}, late("continue"), []string{`[QUESTION] coder needs input: "?"`}, ""}, // the step sends it to the lead

@@ -67,7 +67,7 @@ const (
 // endLeft ends the processes with the given mark that a turn left running.
 func (d *deps) endLeft(mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
-		d.log.Info("ended the processes that a turn left", keyTurn, mark, "processes", n)
+		d.log.Info("ended the processes that a turn left running", keyTurn, mark, "processes", n)
 	}
 }
 

@@ -126,7 +126,7 @@ func (f *follower) abandoned(p topic.Publication) {
 	if _, ok := f.plan().spec(p.Grant.Agent); ok || p.Grant.Agent == dropbox.Lead {
 		return
 	}
-	f.log.Info("claim of an agent that has left was taken back", keyMessage, p.ID, keyAgent, p.Grant.Agent)
+	f.log.Info("claim of a removed agent was released", keyMessage, p.ID, keyAgent, p.Grant.Agent)
 	f.mail.Note(topic.Of(f.store).Release(p.ID, p.Grant.Agent))
 }
 

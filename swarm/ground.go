@@ -36,11 +36,11 @@ func (g *ground) check() string {
 	is, err := os.Stat(g.store.Dir())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return g.store.Dir() + " is gone: put it back, or claude-swarm restart creates a new one"
+		return g.store.Dir() + " is gone: put it back, or run claude-swarm restart to create a new one"
 	case err != nil:
 		return "the mailboxes cannot be read: " + err.Error()
 	case !os.SameFile(is, g.was):
-		return g.store.Dir() + " is not the folder that the daemon works on: put that folder back, or claude-swarm restart"
+		return g.store.Dir() + " is not the folder that the daemon uses: put that folder back, or run claude-swarm restart"
 	}
 	if !missing(filepath.Join(g.store.Dir(), "version")) && !missing(filepath.Join(g.store.Dir(), ".lock")) {
 		return ""
@@ -54,7 +54,7 @@ func (g *ground) check() string {
 	// The daemon's lock is on a deleted file, so no other process would notice the lock.
 	release, err := g.store.Lock()
 	if err != nil {
-		return "another daemon may work on the same mailboxes (" + err.Error() + "): stop one of them"
+		return "another daemon may be using the same mailboxes (" + err.Error() + "): stop one of them"
 	}
 	g.locks = append(g.locks, release)
 	return ""

@@ -274,7 +274,7 @@ func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {
 			f.send("a", "begin")
 			f.until("the lead is told of the loop", func() bool {
 				for _, m := range f.mail(dropbox.Lead) {
-					if strings.Contains(string(m.Body), "passed on too often") {
+					if strings.Contains(string(m.Body), "passed on too many times") {
 						return true
 					}
 				}

@@ -47,7 +47,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = &back }))
 	}
 	if p := st.Paused; p.Holds(now) && st.Stopped == nil && a.answered(p) {
-		a.deps.mail.Unpaused(a.name, p.Since, "its question is answered", "")
+		a.deps.mail.Unpaused(a.name, p.Since, "its question has been answered", "")
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 			if s.Paused != nil && s.Paused.Since.Equal(p.Since) { // nobody has paused it since then
 				s.Paused = nil
@@ -77,7 +77,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		a.showSince(Paused, st.Paused.Since, st.Paused.Reason(), next)
 		return until(st.Paused.Until, now), true
 	case st.Paused != nil:
-		a.deps.mail.Unpaused(a.name, st.Paused.Since, "the time of its pause is over", "")
+		a.deps.mail.Unpaused(a.name, st.Paused.Since, "its pause is over", "")
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = nil }))
 	}
 	if st.Overtime != nil && !st.Overtime.Holds(now) {
@@ -131,7 +131,7 @@ func (a *agent) answered(p *journal.Pause) bool {
 				of = m.From
 			}
 			if m.ReplyTo == q.ID && mail.MayAnswer(m, of, a.name, a.tokens.Of) {
-				a.log.Info("the question is answered, so the pause ends", keyMessage, m.ID, "question", q.ID)
+				a.log.Info("the question has been answered, so the pause ends", keyMessage, m.ID, "question", q.ID)
 				return true
 			}
 		}

@@ -151,7 +151,7 @@ func (in *intake) complain(full map[string][]string) {
 
 // complainOfDisk shows in the status which files wait for room on the disk.
 func (in *intake) complainOfDisk(files []string) {
-	const key = "drops wait for the disk"
+	const key = "drops are waiting for disk space"
 	if len(files) > 0 {
 		slices.Sort(files)
 		in.swarm.mail.Trouble.Set(key, "not taken in yet, because the disk is full: "+named(files))
@@ -301,7 +301,7 @@ func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 	}
 	d.log.Warn("files without a message's name were set aside", keyAgent, box.Name(), "files", len(aside))
 	d.mail.TellLead(box.Name(), "aside:"+aside[0].ID, "not taken in: "+named(names), fmt.Sprintf(
-		"Files in new/ of the mailbox of %s without the name of a message: %s.\n\nKept in dead/: claude-swarm dead list %s\nTo have it taken in: claude-swarm dead retry %s\n"+
+		"Files in new/ of the mailbox of %s that are not named as messages: %s.\n\nKept in dead/: claude-swarm dead list %s\nTo have it taken in: claude-swarm dead retry %s\n"+
 			"Files dropped by hand belong in %s itself.\n",
 		box.Name(), named(names), box.Name(), aside[0].ID, filepath.Join(d.store.Dir(), box.Name())))
 }

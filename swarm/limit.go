@@ -55,7 +55,7 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	}
 	how := "until " + screen.Ahead(l.Until, time.Now())
 	if l.Open {
-		how = fmt.Sprintf("for %s at first, then for longer times, up to %s", screen.Took(journal.FirstWait), screen.Took(journal.LongestWait))
+		how = fmt.Sprintf("for %s at first, then for longer each time, up to %s", screen.Took(journal.FirstWait), screen.Took(journal.LongestWait))
 	}
 	todo := ""
 	if l.Hint != "" {
@@ -68,7 +68,7 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	}
 	n := journal.Notice{Word: journal.LimitReached, Agent: strings.Join(agents, ", "), Why: wait + how + ": " + strings.TrimRight(l.Why, "."), Next: l.Hint}
 	a.deps.mail.TellNotice(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), n, "parked: "+l.Why, fmt.Sprintf(
-		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and continue on their own. You are told this once; claude-swarm status shows since when, and when the next try is.\n%s\nTo try at once: claude-swarm resume %s\n",
+		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and continue on their own. You will be told this only once; claude-swarm status shows since when, and when the next try is.\n%s\nTo try at once: claude-swarm resume %s\n",
 		l.Agent, strings.TrimRight(l.Why, "."), strings.Join(agents, ", "), how, todo, l.Agent))
 	a.inbox.Note(a.holds.LimitTold(account, l.Since))
 }

@@ -105,7 +105,7 @@ func TestAFallOfTheContextBringsTheWindowBackOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said := strings.Contains(string(log), "= the client compacted its context (seen from its size: 150,000 → 40,000 tokens)")
+			said := strings.Contains(string(log), "= the client compacted its context (inferred from its size: 150,000 → 40,000 tokens)")
 			if n := f.receipt("coder", last).Compactions; said != fell || (n == 1) != fell {
 				t.Errorf("%d compactions in the receipt; the log says:\n%s", n, log)
 			}

@@ -81,7 +81,7 @@ func TestNotices(t *testing.T) {
 			do: func(f *field) { f.answer(f.send("coder", "@noresult", subject("Paint the door"))) },
 			want: []string{
 				`[DEAD] coder gave up "Paint the door": failed 3 times, last: the client ended without a result. It is kept: claude-swarm dead show `,
-				`[ERROR] coder crashed: process exited with code 1. It is tried again at `,
+				`[ERROR] coder crashed: process exited with code 1. It will be tried again at `,
 			},
 		},
 		"a client that never begins": {
@@ -89,7 +89,7 @@ func TestNotices(t *testing.T) {
 				f.restart.NotBegun = time.Millisecond
 			},
 			do:   func(f *field) { f.send("coder", "@unborn", subject("Paint the door")); f.told("coder is stopped") },
-			want: []string{`[ERROR] coder crashed: process exited with code 1. It is tried again at `, `[ERROR] coder is stopped: `},
+			want: []string{`[ERROR] coder crashed: process exited with code 1. It will be tried again at `, `[ERROR] coder is stopped: `},
 		},
 		"a crash that is the last": { // one notice, because the only fact is that the message is given up
 			plan: func(f *field) { f.plan.Agents[0].MaxFailures = 1 },
@@ -111,7 +111,7 @@ func TestNotices(t *testing.T) {
 				f.plan.Agents[0].Client.Timeout = 300 * time.Millisecond
 			},
 			do:   func(f *field) { f.answer(f.send("coder", "go", subject("Paint the door"))) },
-			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[TIMEOUT] coder did not finish "Paint the door": the turn took longer than 300ms. It is tried again at `},
+			want: []string{`[COMPLETE] coder finished task "Paint the door".`, `[TIMEOUT] coder did not finish "Paint the door": the turn took longer than 300ms. It will be tried again at `},
 		},
 		"a question to the person": {
 			do: func(f *field) {
@@ -144,7 +144,7 @@ func TestNotices(t *testing.T) {
 			do: func(f *field) {
 				f.must(f.daemon.Pause("coder", swarm.PauseOrder{By: dropbox.Lead, For: 300 * time.Millisecond}))
 			},
-			want: []string{`[UNPAUSED] coder goes on: the time of its pause is over.`},
+			want: []string{`[UNPAUSED] coder goes on: its pause is over.`},
 		},
 		"an aborted turn": { // no notice, because the person who aborts the turn already knows
 			do: func(f *field) {

@@ -72,7 +72,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 		return &blockedError{b}
 	}
 	// A waiting client could not be kept after a compaction, so it is closed.
-	a.turns.Close(kill, "the context is compacted")
+	a.turns.Close(kill, "the context is being compacted")
 	if err := a.slots.acquire(stop, "", nil); err != nil { // "" sorts before all message names
 		return errStopping
 	}

@@ -148,7 +148,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 	switch {
 	case begun == "":
 	case a.Why == WhyNoDaemon:
-		a.Why = begun + " was begun before the daemon ended"
+		a.Why = begun + " was started before the daemon exited"
 	default:
 		a.Why += "; " + begun + " was begun before"
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // errTimeUsed ends a turn that has used all its reserved time.
-var errTimeUsed = errors.New("the time of its budget is used up")
+var errTimeUsed = errors.New("its time budget is used up")
 
 // endAfter ends a turn after d. If d is 0, it does nothing. The caller calls stop when
 // the turn has ended.

@@ -13,7 +13,7 @@ import (
 type PersonError struct{ Name string }
 
 func (e *PersonError) Error() string {
-	return "an agent cannot let " + e.Name + " continue: a person holds it, it began too many turns without one, it is stuck, or it is outside its hours"
+	return "an agent cannot let " + e.Name + " continue: a person holds it, it began too many turns without a person, it is stuck, or it is outside its hours"
 }
 
 // forPerson reports whether only a person may end an agent's hold, because a person

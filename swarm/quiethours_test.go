@@ -36,7 +36,7 @@ func (f *field) kept(text string) {
 // hours.
 func (f *field) mornings() (all []*dropbox.Message) {
 	for _, m := range f.mail(dropbox.Lead) {
-		if strings.HasPrefix(m.Subject, "while it was quiet") {
+		if strings.HasPrefix(m.Subject, "during the quiet hours") {
 			all = append(all, m)
 		}
 	}

@@ -119,7 +119,7 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	wait, next := jitter(d.After), ""
 	told := j.Claim.Failed > 0 || slices.ContainsFunc(before, func(f journal.Failure) bool { return f.Message == j.Claim.ID })
 	if !told && !givenUp && !d.Open {
-		next = "It is tried again at " + screen.Ahead(now.Add(wait), now)
+		next = "It will be tried again at " + screen.Ahead(now.Add(wait), now)
 	}
 	if err := a.inbox.FailedTurn(j.Claim.Message, j.Rec, a.inbox.AttemptLine(j, out), reason, next); err != nil {
 		return err

@@ -115,7 +115,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 		s.mail.Raise("spiraling:"+e.ID, notice, messageOf(e.Turn), details),
 		s.mail.Questions.AskPerson(journal.Question{
 			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
-			Body: strings.TrimSpace(fmt.Sprintf("%s\n\n%s begins no further turn, and its mail waits. A running turn continues to its end.", details, e.Agent)),
+			Body: strings.TrimSpace(fmt.Sprintf("%s\n\n%s begins no more turns, and its mail waits. A running turn continues to its end.", details, e.Agent)),
 			Words: []journal.AnswerWord{
 				{Word: "resume", Does: "let it carry on from where it stopped, as claude-swarm resume " + e.Agent},
 				{Word: "abort", Does: "give the message up and let it carry on with the next one, as claude-swarm abort " + e.Agent},
@@ -262,7 +262,7 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 			if out.End.OK() {
 				d.mail.Trouble.Clear(judgeTrouble)
 			} else {
-				d.mail.Trouble.Set(judgeTrouble, fmt.Sprintf("the supervisor's model %s gave no verdict, and only the rules judge: %s",
+				d.mail.Trouble.Set(judgeTrouble, fmt.Sprintf("the supervisor's model %s gave no verdict, so only the rules apply: %s",
 					plan.Client.Model, screen.Short(out.Reason, maxWhisper)))
 			}
 			err := d.ledger.Add(journal.LedgerLine{

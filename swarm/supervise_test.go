@@ -320,7 +320,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 			if question.Subject != text {
 				t.Errorf("subject = %q", question.Subject)
 			}
-			if !strings.HasPrefix(string(question.Body), "It repeats: make deploy\n\ncoder begins no further turn") {
+			if !strings.HasPrefix(string(question.Body), "It repeats: make deploy\n\ncoder begins no more turns") {
 				t.Errorf("the question does not say what it repeats:\n%s", question.Body)
 			}
 			notices := 0
@@ -663,7 +663,7 @@ func TestAModelThatCannotJudge(t *testing.T) {
 		return []runnertest.Step{runnertest.Say("OK")}
 	}
 	f.start()
-	const want = "the supervisor's model small gave no verdict, and only the rules judge: "
+	const want = "the supervisor's model small gave no verdict, so only the rules apply: "
 	complains := func() bool {
 		st, err := f.daemon.Status()
 		if err != nil {

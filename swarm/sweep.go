@@ -110,7 +110,7 @@ func (s *Swarm) tidy(now time.Time) {
 		}
 	}
 	if _, err := s.store.Clean(now); err != nil {
-		s.log.Warn("leftovers of crashes could not be removed", keyErr, err)
+		s.log.Warn("files left by crashes could not be removed", keyErr, err)
 	}
 	if _, err := topic.Of(s.store).Clean(now); err != nil {
 		s.log.Warn("topics could not be tidied", keyErr, err)

@@ -183,7 +183,7 @@ func TestAnEnvironmentOfNoTurn(t *testing.T) {
 		{"", "aaaaaaaaaa-1", ""},
 		{"a", "../../../x", `CLAUDE_SWARM_TURN="../../../x" is not the id of a turn`},
 		{"a", "aaaaaaaaaa-1/../bbbbbbbbbb-1", `CLAUDE_SWARM_TURN="aaaaaaaaaa-1/../bbbbbbbbbb-1" is not the id of a turn`},
-		{"a", "cccccccccc-1", "turn cccccccccc-1: there is no such turn here"},
+		{"a", "cccccccccc-1", "turn cccccccccc-1: no such turn here"},
 		{"a", "bbbbbbbbbb-1", "turn bbbbbbbbbb-1 belongs to b, not to a"},
 		{"a", "dddddddddd-1", "turn dddddddddd-1 has ended"},
 	} {

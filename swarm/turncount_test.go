@@ -40,7 +40,7 @@ func (f *field) held(turns int) swarm.AgentStatus {
 		}
 		return paused.Name != ""
 	})
-	if want := fmt.Sprintf("%d turns within an hour without a word from a person (policy.turns_per_hour)", turns); paused.Why != want || paused.Next != "claude-swarm resume "+paused.Name {
+	if want := fmt.Sprintf("%d turns within an hour without a message from a person (policy.turns_per_hour)", turns); paused.Why != want || paused.Next != "claude-swarm resume "+paused.Name {
 		f.t.Errorf("status says %q, next %q, want %q", paused.Why, paused.Next, want)
 	}
 	return paused

@@ -67,9 +67,9 @@ func Load(path string, o Options) (*Buffer, error) {
 	b, err := read(f, o)
 	if broken, ok := errors.AsType[*brokenError](err); ok {
 		if err := os.Rename(path, path+".broken"); err != nil {
-			return nil, fmt.Errorf("load window: put aside a broken one: %w", err)
+			return nil, fmt.Errorf("load window: set aside a broken file: %w", err)
 		}
-		return New(o), fmt.Errorf("%w, it is now %s.broken: %s", ErrBroken, path, broken.why)
+		return New(o), fmt.Errorf("%w; it is now %s.broken: %s", ErrBroken, path, broken.why)
 	} else if err != nil {
 		return nil, fmt.Errorf("load window: %w", err)
 	}
@@ -113,14 +113,14 @@ func restore(h header, body []byte, o Options) (*Buffer, error) {
 	b.mark = h.Mark
 	b.start, b.end = h.Start, h.Start
 	if h.Start < 0 || h.Start > 1<<62 {
-		return nil, &brokenError{why: "it has no beginning"}
+		return nil, &brokenError{why: "its beginning is missing"}
 	}
 	for _, n := range h.Entries {
 		if n <= 0 || n > len(body) {
 			return nil, &brokenError{why: "an entry is longer than the file"}
 		}
 		if body[n-1] != '\n' {
-			return nil, &brokenError{why: "an entry has no end"}
+			return nil, &brokenError{why: "the end of an entry is missing"}
 		}
 		b.put(nil, string(body[:n-1]))
 		body = body[n:]

@@ -19,7 +19,7 @@ back. A running turn ends first. If the agent or the daemon stops meanwhile, the
 order waits for the next start. While the compaction runs, abort ends it.` +
 			examples("claude-swarm compact coder"),
 		Action: func(c *cli.Context) error {
-			return forget(c, (*control.Client).Compact, "%s: the context is compacted before the next message\n")
+			return forget(c, (*control.Client).Compact, "%s: the context will be compacted before the next message\n")
 		},
 	}
 }

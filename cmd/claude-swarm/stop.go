@@ -24,7 +24,7 @@ func stopCommand() *cli.Command {
 	return &cli.Command{
 		Name: "stop", Category: groupDaemon, ArgsUsage: "[AGENT…]",
 		Usage: "stop the daemon, or some of its agents",
-		Description: `Stops the daemon: the daemon begins no further turn, and ends when the running
+		Description: `Stops the daemon: the daemon begins no more turns, and ends when the running
 turns have ended. With names, stop stops only these agents, until they are
 started again; the daemon keeps running. It waits for the end, and says what it
 waits for. A turn can stop other agents, but neither its own agent nor the

@@ -38,7 +38,7 @@ func TestAdvice(t *testing.T) {
 		{FewerChannels, "cannot get into #c", "Once the bridge has left another channel (claude-swarm irc part CHANNEL), " + again},
 		{BeingThere, "it did not take it", `Once the bridge is in there (claude-swarm irc join "#c"), ` + again},
 		{BeingThere, notJoined + "not there", "Once it lets the bridge in, " + again},
-		{AnyRemedy, notJoined + "the server does not say whether we may", "Once it lets the bridge in, " + again},
+		{AnyRemedy, notJoined + "the server did not answer the request to join", "Once it lets the bridge in, " + again},
 		{TheirComing, "it did not take it", "Once #c is there, " + again},
 		{AnyRemedy, tooLate, `To have it posted after all, send it again: claude-swarm read k7f3q9m2xd --body | claude-swarm irc send "#c" -`},
 		{AnyRemedy, "something else", "Once that is fixed, " + again},

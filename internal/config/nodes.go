@@ -107,7 +107,8 @@ func (r *reader) remark(n *yaml.Node, path string, e *Error) {
 	}
 }
 
-// placed adds to a problem its position, and the name of the key if path is not empty.
+// placed adds the position to a problem, and also the name of the key if path is not
+// empty.
 func (r *reader) placed(n *yaml.Node, path string, e *Error) *Error {
 	if path != "" {
 		e.Problem = shown(path) + ": " + e.Problem

@@ -21,7 +21,7 @@ const IgnoreText = "*\n"
 // change it. Repeated calls are harmless.
 func MakeHome(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the daemon's folder: %w", err)
+		return fmt.Errorf("create the daemon's folder: %w", err)
 	}
 	path := filepath.Join(dir, IgnoreFile)
 	if info, err := os.Lstat(path); err == nil && info.Size() > 0 {

@@ -64,7 +64,7 @@ var refusals = map[string]refusal{
 	"503":            {reply: `"status":503`, env: noRetry, want: service, why: `503`, requests: 1, recorded: true},
 	"504":            {reply: `"status":504`, env: noRetry, want: service, why: `504`, requests: 1, recorded: true},
 	"529":            {reply: `"status":529`, env: `CLAUDE_CODE_MAX_RETRIES: "1"`, want: service, why: `529 Overloaded`, requests: 2},
-	"no-credit":      {reply: `"status":400,"error_message":"Your credit balance is too low to access the Anthropic API."`, want: service, why: `Credit balance is too low`, next: "pay in credit for the API key, or use another login; continues on its own at", requests: 1},
+	"no-credit":      {reply: `"status":400,"error_message":"Your credit balance is too low to access the Anthropic API."`, want: service, why: `Credit balance is too low`, next: "buy credit for the API key, or use another login; continues on its own at", requests: 1},
 	"org-disabled":   {reply: `"status":400,"error_message":"This organization has been disabled."`, want: setUp, why: `disabled`, requests: 1},
 	"too-long":       {reply: `"status":400,"error_message":"prompt is too long: 250000 tokens > 200000 maximum"`, want: message, why: `Prompt is too long`},
 	"image":          {reply: `"status":400,"error_message":"messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes"`, want: message, why: `(?i)image`, requests: 2, recorded: true},

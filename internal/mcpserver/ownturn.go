@@ -41,7 +41,7 @@ func (d *done) readable() string { return d.Note }
 var errNoContext = errors.New("that is for agents, whose client the daemon runs; you are the lead")
 
 func (o ownTurn) compact(ctx context.Context, _ noArguments) (*done, error) {
-	note := "When this turn has ended, your context is compacted: it is replaced by a summary, and you get your latest steps back. End the turn as usual."
+	note := "When this turn has ended, your context will be compacted: it is replaced by a summary, and you get your latest steps back. End the turn as usual."
 	return o.order(ctx, note, Daemon.Compact)
 }
 
@@ -49,7 +49,7 @@ func (o ownTurn) clear(ctx context.Context, in clearArguments) (*done, error) {
 	if err := o.hasClient(); err != nil {
 		return nil, err
 	}
-	note := "When this turn has ended, your context is cleared: the next message begins a fresh session. End the turn as usual."
+	note := "When this turn has ended, your context will be cleared: the next message begins a fresh session. End the turn as usual."
 	if strings.TrimSpace(in.Handoff) != "" {
 		if _, err := o.pages.Replace(board.Handoff(o.Me.Name), o.pages.redact(in.Handoff)); err != nil {
 			return nil, err

@@ -109,7 +109,7 @@ func (w mail) postNoted(ctx context.Context, m *dropbox.Message, body string, at
 		return nil, withNext(err)
 	}
 	if w.Halted != "" {
-		s.Note = "The text halts the conversation " + w.Halted + ": no agent is woken in it any more."
+		s.Note = "The text halts the conversation " + w.Halted + ": it no longer wakes any agent."
 		return s, nil
 	}
 	if slices.ContainsFunc(sent, func(d dropbox.Delivery) bool { return d.To != dropbox.Lead }) {

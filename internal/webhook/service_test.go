@@ -186,7 +186,7 @@ func TestTheNightIsPostedInTheMorning(t *testing.T) {
 	night.Quiet = time.Now().Add(time.Hour)
 	morning.Kind, morning.Notice, morning.Of, morning.Turn = journal.Alert, nil, nil, nil
 	morning.Gathers = []journal.Word{journal.AgentError, journal.LimitReached}
-	morning.Message = &journal.Message{From: "swarm", Subject: "while it was quiet: coder is stopped, and 2 more", Body: "Since 22:00\n"}
+	morning.Message = &journal.Message{From: "swarm", Subject: "during the quiet hours: coder is stopped, and 2 more", Body: "Since 22:00\n"}
 	sc.hear(night, morning)
 	sc.until("one is done", func() bool { return sc.done() == 1 })
 	sc.Drain(t.Context())

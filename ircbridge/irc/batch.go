@@ -30,10 +30,10 @@ type batch struct {
 // batches are the open batches, by reference. The reader owns them.
 type batches map[string]*batch
 
-// add adds a message to its batch, and adds a batch that ends to its open parent. done is
-// the batch without a parent that ends with this message, or nil. alone is false for a
-// BATCH message and for a message that belongs to an open batch. dropped reports whether
-// a batch was dropped.
+// add adds a message to its batch. If the message ends a nested batch, add adds that
+// batch to its open parent. done is the top-level batch that the message ends, or nil.
+// alone is false for a BATCH message and for a message that belongs to an open batch.
+// dropped reports whether a batch was dropped.
 func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	if m.Command == "BATCH" && len(m.Params) > 0 {
 		ref := m.Param(0)

@@ -104,14 +104,14 @@ func (c Config) withDefaults() (Config, error) {
 		switch c.SASL.Mechanism {
 		case "PLAIN":
 			if c.SASL.User == "" || c.SASL.Password == "" {
-				return refuse("SASL PLAIN without account or password")
+				return refuse("SASL PLAIN without an account or password")
 			}
 		case "EXTERNAL":
 			if c.Clear || c.TLS == nil || len(c.TLS.Certificates) == 0 && c.TLS.GetClientCertificate == nil {
 				return refuse("SASL EXTERNAL without a TLS client certificate")
 			}
 		default:
-			return refuse(fmt.Sprintf("SASL mechanism %q; there are PLAIN and EXTERNAL", c.SASL.Mechanism))
+			return refuse(fmt.Sprintf("SASL mechanism %q: want PLAIN or EXTERNAL", c.SASL.Mechanism))
 		}
 	}
 	if !c.Clear {

@@ -14,7 +14,7 @@ var (
 	ErrConfig  = errors.New("cannot connect as configured") // no connection was attempted, or the password would have been sent in the clear
 	ErrSASL    = errors.New("the server refused the login") // never retried
 	ErrNoSASL  = errors.New("the server accepts no logins") // currently; it will accept logins when its services are running again
-	ErrTimeout = errors.New("the server fell silent")
+	ErrTimeout = errors.New("the server stopped responding")
 	ErrClosed  = errors.New("the connection was closed") // by us
 
 	ErrNotSent   = errors.New("not sent")                            // nothing was written except pieces that are proven; the others can be sent again
@@ -29,7 +29,7 @@ var (
 // giving a reason.
 type silentEnd struct{}
 
-func (silentEnd) Error() string { return "the server hung up without a word" }
+func (silentEnd) Error() string { return "the server hung up without giving a reason" }
 func (silentEnd) Unwrap() error { return io.EOF }
 
 // A Refused is the reason that a server gave before it hung up: an ERROR, a KILL or a

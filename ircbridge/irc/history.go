@@ -168,9 +168,9 @@ func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, erro
 			next = last.Add(time.Millisecond)
 		}
 		if last.IsZero() || next.Equal(*bound) {
-			return nicks, errors.New("targets of the history: a full page leads no further")
+			return nicks, errors.New("history targets: a full page brought no progress")
 		}
 		*bound = next
 	}
-	return nicks, fmt.Errorf("targets of the history: more than %d pages", maxPages)
+	return nicks, fmt.Errorf("history targets: more than %d pages", maxPages)
 }

@@ -128,7 +128,7 @@ func TestPrivateTalkIsFetched(t *testing.T) {
 > @label=(b) CHATHISTORY AFTER bob timestamp=2026-01-02T03:03:05.000Z 2
 < @label=(b) :s BATCH +2 chathistory bob
 < :s BATCH -2`,
-			[]string{"bob caught up", "gap: targets of the history: a full page leads no further"},
+			[]string{"bob caught up", "gap: history targets: a full page brought no progress"},
 		},
 		"targets are refused": {`
 > @label=(a) CHATHISTORY TARGETS timestamp=2026-01-02T03:03:05.000Z timestamp=(to) 2

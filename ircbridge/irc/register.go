@@ -84,7 +84,7 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 	case "001":
 		if r.cfg.SASL != nil && !r.loggedIn {
 			p.urgent(Msg("QUIT", "no login"))
-			return true, fmt.Errorf("%w: it has no SASL", ErrNoSASL)
+			return true, fmt.Errorf("%w: it does not support SASL", ErrNoSASL)
 		}
 		r.ended = true
 		p.st.since = time.Now()
@@ -238,11 +238,11 @@ func (r *registration) proceed(p *protocol) error {
 		mechanisms, ok := p.st.caps["sasl"]
 		if !ok {
 			p.urgent(Msg("QUIT", "no login"))
-			return fmt.Errorf("%w: it has no SASL now", ErrNoSASL)
+			return fmt.Errorf("%w: it no longer supports SASL", ErrNoSASL)
 		}
 		if mechanisms != "" && !slices.Contains(strings.Split(mechanisms, ","), r.cfg.SASL.Mechanism) {
 			p.urgent(Msg("QUIT", "no login"))
-			return fmt.Errorf("%w: it has SASL %s, and not %s", ErrSASL, mechanisms, r.cfg.SASL.Mechanism)
+			return fmt.Errorf("%w: it supports SASL %s, not %s", ErrSASL, mechanisms, r.cfg.SASL.Mechanism)
 		}
 		r.login = true
 		p.urgent(Msg("AUTHENTICATE", r.cfg.SASL.Mechanism))

@@ -42,7 +42,7 @@ func (p *protocol) runTimers(now time.Time) (time.Duration, error) {
 			return 0, fmt.Errorf("%w: no line for %v, no PONG for %v", ErrTimeout, now.Sub(t.heard).Round(time.Millisecond), p.cfg.PingTimeout)
 		}
 		if oldest := p.out.oldest(); !oldest.IsZero() && due(oldest.Add(p.cfg.ProofTimeout)) {
-			return 0, fmt.Errorf("%w: what was sent was not answered for %v", ErrTimeout, p.cfg.ProofTimeout)
+			return 0, fmt.Errorf("%w: no answer for %v to what was sent", ErrTimeout, p.cfg.ProofTimeout)
 		}
 	}
 	if !p.st.me(p.st.wanted) && due(t.nickAt) {

@@ -551,7 +551,7 @@ func TestAQuestionIsOver(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"the scope is not at its cap any more": func(d *desk) {
+		"the scope is no longer at its cap": func(d *desk) {
 			d.rules.Swarm = usd(10)
 			d.book.SetRules(d.rules)
 		},

@@ -204,7 +204,7 @@ func (b *Book) Over(s Scope, agent string, number int, date string) string {
 	}
 	block := b.block(s, Turn{Agent: agent}, b.limit(s, agent))
 	if block == nil || block.Waits {
-		return "the scope is not at its cap any more"
+		return "the scope is no longer at its cap"
 	}
 	return ""
 }

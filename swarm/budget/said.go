@@ -18,7 +18,7 @@ type Answer string
 const (
 	More Answer = "more" // the configured cap is added to the cap
 	Stop Answer = "stop" // the waiting messages are given up, or wait for the next day
-	End  Answer = "end"  // each message that waits now gets one more turn
+	End  Answer = "end"  // each message that is waiting now gets one more turn
 )
 
 // Answers returns all answers, in the order in which questions list them.
@@ -103,7 +103,7 @@ func readSaid(home journal.Home) (map[round]said, error) {
 		e.Lost, e.Next = "it is unknown which budgets were raised", "claude-swarm start, which sets it aside"
 		return map[round]said{}, e
 	} else if err != nil {
-		return nil, fmt.Errorf("raises and answers of the budget: %w", err)
+		return nil, fmt.Errorf("budget raises and answers: %w", err)
 	}
 	all := make(map[round]said, len(file.Scopes))
 	for name, s := range file.Scopes {
@@ -129,7 +129,7 @@ func (b *Book) writeSaid() error {
 		file.Scopes[of.String()] = s
 	}
 	if err := b.home.Files().WriteJSON(b.home.BudgetFile(), file); err != nil {
-		return fmt.Errorf("write raises and answers of the budget: %w", err)
+		return fmt.Errorf("write budget raises and answers: %w", err)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (h Home) Make() error {
 	}
 	for _, d := range []string{"logs", "turns", "clients", "pids", "window"} {
 		if err := os.MkdirAll(filepath.Join(h.dir, d), 0o700); err != nil {
-			return fmt.Errorf("make the daemon's folder: %w", err)
+			return fmt.Errorf("create the daemon's folder: %w", err)
 		}
 	}
 	return nil

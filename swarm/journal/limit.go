@@ -67,7 +67,7 @@ func (l Limit) spread(agent string) time.Duration {
 // times, because the machine may sleep before the limit ends.
 func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time.Time) Limit {
 	now = now.UTC().Round(0)
-	l := Limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent, began: now}
+	l := Limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit has been reached"), Hint: out.Hint, Agent: agent, began: now}
 	if out.ContextTokens == 0 && out.Began.Before(now) && !out.Began.IsZero() {
 		l.began = out.Began.UTC().Round(0)
 	}

@@ -85,7 +85,7 @@ func OpenQuestions(home Home) (*Questions, error) {
 		err = e.SetAside()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("questions of the daemon: %w", err)
+		return nil, fmt.Errorf("the daemon's questions: %w", err)
 	}
 	if s.by = by; by == nil {
 		s.by = map[string]Question{}
@@ -214,7 +214,7 @@ func (s *Questions) forgetOld(now time.Time) {
 
 func (s *Questions) write() error {
 	if err := s.files.WriteJSON(s.path, questionsFile{V: 1, Questions: s.by}); err != nil {
-		return fmt.Errorf("write the questions of the daemon: %w", err)
+		return fmt.Errorf("write the daemon's questions: %w", err)
 	}
 	return nil
 }

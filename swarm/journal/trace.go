@@ -192,7 +192,7 @@ func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	case err != nil:
 		return nil, err
 	case rec == nil:
-		return nil, &TraceError{fmt.Sprintf("turn %s: there is no such turn here", mark)}
+		return nil, &TraceError{fmt.Sprintf("turn %s: no such turn here", mark)}
 	case agent != "" && rec.Agent != agent:
 		return nil, &TraceError{fmt.Sprintf("turn %s belongs to %s, not to %s", mark, rec.Agent, screen.Short(agent, maxTurnID))}
 	case rec.Mark() != mark, rec.End != "", !h.hasClient(rec):
@@ -243,7 +243,7 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 // ended, it can no longer be traced, and the error is a [*TraceError].
 func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	if _, err := runner.Identify(pid); err != nil {
-		return "", false, &TraceError{"the program that asked has ended, and nothing shows which one it was"}
+		return "", false, &TraceError{"the program that asked has ended, and cannot be identified"}
 	}
 	rec, err := h.trace(pid, "")
 	if err != nil {

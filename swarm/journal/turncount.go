@@ -11,7 +11,7 @@ import (
 
 // This is the last limit on loops. Every other rule checks the envelope of a message, or
 // its proven sender. This rule counts turns, regardless of the content of the messages.
-// If an agent starts too many turns within an hour without a word from a person, it is
+// If an agent starts too many turns within an hour without a message from a person, it is
 // paused, and a person has to resume it.
 //
 // A word from a person is a message that was verified to be from the lead, or an order
@@ -74,7 +74,7 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 	defer c.mu.Unlock()
 	all := c.lately(agent, now)
 	if len(all) >= absolutely*perHour {
-		return fmt.Sprintf("%d turns within an hour, ten times policy.turns_per_hour; it can continue after %s, or with a higher number", len(all), screen.Ahead(all[0].at.Add(countedFor), time.Now()))
+		return fmt.Sprintf("%d turns within an hour, ten times policy.turns_per_hour; it can continue after %s, or with a higher limit", len(all), screen.Ahead(all[0].at.Add(countedFor), time.Now()))
 	}
 	alone := len(all)
 	for i, t := range slices.Backward(all) {
@@ -84,7 +84,7 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 		}
 	}
 	if alone >= perHour && !person {
-		return fmt.Sprintf("%d turns within an hour without a word from a person (policy.turns_per_hour)", alone)
+		return fmt.Sprintf("%d turns within an hour without a message from a person (policy.turns_per_hour)", alone)
 	}
 	return ""
 }

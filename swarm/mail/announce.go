@@ -13,7 +13,7 @@ import (
 
 // AnnounceListener returns the listener that passes the events to the announcer.
 func (s *Service) AnnounceListener() Listener {
-	return Listener{Name: "irc", Behind: "IRC does not show what happens", Hear: s.announceEvents}
+	return Listener{Name: "irc", Behind: "IRC does not show what is happening", Hear: s.announceEvents}
 }
 
 // announceEvents delivers the copies of events. It can be repeated, because the store
@@ -29,7 +29,7 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 			err := s.deliverCopy(mo.Kind, m)
 			switch {
 			case errors.Is(err, errNoBridge): // copies that wait for the bridge must not delay other events
-				s.Trouble.Until("mirror", "IRC does not show what happens: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
+				s.Trouble.Until("mirror", "IRC does not show what is happening: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
 			case undeliverable(err):
 				s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
 			case err != nil:
@@ -68,7 +68,7 @@ var errNoBridge = errors.New("is the bridge running?")
 
 func (s *Service) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
 	if passing(kind) && !s.Announcer.room(s.Store) {
-		return fmt.Errorf("too much waits in the mailbox %s; %w", s.Announcer.Bridge(), errNoBridge)
+		return fmt.Errorf("too much is waiting in the mailbox %s; %w", s.Announcer.Bridge(), errNoBridge)
 	}
 	bridge := s.Announcer.Bridge()
 	_, err := s.deliver(m.From, bridge, m)

@@ -111,7 +111,7 @@ func afterNoAnswer(q journal.Asked) string {
 	case "deny":
 		return "It takes that as a no"
 	case "abort":
-		return "It ends its turn, and gives the message up"
+		return "It ends its turn, and gives up the message"
 	}
 	return "It continues without one"
 }

@@ -88,7 +88,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.File(c.Entry)
 	} else if why != "" {
-		return true, in.turnAway(c, GateVerdict{Rule: "over", Reason: "nobody is waiting for this answer: " + why, Next: "nothing; the agent asks again when it has to"})
+		return true, in.turnAway(c, GateVerdict{Rule: "over", Reason: "nobody is waiting for this answer: " + why, Next: "nothing; the agent will ask again if it needs to"})
 	}
 	return in.gated(c)
 }

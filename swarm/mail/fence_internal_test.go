@@ -25,7 +25,7 @@ type readPrompt struct {
 }
 
 const (
-	noteLead   = "For your information, nothing to answer:\n\n"
+	noteLead   = "For your information, no answer needed:\n\n"
 	promptLast = "Do this one task. Other mail comes in later turns. Send one summary when done.\n"
 )
 

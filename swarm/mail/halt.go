@@ -32,7 +32,7 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 		return err
 	}
 	in.TellLead(in.Name, "halted:"+m.Thread+":"+h.Since.Format(time.RFC3339Nano), "conversation halted: "+Describe(m), fmt.Sprintf(
-		"The conversation %s is halted: %s.\nNo agent is woken in it any more.\n%s\nHow that happened: claude-swarm trace %s\nTo let it continue: claude-swarm unhalt --thread %s\n",
+		"The conversation %s is halted: %s.\nIt no longer wakes any agent.\n%s\nHow that happened: claude-swarm trace %s\nTo let it continue: claude-swarm unhalt --thread %s\n",
 		m.Thread, cmp.Or(h.Why, "by hand"), more, cmp.Or(m.Trace, m.Thread), m.Thread))
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // HeartbeatText is the default body of a heartbeat to an agent.
-const HeartbeatText = `Nothing has come for you for a while. If you put work aside that you can continue now, continue it.
-Otherwise answer with the single word idle, use no tool, and send nobody a message about this.`
+const HeartbeatText = `Nothing has arrived for you for a while. If you put aside work that you can continue now, continue it.
+Otherwise answer with the single word idle, use no tool, and send no message about this.`
 
 // heartbeatKey is the key prefix of heartbeats.
 const heartbeatKey = "heartbeat:"

@@ -48,7 +48,7 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	default:
 		next := ""
 		if j.Claim.Failed == 0 && !(j.Rec.Counted && maxFailures <= 1) {
-			next = "It is tried again"
+			next = "It will be tried again"
 		}
 		if err := in.FailedTurn(j.Claim.Message, j.Rec, line, j.Rec.Reason, next); err != nil {
 			return err

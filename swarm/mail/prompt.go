@@ -57,17 +57,17 @@ func (p Prompt) text(mark func() string) string {
 		add("%s", p.Advice)
 	}
 	for _, n := range p.Notes {
-		add("For your information, nothing to answer:")
+		add("For your information, no answer needed:")
 		parts = append(parts, n.envelope(p.Names), fenced(n.Body, mark))
 	}
 	head := p.Message.envelope(p.Names)
 	if id := p.Message.Offer; id != "" {
 		how := "claude-swarm claim " + word(id)
 		if p.Tools {
-			how = "by the tool claim, or " + how
+			how = "with the claim tool, or " + how
 		}
-		head += fmt.Sprintf("\nThis was published on %s and offered to all who subscribe. Look whether it is for you; if so, claim it before\n"+
-			"you begin: %s. If it is not, or another has it, end your turn without doing it.", word(p.Message.Topic), how)
+		head += fmt.Sprintf("\nThis was published on %s and offered to all who subscribe. See whether it is for you; if so, claim it before\n"+
+			"you begin: %s. If it is not, or another agent has it, end your turn without doing it.", word(p.Message.Topic), how)
 	}
 	if !p.CutOff.IsZero() {
 		head += fmt.Sprintf("\nThis was begun before and cut off at %s. Look at what is already done.", stamp(p.CutOff))
@@ -147,5 +147,5 @@ func (in *Inbox) Prompt(j *Job) Prompt {
 
 // WhispersText returns whispers in the form used in a prompt.
 func WhispersText(lines []string) string {
-	return "Your supervisor whispers. No other agent sees this, and nobody waits for an answer to it.\n" + strings.Join(lines, "\n")
+	return "A whisper from your supervisor. No other agent sees this, and nobody is waiting for an answer to it.\n" + strings.Join(lines, "\n")
 }

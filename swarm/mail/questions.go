@@ -279,7 +279,7 @@ func (q *Questions) handle(n journal.Question) (said string, err error) {
 	}
 	happened, err := h(n, *n.Answer)
 	if err != nil {
-		said := "That is not done: " + err.Error()
+		said := "That was not done: " + err.Error()
 		_, err := q.book.Change(n.Key, func(n *journal.Question) { n.Answer = nil })
 		return said, err
 	}
@@ -293,7 +293,7 @@ func (q *Questions) handle(n journal.Question) (said string, err error) {
 // settledText returns the reply to an answer that arrives too late.
 func settledText(n journal.Question) string {
 	if n.Answer == nil {
-		return "Nobody needs to answer that now: " + n.Outcome
+		return "That no longer needs an answer: " + n.Outcome
 	}
 	return fmt.Sprintf("%s has answered that already, with %s: %s", n.Answer.By, n.Answer.Word, n.Outcome)
 }
@@ -380,7 +380,7 @@ func (e *WordError) Error() string {
 	for _, w := range e.Words {
 		list = append(list, fmt.Sprintf("%s (%s)", w.Word, w.Does))
 	}
-	said := "An empty text is not an answer here."
+	said := "Empty text is not an answer here."
 	if e.Word != "" {
 		said = fmt.Sprintf("%q is not an answer here.", screen.Short(e.Word, 40))
 	}

@@ -181,8 +181,8 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 		"**More**, 10 dollars":            {from: dropbox.Lead, word: "more", rest: "10 dollars", by: "lead", told: "the cap of the day is $30 now"},
 		"[IRC @mention in #x] <ann> stop": {from: "irc", word: "stop", by: "ann on IRC", told: "the cap of the day is $30 now"},
 		"mroe":                            {from: dropbox.Lead, told: `"mroe" is not an answer here. Did you mean more? The words: more (raise the cap to $30), stop (stop the swarm), end (let the tasks end)`, open: true},
-		"!?":                              {from: dropbox.Lead, told: "An empty text is not an answer here. The words: more (raise the cap to $30), stop (stop the swarm), end (let the tasks end)", open: true},
-		"end":                             {from: dropbox.Lead, fail: errors.New("everything is halted"), word: "end", by: "lead", told: "That is not done: everything is halted", open: true},
+		"!?":                              {from: dropbox.Lead, told: "Empty text is not an answer here. The words: more (raise the cap to $30), stop (stop the swarm), end (let the tasks end)", open: true},
+		"end":                             {from: dropbox.Lead, fail: errors.New("everything is halted"), word: "end", by: "lead", told: "That was not done: everything is halted", open: true},
 		"more (of an agent)":              {from: "coder", open: true},
 		"more (without a proof)":          {from: dropbox.Lead, forged: true, open: true},
 	} {
@@ -258,7 +258,7 @@ func TestAQuestionIsSettledWithoutAnAnswer(t *testing.T) {
 		t.Errorf("%d questions are filed, want 1", n)
 	}
 	f.answer(q.ID, dropbox.Lead, "more", false)
-	if got := f.told(dropbox.Lead); len(got) != 1 || got[0] != "Nobody needs to answer that now: the day is over" || len(f.handled) > 0 {
+	if got := f.told(dropbox.Lead); len(got) != 1 || got[0] != "That no longer needs an answer: the day is over" || len(f.handled) > 0 {
 		t.Errorf("told %q, handled %d", got, len(f.handled))
 	}
 }

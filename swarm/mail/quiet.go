@@ -258,9 +258,9 @@ func morning(all []journal.Kept, first time.Time) (subject, body string) {
 	if len(all) == 0 {
 		return "", ""
 	}
-	subject = "while it was quiet: " + all[0].Subject
+	subject = "during the quiet hours: " + all[0].Subject
 	if n := len(all) - 1; n > 0 {
-		subject = fmt.Sprintf("while it was quiet: %s, and %d more", screen.Short(all[0].Subject, 150), n)
+		subject = fmt.Sprintf("during the quiet hours: %s, and %d more", screen.Short(all[0].Subject, 150), n)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Since %s, newest first:\n", screen.Ahead(first, time.Now()))

@@ -117,7 +117,7 @@ func (in *Inbox) offerTaken(c *dropbox.Claim) (bool, error) {
 	default:
 		taken = &topic.TakenError{Grant: *p.Grant}
 	}
-	in.Log.Info("offer was taken by another", keyMessage, c.ID, "by", taken.Agent)
+	in.Log.Info("offer was taken by another agent", keyMessage, c.ID, "by", taken.Agent)
 	r := journal.Receipt{ID: c.ID, Agent: in.Name, Via: in.Arrivals.Via(c.ID), Outcome: "taken by " + taken.Agent, Ended: time.Now().UTC()}
 	data, err := r.Encode()
 	if err != nil {

@@ -98,7 +98,7 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 // begins with a body.
 func (m promptMail) steerText(agent string, names Names) string {
 	return fmt.Sprintf("claude-swarm: an urgent message for %s, while you work\n\n%s\n\n%s\n\n%s\n", agent, m.envelope(names), fenced(m.Body, randomMark),
-		"Read it now. Unless it says otherwise, then carry on with what you were doing, and cover both in your summary.")
+		"Read it now. Then, unless it says otherwise, carry on with what you were doing, and cover both in your summary.")
 }
 
 // finishSteered files the steered messages that a turn has finished. It can be repeated.

@@ -15,7 +15,7 @@ func setAside(f *os.File, size, n int64) error {
 		case nil, unix.EOPNOTSUPP, unix.ENOSYS:
 			return nil
 		default:
-			return &os.PathError{Op: "set room aside in", Path: f.Name(), Err: err}
+			return &os.PathError{Op: "reserve space in", Path: f.Name(), Err: err}
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (f Finding) advice(strong bool) string {
 	case SameCall:
 		fmt.Fprintf(&b, "%s tried the same thing %d times, with the same result each time: %s.", who, f.Count, f.About)
 		if !strong {
-			fmt.Fprintf(&b, " No file changed in between, so another try gives %s the same result again. Read what the result says, then change something or try another way.", whom)
+			fmt.Fprintf(&b, " No file changed in between, so another try will give %s the same result again. Read what the result says, then change something or try another way.", whom)
 		}
 	case SameError:
 		fmt.Fprintf(&b, "%s got the same failure %d times: %s", who, f.Count, f.Error)

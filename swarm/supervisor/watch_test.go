@@ -201,7 +201,7 @@ func TestTheWindow(t *testing.T) {
 func TestTheWordsOfAWhisper(t *testing.T) {
 	h := watch(usual, script(t, "4x "+fails))
 	want := []supervisor.Whisper{
-		{ID: "m1-0-3-1", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 1, Message: "You tried the same thing 3 times, with the same result each time: make deploy. No file changed in between, so another try gives you the same result again. Read what the result says, then change something or try another way."},
+		{ID: "m1-0-3-1", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 1, Message: "You tried the same thing 3 times, with the same result each time: make deploy. No file changed in between, so another try will give you the same result again. Read what the result says, then change something or try another way."},
 		{ID: "m1-0-4-2", Agent: "coder", Turn: "m1-0", Action: supervisor.Correction, Rung: 2, Message: "You tried the same thing 4 times, with the same result each time: make deploy. Stop this now and do something else. If you are stuck, ask for what you need. If this continues, you will be paused and a person will be asked."},
 	}
 	if diff := cmp.Diff(want, h.whispers); diff != "" {

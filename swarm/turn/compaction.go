@@ -172,7 +172,7 @@ func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &h); err != nil {
-		return nil, fmt.Errorf("what the hook gave back: %w", err)
+		return nil, fmt.Errorf("what the hook returned: %w", err)
 	}
 	older := win.AppendRange(nil, win.Start(), h.From)
 	return win.AppendRange(older, h.To, end), nil

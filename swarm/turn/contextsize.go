@@ -60,7 +60,7 @@ func (t *tracker) contextSeen(ev *streamjson.Event) {
 	pending, err := t.compactions.boundary(t.memory.win)
 	t.turns.Note(err)
 	t.turns.Note(t.memory.setPending(pending))
-	t.turns.agentLog.Line(t.rec.Message, fmt.Sprintf("= the client compacted its context (seen from its size: %s → %s tokens)", screen.Thousands(before), screen.Thousands(now)))
+	t.turns.agentLog.Line(t.rec.Message, fmt.Sprintf("= the client compacted its context (inferred from its size: %s → %s tokens)", screen.Thousands(before), screen.Thousands(now)))
 	t.turns.log.Info("context compacted, as its size shows", keyTurn, t.rec.Turn, "before_tokens", before, "tokens", now)
 }
 

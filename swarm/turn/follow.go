@@ -119,7 +119,7 @@ func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (o
 // Forget drops the agent's session. It also drops the window, because the window would
 // bring back the conversation.
 func (t *Turns) Forget(ctx context.Context) error {
-	t.Close(ctx, "the context is cleared")
+	t.Close(ctx, "the context is being cleared")
 	if err := t.Sessions.Clear(t.name); err != nil {
 		return err
 	}

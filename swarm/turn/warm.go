@@ -82,7 +82,7 @@ func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session,
 	case capUSD > 0 && t.kind(s).Caps:
 		why = "the next turn has a cap, and a client adds up the cost of all its turns"
 	case partial && !w.partial:
-		why = "a person wants to see text while it is written"
+		why = "a person wants to see text as it is written"
 	default:
 		return w
 	}
@@ -152,7 +152,7 @@ func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	case spoke && w.client.Stirs():
 		return "it has begun work on its own"
 	case !s.lingers():
-		return "clients do not linger any more"
+		return "clients no longer linger"
 	case !reflect.DeepEqual(t.madeOf(s, w.mark), w.made):
 		return "the settings have changed"
 	}
@@ -173,7 +173,7 @@ func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	case unsettled:
 		why = "the outcome of its turn could not be filed" // the turn will be followed again, and Follow returns only after the client has ended
 	case t.Waiting.tooMany(w.waiting):
-		why = "too many clients wait"
+		why = "too many clients are waiting"
 	case !time.Now().Before(w.due()):
 		why = "no message came"
 	default:

@@ -38,7 +38,7 @@ func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: b
 func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
 	win, err := window.Load(home.WindowFile(agent), windowOptions(bytes))
 	if errors.Is(err, window.ErrBroken) {
-		log.Warn("window was damaged, so a new one was begun", keyErr, err)
+		log.Warn("window was damaged, so a new one was started", keyErr, err)
 	} else if err != nil {
 		return nil, fmt.Errorf("window of %s: %w", agent, err)
 	}

@@ -65,8 +65,8 @@ func (t *Turn) Dropped(uuid string) {
 // steerText returns the text that the client reads, which is the whisper with an
 // explanation before and after it.
 func steerText(w Whisper) string {
-	return "claude-swarm: your supervisor whispers, while you work\n\n" + w.Line() + "\n\n" +
-		"Take note of it and continue. No other agent sees this, and nobody waits for an answer to it.\n"
+	return "claude-swarm: a whisper from your supervisor, while you work\n\n" + w.Line() + "\n\n" +
+		"Take note of it and continue. No other agent sees this, and nobody is waiting for an answer to it.\n"
 }
 
 // Event processes an event of the client.

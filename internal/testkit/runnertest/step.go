@@ -197,7 +197,7 @@ func Unknown() Step {
 // Limited ends the turn because of a usage limit that is lifted after d. A negative d
 // means that the limit has already been lifted, and 0 means that the client does not say
 // when it will be lifted.
-func Limited(d time.Duration) Step { return limited("the usage limit is reached (429)", d) }
+func Limited(d time.Duration) Step { return limited("the usage limit has been reached (429)", d) }
 
 func limited(reason string, d time.Duration) Step {
 	return ends(runner.Limited, reason, func(out *runner.Outcome) {

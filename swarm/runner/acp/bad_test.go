@@ -27,15 +27,15 @@ func TestBadClients(t *testing.T) {
 	}{
 		// These programs are not agents.
 		{"prose", refused, "Welcome to the assistant!"},
-		{"silent", refused, "does not answer initialize"},
-		{"echo", refused, "repeats its input"},
+		{"silent", refused, "did not answer initialize"},
+		{"echo", refused, "echoes its input"},
 		{"exit", noFirst, "the settings are broken"},
 		{"kill", noFirst, "ended before"},
 
 		// The first message of these agents is broken.
-		{"half", refused, "does not answer initialize"},
-		{"mute", refused, "does not answer initialize"},
-		{"ids", refused, "does not answer initialize"},
+		{"half", refused, "did not answer initialize"},
+		{"mute", refused, "did not answer initialize"},
+		{"ids", refused, "did not answer initialize"},
 		{"garbage", done, "hello"},
 		{"long-line:initialize", done, "hello"},
 		{"many-lines:initialize", refused, "garbage in many lines"},
@@ -46,22 +46,22 @@ func TestBadClients(t *testing.T) {
 		// These agents break while a session is being opened.
 		{"exit:session/new", noFirst, "the settings are broken"},
 		{"kill:session/new", noFirst, "ended before"},
-		{"half:session/new", noFirst, "does not open its session"},
-		{"mute:session/new", noFirst, "does not open its session"},
-		{"ids:session/new", noFirst, "does not open its session"},
+		{"half:session/new", noFirst, "did not open its session"},
+		{"mute:session/new", noFirst, "did not open its session"},
+		{"ids:session/new", noFirst, "did not open its session"},
 
 		// These agents break while a session is being resumed. The session is not the
 		// cause, so the next attempt resumes it as well.
 		{"exit:session/resume", noFirst, "the settings are broken"},
 		{"kill:session/resume", noFirst, "ended before"},
-		{"half:session/resume", noFirst, "does not open its session"},
-		{"mute:session/resume", noFirst, "does not open its session"},
-		{"ids:session/resume", noFirst, "does not open its session"},
+		{"half:session/resume", noFirst, "did not open its session"},
+		{"mute:session/resume", noFirst, "did not open its session"},
+		{"ids:session/resume", noFirst, "did not open its session"},
 		{"exit:session/load", noFirst, "the settings are broken"},
 		{"kill:session/load", noFirst, "ended before"},
-		{"half:session/load", noFirst, "does not open its session"},
-		{"mute:session/load", noFirst, "does not open its session"},
-		{"ids:session/load", noFirst, "does not open its session"},
+		{"half:session/load", noFirst, "did not open its session"},
+		{"mute:session/load", noFirst, "did not open its session"},
+		{"ids:session/load", noFirst, "did not open its session"},
 
 		// These agents break during the turn.
 		{"exit:session/update", noFirst, "the settings are broken"}, // at the first update, before any event
@@ -78,7 +78,7 @@ func TestBadClients(t *testing.T) {
 		{"ids:session/prompt", runner.Stalled, "no sign of life"},
 		{"exit:session/request_permission", failed, "the settings are broken"},
 		{"asks:session/prompt", failed, "asked for more than 10000 permissions"},
-		{"wants:session/prompt", failed, "does not read its input"},
+		{"wants:session/prompt", failed, "is not reading its input"},
 		{"mute:session/request_permission", runner.TimedOut, "longer than"}, // the call is open, so the client may still be working
 		{"echo:session/request_permission", done, ""},
 	} {

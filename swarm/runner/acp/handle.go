@@ -44,7 +44,7 @@ func (e *exchange) line(line []byte, whole bool) {
 func (e *exchange) requested(m *message, raw []byte) {
 	switch {
 	case e.step == starting && m.Method == protocol.AgentMethodInitialize:
-		e.fail(e.program.refused("it repeats its input, and is not an ACP agent"))
+		e.fail(e.program.refused("it echoes its input, so it is not an ACP agent"))
 	case e.followed:
 		// We cannot answer it, because the client's input closed when the earlier daemon
 		// ended.

@@ -66,7 +66,7 @@ func (h *handshake) initialized(m *message) follow.Verdict {
 	lenient(m.Result, &h.session.hello)
 	switch v := h.session.hello.Version; {
 	case v == 0:
-		return h.program.refused("it does not name the version of the protocol that it speaks")
+		return h.program.refused("it does not state the version of the protocol that it speaks")
 	case v != first && (v != second || h.client.Protocol != second):
 		return h.program.refused(fmt.Sprintf("it speaks version %d of the protocol, and we speak %d", v, first))
 	}
@@ -130,7 +130,7 @@ func (h *handshake) opened(result json.RawMessage, now time.Time) (requests [][]
 	s := h.session
 	s.id = cmp.Or(o.Session, h.turn.Session.ID)
 	if s.id == "" {
-		return nil, h.program.refused("it opened a session and did not name it")
+		return nil, h.program.refused("it opened a session without naming it")
 	}
 	s.made = now
 	_, model := o.setting("model")

@@ -16,15 +16,15 @@ import (
 func options() []runner.Option {
 	return []runner.Option{
 		key("start_timeout", "time", "How long the program may take to answer initialize.", aTime),
-		key("silence", "time", "How long it may be silent before its model counts as absent and the turn is tried again.", aTime),
+		key("silence", "time", "How long it may be silent before its model is considered unresponsive and the turn is tried again.", aTime),
 		key("protocol", "1 or 2", "The protocol version to request; version 2 is a draft that no current client offers.", aVersion),
 		key("late_tools", "true or false", "The client starts MCP servers only with the first prompt.", aBool),
 		key("late_replay", "true or false", "The replay of a loaded session continues after the answer to session/load.", aBool),
 		key("stays", "true or false", "The client does not exit when its input is closed.", aBool),
 		key("servers", "session or file", "Where the client reads its MCP servers from; {servers} in command and env is the path of the file.", oneOf("session", "file")),
-		key("tokens", "turn, session or quota", "What the tokens of a result count.", oneOf("turn", "session", "quota")),
+		key("tokens", "turn, session or quota", "What the token counts of a result cover.", oneOf("turn", "session", "quota")),
 		key("model_args", "list of strings", "The arguments that name the model, with {model}.", texts),
-		key("notes", "list of strings", "The beginnings of messages that the program wrote, and not the model.", texts),
+		key("notes", "list of strings", "The beginnings of messages that come from the program, not the model.", texts),
 		key("errors", "list of patterns", "Answers that count as errors; the first group may match an HTTP status.", patterns),
 		key("limits", "list of patterns", "Errors that mean a limit of the account.", patterns),
 	}

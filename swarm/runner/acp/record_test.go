@@ -294,7 +294,7 @@ func play(t *testing.T, name, file string, begin func(*playing), silent bool) pl
 	}
 	got := played{
 		End: out.End, Text: out.Text[:min(40, len(out.Text))], Calls: out.ToolCalls, Tokens: out.Tokens, Asked: len(out.Decisions),
-		Unknown: out.Unknown, Silent: strings.Contains(out.Reason, "has said nothing for"),
+		Unknown: out.Unknown, Silent: strings.Contains(out.Reason, "has been silent for"),
 	}
 	for _, d := range out.Denied {
 		got.Denied += d.Allow

@@ -78,7 +78,7 @@ func (u *update) answer2() (m message, ok bool) {
 	}
 	m.Error = u.Error
 	if u.StopReason == "error" && m.Error == nil {
-		m.Error = &fault{Message: "the client gives no cause"}
+		m.Error = &fault{Message: "the client gave no reason"}
 	}
 	if m.Error == nil {
 		m.Result, _ = json.Marshal(struct {

@@ -19,13 +19,13 @@ func (e *exchange) Tick(now time.Time) {
 	switch e.step {
 	case starting:
 		if bound := e.startBound(); now.Sub(e.since) >= bound {
-			e.late("it does not answer initialize within "+bound.String(), now)
+			e.late("it did not answer initialize within "+bound.String(), now)
 		}
 	case aging:
 		e.opens()
 	case opening, setting:
 		if now.Sub(e.since) >= e.timing.Connect {
-			e.late("it does not open its session within "+e.timing.Connect.String(), now)
+			e.late("it did not open its session within "+e.timing.Connect.String(), now)
 		}
 	case replaying:
 		if e.run.Silent(now) >= replayPause || now.Sub(e.since) >= longestReplay {
@@ -102,7 +102,7 @@ func (e *exchange) Working() bool { return e.step == working }
 // retrying the model.
 func (e *exchange) Late(v follow.Verdict) follow.Verdict {
 	if e.stream.trouble.retries > 0 {
-		return follow.Verdict{End: runner.Limited, Reason: "the model does not answer: " + v.Reason, Hint: hintAway}
+		return follow.Verdict{End: runner.Limited, Reason: "the model is not answering: " + v.Reason, Hint: hintAway}
 	}
 	return v
 }
@@ -123,7 +123,7 @@ func (e *exchange) endAway(now time.Time) {
 	if e.silence == 0 || silent < e.silence || e.stream.open() || len(e.asks.open) > 0 || e.run.Ending() {
 		return
 	}
-	e.run.End(follow.Verdict{End: runner.Limited, Reason: e.client.Kind.Title + " has said nothing for " + silent.Round(time.Second).String() + ": its model seems not to answer", Hint: hintAway}, now)
+	e.run.End(follow.Verdict{End: runner.Limited, Reason: e.client.Kind.Title + " has been silent for " + silent.Round(time.Second).String() + ": its model does not seem to be responding", Hint: hintAway}, now)
 }
 
 // steer sends the client the messages that have arrived. A client that does not support

@@ -97,7 +97,7 @@ func refuseMethod(id json.RawMessage, method string) []byte {
 func encode(v any) []byte {
 	line, err := json.Marshal(v)
 	if err != nil {
-		panic("acp: a message of strings and numbers cannot fail to be JSON: " + err.Error())
+		panic("acp: a message of strings and numbers could not be encoded as JSON: " + err.Error())
 	}
 	return append(line, '\n')
 }

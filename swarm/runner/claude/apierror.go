@@ -37,7 +37,7 @@ const (
 const (
 	hintAway     = "nothing has to be done; if it lasts, look at the network, at ANTHROPIC_BASE_URL if it is set, and at https://status.claude.com"
 	hintWait     = "nothing has to be done"
-	hintPay      = "pay in credit for the API key, or use another login"
+	hintPay      = "buy credit for the API key, or use another login"
 	hintTrustTLS = "set NODE_EXTRA_CA_CERTS in env: to the certificates of your proxy or gateway, or look at ANTHROPIC_BASE_URL"
 )
 
@@ -62,7 +62,7 @@ func (e evidence) errorResult() follow.Verdict {
 	f := e.failure()
 	text := firstOf(f.text, e.words, "the client reports a failure ("+e.own.Subtype+")")
 	if contains(text+" "+strings.Join(e.own.Errors, " "), "no conversation found") {
-		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " is not known here", Hint: freshSession}
+		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " was not found", Hint: freshSession}
 	}
 	switch e.own.Subtype {
 	case "error_max_turns":
@@ -90,7 +90,7 @@ func (e evidence) capVerdict() follow.Verdict {
 	if usd == 0 {
 		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less work at once"}
 	}
-	return follow.Verdict{End: runner.CapReached, Reason: "it spent the " + strconv.FormatFloat(usd, 'f', 2, 64) + " USD that were reserved for the turn",
+	return follow.Verdict{End: runner.CapReached, Reason: "it spent the " + strconv.FormatFloat(usd, 'f', 2, 64) + " USD that was reserved for the turn",
 		Hint: "claude-swarm budget shows what is left"}
 }
 
@@ -108,7 +108,7 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	case f.code == codeNoConnection:
 		return limited(text, hintAway), true
 	case f.status == http.StatusNotFound || f.problem == "model_not_found":
-		return follow.Verdict{End: runner.Refused, Reason: text, Hint: "set model: of agent " + e.turn.Agent + " to one that your account has"}, true
+		return follow.Verdict{End: runner.Refused, Reason: text, Hint: "set model: of agent " + e.turn.Agent + "to one that your account can use"}, true
 	case f.status == http.StatusUnauthorized:
 		return e.unauthorized(text), true
 	case f.status == http.StatusForbidden || f.problem == "oauth_org_not_allowed":
@@ -205,7 +205,7 @@ func (e evidence) unauthorized(text string) follow.Verdict {
 // forbidden returns the verdict on a 403, which means that the account currently cannot
 // use the API because of its organization, its country or a proxy.
 func (e evidence) forbidden(text string) follow.Verdict {
-	return limited(text, "look at the account, log in with claude /login, or use an API key")
+	return limited(text, "check the account, log in with claude /login, or use an API key")
 }
 
 func (e evidence) refusedKey(text string) follow.Verdict {

@@ -27,7 +27,7 @@ var errorRows = map[string]struct {
 	"401-login":      {runner.Limited, "log in with claude /login", false},
 	"401-expired":    {runner.Limited, "log in with claude /login", false},
 	"402":            {runner.Limited, hintPay, false},
-	"403":            {runner.Limited, "look at the account", false},
+	"403":            {runner.Limited, "check the account", false},
 	"403-revoked":    {runner.Limited, "log in with claude /login", false},
 	"403-org":        {runner.Limited, "use an API key", false},
 	"408":            {runner.Limited, hintAway, false},

@@ -221,7 +221,7 @@ func settings(t runner.Turn) []byte {
 	}
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
-		panic("claude: settings cannot fail to be JSON: " + err.Error())
+		panic("claude: settings could not be encoded as JSON: " + err.Error())
 	}
 	return append(data, '\n')
 }

@@ -26,7 +26,7 @@ func (hooks) Answer(text string) []byte {
 		"additionalContext": text,
 	}})
 	if err != nil {
-		panic("claude: strings cannot fail to be JSON: " + err.Error())
+		panic("claude: strings could not be encoded as JSON: " + err.Error())
 	}
 	return append(data, '\n')
 }

@@ -24,7 +24,7 @@ func userLine(uuid, text string) []byte {
 		UUID    string  `json:"uuid,omitempty"`
 	}{"user", message{"user", content(text)}, uuid})
 	if err != nil {
-		panic("claude: strings cannot fail to be JSON: " + err.Error())
+		panic("claude: strings could not be encoded as JSON: " + err.Error())
 	}
 	return append(line, '\n')
 }

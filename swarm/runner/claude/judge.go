@@ -59,14 +59,14 @@ func (e evidence) noResult() follow.Verdict {
 	case contains(e.stderr, "is already in use"):
 		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " exists already", Hint: freshSession}
 	case contains(e.stderr, "no conversation found"):
-		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " is not known here", Hint: freshSession}
+		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " was not found", Hint: freshSession}
 	case e.followed:
 		return follow.Lost()
 	case e.began:
 		return follow.Verdict{End: runner.Failed, Reason: follow.WithDetail(ended+" without a result", said), Hint: e.look(), Crashed: true}
 	case contains(e.stderr, "root/sudo"):
 		return follow.Verdict{End: runner.Refused, Reason: said,
-			Hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: where the machine is one"}
+			Hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: if the machine is one"}
 	case badCommand(e.stderr, e.exit):
 		return follow.Verdict{End: runner.Refused, Reason: follow.WithDetail("the client does not accept its command line", follow.FirstLine(e.stderr)),
 			Hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}

@@ -42,7 +42,7 @@ func servers(t runner.Turn) []byte {
 	}
 	data, err := json.MarshalIndent(map[string]any{"mcpServers": all}, "", "  ")
 	if err != nil {
-		panic("claude: servers cannot fail to be JSON: " + err.Error())
+		panic("claude: servers could not be encoded as JSON: " + err.Error())
 	}
 	return append(data, '\n')
 }

@@ -158,7 +158,7 @@ func (r *follower) command(c *streamjson.Command, now time.Time) {
 
 // promptNotRun returns the verdict on a prompt that the client does not run.
 func promptNotRun() follow.Verdict {
-	return follow.Verdict{End: runner.PromptNotRun, Reason: "the client knows this prompt already and does not run it",
+	return follow.Verdict{End: runner.PromptNotRun, Reason: "the client has already seen this prompt and does not run it",
 		Hint: "nothing has to be done: the next attempt has another name"}
 }
 

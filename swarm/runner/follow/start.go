@@ -60,7 +60,7 @@ func startError(t runner.Turn, kind *runner.Kind, program string, err error) Ver
 		return Verdict{End: runner.NoResources, Reason: err.Error(), Hint: HintDisk}
 	}
 	if info, serr := os.Stat(t.Spec.Dir); serr != nil || !info.IsDir() {
-		return Verdict{End: runner.Refused, Reason: "the working folder " + t.Spec.Dir + " does not exist", Hint: "make it, or change cwd: of agent " + t.Agent}
+		return Verdict{End: runner.Refused, Reason: "the working folder " + t.Spec.Dir + " does not exist", Hint: "create it, or change cwd: of agent " + t.Agent}
 	}
 	switch {
 	case isTransient(err):

@@ -28,7 +28,7 @@ func (r *Run) tick(now time.Time) {
 	case r.flooded():
 		r.End(r.tooMuch(), now)
 	case r.feed != nil && r.feed.isFull():
-		r.Kill(Verdict{End: runner.Failed, Reason: "the client does not read its input", Hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
+		r.Kill(Verdict{End: runner.Failed, Reason: "the client is not reading its input", Hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
 	case r.Stopped():
 		r.End(Verdict{End: runner.Stopped, Reason: "the turn was stopped", Hint: HintGoesBack}, now)
 	case spec.Timeout > 0 && took >= spec.Timeout && r.protocol.Working() && took-r.waited() >= spec.Timeout:
@@ -58,7 +58,7 @@ func (r *Run) endSilent(now time.Time) {
 	case r.output.cramped && silent >= crampedPatience*r.options.Timing.PromptNotRun && r.Idle(now):
 		// This applies even if a tool call is open, because its result may be in the
 		// output that was lost.
-		r.End(Verdict{End: runner.Stopped, Reason: "the disk was full, and what the client said is lost", Hint: HintGoesBack}, now)
+		r.End(Verdict{End: runner.Stopped, Reason: "the disk was full, and what the client wrote is lost", Hint: HintGoesBack}, now)
 	case stall > 0 && silent >= stall && r.protocol.Working() && r.Account.OpenCalls() == 0 && r.Idle(now):
 		r.End(r.protocol.Late(Verdict{End: runner.Stalled, Reason: "no sign of life for " + silent.Round(time.Second).String(),
 			Hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}), now)
