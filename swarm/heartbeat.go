@@ -22,7 +22,7 @@ type beats struct {
 // came records that mail arrived, which resets the wait to the first one.
 func (b *beats) came() { *b = beats{} }
 
-// worked restarts the idle time, after a turn or while the agent is held.
+// worked restarts the idle timer after a turn, or while the agent is held.
 func (b *beats) worked() { b.idle = time.Time{} }
 
 // due returns how much longer the agent must be idle before its next heartbeat. A result of

@@ -27,7 +27,7 @@ const daemonPatience = 10 * time.Second
 func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalSpan) error {
 	for _, flag := range []string{"attach", "type"} {
 		if c.IsSet(flag) {
-			return usagef("claude-swarm read "+old.ID, "reply: %s is from the daemon, which reads one word and no --%s", old.ID, flag)
+			return usagef("claude-swarm read "+old.ID, "reply: %s is from the daemon, which accepts one word and no --%s", old.ID, flag)
 		}
 	}
 	q, err := journal.QuestionOf(p.Home, old.ID)
@@ -35,7 +35,7 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 		return err
 	}
 	if q == nil {
-		return fail(exitFailed, "claude-swarm inbox --done "+old.ID, "the daemon does not know the question %s any more", old.ID)
+		return fail(exitFailed, "claude-swarm inbox --done "+old.ID, "the daemon no longer has the question %s", old.ID)
 	}
 	if !q.Settled.IsZero() {
 		return &hintError{err: &client.OverError{ID: old.ID, Agent: "the daemon", Why: q.Outcome}, hint: "claude-swarm inbox --done " + old.ID}
@@ -108,7 +108,7 @@ func (p *post) outcome(c *cli.Context, old *dropbox.Message, sent dropbox.Delive
 	case err != nil:
 		return err
 	case got.None == nil || got.None.Bounce == nil:
-		return fail(exitFailed, "claude-swarm inbox", "the daemon gave no answer to %s", sent.ID)
+		return fail(exitFailed, "claude-swarm inbox", "the daemon did not answer %s", sent.ID)
 	}
 	told := got.None.Bounce
 	out := c.App.Writer

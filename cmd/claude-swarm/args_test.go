@@ -86,7 +86,7 @@ func TestArrangeRefuses(t *testing.T) {
 		"habit":              {"mail|coder", `no verb "mail"`, "claude-swarm help"},
 		"span without unit":  {"send|coder|hi|--for=5", `--for: "5" has no unit; write 5s, 5m, 5h or 5d`, "claude-swarm send coder hi --for=5s"},
 		"span among others":  {"--config|a b|send|coder|--for|5|hi", `--for: "5" has no unit; write 5s, 5m, 5h or 5d`, "claude-swarm --config 'a b' send coder --for 5s hi"},
-		"whose span":         {"send|coder|--wait|5s|hi", "--wait takes its time span with =, and 5s may be a part of the text", "claude-swarm send coder --wait=5s hi"},
+		"whose span":         {"send|coder|--wait|5s|hi", "--wait needs its time span after =, and 5s may be part of the text", "claude-swarm send coder --wait=5s hi"},
 		"misspelt below":     {"dead|lst", `no verb "lst"; did you mean list?`, "claude-swarm dead list"},
 		"misspelt flag":      {"send|coder|--tpye|x", "no flag --tpye; did you mean --type?", "claude-swarm send coder --type x"},
 		"unlike any flag":    {"send|coder|--zzzzzz", "no flag --zzzzzz", "claude-swarm help send   (put a text that begins with a dash after --)"},

@@ -26,10 +26,10 @@ command that attach prints. The daemon runs no turns for an attached agent.
 
 --way settings adds the same to .claude/settings.json and .mcp.json of the
 agent's folder; --way tools works without hooks, in case a policy forbids them.
-Both ways affect every session in the folder, so two agents of one folder need
-the plugin. Without AGENT, it is the agent that this session or folder already
+Both ways affect every session in the folder, so two agents in one folder need
+the plugin. AGENT defaults to the agent that this session or folder already
 belongs to. claude-swarm init --remove AGENT undoes everything. A running daemon
-knows the agent at once.` +
+picks up the agent at once.` +
 			examples("claude-swarm attach ada", "claude-swarm attach ada --way settings"),
 		Flags: []cli.Flag{
 			asFlag(),
@@ -66,7 +66,7 @@ func runAttach(c *cli.Context) error {
 	if own, err := p.inTurn(); err != nil {
 		return err
 	} else if own {
-		return fail(exitRefused, askLead, "only the lead may attach a session, and no agent in its turn")
+		return fail(exitRefused, askLead, "only the lead may attach a session, not an agent in its turn")
 	}
 	program, err := os.Executable()
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 func budgetCommand() *cli.Command {
 	return &cli.Command{
 		Name: "budget", Category: groupAgents,
-		Usage: "show what is spent and what may be spent",
-		Description: `Lists each cap of the configuration (budget:) with what is spent, what is
+		Usage: "show what has been spent and what may be",
+		Description: `Lists each cap of the configuration (budget:) with what has been spent, what is
 reserved for running turns, and what is left: swarm.day for all agents together,
 AGENT.day for one agent, task.ID for everything that follows from one message,
 turn.ID for a message whose turn has used up its cap. It also works without a

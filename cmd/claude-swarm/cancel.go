@@ -13,7 +13,7 @@ func cancelCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "cancel",
 		Category:  groupMail,
-		Usage:     "take back a message that still waits",
+		Usage:     "take back a message that is still waiting",
 		ArgsUsage: "ID",
 		Description: `Takes back a message that no agent has begun to work on. It is kept among the
 dead letters, with the reason. An agent can take back only messages that it
@@ -55,7 +55,7 @@ func cancel(c *cli.Context, p *post, id string) error {
 	case found.Mailbox == dropbox.Lead:
 		return fail(exitFailed, "claude-swarm inbox --done "+id, "%s is read already", id)
 	case found.State == dropbox.Dead:
-		return fail(exitFailed, "claude-swarm dead show "+id, "%s is a dead letter already", id)
+		return fail(exitFailed, "claude-swarm dead show "+id, "%s is already a dead letter", id)
 	case found.State == dropbox.Refused:
 		return fail(exitFailed, "claude-swarm read "+id, "%s was refused", id)
 	case found.State == dropbox.Done:
@@ -74,6 +74,6 @@ func sayCancelled(c *cli.Context, id, mailbox string) error {
 			Mailbox string `json:"mailbox"`
 		}{1, id, mailbox})
 	}
-	_, err := fmt.Fprintf(c.App.Writer, "%s is taken back from %s\n", id, mailbox)
+	_, err := fmt.Fprintf(c.App.Writer, "%s has been taken back from %s\n", id, mailbox)
 	return err
 }

@@ -20,7 +20,7 @@ func claimCommand() *cli.Command {
 		ArgsUsage: "ID",
 		Description: `Claims the published work ID, or the work that the message ID offers. The first
 claim gets it; later ones print who has it, and exit with status 1. An agent
-claims for its turn, and the end of that turn closes the work. Work that you
+claims work for its turn, and the end of that turn closes it. Work that you
 claim yourself ends with ack. --for AGENT gives the work to that agent.` +
 			examples("claude-swarm claim k7f3q9m2xd", "claude-swarm claim m2xd --for coder"),
 		Flags: []cli.Flag{

@@ -169,7 +169,7 @@ func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(clie
 			}
 		}
 		if failed > 0 {
-			return fail(exitFailed, "claude-swarm status", "%s: not done for %d of %s", verb, failed, screen.Count(len(names), "agent"))
+			return fail(exitFailed, "claude-swarm status", "%s: failed for %d of %s", verb, failed, screen.Count(len(names), "agent"))
 		}
 		return nil
 	})

@@ -35,7 +35,7 @@ func completionCommand() *cli.Command {
 		Category:  groupProject,
 		Usage:     "print the completion for a shell",
 		ArgsUsage: "bash|zsh|fish",
-		Description: `Prints a script with which a shell completes verbs, flags, names of agents and
+		Description: `Prints a script that lets a shell complete verbs, flags, names of agents and
 ids of messages.` +
 			examples(
 				`source <(claude-swarm completion bash)`,
@@ -201,7 +201,7 @@ func (f *finder) flags(flags []cli.Flag) {
 			f.offer(dashes(name), usage)
 		}
 	}
-	f.offer("--help", "say more about this verb")
+	f.offer("--help", "show the help of this verb")
 }
 
 // value offers the values of a flag.
@@ -335,7 +335,7 @@ func (f *finder) gone() {
 		}
 		for _, name := range boxes {
 			if p.isGone(name) {
-				f.offer(name, "gone from the configuration")
+				f.offer(name, "no longer in the configuration")
 			}
 		}
 	})

@@ -17,12 +17,12 @@ func configCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "config",
 		Category: groupProject,
-		Usage:    "look at the configuration",
-		Description: `Looks at claude-swarm.yaml.` +
+		Usage:    "inspect the configuration",
+		Description: `Inspects claude-swarm.yaml.` +
 			examples("claude-swarm config check"),
 		Subcommands: []*cli.Command{{
 			Name:  "check",
-			Usage: "say what is in force, or what is wrong",
+			Usage: "show what is in force, or what is wrong",
 			Description: `Prints the whole configuration in force, every key with its value, as valid YAML
 for the file. A mistake is printed with file, line and column, and the exit
 status is 78. Notes name the settings that do not apply to some agents, and the

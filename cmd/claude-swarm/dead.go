@@ -71,7 +71,7 @@ func (p *post) whyNoRetry(d view.DeadLetter, now time.Time) error {
 		return err
 	}
 	if done, err := box.HasReceipt(d.Letter.Entry); err == nil && done {
-		return fail(exitFailed, "claude-swarm trace "+d.ID, "%s was done already: it would be given up again", d.ID)
+		return fail(exitFailed, "claude-swarm trace "+d.ID, "%s is already done: it would be given up again", d.ID)
 	}
 	if !d.Expires.IsZero() && now.After(d.Expires) {
 		return fail(exitFailed, "claude-swarm read "+d.ID+" --body | claude-swarm send "+d.Mailbox+" -",

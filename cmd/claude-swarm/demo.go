@@ -36,7 +36,7 @@ files, runs a test, and the answer comes to the mailbox of the lead.
 
 The model is scripted and runs on this machine, so no account is needed. The
 claude program edits the files, so it must be installed. With --live, the model
-is real and your account pays: from some cents to about half a US dollar.` +
+is real and your account pays: from a few cents to about half a US dollar.` +
 			examples("claude-swarm demo", "claude-swarm demo --dir /tmp/demo"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "live", Usage: "use the real model, with your account"},

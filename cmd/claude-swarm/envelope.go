@@ -48,7 +48,7 @@ func envelopeOf(c *cli.Context) (*dropbox.Message, error) {
 			continue
 		}
 		if m.Priority != dropbox.Urgent && c.IsSet("priority") {
-			return nil, usagef(`claude-swarm send coder "…" --`+flag, "--%s makes a message urgent, but --priority says %s", flag, m.Priority)
+			return nil, usagef(`claude-swarm send coder "…" --`+flag, "--%s makes a message urgent, but --priority is %s", flag, m.Priority)
 		}
 		m.Priority = dropbox.Urgent
 	}

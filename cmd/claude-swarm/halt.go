@@ -12,16 +12,16 @@ import (
 func haltCommand() *cli.Command {
 	return &cli.Command{
 		Name: "halt", Category: groupAgents, ArgsUsage: "[WHY…]",
-		Usage: "let no agent begin a turn, until unhalt",
+		Usage: "keep all agents from beginning turns, until unhalt",
 		Description: `Puts the file HALT into the mailboxes' folder: while it is there, no agent
-claims a message. Running turns continue, mail waits. It works without a daemon
+claims a message. Running turns continue; mail waits. It works without a daemon
 and with a broken configuration, and stays in force after every restart; touch
 .dead-drop/HALT does the same.
 
 With --thread it halts one conversation: its messages wake no agent, and further
 ones are refused, except notes and mail to the lead.` +
 			examples("claude-swarm halt", "claude-swarm halt the disk is full", "claude-swarm halt --thread k7f3q9m2xd"),
-		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "halt the conversation of the message `ID` alone"}},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "halt only the conversation of the message `ID`"}},
 		Action: func(c *cli.Context) error {
 			why := screen.OneLine(strings.Join(c.Args().Slice(), " "))
 			if id := c.String("thread"); id != "" {

@@ -21,7 +21,7 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 		fmt.Fprint(w, "usage: claude-swarm [--config FILE] VERB [ARGUMENT…]\n\n"+
 			"Agents have mailboxes, which are folders. An agent works on each message that is\n"+
 			"left in its mailbox, and the answer comes to the mailbox of the lead.\n")
-		fmt.Fprint(w, "\nthe verbs for every day:\n")
+		fmt.Fprint(w, "\neveryday verbs:\n")
 		for _, name := range firstVerbs {
 			if c := find(app.Commands, name); c != nil {
 				fmt.Fprintf(w, "  %-12s %s\n", c.Name, c.Usage)
@@ -34,9 +34,9 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 		fmt.Fprint(w, "\noptions:\n")
 		writeFlags(w, app.Flags)
 		fmt.Fprint(w, "\nEnding things: abort ends a turn and gives its message up; cancel takes back a\n"+
-			"message that waits; pause keeps an agent from new turns; stop ends agents or the\n"+
+			"waiting message; pause keeps an agent from new turns; stop ends agents or the\n"+
 			"daemon after their turns (--now: at once); halt keeps all agents from new turns.\n")
-		fmt.Fprint(w, "\nclaude-swarm help VERB says more about one verb.\n"+
+		fmt.Fprint(w, "\nclaude-swarm help VERB tells you more about one verb.\n"+
 			"Exit status: 0 done, 1 failed, 2 wrong command line, 3 no such agent, message or\n"+
 			"project, 4 no daemon, 5 timeout, 6 refused by a rule, 78 bad configuration.\n")
 		return

@@ -24,14 +24,14 @@ func historyCommand() *cli.Command {
 		Description: `Lists the turns of an agent, or of all, oldest first: when they ended, how, how
 long they took, what they cost, who asked, and what they were about; below that,
 why a turn failed. A row that is too long for the screen leaves out how long the
-turn took and who asked; --long shows everything, in several lines. AGENT can
+turn took and who asked; --long shows everything, on several lines. AGENT can
 also be supervisor, which shows what the judging model did and what it cost.` +
 			examples("claude-swarm history coder --since 24h", "claude-swarm history --long",
 				"claude-swarm history coder -n 5 --json"),
 		Flags: []cli.Flag{
 			spanFlag("since", "only what ended within `TIME`, such as 24h or 7d"),
 			&cli.IntFlag{Name: "n", Usage: "only the last `N`"},
-			&cli.BoolFlag{Name: "long", Usage: "show everything, in several lines"},
+			&cli.BoolFlag{Name: "long", Usage: "show everything, on several lines"},
 			jsonFlag(),
 		},
 		Action: history,
@@ -40,7 +40,7 @@ also be supervisor, which shows what the judging model did and what it cost.` +
 
 func history(c *cli.Context) error {
 	if c.NArg() > 1 {
-		return usagef("claude-swarm history", "history: one agent, or all without a name")
+		return usagef("claude-swarm history", "history: name one agent, or none for all")
 	}
 	var since time.Time
 	if d := spanOf(c, "since"); d > 0 {

@@ -76,7 +76,7 @@ func sessionHooks() []*cli.Command {
 				_, err = fmt.Fprintln(c.App.Writer, text)
 			}
 			return err
-		}, &cli.BoolFlag{Name: "file-last", Usage: "file the messages that were fetched before as done"}),
+		}, &cli.BoolFlag{Name: "file-last", Usage: "file as done the messages that were fetched before"}),
 	}
 }
 

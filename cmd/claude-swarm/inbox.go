@@ -22,7 +22,7 @@ func inboxCommand() *cli.Command {
 		Usage:     "list what is in a mailbox",
 		ArgsUsage: "[AGENT]",
 		Description: `Lists the messages in your mailbox, oldest first: the new ones, and those that
-you have read but not filed. With AGENT, it lists the messages that wait for
+you have read but not filed. With AGENT, it lists the messages waiting for
 AGENT.
 
 Your mailbox is the mailbox of the lead. Inside a turn it is the mailbox of the
@@ -162,7 +162,7 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 		switch found.State {
 		case dropbox.Done:
 			if !c.Bool("json") {
-				fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s was filed already\n", found.Entry.ID)
+				fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s has already been filed\n", found.Entry.ID)
 			}
 			continue
 		case dropbox.Refused:

@@ -25,7 +25,7 @@ func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "init",
 		Category: groupProject,
-		Usage:    "make this folder a project, look at one, or undo it", ArgsUsage: "[AGENT]",
+		Usage:    "make this folder a project, check it, or undo that", ArgsUsage: "[AGENT]",
 		Description: `Writes claude-swarm.yaml, with comments that explain each key, makes the
 mailboxes of the agents in it, and keeps the daemon's files out of git. Existing
 files stay as they are, so you can run it again after you have added an agent.
@@ -38,9 +38,9 @@ first; --nested answers yes. --skill adds .claude/skills/swarm/SKILL.md, which
 teaches every session of Claude Code in this folder the verbs, so that you can
 ask a session to give an agent work.
 
---check changes nothing, and says for each file whether it is current (as this
+--check changes nothing, and shows for each file whether it is current (as this
 version makes it), present (yours), drifted or missing; the exit status is 1 if
-a file is drifted or missing. --upgrade recreates files that another version
+a file is missing or has drifted. --upgrade recreates files that another version
 made and nobody has changed since; --reset recreates changed files too. Neither
 touches a claude-swarm.yaml that you have edited.
 
@@ -143,7 +143,7 @@ func proposal(c *cli.Context, dir string) (string, error) {
 		p.Agents = append(p.Agents, a)
 	}
 	if there && (len(p.Agents) > 0 || p.Backend != "" || p.Command != "" || p.PermissionMode != "") {
-		return "", fail(exitFailed, "add what is missing to it, then claude-swarm init", "%s is there already, and init does not change it", config.Name)
+		return "", fail(exitFailed, "add what is missing to it, then claude-swarm init", "%s already exists, and init does not change it", config.Name)
 	}
 	if !there && len(p.Installed) == 0 && p.Command == "" {
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no coding agent is on the PATH\n  try: %s   (or another one: docs/backends.md)\n", p.Kind().Install)
@@ -168,9 +168,9 @@ func checkBackend(p provision.Proposal) error {
 		if near := dropbox.Nearest(p.Backend, names); len(near) > 0 {
 			next = "claude-swarm init --backend " + near[0]
 		}
-		return usagef(next, "no backend is called %q; there are %s", p.Backend, strings.Join(names, ", "))
+		return usagef(next, "no backend is called %q; the backends are %s", p.Backend, strings.Join(names, ", "))
 	case p.Kind().Program() == "" && p.Command == "":
-		return usagef("claude-swarm init --backend "+p.Backend+" --command PROGRAM", "backend %s needs the program's --command", p.Backend)
+		return usagef("claude-swarm init --backend "+p.Backend+" --command PROGRAM", "backend %s needs --command, the program to run", p.Backend)
 	}
 	return nil
 }

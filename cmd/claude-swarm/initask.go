@@ -102,7 +102,7 @@ func askWhere(c *cli.Context, dir string) error {
 		return nil
 	}
 	if home, err := os.UserHomeDir(); err == nil && sameFolder(dir, home) {
-		fmt.Fprintln(c.App.ErrWriter, "claude-swarm: this is your home folder: the agents work in all of it, and every folder below it belongs to the project")
+		fmt.Fprintln(c.App.ErrWriter, "claude-swarm: this is your home folder: the agents can work anywhere in it, and every folder below it belongs to the project")
 	}
 	above, err := discovery.Find(filepath.Dir(dir))
 	if err != nil || c.Bool("nested") {

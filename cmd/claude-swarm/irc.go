@@ -46,12 +46,12 @@ docs/irc.md explains how people take part from a phone.` +
 		Subcommands: []*cli.Command{
 			verb("send", "say something in a channel, or to a person", "CHANNEL TEXT…",
 				`Leaves TEXT for CHANNEL, or for the nick of a person, and prints the id as soon
-as it is on the disk. The bridge posts it when it can. - reads the standard
+as it is on disk. The bridge posts it when it can. - reads the standard
 input.`+
 					examples(`claude-swarm irc send "#general" "Done with the parser"`, "git log -1 | claude-swarm irc send ann -"), ircSend),
 			verb("read", "print what you have not read yet", "[CHANNEL] [LIMIT]",
 				`Prints the lines of a channel that have arrived since you last read it, oldest
-first, at most LIMIT (default 50). Without CHANNEL, it is the project's channel.`+
+first, at most LIMIT (default 50). CHANNEL defaults to the project's channel.`+
 					examples("claude-swarm irc read", "claude-swarm irc read standup-x 20"), ircRead,
 				&cli.BoolFlag{Name: "all", Usage: "the newest lines, whether you have read them or not"}),
 			verb("ask", "ask the people of a channel, and wait", "CHANNEL QUESTION…",
@@ -59,9 +59,9 @@ first, at most LIMIT (default 50). Without CHANNEL, it is the project's channel.
 first answer that begins with the name of the asker: "coder: yes". People whom
 the bridge allows to speak (irc.allow) can answer there, and the lead with
 reply. With --answerers any, an agent can answer too, with reply. With
---answerers first, CHANNEL is several names with commas between them, and the
+--answerers first, CHANNEL is several names separated by commas, and the
 first answer counts. The exit status is 5 if no answer comes in time;
---on-timeout says what happens then.`+
+--on-timeout decides what happens then.`+
 					examples(`claude-swarm irc ask project-x "Delete 47 files. Proceed?"`, `claude-swarm irc ask ann --timeout 1m --on-timeout deny "May I?"`), ircAsk,
 				append(questionFlags(), spanFlag("timeout", "wait no longer than `TIME`; default 5m"))...),
 			verb("join", "let the bridge join a channel", "CHANNEL",
@@ -69,13 +69,13 @@ first answer counts. The exit status is 5 if no answer comes in time;
 			verb("part", "let the bridge leave a channel", "CHANNEL",
 				`The bridge leaves CHANNEL; what was said there stays readable.`+examples(`claude-swarm irc part "#general"`), ircPart),
 			verb("channels", "list the channels that the bridge is in", "",
-				`Lists the channels with the number of people there, and of lines that you have
+				`Lists the channels, how many people are there, and how many lines you have
 not read.`+examples("claude-swarm irc channels"), ircChannels),
 			verb("who", "list who is in a channel", "[CHANNEL]",
-				`Lists the nicks: @ is an operator, + has a voice. Without CHANNEL, it is the
+				`Lists the nicks: @ is an operator, + has a voice. CHANNEL defaults to the
 project's channel.`+examples("claude-swarm irc who", "claude-swarm irc who general --json"), ircWho),
 			verb("topic", "print or set the topic of a channel", "CHANNEL [TEXT…]",
-				`Prints the topic of CHANNEL, or makes it TEXT.`+
+				`Prints the topic of CHANNEL, or sets it to TEXT.`+
 					examples("claude-swarm irc topic project-x", `claude-swarm irc topic project-x "Release on Friday"`), ircTopic),
 			ircDoctorCommand(),
 			ircRunCommand(),
@@ -94,7 +94,7 @@ func withChat(action func(*cli.Context, *post) error) cli.ActionFunc {
 }
 
 func noIRC() error {
-	return fail(exitFailed, "irc: {server: localhost}   in claude-swarm.yaml; docs/irc.md begins with a server", "%w", client.ErrNoIRC)
+	return fail(exitFailed, "irc: {server: localhost}   in claude-swarm.yaml; docs/irc.md shows how to set up a server", "%w", client.ErrNoIRC)
 }
 
 // ircError adds a hint to an error about IRC.
@@ -181,7 +181,7 @@ func (p *post) sayIfNotSaid(c *cli.Context) {
 	if why == "" {
 		why = "not connected"
 	}
-	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it waits to be posted: %s\n  try: %s\n", screen.OneLine(why), next)
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it is waiting to be posted: %s\n  try: %s\n", screen.OneLine(why), next)
 }
 
 // whatToRead returns the channel and the number of lines to read. Both are optional on
@@ -198,7 +198,7 @@ func whatToRead(c *cli.Context) (channel string, limit int, err error) {
 		}
 	}
 	if len(words) > 1 {
-		return "", 0, usagef("claude-swarm irc read project-x 50", "irc read: a channel and a number, no more")
+		return "", 0, usagef("claude-swarm irc read project-x 50", "irc read: give at most a channel and a number")
 	}
 	return strings.Join(words, ""), limit, nil
 }

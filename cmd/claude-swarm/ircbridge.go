@@ -289,7 +289,7 @@ func (s *ircService) serve(ctx context.Context, p *project) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.log.Error("bridge to IRC ended, and is restarted", "err", err)
+		s.log.Error("bridge to IRC ended, and is being restarted", "err", err)
 		s.trouble.set("IRC: " + firstLine(fmt.Sprint(err)))
 		select {
 		case <-time.After(ircAgain):

@@ -16,9 +16,9 @@ import (
 
 func ircDoctorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "try the connection, and say what the server can do",
-		Description: `Connects once with the settings of the configuration, says what the server
-offers, its limits and what is missing, and leaves again. It joins no channel
+		Name: "doctor", Usage: "test the connection, and show what the server can do",
+		Description: `Connects once with the settings of the configuration, shows what the server
+offers, its limits and what is missing, and disconnects. It joins no channel
 and sends nothing that anybody sees. It can run while the bridge runs, since its
 nick is one letter longer.` +
 			examples("claude-swarm irc doctor", "claude-swarm irc doctor --json"),

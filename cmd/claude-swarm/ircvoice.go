@@ -214,7 +214,7 @@ func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by st
 		return "the agents work again", nil
 	}
 	said := map[bridge.Order]string{
-		bridge.Pause:  agent + " is paused: its running turn continues to its end, mail waits. next: resume " + agent,
+		bridge.Pause:  agent + " is paused: its running turn continues to its end; mail waits. next: resume " + agent,
 		bridge.Resume: agent + " works on its mail again",
 	}
 	err := v.ask(ctx, func(ctx context.Context, c *control.Client) error {

@@ -21,7 +21,7 @@ func logsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "logs", Category: groupAgents, ArgsUsage: "[AGENT]",
 		Usage: "what an agent says and does",
-		Description: `Prints the last lines of an agent's log, or of all logs in the order of time.
+		Description: `Prints the last lines of an agent's log, or of all logs in chronological order.
 With -f, it continues with new lines, even when the daemon stops and starts
 again. It works without a daemon. Inside a turn an agent sees its own log.
 
@@ -42,7 +42,7 @@ lines.` +
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return usagef("claude-swarm logs "+c.Args().First(), "logs: one agent, or all without a name")
+				return usagef("claude-swarm logs "+c.Args().First(), "logs: name one agent, or none for all")
 			}
 			if c.Int("n") < 0 {
 				return usagef("claude-swarm help logs", "-n must not be negative")

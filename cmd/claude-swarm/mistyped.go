@@ -26,7 +26,7 @@ type flagError struct {
 // can be either the value of a flag or part of the text.
 var (
 	errNoValue     = errors.New("needs a value")
-	errUnclearSpan = errors.New("takes its time span with =")
+	errUnclearSpan = errors.New("needs its time span after =")
 )
 
 func noVerb(chain []*cli.Command) error {
@@ -89,7 +89,7 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 		if at+2 == len(typed) {
 			next += "   (as the text: " + commandText(append(slices.Clone(typed[:at+1]), "--", e.value)) + ")"
 		}
-		return usagef(next, "%s %w, and %s may be a part of the text", dashed, e.err, e.value)
+		return usagef(next, "%s %w, and %s may be part of the text", dashed, e.err, e.value)
 	case e.err != nil:
 		return usagef(helpFor(chain), "%s %w", dashed, e.err)
 	}

@@ -76,5 +76,5 @@ func unprinted(id string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fail(exitFailed, "claude-swarm trace "+id, "%s is delivered, but that cannot be printed: %w", id, withoutPath(err))
+	return fail(exitFailed, "claude-swarm trace "+id, "%s was delivered, but that could not be printed: %w", id, withoutPath(err))
 }

@@ -185,7 +185,7 @@ func (l look) writeTail(w io.Writer, st *view.Status) {
 	if text := costs(st.Cost()); text != "" {
 		fmt.Fprintln(w, "\n"+screen.Whole(text, columns))
 		if judge := costs(st.Judge); judge != "" {
-			fmt.Fprintln(w, screen.Whole("  of this the supervisor: "+judge, columns))
+			fmt.Fprintln(w, screen.Whole("  of which the supervisor: "+judge, columns))
 		}
 	}
 	for _, line := range haltedLines(st.Needed(view.NeedThread)) {

@@ -14,7 +14,7 @@ func refusedCommand() *cli.Command {
 		Category: groupMail,
 		Usage:    "manage messages that a rule refused",
 		Description: `A message that a rule refuses is kept with the reason, for as long as
-retention in claude-swarm.yaml says. To look at one: claude-swarm read ID.` +
+retention in claude-swarm.yaml allows. To look at one: claude-swarm read ID.` +
 			examples("claude-swarm refused list", "claude-swarm refused retry k7f3q9m2xd"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: withPost(refusedList), // without a subcommand, it lists the messages

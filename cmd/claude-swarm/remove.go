@@ -20,12 +20,12 @@ func removeCommand() *cli.Command {
 		ArgsUsage: "AGENT",
 		Description: `First remove the entry of the agent from claude-swarm.yaml. This verb then
 removes the agent from the running swarm. You decide what happens to the mail
-that waits for it: --to gives each message to another agent, with the same
+waiting for it: --to gives each message to another agent, with the same
 sender and thread; --keep leaves the mail where it is, and you get no further
 reminders. Its subscriptions end, and published work that it claimed is offered
 to others.
 
-Its old mail, history and log stay, and can be read by its name.` +
+Its old mail, history and log stay, and can be read under its name.` +
 			examples("claude-swarm remove idle --to coder", "claude-swarm remove idle --keep"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "give its waiting mail to `OTHER`"},
@@ -86,7 +86,7 @@ func removeAgent(c *cli.Context) error {
 	}
 	if errors.Is(err, client.ErrUnsettled) {
 		return fail(exitFailed, "claude-swarm start, wait until it has ended, then claude-swarm remove "+name+" --to "+to,
-			"%s has begun a message, and its turn is not settled", name)
+			"%s has begun a message, and its turn has not been settled", name)
 	} else if err != nil {
 		return hint(err, "claude-swarm doctor")
 	}

@@ -74,7 +74,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 		return err
 	}
 	if wait.set && !m.Type.WantsAnswer() {
-		return usagef(`claude-swarm reply `+id+` "…" --type task --wait`, "a %s is not answered, so there is nothing to wait for", m.Type)
+		return usagef(`claude-swarm reply `+id+` "…" --type task --wait`, "a %s gets no answer, so there is nothing to wait for", m.Type)
 	}
 	if m.Priority, err = priorityOf(c); err != nil {
 		return err
@@ -108,10 +108,10 @@ func reply(c *cli.Context, wait optionalSpan) error {
 		return err
 	}
 	if found.State == dropbox.Done && p.Me.Turn == "" {
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s was filed already, perhaps answered; %s gets this anyway\n", found.Entry.ID, old.From)
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s has already been filed, perhaps answered; %s gets this anyway\n", found.Entry.ID, old.From)
 	}
 	if err := p.FileAnswered(found); err != nil {
-		return fmt.Errorf("the answer is sent; file %s: %w", found.Entry.ID, err)
+		return fmt.Errorf("the answer has been sent; file %s: %w", found.Entry.ID, err)
 	}
 	p.sayIfUrgentWaits(c, m, sent)
 	if wait.set {

@@ -22,23 +22,23 @@ func sendCommand() *cli.Command {
 		Usage:     "leave a message in an agent's mailbox",
 		ArgsUsage: "AGENT TEXT…",
 		Description: `Leaves a message in the mailbox of AGENT, and prints its id as soon as it is
-durably on the disk. For several agents it prints one line for each: the id and
+durably on disk. For several agents it prints one line for each: the id and
 the name. This needs no daemon; the message waits for one.
 
-AGENT is the name of an agent, several with commas between them, all, @TAG for
+AGENT is the name of an agent, several separated by commas, all, @TAG for
 every agent with that tag, or lead, also called human, operator and supervisor.
-The words of TEXT are joined with spaces to one message; - reads it from
+The words of TEXT are joined with spaces into one message; - reads it from
 standard input. Inside an agent's turn the sender is that agent; otherwise it is
 the lead.
 
 With --wait, the answer is printed and filed. With several agents, each answer
-is printed when it comes, below the name of its agent. Meanwhile send says what
-keeps an agent from the work (paused, stopped, limited, off, no daemon …).
+is printed when it comes, below the name of its agent. Meanwhile send shows what
+keeps an agent from working (paused, stopped, limited, off, no daemon …).
 
 With --answerers, TEXT is a question, and only an answer with a proven sender
 counts. human: AGENT is lead, and a person answers. any: AGENT is an agent or
-lead. first: AGENT is several names with commas between them, and the first
-answer counts. --on-timeout says what happens if nobody answers within
+lead. first: AGENT is several names separated by commas, and the first
+answer counts. --on-timeout decides what happens if nobody answers within
 --wait=TIME.` +
 			examples(
 				`claude-swarm send coder "Do PERF-015" --wait`,
@@ -55,7 +55,7 @@ answer counts. --on-timeout says what happens if nobody answers within
 			&cli.BoolFlag{Name: "interrupt", Usage: "make it urgent, and put the agent's current message back until this one is done"},
 			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; can be repeated"},
 			&cli.StringFlag{Name: "thread", Usage: "continue the conversation `ID`"},
-			&cli.StringFlag{Name: "reply-to", Usage: "say that it answers the message `ID`"},
+			&cli.StringFlag{Name: "reply-to", Usage: "mark it as the answer to the message `ID`"},
 			&cli.StringFlag{Name: "key", Usage: "deliver it only once: a second message with the same `KEY` within 7 days is not sent"},
 			&cli.GenericFlag{Name: "expires", Value: new(whenValue), Usage: "do not begin it after `WHEN`: a span (2h) or a time (2026-11-21T18:00:00Z)"},
 			jsonFlag(),
@@ -90,7 +90,7 @@ func send(c *cli.Context, wait optionalSpan) error {
 	}
 	text.most, text.readable = p.longest(m.Type), p.Readable
 	if wait.set && !m.Type.WantsAnswer() {
-		return usagef(text.as+` "…"`, "a %s is not answered, so there is nothing to wait for", m.Type)
+		return usagef(text.as+` "…"`, "a %s gets no answer, so there is nothing to wait for", m.Type)
 	}
 	if m.To, err = p.recipients(to, "claude-swarm send %s "+hintText(text)); err != nil {
 		return err

@@ -20,7 +20,7 @@ func startCommand() *cli.Command {
 	return &cli.Command{
 		Name: "start", Category: groupDaemon, ArgsUsage: "[AGENT…]",
 		Usage: "start the daemon, or agents of a running one",
-		Description: `Starts the daemon of this project and returns when it is ready, or says why it
+		Description: `Starts the daemon of this project and returns when it is ready, or shows why it
 cannot start. With names, only these agents work; the others are stopped until
 you start them by name. If the daemon is already running, names start agents
 that are stopped.

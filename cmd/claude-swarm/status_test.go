@@ -60,7 +60,7 @@ an-agent-with-a-ver…  idle     4 d    -       -     0.0012
                       6417 drops, not taken in yet
 
 0.05 USD today, 1.75 USD in all
-  of this the supervisor: 0.01 USD today, 0.25 USD in all
+  of which the supervisor: 0.01 USD today, 0.25 USD in all
 
 1 question for you, 2 unread messages   next: claude-swarm inbox
 `

@@ -94,7 +94,7 @@ func drops(n int) string {
 	case n == 0:
 		return ""
 	case n >= dropbox.MaxDrops:
-		return fmt.Sprintf("%d drops or more, not taken in yet", n)
+		return fmt.Sprintf("%d or more drops, not taken in yet", n)
 	}
 	return screen.Count(n, "drop") + ", not taken in yet"
 }

@@ -18,7 +18,7 @@ func traceCommand() *cli.Command {
 		Description: `Prints the whole task that a message belongs to, as a tree: its messages with
 sender and recipient, the turns that worked on them with their outcomes and
 costs, and the messages that those turns sent. Inside a turn it shows only mail
-from and to the agent.` +
+to and from the agent.` +
 			examples("claude-swarm trace k7f3q9m2xd", "claude-swarm trace k7f3 --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "the copies for IRC too, below the messages that they show"},

@@ -19,7 +19,7 @@ import (
 func questionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "answerers", Usage: "`WHO` may answer: human, any or first"},
-		&cli.StringFlag{Name: "on-timeout", Usage: "what to `DO` without an answer in time: continue (the default; exit status 5), deny (print No.), pause or abort (the agent whose turn this is)"},
+		&cli.StringFlag{Name: "on-timeout", Usage: "what to `DO` if nobody answers in time: continue (the default; exit status 5), deny (print No.), pause or abort (the agent whose turn this is)"},
 	}
 }
 

@@ -91,7 +91,7 @@ func (s *hookService) begin(ctx context.Context, f *config.File) error {
 			if ctx.Err() != nil {
 				return
 			}
-			s.log.Error("webhooks ended, and are restarted", "err", err)
+			s.log.Error("webhooks ended, and are being restarted", "err", err)
 			s.trouble.set("webhooks: " + firstLine(fmt.Sprint(err)))
 			select {
 			case <-time.After(hooksAgain):

@@ -23,12 +23,12 @@ import (
 func webhooksCommand() *cli.Command {
 	return &cli.Command{
 		Name: "webhooks", Category: groupDaemon,
-		Usage: "list the webhooks, and try them",
+		Usage: "list the webhooks, or test them",
 		Description: `Lists the webhooks of the configuration: what they post, when their receiver
 last accepted an event, how many events wait, and how many were given up. The
 latter are kept: claude-swarm dead list hooks.
 
-docs/webhooks.md says what is posted and how a receiver checks it.` +
+docs/webhooks.md describes what is posted and how a receiver checks it.` +
 			examples("claude-swarm webhooks", "claude-swarm webhooks --json"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: withPost(webhooksList), // without a subcommand, it lists the webhooks

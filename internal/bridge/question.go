@@ -170,7 +170,7 @@ func (q *questions) answer(to question, o Origin, body string) (already bool, er
 			err = box.File(found.Entry)
 		}
 		if err != nil && !errors.Is(err, dropbox.ErrGone) {
-			return false, fmt.Errorf("the answer is sent; file %s: %w", to.ID, err)
+			return false, fmt.Errorf("the answer has been sent; file %s: %w", to.ID, err)
 		}
 	}
 	return d.Duplicate, nil

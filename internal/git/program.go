@@ -92,7 +92,7 @@ var settings = []string{
 	"-c", "gc.auto=0",
 	"-c", "maintenance.auto=false",
 	"-c", "core.fsync=committed", // make objects durable before the branch refers to them
-	"-c", "core.filesRefLockTimeout=2000", // in milliseconds; wait for git processes of the user
+	"-c", "core.filesRefLockTimeout=2000", // in milliseconds: how long to wait for the user's own git processes
 	"-c", "core.packedRefsTimeout=5000",
 	"-c", "fastimport.unpackLimit=100", // a turn creates loose objects, a backlog creates a pack
 }

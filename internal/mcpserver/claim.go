@@ -27,7 +27,7 @@ type claimed struct {
 	At    string `json:"at"`
 	Topic string `json:"topic"`
 	From  string `json:"from" jsonschema:"who published it, and gets the result"`
-	About string `json:"about" jsonschema:"its subject, or how its text begins"`
+	About string `json:"about" jsonschema:"its subject, or the beginning of its text"`
 	Note  string `json:"note" jsonschema:"how it is closed"`
 }
 

@@ -12,8 +12,8 @@ type gist struct {
 	Proven   bool   `json:"proven" jsonschema:"whether the sender is proven"`
 	Type     string `json:"type"`
 	Priority string `json:"priority"`
-	About    string `json:"about" jsonschema:"its subject, or how its text begins"`
-	Topic    string `json:"topic,omitempty" jsonschema:"on which it was published"`
+	About    string `json:"about" jsonschema:"its subject, or the beginning of its text"`
+	Topic    string `json:"topic,omitempty" jsonschema:"the topic that it was published on"`
 	Offer    string `json:"offer,omitempty" jsonschema:"the published work that it offers you: claim it before you do it"`
 	Thread   string `json:"thread,omitempty"`
 	State    string `json:"state,omitempty"`

@@ -81,9 +81,9 @@ func (c chat) ircNote(channel string) (string, error) {
 	var notes []string
 	switch {
 	case !st.Running:
-		notes = append(notes, "No bridge is running: it waits to be posted.")
+		notes = append(notes, "No bridge is running: it is waiting to be posted.")
 	case !st.Connected:
-		notes = append(notes, "IRC is away ("+cmp.Or(st.Why, "not connected")+"): it waits to be posted.")
+		notes = append(notes, "IRC is away ("+cmp.Or(st.Why, "not connected")+"): it is waiting to be posted.")
 	}
 	advice, err := c.irc.CheckIn()
 	if err != nil {
