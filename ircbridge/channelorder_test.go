@@ -27,7 +27,7 @@ func TestOrdersAboutChannels(t *testing.T) {
 			{"swarm: topic #news", "The topic of #news: Release on Friday"},
 			{"swarm: topic #else x", "I am not in #else. Try: swarm: join #else"},
 			{"swarm: part #else", "I am not in #else. Try: swarm: join #else"},
-			{"swarm: part #project-x", "#project-x is a channel of the configuration, and the bridge stays there."},
+			{"swarm: part #project-x", "#project-x is a configured channel, and the bridge stays there."},
 		} {
 			ann.say("#project-x", step.say)
 			ann.sees("#project-x swarm: ann: " + step.want)
@@ -49,7 +49,7 @@ func TestOrdersAboutChannels(t *testing.T) {
 		ann.sees("#news swarm: ann: I leave #news.")
 		left()
 		joe.say("#project-x", "swarm: join #news")
-		joe.like("joe: To steer the swarm, you need the \"control\" right")
+		joe.like("joe: To control the swarm, you need the \"control\" right")
 		ann.say("#project-x", "swarm: join #shut")
 		ann.like("ann: #shut does not let me in: ")
 	})

@@ -106,7 +106,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 			}
 			s.where(id, dropbox.Done)
 			ann.say("swarm", "reply "+id[6:]+" no, 6697")
-			ann.like("No question " + id[6:] + " waits")
+			ann.like("No question " + id[6:] + " is waiting")
 			n := 0
 			for _, l := range ann.lines() {
 				if strings.Contains(l, "Which port?") {
@@ -130,7 +130,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 				t.Fatal(err)
 			}
 			ann.say("#project-x", "coder: later")
-			ann.like("Another person has answered " + d.ID + " already.")
+			ann.like("Another person has already answered " + d.ID + ".")
 			s.mail("coder", 1) // the message from the first part of this test
 		})
 	})
@@ -217,7 +217,7 @@ func TestCommands(t *testing.T) {
 			{"swarm", "read same", []string{"ann swarm: same matches 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
 			{"swarm", "help", []string{"ann swarm: More: swarm: help ORDER, swarm: help all"}},
 			{"#project-x", "swarm: help", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
-			{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - no agent begins a turn (needs the \"control\" right)"}},
+			{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - no agent starts a new turn (needs the \"control\" right)"}},
 			{"swarm", "help all", []string{"ann swarm: swarm: join #CHANNEL - I join a channel (needs the \"control\" right)", "ann swarm: swarm: help [ORDER, or all] - this"}},
 			{"#project-x", "swarm: make some coffee", []string{`#project-x swarm: ann: There is no order "make". Try: swarm: help`}},
 			{"#project-x", "@coder resume", []string{"#project-x swarm: ann: done: resume coder"}},
@@ -292,7 +292,7 @@ func TestTornTextIsTold(t *testing.T) {
 		ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // ann sends the next line right after this one
 		ann.say("#project-x", "and its end")
 		eve.say("#project-x", "what a text")
-		ann.sees("#project-x swarm: ann: coder got only your first line: the next one names nobody. Put the name before each line, or say it in one of at most 350 characters.")
+		ann.sees("#project-x swarm: ann: coder got only your first line: the next one names nobody. Put the name before each line, or use one line of at most 350 characters.")
 		ann.say("#project-x", "and more")
 		ann.say("#project-x", "coder: once more")
 		ann.say("#project-x", "and more")

@@ -65,7 +65,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		answered(id, "the green one", 4)
 		// The bridge tells a person that their answer is too late.
 		ann.say("#project-x", "reply "+id[:6]+" the blue one")
-		ann.like("ann: No question " + id[:6] + " waits for an answer.")
+		ann.like("ann: No question " + id[:6] + " is waiting for an answer.")
 		ann.say("#project-x", "reply to that, somebody")
 		ann.say("#project-x", "read this again")
 

@@ -27,7 +27,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"no channel":        func(o *ircbridge.Options) { o.Channels.Project = "" },
 		"name of a channel": func(o *ircbridge.Options) { o.Join = []string{"#a b"} },
 		"not a style":       func(o *ircbridge.Options) { o.Style = "fancy" },
-		"only one of them":  func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{May: bridge.Rights()}} },
+		"name exactly one":  func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{May: bridge.Rights()}} },
 		"allows nothing":    func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Account: "ann"}} },
 		"not a right": func(o *ircbridge.Options) {
 			o.Allow = []bridge.Permit{{Account: "ann", May: []bridge.Right{"all"}}}
@@ -35,7 +35,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"not an account":      func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Account: "*", May: bridge.Rights()}} },
 		"proves nothing":      func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Nick: "ann", May: bridge.Rights()}} },
 		"not a mask":          func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Mask: "ann@host", May: bridge.Rights()}} },
-		"everybody who takes": func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Mask: "ann!*@*", May: bridge.Rights()}} },
+		"so anyone who takes": func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Mask: "ann!*@*", May: bridge.Rights()}} },
 	} {
 		o := good()
 		spoil(&o)

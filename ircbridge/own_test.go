@@ -27,7 +27,7 @@ func TestAnAgentWithChannels(t *testing.T) {
 		for _, text := range []string{"coder: hello", "TASK: @coder hello again"} {
 			ann.say("#project-x", text)
 		}
-		ann.sees("#project-x swarm: ann: coder does not hear #project-x. Speak to it in #api or #local, or privately: /msg swarm coder: …")
+		ann.sees("#project-x swarm: ann: coder does not listen in #project-x. Speak to it in #api or #local, or privately: /msg swarm coder: …")
 		ann.say("#local", "coder: and here?")
 		ann.say("swarm", "coder: or here?")
 		ann.say("#project-x", "coder, tester: and you?")
@@ -45,7 +45,7 @@ func TestAnAgentWithChannels(t *testing.T) {
 		}
 		n := 0
 		for _, l := range ann.lines() {
-			n += strings.Count(l, "does not hear")
+			n += strings.Count(l, "does not listen")
 		}
 		if n != 1 {
 			t.Errorf("told %d times, want once", n)

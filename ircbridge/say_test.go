@@ -109,11 +109,11 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			"long name": {dropbox.Message{Extra: bridge.Origin{Channel: "#" + strings.Repeat("x", 300)}.Extra(ircbridge.Name), Body: []byte("x")}, "bytes",
 				`It can never be posted there. Send it again to a channel that exists (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"no topic": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoTopic, Channel: "#closed"}.Extra(ircbridge.Name), Body: []byte("x")}, "#closed",
-				`Once the bridge is in there (claude-swarm irc join "#closed"), try again: claude-swarm dead retry ID`},
+				`Once the bridge is in that channel (claude-swarm irc join "#closed"), try again: claude-swarm dead retry ID`},
 			"no order": {dropbox.Message{Extra: bridge.Origin{Do: "quit", Channel: "#a"}.Extra(ircbridge.Name), Body: []byte("x")}, "cannot",
 				`It can join, part or set a topic: claude-swarm irc join, part or topic`},
 			"no room": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoJoin, Channel: "ann"}.Extra(ircbridge.Name), Body: []byte("x")}, "not a channel",
-				`Ask for a channel that can exist: claude-swarm irc channels lists those that it is in`},
+				`Choose a valid channel: claude-swarm irc channels lists those that it has joined`},
 			"too late": {dropbox.Message{Expires: time.Now().Add(-time.Second), Body: []byte("x")}, "expired",
 				`To have it posted after all, send it again: claude-swarm read ID --body | claude-swarm irc send "#project-x" -`},
 		} {

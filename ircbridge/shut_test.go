@@ -154,7 +154,7 @@ func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 		id := s.say("coder", bridge.Origin{Do: bridge.DoPart, Channel: "#PROJECT-x"}, "")
 		s.where(id, dropbox.Dead)
 		body := string(s.mail("coder", 1)[0].Body)
-		for _, want := range []string{"#PROJECT-x is a channel of the configuration", "irc: in claude-swarm.yaml"} {
+		for _, want := range []string{"#PROJECT-x is a configured channel", "irc: in claude-swarm.yaml"} {
 			if !strings.Contains(body, want) {
 				t.Errorf("the sender is told %q, want %q in it", body, want)
 			}

@@ -74,7 +74,7 @@ func TestAnUrgentMessageWaitsForAClientThatReadsNone(t *testing.T) {
 	now := f.send("coder", "stop touching main.go", urgent)
 	f.until("the message waits", func() bool { return f.status("coder").Waiting.Urgent == 1 })
 	st := f.status("coder")
-	for id, want := range map[string]string{now: "the client of coder cannot read mail during a turn: it reads this after its turn", task: ""} {
+	for id, want := range map[string]string{now: "the client of coder cannot read mail during a turn: it will read this after its turn", task: ""} {
 		if said := view.ReadsLater(st, id); said != want {
 			t.Errorf("what the sender of %s hears is %q, want %q", id, said, want)
 		}

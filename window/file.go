@@ -92,7 +92,7 @@ func read(r io.Reader, o Options) (*Buffer, error) {
 		return nil, &brokenError{why: err.Error()}
 	}
 	if h.V != version {
-		return nil, &brokenError{why: fmt.Sprintf("version %d is not known", h.V)}
+		return nil, &brokenError{why: fmt.Sprintf("version %d is unknown", h.V)}
 	}
 	body, err := io.ReadAll(in)
 	if err != nil {

@@ -145,7 +145,7 @@ func ircSend(c *cli.Context, p *post) error {
 		return unprinted(said.ID, err)
 	}
 	for _, task := range tasks {
-		fmt.Fprintf(c.App.ErrWriter, "%s has it as the task %s\n", task.To, task.ID)
+		fmt.Fprintf(c.App.ErrWriter, "%s has it as task %s\n", task.To, task.ID)
 	}
 	if said.Note != "" {
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n", said.Note)

@@ -55,7 +55,7 @@ func TestTheSenderHearsThatAnUrgentMessageWaits(t *testing.T) {
 	if err := (discovery.Note{PID: os.Getpid(), Socket: l.Addr().String()}).Write(p.home.LockFile()); err != nil {
 		t.Fatal(err)
 	}
-	const said = "claude-swarm: the client of coder cannot read mail during a turn: it reads this after its turn\n"
+	const said = "claude-swarm: the client of coder cannot read mail during a turn: it will read this after its turn\n"
 	for args, want := range map[string]string{
 		"send coder stop --now":             said,
 		"send all stop --priority urgent":   said,

@@ -19,7 +19,7 @@ func (r remedied) Remedy(string) Remedy { return r.remedy }
 
 // No advice suggests a retry that cannot succeed.
 func TestAdvice(t *testing.T) {
-	const other = `As it stands it can never be posted. Write it in other words, or shorter: claude-swarm irc send "#c" TEXT`
+	const other = `As it stands it can never be posted. Reword it, or make it shorter: claude-swarm irc send "#c" TEXT`
 	const again = "try again: claude-swarm dead retry k7f3q9m2xd"
 	advice := func(remedy Remedy, n Origin, reason string) string {
 		o := &outbox{link: remedied{newStub(), remedy}, mail: &mail{name: "irc"}}
@@ -36,7 +36,7 @@ func TestAdvice(t *testing.T) {
 		{BeingOperator, "it did not take it", "Once the bridge is an operator there, " + again},
 		{BeingLetIn, "cannot get into #c", "Once it lets the bridge in, " + again},
 		{FewerChannels, "cannot get into #c", "Once the bridge has left another channel (claude-swarm irc part CHANNEL), " + again},
-		{BeingThere, "it did not take it", `Once the bridge is in there (claude-swarm irc join "#c"), ` + again},
+		{BeingThere, "it did not take it", `Once the bridge is in that channel (claude-swarm irc join "#c"), ` + again},
 		{BeingThere, notJoined + "not there", "Once it lets the bridge in, " + again},
 		{AnyRemedy, notJoined + "the server did not answer the request to join", "Once it lets the bridge in, " + again},
 		{TheirComing, "it did not take it", "Once #c is there, " + again},
@@ -81,7 +81,7 @@ func TestOrdersAboutAChannelAreAnswered(t *testing.T) {
 	}
 	want := []string{
 		"ann: #a b cannot be", "ann: I am in #Open now.", "ann: I am in #Open already.", "ann: #shut does not let me in: banned.",
-		"ann: #project-x is a channel of the configuration, and the bridge stays there.",
+		"ann: #project-x is a configured channel, and the bridge stays there.",
 		"ann: I am not in #nowhere. Try: swarm: join #nowhere", "ann: I have left #Open.", "ann: I am not in #open. Try: swarm: join #open",
 	}
 	if got := strings.Join(link.told, "\n"); got != strings.Join(want, "\n") {

@@ -148,7 +148,7 @@ func (r Reader) checkFile() string {
 
 func (r Reader) check() (c check, err error) {
 	if err := readSmall(r.checkFile(), &c); err != nil {
-		return check{}, fmt.Errorf("look when %s read last: %w", r.Name, err)
+		return check{}, fmt.Errorf("check when %s last read: %w", r.Name, err)
 	}
 	return c, nil
 }
@@ -156,7 +156,7 @@ func (r Reader) check() (c check, err error) {
 func (r Reader) noteCheck(c check) error {
 	c.Since, c.Told = c.Since.UTC(), c.Told.UTC()
 	if err := writeSmall(r.checkFile(), c); err != nil {
-		return fmt.Errorf("note when %s read last: %w", r.Name, err)
+		return fmt.Errorf("record when %s last read: %w", r.Name, err)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 		r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Status(ctx, arg) })
 	case "who":
 		if len(agents) == 0 {
-			r.rep.tell(t, "There is no agent.")
+			r.rep.tell(t, "There are no agents.")
 			return
 		}
 		r.rep.tell(t, "Agents: "+strings.Join(withTags(agents, r.tags), ", "))
@@ -134,7 +134,7 @@ func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
 		return
 	}
 	if r.asking >= 8 {
-		r.rep.tell(t, "Too much is being asked at once. Say it again in a while.")
+		r.rep.tell(t, "Too many requests at once. Try again in a while.")
 		return
 	}
 	r.asking++
@@ -157,7 +157,7 @@ func (r *orders) reply(t Text, id, text string) {
 	id = bareID(id)
 	meant := r.questions.like(id)
 	if len(meant) == 0 {
-		r.rep.tell(t, "No question "+clip(r.link.Plain(id), 20)+" waits for an answer."+idParts)
+		r.rep.tell(t, "No question "+clip(r.link.Plain(id), 20)+" is waiting for an answer."+idParts)
 		return
 	}
 	if len(meant) > 1 {
@@ -165,7 +165,7 @@ func (r *orders) reply(t Text, id, text string) {
 		for _, q := range meant {
 			ids = append(ids, q.ID+" of "+q.From)
 		}
-		r.rep.tell(t, id+" matches several questions. Say one of "+strings.Join(ids, ", "))
+		r.rep.tell(t, id+" matches several questions. Choose one of "+strings.Join(ids, ", "))
 		return
 	}
 	where := "@mention in " + t.Target
@@ -183,7 +183,7 @@ func (r *orders) bring(t Text, q question, o Origin, body string) {
 		r.rec.trouble("answer was not delivered", err)
 		r.rep.tell(t, "That did not reach "+q.From+": "+err.Error())
 	case already:
-		r.rep.tell(t, "Another person has answered "+q.ID+" already.")
+		r.rep.tell(t, "Another person has already answered "+q.ID+".")
 	}
 }
 

@@ -139,7 +139,7 @@ const notPermitted = "nothing permits it"
 func (r *listener) notListened(t Text, need Right, now time.Time) string {
 	switch {
 	case t.History:
-		return "it comes from the history"
+		return "it is from the history"
 	case now.Sub(t.Time) > staleAfter:
 		return "it is old"
 	case t.Notice:
@@ -151,7 +151,7 @@ func (r *listener) notListened(t Text, need Right, now time.Time) string {
 	case t.Emote:
 		return "it is not speech"
 	case t.Target == "" || t.Private && !r.link.Ours(t.Target):
-		return "it was not said to us"
+		return "it was not addressed to us"
 	case !r.permits.may(t.Who, need):
 		return notPermitted
 	}

@@ -98,7 +98,7 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 		"relayed under her name":   {"relayed", func(t *irc.Text) { t.Relayed = true }},
 		"a bot":                    {"bot", func(t *irc.Text) { t.Bot = true }},
 		"an emote":                 {"speech", func(t *irc.Text) { t.Emote = true }},
-		"private, to another nick": {"not said to us", func(t *irc.Text) { t.Private, t.Target = true, "somebody" }},
+		"private, to another nick": {"not addressed to us", func(t *irc.Text) { t.Private, t.Target = true, "somebody" }},
 	} {
 		for _, text := range []string{"coder: do it", "TASK: @coder do it", "swarm: halt", "swarm: pause coder", "swarm: status", "swarm: read k7f3q9m2xd"} {
 			t.Run(name+"/"+text, func(t *testing.T) {

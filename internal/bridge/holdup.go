@@ -38,7 +38,7 @@ func (r *notices) tellHeld(t Text, agent string) {
 		why, err := r.swarm.Held(ctx, agent)
 		return func() {
 			if err != nil {
-				r.rec.log.Debug("the reason why an agent does not work is unknown", "agent", agent, keyErr, err)
+				r.rec.log.Debug("the reason why an agent is not working is unknown", "agent", agent, keyErr, err)
 				why = h.told // so the person is not told the same reason again
 			}
 			r.holdups[key] = holdup{told: why, asked: now}

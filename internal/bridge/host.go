@@ -57,7 +57,7 @@ func (r *run) Noted(channels []string) {
 		channels = []string{}
 	}
 	if err := keep(joinedFile(r.rec.dir), channels); err != nil {
-		r.rec.trouble("channels were not noted", err)
+		r.rec.trouble("channels were not recorded", err)
 	}
 }
 

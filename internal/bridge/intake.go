@@ -65,6 +65,6 @@ func (r *run) tellNotTaken(file string, err error) {
 		Body: []byte("The file " + file + " in the mailbox of " + r.mail.name + " was not taken in: " + reason + ".\n\nIt is kept in dead/: claude-swarm dead list " + r.mail.name + "\n"),
 	})
 	if err != nil {
-		r.rec.trouble("nobody was told of a dropped file", err)
+		r.rec.trouble("nobody was told about a dropped file", err)
 	}
 }

@@ -58,13 +58,13 @@ type Options struct {
 func (o *Options) Check() error {
 	switch {
 	case o.Name == "":
-		return errors.New("no name of the bridge")
+		return errors.New("the bridge has no name")
 	case o.Store == nil:
 		return errors.New("no store")
 	case o.Home == "":
 		return errors.New("no folder for the bridge's files")
 	case o.Channels.Project == "":
-		return errors.New("no channel of the project")
+		return errors.New("the project has no channel")
 	}
 	o.Title = cmp.Or(o.Title, o.Name)
 	if o.BufferSize <= 0 {

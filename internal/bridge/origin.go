@@ -83,7 +83,7 @@ func (o Origin) Extra(bridge string) string {
 	quoteMerge(&node)
 	line, marshalErr := yaml.Marshal(&node)
 	if err = errors.Join(err, marshalErr); err != nil {
-		panic(fmt.Sprintf("bridge: an origin that is not YAML: %v", err)) // cannot happen: every field is a string
+		panic(fmt.Sprintf("bridge: the origin is not YAML: %v", err)) // cannot happen: every field is a string
 	}
 	return string(line)
 }

@@ -41,7 +41,7 @@ func (p Permit) Check(addr string) error {
 	}
 	switch {
 	case set != 1:
-		return errors.New("a permit names an account, a mask or a nick, and only one of them")
+		return errors.New("a permit must name exactly one of account, mask and nick")
 	case len(p.May) == 0:
 		return fmt.Errorf("the permit of %s allows nothing", p.who())
 	case p.Account != "" && strings.ContainsAny(p.Account, "*? "):
@@ -53,17 +53,17 @@ func (p Permit) Check(addr string) error {
 	}
 	for _, r := range p.May {
 		if !slices.Contains(Rights(), r) {
-			return fmt.Errorf("%q is not a right; there are talk, task and control", r)
+			return fmt.Errorf("%q is not a right; the rights are talk, task and control", r)
 		}
 	}
 	if p.Mask != "" {
 		_, rest, ok := strings.Cut(p.Mask, "!")
 		_, host, ok2 := strings.Cut(rest, "@")
 		if !ok || !ok2 {
-			return fmt.Errorf("%q is not a mask nick!user@host", p.Mask)
+			return fmt.Errorf("%q is not a mask of the form nick!user@host", p.Mask)
 		}
 		if strings.Trim(host, "*?.") == "" && !Loopback(addr) {
-			return fmt.Errorf("the mask %s allows every host, so everybody who takes that nick", p.Mask)
+			return fmt.Errorf("the mask %s allows every host, and so anyone who takes that nick", p.Mask)
 		}
 	}
 	return nil
@@ -97,7 +97,7 @@ type caseMapping interface {
 func IdlePermits(permits []Permit) (why []string) {
 	for _, p := range permits {
 		if p.Check("") != nil {
-			why = append(why, fmt.Sprintf("the permit of %s never matches: the server is a bouncer, and this does not show who is behind it", p.who()))
+			why = append(why, fmt.Sprintf("the permit of %s never matches: the server is a bouncer, which does not show who is behind it", p.who()))
 		}
 	}
 	return why

@@ -61,7 +61,7 @@ func (q *questions) read() error {
 func (q *questions) save() {
 	q.rec.changed()
 	if err := keep(q.file(), q.open); err != nil {
-		q.rec.trouble("open questions were not noted", err)
+		q.rec.trouble("open questions were not recorded", err)
 	}
 }
 

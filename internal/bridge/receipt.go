@@ -62,4 +62,4 @@ const (
 )
 
 // staysIn is the reason for not leaving a channel.
-const staysIn = "is a channel of the configuration, and the bridge stays there"
+const staysIn = "is a configured channel, and the bridge stays there"

@@ -104,12 +104,12 @@ func (r *notices) lacks(t Text, need Right, has []Right, now time.Time) {
 		r.lacking = map[string]time.Time{}
 	}
 	r.lacking[key] = now
-	what := map[Right]string{Talk: "To speak to agents", Tasks: "To give a task", Control: "To steer the swarm"}[need]
+	what := map[Right]string{Talk: "To speak to agents", Tasks: "To give a task", Control: "To control the swarm"}[need]
 	var have []string
 	for _, right := range has {
 		have = append(have, strconv.Quote(string(right)))
 	}
-	r.rep.tell(t, fmt.Sprintf("%s, you need the %q right; you have %s. It is given under %s.allow in claude-swarm.yaml.", what, need, strings.Join(have, " and "), r.mail.name))
+	r.rep.tell(t, fmt.Sprintf("%s, you need the %q right; you have %s. It is granted under %s.allow in claude-swarm.yaml.", what, need, strings.Join(have, " and "), r.mail.name))
 }
 
 // wake counts a message to an agent from a channel. If there are too many, it returns
@@ -196,9 +196,9 @@ func (r *notices) tellCrowds(now time.Time) {
 			continue
 		}
 		for _, o := range c.over {
-			what := "One more line of yours"
+			what := "One more of your lines"
 			if o.lines > 1 {
-				what = fmt.Sprintf("%d more lines of yours", o.lines)
+				what = fmt.Sprintf("%d more of your lines", o.lines)
 			}
 			r.rep.tell(o.last, fmt.Sprintf("%s woke nobody, the last %q. Say again what still applies.%s", what, clip(r.link.Plain(o.last.Body), 100), r.wayOut(o.last, o.agent)))
 		}
@@ -228,6 +228,6 @@ func (r *notices) tellWrongChannel(t Text, agent string, now time.Time) {
 		r.deaf = map[string]time.Time{}
 	}
 	r.deaf[key] = now
-	r.rep.tell(t, fmt.Sprintf("%s does not hear %s. Speak to it in %s, or privately: /msg %s %s: …",
+	r.rep.tell(t, fmt.Sprintf("%s does not listen in %s. Speak to it in %s, or privately: /msg %s %s: …",
 		agent, t.Target, strings.Join(r.channels.Own[agent], " or "), r.link.Self(), agent))
 }

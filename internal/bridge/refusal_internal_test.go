@@ -57,9 +57,9 @@ func TestAMissingRightIsTold(t *testing.T) {
 	say("eve", "eve", "swarm: pause coder")
 	say("joe", "", "TASK: @coder a forged one")
 	want := []string{
-		`joe: To give a task, you need the "task" right; you have "talk". It is given under irc.allow in claude-swarm.yaml.`,
-		`joe: To steer the swarm, you need the "control" right; you have "talk". It is given under irc.allow in claude-swarm.yaml.`,
-		`tim: To speak to agents, you need the "talk" right; you have "task" and "control". It is given under irc.allow in claude-swarm.yaml.`,
+		`joe: To control the swarm, you need the "control" right; you have "talk". It is granted under irc.allow in claude-swarm.yaml.`,
+		`joe: To give a task, you need the "task" right; you have "talk". It is granted under irc.allow in claude-swarm.yaml.`,
+		`tim: To speak to agents, you need the "talk" right; you have "task" and "control". It is granted under irc.allow in claude-swarm.yaml.`,
 	}
 	if got := r.told(t, "#project-x"); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 		t.Errorf("told %q, want %q\n%s", got, want, log)
@@ -97,8 +97,8 @@ func TestWhatIsTooMuchIsCounted(t *testing.T) {
 	r.listener.notices.tellCrowds(now.Add(tellAgain + time.Second))
 	want := []string{
 		first,
-		"ann: 3 more lines of yours woke nobody, the last \"coder: stop\". Say again what still applies. At any time: swarm: abort coder",
-		"joe: One more line of yours woke nobody, the last \"coder: what now?\". Say again what still applies.",
+		"ann: 3 more of your lines woke nobody, the last \"coder: stop\". Say again what still applies. At any time: swarm: abort coder",
+		"joe: One more of your lines woke nobody, the last \"coder: what now?\". Say again what still applies.",
 	}
 	if got := slices.Sorted(slices.Values(r.told(t, "#project-x"))); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -34,7 +34,7 @@ func (o *outbox) request(f *flight) {
 	case DoTopic:
 		o.topic(f)
 	default:
-		o.giveUp(f, fmt.Sprintf("the bridge cannot %q; it can join, part and topic", f.to.request))
+		o.giveUp(f, fmt.Sprintf("the bridge cannot do %q, only join, part and topic", f.to.request))
 	}
 }
 

@@ -213,7 +213,7 @@ func (r *run) serve(joined []string) error {
 	r.settleRest()
 	r.describe()
 	s := &r.rec.state
-	s.Connected, s.Since, s.Why, s.NextTry = false, time.Now().UTC(), "the bridge was ended", time.Time{}
+	s.Connected, s.Since, s.Why, s.NextTry = false, time.Now().UTC(), "the bridge was stopped", time.Time{}
 	r.rec.write()
 	return nil
 }

@@ -61,6 +61,6 @@ func (r *notices) tellTorn(t Text, now time.Time) {
 	for _, agent := range s.agents {
 		names = append(names, r.called(agent))
 	}
-	r.rep.tell(t, fmt.Sprintf("%s got only your first line: the next one names nobody. Put the name before each line, or say it in one of at most %d characters.",
+	r.rep.tell(t, fmt.Sprintf("%s got only your first line: the next one names nobody. Put the name before each line, or use one line of at most %d characters.",
 		strings.Join(names, ", "), fullLine))
 }

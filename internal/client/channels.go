@@ -73,5 +73,5 @@ func (e *TargetError) Error() string {
 type StaysError struct{ Channel string }
 
 func (e *StaysError) Error() string {
-	return e.Channel + " is a channel of the configuration, and the bridge stays there"
+	return e.Channel + " is a configured channel, and the bridge stays there"
 }

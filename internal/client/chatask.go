@@ -193,9 +193,9 @@ func (in *Inquired) answered(got *Answer) *PersonsAnswer {
 		if d.ID == got.ReplyTo {
 			continue
 		}
-		text := fmt.Sprintf("%s has answered %s already, in %s. It needs no other answer.", by.Nick, d.ID, a.At)
+		text := fmt.Sprintf("%s has already answered %s, in %s. It needs no other answer.", by.Nick, d.ID, a.At)
 		if _, _, err := in.chat.post(dropbox.Note, bridge.Origin{}, in.At[i], text); err != nil {
-			a.Note = strings.TrimSpace(fmt.Sprintf("%s %s could not be told that the question is answered: %v.", a.Note, in.At[i], err))
+			a.Note = strings.TrimSpace(fmt.Sprintf("%s %s could not be told that the question has been answered: %v.", a.Note, in.At[i], err))
 		}
 	}
 	return a

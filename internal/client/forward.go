@@ -20,7 +20,7 @@ type Forward struct {
 }
 
 // ErrUnsettled reports that one of the agent's turns is not settled.
-var ErrUnsettled = errors.New("one of its turns is not settled")
+var ErrUnsettled = errors.New("one of its turns has not been settled")
 
 // Forward gives the waiting messages of a removed agent to another agent. Each message
 // arrives once, even if Forward is called several times. This is because the copy is

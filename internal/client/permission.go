@@ -14,7 +14,7 @@ type PrivateError struct {
 }
 
 func (e *PrivateError) Error() string {
-	return e.What + " is not for " + e.Who + ": an agent sees only its own mail"
+	return e.What + " may not be read by " + e.Who + ": an agent sees only its own mail"
 }
 
 // MaySee checks that the caller may look into a mailbox. An agent may look into its own

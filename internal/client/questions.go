@@ -97,10 +97,10 @@ func (q *Questioning) Answered(got *Answer) string {
 		}
 		note := &dropbox.Message{
 			To: []string{d.To}, Type: dropbox.Note, ReplyTo: d.ID, Thread: d.Thread, Priority: dropbox.Normal,
-			Body: fmt.Appendf(nil, "%s has answered %s already. It needs no other answer.\n", got.From, d.ID),
+			Body: fmt.Appendf(nil, "%s has already answered %s. It needs no other answer.\n", got.From, d.ID),
 		}
 		if _, err := c.Send(note); err != nil {
-			failed = append(failed, fmt.Sprintf("%s could not be told that the question is answered: %v.", d.To, err))
+			failed = append(failed, fmt.Sprintf("%s could not be told that the question has been answered: %v.", d.To, err))
 		}
 	}
 	return strings.Join(failed, " ")

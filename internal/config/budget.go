@@ -6,7 +6,7 @@ import (
 
 // A Budget limits how much the swarm may spend; see docs/budget.md.
 type Budget struct {
-	Billing string      `key:"billing" type:"api | subscription | null" doc:"How you pay for the clients. api: for each token, and caps in US dollars apply. subscription: a fixed price; dollars are shown, and only caps of turns and time apply. null: as each client says, and api until it says so."`
+	Billing string      `key:"billing" type:"api | subscription | null" doc:"How you pay for the clients. api: for each token, and caps in US dollars apply. subscription: a fixed price; dollars are shown, and only caps on turns and time apply. null: as each client reports, and api until it does."`
 	Warn    float64     `key:"warn" least:"0.01" most:"1" default:"0.8" doc:"The fraction of a cap, from 0.01 to 1, at which the lead is warned, once."`
 	Swarm   SwarmBudget `key:"swarm" like:"{day: 20}"`
 	Agent   AgentBudget `key:"agent" like:"{day: 8, turn: 2}"`
@@ -15,7 +15,7 @@ type Budget struct {
 
 // A SwarmBudget limits the total spending of all agents.
 type SwarmBudget struct {
-	Day Cap `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The maximum that all agents may spend in a day together: 20 means US dollars; or {usd: 20, turns: 400, time: 12h}. The day ends at midnight in hours.zone, else in the machine's time zone. null: no cap."`
+	Day Cap `key:"day" short:"usd" type:"US dollars, keys with values, or null" doc:"The maximum that all agents together may spend in a day: 20 means US dollars; or {usd: 20, turns: 400, time: 12h}. The day ends at midnight in hours.zone, else in the machine's time zone. null: no cap."`
 }
 
 // An AgentBudget limits the spending of one agent.

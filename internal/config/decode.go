@@ -35,7 +35,7 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 		if i := slices.IndexFunc(fields, func(f field) bool { return key == f.key || f.also != "" && key == f.also }); i >= 0 {
 			f, at := &fields[i], below(path, fields[i].key)
 			if first, twice := written[f]; twice {
-				r.report(k, "", wrong("", "%s is another name of %s, which is at line %d", f.also, f.key, first.Line))
+				r.report(k, "", wrong("", "%s is another name for %s, which is at line %d", f.also, f.key, first.Line))
 				return
 			}
 			written[f], r.at[at] = k, entry{k, n}

@@ -12,7 +12,7 @@ func (r *reader) webhooks(f *File) {
 	for i, w := range f.Webhooks {
 		if j := slices.IndexFunc(f.Webhooks[:i], func(o Webhook) bool { return o.Name == w.Name }); j >= 0 && w.Name != "" {
 			first := r.find(fmt.Sprintf("webhooks[%d]", j)).value
-			r.fail(fmt.Sprintf("webhooks[%d].name", i), "another name", "%q is the name of the webhook at line %d", w.Name, first.Line)
+			r.fail(fmt.Sprintf("webhooks[%d].name", i), "another name", "%q is already the name of the webhook at line %d", w.Name, first.Line)
 		}
 	}
 }

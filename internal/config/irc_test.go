@@ -97,10 +97,10 @@ func TestTLSUnlessOnThisMachine(t *testing.T) {
 func TestServerIsAnAddress(t *testing.T) {
 	for server, want := range map[string]string{
 		"localhost": "", "irc.example.net": "", "irc.example.net:7000": "", "192.168.1.7": "", "'[::1]:6667'": "", "'::1'": "", "'[::1]'": "", "null": "",
-		"localhost:99999":                `irc.server: "99999" is not a port: that is a number from 1 to 65535; server: localhost:6697`,
-		"localhost:0":                    `irc.server: "0" is not a port: that is a number from 1 to 65535; server: localhost:6697`,
-		"localhost:irc":                  `irc.server: "irc" is not a port: that is a number from 1 to 65535; server: localhost:6697`,
-		"'localhost:'":                   `irc.server: "" is not a port: that is a number from 1 to 65535; server: localhost:6697`,
+		"localhost:99999":                `irc.server: "99999" is not a port: a port is a number from 1 to 65535; server: localhost:6697`,
+		"localhost:0":                    `irc.server: "0" is not a port: a port is a number from 1 to 65535; server: localhost:6697`,
+		"localhost:irc":                  `irc.server: "irc" is not a port: a port is a number from 1 to 65535; server: localhost:6697`,
+		"'localhost:'":                   `irc.server: "" is not a port: a port is a number from 1 to 65535; server: localhost:6697`,
 		"ircs://irc.example.net:6697/#x": `irc.server: want host or host:port, got the URL ircs://irc.example.net:6697/#x; server: irc.example.net:6697`,
 		"':6667'":                        `irc.server: ":6667" is neither host nor host:port; server: irc.example.net:6697`,
 		"a:b:c":                          `irc.server: "a:b:c" is neither host nor host:port; server: irc.example.net:6697`,

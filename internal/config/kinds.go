@@ -105,7 +105,7 @@ func (r *reader) mode(a *Agent, k *runner.Kind) {
 	case !written || a.PermissionMode == "":
 		a.PermissionMode = k.Mode
 	case len(k.Modes) == 0:
-		r.once(at.value, path+".permission_mode", wrong("permission_mode: null", "backend %s knows no permission modes", k.Name))
+		r.once(at.value, path+".permission_mode", wrong("permission_mode: null", "backend %s has no permission modes", k.Name))
 	case !slices.Contains(k.Modes, a.PermissionMode):
 		r.once(at.value, path+".permission_mode", unlike(a.PermissionMode, k.Modes, "%q is not one of backend %s: %s", a.PermissionMode, k.Name, or(k.Modes)))
 	}

@@ -98,12 +98,12 @@ func TestWhatAKindCannotDoIsSaid(t *testing.T) {
 		"agents: {a: {backend: bare}}":   "error 1:23: backend bare needs a command, and agent a has none\n  try: command: [PROGRAM, ARGUMENTS]\n",
 		"defaults: {command: mine}\nagents: {a: {backend: bare}}": "error 2:23: backend bare needs a command, and agent a has none\n" +
 			"  try: command: [PROGRAM, ARGUMENTS]\n",
-		"agents: {a: {backend: bare, command: x, acp_command: [y]}}": "error 1:41: acp_command is another name of command, which is at line 1\n",
-		"agents: {a: {backend: bare, acp_command: [y], command: x}}": "error 1:47: acp_command is another name of command, which is at line 1\n",
+		"agents: {a: {backend: bare, command: x, acp_command: [y]}}": "error 1:41: acp_command is another name for command, which is at line 1\n",
+		"agents: {a: {backend: bare, acp_command: [y], command: x}}": "error 1:47: acp_command is another name for command, which is at line 1\n",
 		"agents: {a: {backend: bare, acp_command: []}}":              "error 1:42: command: is empty\n",
 
 		"agents: {a: {backend: sandy, permission_mode: edit}}":                            "error 1:47: permission_mode: \"edit\" is not one of backend sandy: ask or sandbox\n",
-		"agents: {a: {backend: bare, command: x, permission_mode: ask}}":                  "error 1:58: permission_mode: backend bare knows no permission modes\n  try: permission_mode: null\n",
+		"agents: {a: {backend: bare, command: x, permission_mode: ask}}":                  "error 1:58: permission_mode: backend bare has no permission modes\n  try: permission_mode: null\n",
 		"defaults: {permission_mode: edit}\nagents: {a: , b: {backend: sandy}}":           "error 1:29: permission_mode: \"edit\" is not one of backend sandy: ask or sandbox\n",
 		"defaults: {permission_mode: ask}\nagents: {a: , b: {backend: sandy}}":            "",
 		"agents: {a: {backend: sandy, attached: true}}":                                   "error 1:40: attached: a session of backend sandy cannot be attached\n  try: attached: false, or backend: claude or bare\n",
@@ -121,7 +121,7 @@ func TestWhatAKindCannotDoIsSaid(t *testing.T) {
 
 		"agents: {a: {backend_options: {x: 1}}}":                                             "error 1:31: backend_options: backend claude does not support it\n",
 		"agents: {a: {backend: sandy, backend_options: {x: 1}}}":                             "",
-		"agents: {a: {backend: sandy, backend_options: {intial_mode: x}}}":                   "note 1:48: backend_options.intial_mode: backend sandy does not know it and passes it on to the client; did you mean initial_mode?\n",
+		"agents: {a: {backend: sandy, backend_options: {intial_mode: x}}}":                   "note 1:48: backend_options.intial_mode: backend sandy does not recognize it and passes it on to the client; did you mean initial_mode?\n",
 		"agents:\n  a:\n    backend: sandy\n    backend_options:\n      initial_mode: [x]\n": "error 5:21: backend_options.initial_mode: want text\n",
 		"defaults: {backend: sandy, backend_options: {initial_mode: 7}}\nagents: {a: , b: }": "error 1:60: backend_options.initial_mode: want text\n",
 		"agents: {a: {backend: sandy, backend_options: [x]}}":                                "error 1:47: backend_options: want keys with values, got a list\n",
@@ -286,7 +286,7 @@ func TestTagsAreRead(t *testing.T) {
 		"agents: {a: {tags: [Frontend]}}":          `1:21: tags: tag "Frontend"`,
 		"agents: {a: {tags: [all]}}":               `1:21: tags: tag "all"`,
 		"agents: {a: {tags: ['@x']}}":              `1:21: tags: tag "@x"`,
-		"agents: {a: {tags: [b]}, b: {tags: [b]}}": `1:20: tags: b is the name of an agent, which is an address already`,
+		"agents: {a: {tags: [b]}, b: {tags: [b]}}": `1:20: tags: b is the name of an agent, which is already an address`,
 	} {
 		if _, err := Parse("swarm.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "swarm.yaml:"+want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

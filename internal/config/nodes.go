@@ -145,7 +145,7 @@ func (r *reader) document(text string) *yaml.Node {
 	err := dec.Decode(&doc)
 	if err == nil {
 		if err = dec.Decode(&second); err == nil {
-			r.report(&second, "", wrong("", "a second YAML document; one file is one project"))
+			r.report(&second, "", wrong("", "a second YAML document; one file describes one project"))
 			return nil
 		}
 	}
@@ -224,7 +224,7 @@ func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.N
 		k, v := n.Content[i], follow(n.Content[i+1])
 		switch key := follow(k); {
 		case key.Kind != yaml.ScalarNode:
-			r.report(k, path, wrong("", "a key must be a name, this is %s", kind(key)))
+			r.report(k, path, wrong("", "a key must be a name, not %s", kind(key)))
 		case key.Tag == "!!merge":
 			r.report(k, path, wrong("", "<< is not supported; put what agents share under defaults"))
 		case first[key.Value] > 0:

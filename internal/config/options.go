@@ -45,7 +45,7 @@ func plainBelow(n *yaml.Node, deep int, left *int) (any, *Error) {
 			if _, twice := keys[k.Value]; twice {
 				return nil, wrong("", "%s: written twice", k.Value)
 			} else if k.Kind != yaml.ScalarNode || k.Tag == "!!merge" {
-				return nil, wrong("", "a key must be a name, this is %s", kind(k))
+				return nil, wrong("", "a key must be a name, not %s", kind(k))
 			}
 			value, e := plainBelow(n.Content[i+1], deep-1, left)
 			if e != nil {
@@ -112,7 +112,7 @@ func (r *reader) options(a *Agent, k *runner.Kind, general bool) {
 		at := r.find(below(path, name))
 		if o := k.Option(name); o == nil {
 			if near := dropbox.Nearest(name, known); len(near) > 0 {
-				e := wrong("", "backend %s does not know it and passes it on to the client", k.Name)
+				e := wrong("", "backend %s does not recognize it and passes it on to the client", k.Name)
 				e.Near = near
 				r.remark(at.key, below(path, name), e)
 			}

@@ -8,7 +8,7 @@ import (
 // Policy contains the rules for refusing messages. A value of 0 turns its rule off.
 // docs/policy.md explains the rules.
 type Policy struct {
-	AllowedTypes []string `key:"allowed_types" of:"task | question | result | status | handoff | note" default:"[task, question, result, status, handoff, note]" doc:"The types of messages that may pass. result must be among them, because answers are results."`
+	AllowedTypes []string `key:"allowed_types" of:"task | question | result | status | handoff | note" default:"[task, question, result, status, handoff, note]" doc:"The types of messages that are allowed. result must be among them, because answers are results."`
 	MaxBodyBytes int      `key:"max_body_bytes" most:"10485760" zero:"for as long as a file may be" default:"8192" doc:"The length limit of a body, in bytes, at most 10485760. A longer result, and a longer file dropped by hand, becomes an attachment; anything else is refused. 0: the limit of a file."`
 	SenderPerMin int      `key:"sender_per_min" zero:"for any number" default:"60" doc:"The maximum number of messages that one agent may send in a minute, not counting answers. 0: any number."`
 	ThreadPerMin int      `key:"thread_per_min" zero:"for any number" default:"30" doc:"The maximum number of messages that agents may send in one conversation in a minute, not counting answers; the next one halts the conversation. 0: any number."`

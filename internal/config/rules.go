@@ -137,7 +137,7 @@ func host(_ *reader, s string) (string, *Error) {
 		host, port = strings.Trim(s, "[]"), "1"
 	}
 	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
-		return "", wrong("server: "+net.JoinHostPort(host, "6697"), "%q is not a port: that is a number from 1 to 65535", port)
+		return "", wrong("server: "+net.JoinHostPort(host, "6697"), "%q is not a port: a port is a number from 1 to 65535", port)
 	}
 	if host == "" || strings.ContainsAny(host, "/@#,") || strings.Contains(host, ":") && net.ParseIP(host) == nil {
 		return "", wrong("server: irc.example.net:6697", "%q is neither host nor host:port", s)
@@ -147,7 +147,7 @@ func host(_ *reader, s string) (string, *Error) {
 
 func slug(_ *reader, s string) (string, *Error) {
 	if s != slugOf(s) {
-		return "", wrong("slug: "+slugOf(s), "%q: want small letters, digits and -", s)
+		return "", wrong("slug: "+slugOf(s), "%q: want lower-case letters, digits and -", s)
 	}
 	return s, nil
 }

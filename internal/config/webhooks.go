@@ -50,9 +50,9 @@ func (w *Webhook) check(r *reader, path string, ok bool) {
 	case w.URL == "" && w.URLEnv == "":
 		r.fail(path, "url: https://example.com/hooks, or url_env: NAME", "the address is missing")
 	case w.URL != "" && w.URLEnv != "":
-		r.fail(path, "", "the address is either in url or in url_env")
+		r.fail(path, "", "set either url or url_env, not both")
 	case w.SecretEnv != "" && w.SecretFile != "":
-		r.fail(path, "", "the secret is either in secret_env or in secret_file")
+		r.fail(path, "", "set either secret_env or secret_file, not both")
 	case w.SecretEnv+w.SecretFile != "" && (w.Kind == string(webhook.Slack) || w.Kind == string(webhook.Discord)):
 		r.fail(path, "url_env: NAME", "a webhook of %s has no secret: its URL is the secret", w.Kind)
 	case len(w.Events) == 0:
@@ -83,7 +83,7 @@ func badHookURL(text string, private bool) *Error {
 	case u.Hostname() == "":
 		return wrong(example, "it names no server")
 	case badPort(u):
-		return wrong(example, "%q is not a port: that is a number from 1 to 65535", u.Port())
+		return wrong(example, "%q is not a port: a port is a number from 1 to 65535", u.Port())
 	case u.Fragment != "":
 		return wrong("take out #"+oneLine(u.Fragment, 20), "the URL must not have a fragment")
 	}
@@ -143,7 +143,7 @@ func (w Webhook) hook(r *reader, path string, getenv func(string) string) (webho
 		}
 	}
 	if generic && h.Secret != "" && webhook.CheckSecret(h.Secret) != nil {
-		return h, fail(key, wrong("make one: echo "+secretCommand, "the secret is not whsec_ and 24 to 64 bytes in base64"))
+		return h, fail(key, wrong("make one: echo "+secretCommand, "the secret is not whsec_ followed by 24 to 64 bytes in base64"))
 	}
 	if strings.ContainsAny(h.Secret, " \t\r\n") {
 		return h, fail(key, wrong("", "the secret contains a space"))

@@ -49,7 +49,7 @@ func TestSecretsOfWebhooks(t *testing.T) {
 		"url: 'https://x.example/', secret_env: NONE":              "2:63: webhooks.secret_env: webhook ops: the variable NONE is not set (try: export NONE=",
 		"url_env: NONE":   "2:33: webhooks.url_env: webhook ops: the variable NONE is not set (try: export NONE=https://…",
 		"url_env: INSIDE": "webhook ops: 10.0.0.1 is an address of this machine or of a private network (try: private: true",
-		"url: 'https://x.example/', secret_env: BAD":                         "the secret is not whsec_ and 24 to 64 bytes in base64 (try: make one: echo",
+		"url: 'https://x.example/', secret_env: BAD":                         "the secret is not whsec_ followed by 24 to 64 bytes in base64 (try: make one: echo",
 		"url: 'https://x.example/', secret_file: short":                      "the secret is not whsec_",
 		"url: 'https://x.example/', kind: ntfy, secret_env: TWO":             "the secret contains a space",
 		"url: 'https://x.example/', secret_file: missing":                    "missing does not exist (try: umask 077; echo \"whsec_",

@@ -21,7 +21,7 @@ func (r *reader) named(f *File) {
 		for _, tag := range a.Tags {
 			if f.hasAgent(tag) {
 				path := "agents." + a.Name + ".tags"
-				r.once(r.find(path).value, path, wrong("another word", "%s is the name of an agent, which is an address already", tag))
+				r.once(r.find(path).value, path, wrong("another word", "%s is the name of an agent, which is already an address", tag))
 			}
 		}
 	}
@@ -139,9 +139,9 @@ func (r *reader) irc(f *File) {
 	case i.SASL == "external" && (i.CertFile == "" || !i.TLS):
 		r.fail("irc.sasl", "tls: true, cert_file: FILE, key_file: FILE", "external needs TLS and a certificate")
 	case i.PasswordEnv != "" && i.PasswordFile != "":
-		r.fail("irc", "", "the password is either in password_env or in password_file")
+		r.fail("irc", "", "set either password_env or password_file, not both")
 	case i.ServerPasswordEnv != "" && i.ServerPasswordFile != "":
-		r.fail("irc", "", "the password of the server is either in server_password_env or in server_password_file")
+		r.fail("irc", "", "set either server_password_env or server_password_file, not both")
 	case (i.CertFile == "") != (i.KeyFile == ""):
 		r.fail("irc", "", "cert_file and key_file belong together")
 	case i.NickPrefix != "" && i.Style != "nicks":

@@ -113,7 +113,7 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 		case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 			return nil, errHungUp
 		}
-		return nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("the program that listens on %s does not answer: %v", c.path, err),
+		return nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("the program listening on %s does not answer: %v", c.path, err),
 			Hint: "claude-swarm doctor"}
 	}
 	var first struct {
@@ -121,13 +121,13 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 		Error *Error `json:"error"` // set if the daemon refuses the client before its hello
 	}
 	if err := json.Unmarshal(line, &first); err != nil {
-		return nil, fmt.Errorf("control socket: the program that listens on %s is not a claude-swarm daemon: %w", c.path, err)
+		return nil, fmt.Errorf("control socket: the program listening on %s is not a claude-swarm daemon: %w", c.path, err)
 	}
 	if first.Error != nil {
 		return nil, first.Error
 	}
 	if first.Type != typeHello {
-		return nil, fmt.Errorf("control socket: the program that listens on %s is not a claude-swarm daemon", c.path)
+		return nil, fmt.Errorf("control socket: the program listening on %s is not a claude-swarm daemon", c.path)
 	}
 	c.version = first.Version
 	if first.V != protocolVersion {

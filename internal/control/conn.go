@@ -225,7 +225,7 @@ func (c *conn) call(ctx context.Context, req request) (r reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.s.log.Error("control request panicked", "type", req.Type, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			r = answer(req.ID, nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("%s: the daemon has an internal error: %v", req.Type, p),
+			r = answer(req.ID, nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("%s: internal error in the daemon: %v", req.Type, p),
 				Hint: "see .claude-swarm/daemon.log"})
 		}
 	}()

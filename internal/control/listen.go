@@ -14,7 +14,7 @@ import (
 )
 
 // ErrInUse is returned by [Listen] if a daemon already answers on the socket.
-var ErrInUse = errors.New("control socket: a daemon answers there")
+var ErrInUse = errors.New("control socket: a daemon is already listening there")
 
 // Listen creates the socket of a project. It removes a socket that a crash left behind,
 // after it has checked that no daemon answers there. Closing the listener removes the
@@ -62,7 +62,7 @@ func clearStale(path string) error {
 		return fmt.Errorf("control socket: %w", err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("control socket: remove what a crash left behind: %w", err)
+		return fmt.Errorf("control socket: remove the socket left by a crash: %w", err)
 	}
 	return nil
 }

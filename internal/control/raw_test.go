@@ -229,7 +229,7 @@ func TestWhatLiesInTheWay(t *testing.T) {
 		before func() error
 		want   string
 	}{
-		{"a folder for everybody", func() error { return os.Mkdir(dir, 0o755) }, "can be entered by others (mode 0755)"},
+		{"a folder for everybody", func() error { return os.Mkdir(dir, 0o755) }, "is accessible to others (mode 0755)"},
 		{"a link", func() error { return errors.Join(os.Remove(dir), os.Symlink(t.TempDir(), dir)) }, "is a symbolic link"},
 		{"a file for a folder", func() error { return errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)) }, "is not a folder"},
 		{"a file for a socket", func() error {

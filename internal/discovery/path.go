@@ -67,7 +67,7 @@ func Paths(project string, getenv func(string) string) ([]string, error) {
 	case len(paths) > 0:
 		return paths, nil
 	case tooLong != "":
-		return nil, &PathError{tooLong, fmt.Sprintf("is longer than the %d bytes that the path of a socket may have", maxPath),
+		return nil, &PathError{tooLong, fmt.Sprintf("is longer than the %d bytes that a socket path may have", maxPath),
 			"XDG_RUNTIME_DIR=/run/user/$(id -u) or another short folder of your own"}
 	}
 	return nil, &PathError{"no folder:", "neither XDG_RUNTIME_DIR nor HOME is set", "set HOME"}
@@ -108,7 +108,7 @@ func MakeFolder(dir string) error {
 		return err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return &PathError{dir, fmt.Sprintf("can be entered by others (mode %04o)", info.Mode().Perm()), "chmod 700 " + dir}
+		return &PathError{dir, fmt.Sprintf("is accessible to others (mode %04o)", info.Mode().Perm()), "chmod 700 " + dir}
 	}
 	return nil
 }

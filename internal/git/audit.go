@@ -32,7 +32,7 @@ var (
 	ErrNoRepository = errors.New("not in a git repository: run git init in the project, or set audit: {git: false}")
 	// ErrCheckedOut reports that the branch is checked out. The audit records nothing
 	// until the person switches to another branch.
-	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another branch, and the missing turns are recorded")
+	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another branch, and the missing turns will be recorded")
 	// ErrForeign reports that the branch has commits, but none that an audit made.
 	ErrForeign = errors.New("the branch " + Branch + " is not an audit trail: rename that branch with git branch -m " + Branch + " NAME")
 )

@@ -130,7 +130,7 @@ func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	case !info.Mode().IsRegular():
 		err = errNotRegular
 	case info.Size() > maxFile:
-		err = fmt.Errorf("%d bytes are over the limit of %d", info.Size(), maxFile)
+		err = fmt.Errorf("%d bytes exceed the limit of %d", info.Size(), maxFile)
 	default:
 		return f, info, nil
 	}

@@ -193,7 +193,7 @@ func (im *importer) finish(wrote bool) (tip string, err error) {
 	}
 	tip = strings.TrimSpace(im.stdout.String())
 	if _, err := hex.DecodeString(tip); err != nil || wrote != (tip != "") {
-		return "", fmt.Errorf("git fast-import: named %q as its newest commit", tip)
+		return "", fmt.Errorf("git fast-import: reported %q as its newest commit", tip)
 	}
 	return tip, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	all := flag.Bool("v", false, "name everything that is above a goal")
+	all := flag.Bool("v", false, "list everything that exceeds a goal")
 	flag.Parse()
 	if err := run(os.Stdout, ".", *all); err != nil {
 		fmt.Fprintf(os.Stderr, "house: %v\n", err)

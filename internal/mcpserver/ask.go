@@ -46,7 +46,7 @@ func (in askArguments) patience() time.Duration {
 const maxDefault = 1024
 
 // takeForNo is appended to a result's note if a missing answer counts as "no".
-const takeForNo = " Treat that as a no: do not do what you have asked for."
+const takeForNo = " Treat that as a no: do not do what you asked for."
 
 // An answer is the result of ask.
 type answer struct {
@@ -212,7 +212,7 @@ func (c asker) withoutAnswer(ctx context.Context, a *answer, sent []dropbox.Deli
 		of = append(of, d.To)
 	}
 	a.Outcome, a.Text = cmp.Or(in.OnTimeout, client.AtContinue), in.Default
-	none := fmt.Sprintf("Nobody has answered within %s (asked: %s); an answer that comes later is a separate message.", in.patience(), strings.Join(of, ", "))
+	none := fmt.Sprintf("Nobody answered within %s (asked: %s); a later answer will be a separate message.", in.patience(), strings.Join(of, ", "))
 	switch a.Outcome {
 	case client.AtContinue:
 		a.Note = none + " Decide yourself, and say in your summary what you assumed."

@@ -57,7 +57,7 @@ func (b boardPages) read(_ context.Context, in boardReadArguments) (*page, error
 		pages, err := b.List()
 		p := &page{Pages: pages}
 		if err == nil && len(pages) == 0 {
-			p.Note = "Nothing is written on the board yet."
+			p.Note = "Nothing has been written on the board yet."
 		}
 		return p, err
 	}

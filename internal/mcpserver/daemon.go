@@ -85,4 +85,4 @@ func (l daemonLink) readsLater(ctx context.Context, sent []dropbox.Delivery) str
 const halted = "The swarm is halted: mail waits until a person lets the agents work again (claude-swarm unhalt)."
 
 // noDaemon is the note in every result that would be more complete with a daemon.
-const noDaemon = "No daemon is running: mail can be read and left, and waits until a person starts one (claude-swarm start)."
+const noDaemon = "No daemon is running: mail can be read and sent, and waits until a person starts one (claude-swarm start)."

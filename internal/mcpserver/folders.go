@@ -35,7 +35,7 @@ func (f folders) within(path string) (string, error) {
 		return "", err
 	}
 	if home, err := filepath.EvalSymlinks(f.daemons); err == nil && inside(home, real) {
-		return "", fmt.Errorf("%s is the daemon's own", path) // it contains the tokens of all agents
+		return "", fmt.Errorf("%s belongs to the daemon", path) // it contains the tokens of all agents
 	}
 	for _, folder := range f.own {
 		if home, err := filepath.EvalSymlinks(folder); err == nil && inside(home, real) {

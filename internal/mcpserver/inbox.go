@@ -65,7 +65,7 @@ func (c mailbox) list(ctx context.Context, in inboxArguments) (*inbox, error) {
 func (b *inbox) readable() string {
 	var t text
 	if len(b.Messages) == 0 {
-		t.line("Nothing in the mailbox of %s.", b.Mailbox)
+		t.line("The mailbox of %s is empty.", b.Mailbox)
 	}
 	for _, m := range b.Messages {
 		t.line("%s %s from %s, %s: %s", m.ID, m.Type, m.From, m.State, m.About)

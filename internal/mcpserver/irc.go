@@ -105,7 +105,7 @@ func (s *saidOnIRC) readable() string {
 	var t text
 	t.line("Left for %s (%s).", s.Channel, s.ID)
 	for _, task := range s.Tasks {
-		t.line("%s has it as the task %s.", task.To, task.ID)
+		t.line("%s has it as task %s.", task.To, task.ID)
 	}
 	t.remark(s.Note)
 	return t.String()
@@ -233,7 +233,7 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 // unanswered handles the timeout of a question as the caller specified, and returns a
 // note about what it did.
 func (c chat) unanswered(ctx context.Context, how string, asked *client.Inquired, in ircAskArguments, patience time.Duration) (text, note string, err error) {
-	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a separate message.", patience)
+	none := fmt.Sprintf("Nobody answered within %s; a later answer will be a separate message.", patience)
 	switch how {
 	case client.AtContinue:
 		return "", none + " Decide yourself, and say in your summary what you assumed.", nil

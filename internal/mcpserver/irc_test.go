@@ -70,7 +70,7 @@ func TestIRCSend(t *testing.T) {
 	p.call("create_channel", `{"name":"#work-1"}`)
 	p.call("irc_part", `{"channel":"#general"}`)
 	p.call("irc_topic", `{"channel":"#project-x","text":"On\n Friday"}`)
-	if why := p.fails("irc_part", `{"channel":"#Project-x"}`); why != "irc_part: #Project-x is a channel of the configuration, and the bridge stays there; "+
+	if why := p.fails("irc_part", `{"channel":"#Project-x"}`); why != "irc_part: #Project-x is a configured channel, and the bridge stays there; "+
 		"to do: nothing: lines there wake you only if they name you. irc_part leaves channels that irc_join has joined" {
 		t.Errorf("irc_part of the project's channel: %q", why)
 	}
@@ -245,7 +245,7 @@ func TestIRCAsk(t *testing.T) {
 		t.Errorf("the answer is a message too: %+v", left)
 	}
 	out, _ = p.call("irc_ask", `{"channel":"#project-x","question":"Anybody?","timeout":1}`)
-	if out["answered"] != false || !strings.Contains(out["note"].(string), "Nobody has answered within 1s") {
+	if out["answered"] != false || !strings.Contains(out["note"].(string), "Nobody answered within 1s") {
 		t.Errorf("irc_ask in vain = %v", out)
 	}
 	var alerts []string
@@ -342,7 +342,7 @@ func TestIRCAskAnswerers(t *testing.T) {
 					t.Errorf("the question %+v", q)
 				}
 			}
-			if last := said[len(said)-1]; c.to > 0 && c.outcome == "answered" && !strings.HasPrefix(string(last.Body), "ann has answered "+all[0].ID+" already, in #general") {
+			if last := said[len(said)-1]; c.to > 0 && c.outcome == "answered" && !strings.HasPrefix(string(last.Body), "ann has already answered "+all[0].ID+", in #general") {
 				t.Errorf("the other channel hears %q", last.Body)
 			}
 		})
@@ -435,7 +435,7 @@ func TestTasksByIRCSend(t *testing.T) {
 	if len(mail) != 1 || mail[0].Type != dropbox.Task || mail[0].From != "coder" || string(mail[0].Body) != "look at the parser,\nall of it\n" {
 		t.Fatalf("reviewer got %+v", mail)
 	}
-	if want := "reviewer has it as the task " + mail[0].ID + "."; !strings.Contains(readable, want) {
+	if want := "reviewer has it as task " + mail[0].ID + "."; !strings.Contains(readable, want) {
 		t.Errorf("irc_send = %q, want %q in it", readable, want)
 	}
 	for text, want := range map[string]string{

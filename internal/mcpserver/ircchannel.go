@@ -55,7 +55,7 @@ func (c chat) topic(_ context.Context, in ircTopicArguments) (*channelTopic, err
 		if err != nil {
 			return nil, err
 		}
-		return &channelTopic{Channel: s.Channel, Topic: text, Note: strings.TrimSpace("It is set when the bridge can, if the channel lets it. " + s.Note)}, nil
+		return &channelTopic{Channel: s.Channel, Topic: text, Note: strings.TrimSpace("The bridge sets it when it can, if the channel allows it. " + s.Note)}, nil
 	}
 	ch, err := c.irc.InChannel(in.Channel)
 	if err != nil {

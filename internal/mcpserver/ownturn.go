@@ -38,7 +38,7 @@ type done struct {
 func (d *done) readable() string { return d.Note }
 
 // errNoContext is the error for a caller that is not an agent.
-var errNoContext = errors.New("that is for agents, whose client the daemon runs; you are the lead")
+var errNoContext = errors.New("that is only for agents whose client the daemon runs; you are the lead")
 
 func (o ownTurn) compact(ctx context.Context, _ noArguments) (*done, error) {
 	note := "When this turn has ended, your context will be compacted: it is replaced by a summary, and you get your latest steps back. End the turn as usual."
@@ -93,7 +93,7 @@ func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context
 // how the turn ends.
 func (o ownTurn) stop(ctx context.Context, how string, l client.Lack) (string, error) {
 	if o.Me.Turn == "" {
-		return "You are not in a turn, so nothing is ended.", nil
+		return "You are not in a turn, so there is nothing to end.", nil
 	}
 	d, err := o.daemon.open(ctx)
 	if err != nil {

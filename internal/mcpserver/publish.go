@@ -53,7 +53,7 @@ func (w mail) publish(ctx context.Context, in publishArguments) (*publication, e
 	p := &publication{ID: sent.ID, Topic: in.Topic, Offered: delivered(sent.Offered), Duplicate: sent.Duplicate}
 	switch {
 	case err != nil:
-		p.Note = "It is published, but not everybody could be told: " + err.Error()
+		p.Note = "It was published, but not everybody could be told: " + err.Error()
 	case sent.Duplicate:
 	case len(sent.Offered) > 0:
 		p.Note, err = w.daemon.hindrance(ctx)

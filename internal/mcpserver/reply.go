@@ -41,7 +41,7 @@ func (w mail) reply(ctx context.Context, in replyArguments) (*sentMessages, erro
 		return nil, err
 	}
 	if err := w.FileAnswered(found); err != nil {
-		return nil, fmt.Errorf("the answer is sent, but %s could not be filed: %w", old.ID, err)
+		return nil, fmt.Errorf("the answer was sent, but %s could not be filed: %w", old.ID, err)
 	}
 	return sent, nil
 }

@@ -13,7 +13,7 @@ import (
 
 func TestBoard(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
-	if out, _ := p.call("board_read", `{}`); !strings.Contains(out["note"].(string), "Nothing is written") {
+	if out, _ := p.call("board_read", `{}`); !strings.Contains(out["note"].(string), "Nothing has been written") {
 		t.Errorf("an empty board = %v", out)
 	}
 	if out, _ := p.call("board_read", `{"page":"status"}`); !strings.Contains(out["note"].(string), "Nobody has written") {

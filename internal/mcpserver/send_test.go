@@ -69,7 +69,7 @@ func TestSend(t *testing.T) {
 // The sender of an urgent message is told if the recipient's client will read it only
 // after the recipient's current turn.
 func TestAnUrgentMessageThatWaits(t *testing.T) {
-	const note = "The client of reviewer cannot read mail during a turn: it reads this after its turn."
+	const note = "The client of reviewer cannot read mail during a turn: it will read this after its turn."
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()
 	reviewer := &p.daemon.status.Agents[1]

@@ -48,7 +48,7 @@ type offered struct {
 // model.
 const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
 in each turn, and your last words go back to its sender automatically. Use send to give
-another agent a task or to tell something, ask when you need an answer before you can go
+another agent a task or to tell it something, ask when you need an answer before you can go
 on, list_agents to see who is there, and the board for what everybody should know.`
 
 // New creates a server. Call [Server.Serve] to start it.

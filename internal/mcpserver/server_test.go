@@ -296,7 +296,7 @@ func TestWrongArguments(t *testing.T) {
 		{"send", `{"to":"coder","text":"x","attach":["/etc/passwd"]}`, "send: attach: /etc/passwd is outside your folders: " + p.dir},
 		{"send", `{"to":"coder","text":"x","attach":["nothing.txt"]}`, "nothing.txt does not exist"},
 		{"send", `{"to":"coder","text":"x","attach":["."]}`, "not a regular file"},
-		{"send", `{"to":"coder","text":"x","attach":[".claude-swarm/turns"]}`, "is the daemon's own"},
+		{"send", `{"to":"coder","text":"x","attach":[".claude-swarm/turns"]}`, "belongs to the daemon"},
 	} {
 		if got := p.fails(c.tool, c.arguments); !strings.Contains(got, c.want) {
 			t.Errorf("%s %.60s: %q, want %q", c.tool, c.arguments, got, c.want)

@@ -115,10 +115,10 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 	var list []json.RawMessage
 	switch err := json.Unmarshal(line, &list); {
 	case c.version == "":
-		refuse("no batch before the initialize")
+		refuse("no batch is allowed before initialize")
 		return
 	case c.version > lastWithBatches:
-		refuse("the protocol %s has no batches: each message is on its own line", c.version)
+		refuse("the protocol %s has no batches: each message must be on its own line", c.version)
 		return
 	case err != nil || len(list) == 0:
 		refuse("the batch is empty")
@@ -133,7 +133,7 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 		case m.method == "initialize":
 			err = errors.New("initialize may not be in a batch")
 		case m.key != "" && m.method != "" && seen[m.key]:
-			err = errors.New("another request with that id is not answered yet")
+			err = errors.New("another request with that id has not been answered yet")
 		}
 		if err != nil {
 			answers[i] = refusal(m.id, faultf(codeInvalidRequest, "%v", err))
@@ -265,7 +265,7 @@ func (c *session) register(key string, cancel context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running[key] != nil {
-		return errors.New("another request with that id is not answered yet")
+		return errors.New("another request with that id has not been answered yet")
 	}
 	c.running[key] = cancel
 	return nil

@@ -138,7 +138,7 @@ func TestACallRunsBesideOthers(t *testing.T) {
 	s.say(callOne)
 	<-begun
 	s.say(callOne)
-	if got := s.hear(); !strings.Contains(got, `"id":1,"error":{"code":-32600,`) || !strings.Contains(got, "not answered yet") {
+	if got := s.hear(); !strings.Contains(got, `"id":1,"error":{"code":-32600,`) || !strings.Contains(got, "not been answered yet") {
 		t.Errorf("a second call with the id: %s", got)
 	}
 	s.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)

@@ -449,7 +449,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 				notes = append(notes, string(m.Body))
 			}
 		}
-		if len(notes) != 1 || !strings.Contains(notes[0], "has answered "+other.ID+" already") {
+		if len(notes) != 1 || !strings.Contains(notes[0], "has already answered "+other.ID) {
 			t.Errorf("%s is told %q", told, notes)
 		}
 		if found, err := p.store.Find(lead.ID); err != nil || !begun && found.State != dropbox.Done {

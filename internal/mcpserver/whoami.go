@@ -90,12 +90,12 @@ func (s *self) readable() string {
 	t.add(". %s leads.", strings.Replace(s.Lead, "the person", "The person", 1))
 	t.line("The project is %s.", s.Project)
 	if s.Folder != "" {
-		t.line("You work in %s; notes of your own belong in %s.", s.Folder, s.Work)
+		t.line("You work in %s; your own notes belong in %s.", s.Folder, s.Work)
 	}
 	if m := s.Message; m != nil {
-		t.line("This turn works on the %s %s from %s: %s", m.Type, m.ID, m.From, m.About)
+		t.line("This turn is for the %s %s from %s: %s", m.Type, m.ID, m.From, m.About)
 	}
-	t.line("%s for your next turns.", screen.Several(s.Waiting, "message waits", "messages wait"))
+	t.line("%s for your next turns.", screen.Several(s.Waiting, "message is waiting", "messages are waiting"))
 	t.remark(s.Note)
 	return t.String()
 }

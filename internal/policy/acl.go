@@ -35,7 +35,7 @@ func (p Policy) acl(q Question) Verdict {
 		}
 		if i > 0 {
 			v.Reason = fmt.Sprintf("nothing proves who wrote it, and %s was working: %s", shownName(who), v.Reason)
-			v.Next = "if a person wrote it: claude-swarm send; else let the lead pass it on"
+			v.Next = "if a person wrote it: claude-swarm send; otherwise have the lead pass it on"
 		}
 		return v
 	}
@@ -61,7 +61,7 @@ func (p Policy) mayWrite(q Question, who string) Verdict {
 	if len(access.Direct) > 0 {
 		may = "only to " + strings.Join(access.Direct, ", ") + " and the lead"
 	}
-	return refuse(RuleACL, fmt.Sprintf("%s may not write to %s, %s (policy.acl)", shownName(who), shownName(q.To), may), "write to one of these, or let the lead pass it on")
+	return refuse(RuleACL, fmt.Sprintf("%s may not write to %s, %s (policy.acl)", shownName(who), shownName(q.To), may), "write to one of these, or have the lead pass it on")
 }
 
 // Publish decides whether an agent may publish on a topic.

@@ -67,7 +67,7 @@ func (p Policy) unproven(q Question) Verdict {
 		return passes
 	}
 	return refuse(RuleUnproven, "nothing proves that it is from "+shownName(q.Message.From),
-		"send it with claude-swarm send; files that are left by hand prove nothing (policy.unproven)")
+		"send it with claude-swarm send; files dropped by hand prove nothing (policy.unproven)")
 }
 
 // reserved refuses messages whose sender is a reserved name that no sender may use. The
@@ -136,7 +136,7 @@ func (p Policy) sentinel(q Question) Verdict {
 	if q.person() {
 		next = "leave it out of the text, or put the text into a file: --attach FILE"
 	}
-	v := halt(RuleSentinel, fmt.Sprintf("%s says %s (policy.stop_sentinel)", shownName(q.speaker()), screen.Short(p.Sentinel, 200)), next)
+	v := halt(RuleSentinel, fmt.Sprintf("%s wrote %s (policy.stop_sentinel)", shownName(q.speaker()), screen.Short(p.Sentinel, 200)), next)
 	v.Pass = !q.wakes()
 	return v
 }

@@ -96,7 +96,7 @@ func (g *Gate) Load(path string) error {
 		return fmt.Errorf("read the recent messages: %s: %w", path, err)
 	}
 	if s.V != savedVersion {
-		return fmt.Errorf("read the recent messages: %s: version %d is not known", path, s.V)
+		return fmt.Errorf("read the recent messages: %s: version %d is unknown", path, s.V)
 	}
 	past := Past{senders: map[string]*sender{}, threads: map[string]*thread{}}
 	for name, one := range s.Senders {

@@ -24,7 +24,7 @@ func (p Policy) loop(q Question) Verdict {
 	if returns(m.Path, q.To) <= p.MaxReturns {
 		return passes
 	}
-	return halt(RuleRing, fmt.Sprintf("agents pass it around in a circle: %s (policy.max_returns is %d)", shownPath(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
+	return halt(RuleRing, fmt.Sprintf("agents are passing it around in a circle: %s (policy.max_returns is %d)", shownPath(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
 }
 
 // returns counts how many times to is already on the path. A message to oneself is not a

@@ -274,7 +274,7 @@ func placeAgent(text []byte, name string, known bool) (insert, error) {
 		at, lines = member(agents, name), []string{"attached: true"}
 	}
 	if at == nil || at.Kind != yaml.MappingNode || at.Style&yaml.FlowStyle != 0 || len(at.Content) == 0 {
-		return insert{}, errors.New("its agents are written in one line")
+		return insert{}, errors.New("its agents are written on one line")
 	}
 	first := at.Content[0]
 	offset := lineOffset(text, first.Line)
@@ -284,7 +284,7 @@ func placeAgent(text []byte, name string, known bool) (insert, error) {
 	}
 	indent := strings.Repeat(" ", first.Column-1)
 	if strings.TrimLeft(string(text[offset:offset+first.Column-1]), " ") != "" {
-		return insert{}, errors.New("its agents are written in one line")
+		return insert{}, errors.New("its agents are written on one line")
 	}
 	for line := first.Line - 1; line > 0; line-- {
 		above := lineOffset(text, line)

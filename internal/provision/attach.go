@@ -103,7 +103,7 @@ type OccupiedError struct {
 }
 
 func (e *OccupiedError) Error() string {
-	return fmt.Sprintf("%s is the folder of %s too, and %s", e.Dir, e.Agent, e.By)
+	return fmt.Sprintf("%s is also the folder of %s, and %s", e.Dir, e.Agent, e.By)
 }
 
 // canAttach checks, before anything is created, that a session can be attached. Callers can
@@ -148,7 +148,7 @@ func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 		if e == nil || e.Agent == "" || e.Agent == a.agent {
 			continue
 		}
-		err := &OccupiedError{Dir: a.cwd, Agent: e.Agent, By: short(a.cwd, p.path) + " there can speak for one agent only", Try: plugin}
+		err := &OccupiedError{Dir: a.cwd, Agent: e.Agent, By: short(a.cwd, p.path) + " there can serve only one agent", Try: plugin}
 		if a.way == ByPlugin {
 			err.Try = "claude-swarm attach " + e.Agent + " --way plugin && " + plugin
 		}

@@ -43,7 +43,7 @@ func (e *checkup) judge(ctx context.Context, all []*used) {
 		e.good("supervisor", "%s judges, run by %s", s.Model, strings.Join(command, " "))
 		return
 	}
-	e.wrong("supervisor", "command: below supervisor: in "+e.Config, "%s cannot judge, because %s does not work; only the rules judge", s.Model, strings.Join(command, " "))
+	e.wrong("supervisor", "command: under supervisor: in "+e.Config, "%s cannot judge, because %s does not work; only the rules judge", s.Model, strings.Join(command, " "))
 }
 
 // client checks that a program exists and is a client of this kind.
@@ -88,12 +88,12 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	version, fit := kind.Version.Read(said)
 	switch fit {
 	case runner.Foreign:
-		e.wrong(name, "command: in "+e.Config, "%s is not %s: it says %q", program, kind.Title, said)
+		e.wrong(name, "command: in "+e.Config, "%s is not %s: it reports %q", program, kind.Title, said)
 	case runner.TooOld:
 		e.wrong(name, kind.Version.Install, "%s is version %s, which is too old; supported are %s", program, version, kind.Version.Supported)
 	case runner.Untested:
 		e.warn(name, kind.Version.Install+"; or continue, and report what does not work, with both versions (claude-swarm version): "+reports,
-			"%s is version %s, which is not tested; tested are %s", program, version, kind.Version.Supported)
+			"%s is version %s, which has not been tested; tested are %s", program, version, kind.Version.Supported)
 	default:
 		e.good(name, "%s, %s", path, said)
 	}

@@ -36,7 +36,7 @@ func (e *checkup) mailboxes() {
 	}
 	defer store.Close()
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
-		e.warn(name, "chmod 700 "+shellWord(dir), "%s can be entered by others (mode %04o)", dir, info.Mode().Perm())
+		e.warn(name, "chmod 700 "+shellWord(dir), "%s is accessible to others (mode %04o)", dir, info.Mode().Perm())
 		e.fixMode(dir, 0o700)
 	}
 	if store.Halted() {
@@ -59,7 +59,7 @@ func (e *checkup) mailboxes() {
 	}
 	for _, folder := range misplaced {
 		path := filepath.Join(dir, folder)
-		e.wrong(name, "mv "+shellWord(path)+" elsewhere; the folder is recreated", "%s is not a folder of this disk: nothing can be moved there", path)
+		e.wrong(name, "mv "+shellWord(path)+" elsewhere; the folder will be recreated", "%s is not a folder on this disk: nothing can be moved there", path)
 	}
 	e.strays(store, agents)
 	e.good(name, "%s, %s", dir, screen.Several(len(boxes), "mailbox", "mailboxes"))
@@ -90,7 +90,7 @@ func (e *checkup) noAccess(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
 		return false
 	}
-	e.wrong("mailboxes", "chmod u+rwx "+shellWord(path)+", or sudo chown $USER "+shellWord(path), "this user may not read or write in %s", path)
+	e.wrong("mailboxes", "chmod u+rwx "+shellWord(path)+", or sudo chown $USER "+shellWord(path), "this user cannot read or write in %s", path)
 	e.fixMode(path, 0o700)
 	return true
 }
@@ -139,16 +139,16 @@ func (e *checkup) fileSystem() {
 		disk.Kind = "an unknown file system"
 	}
 	if disk.Remote {
-		e.warn(name, local, "%s is on %s: other machines' changes are noticed only every 30 s, and locks may not hold", parent, disk.Kind)
+		e.warn(name, local, "%s is on %s: other machines' changes are noticed only every 30 s, and locks may not work", parent, disk.Kind)
 	}
 	if disk.Volatile {
-		e.warn(name, local, "%s is on %s: mail there is lost when the machine or its container ends", parent, disk.Kind)
+		e.warn(name, local, "%s is on %s: mail there is lost when the machine or its container stops", parent, disk.Kind)
 	}
 	if !disk.Usable() {
 		e.wrong(name, local, "%s has neither hard links nor a rename that refuses to replace a file: answers cannot be delivered", parent)
 	}
 	if !disk.Locks {
-		e.wrong(name, local, "locks do not hold in %s: two daemons could work on the same mailboxes", parent)
+		e.wrong(name, local, "locks do not work in %s: two daemons could work on the same mailboxes", parent)
 	}
 	e.good(name, "a durable delivery takes %v; %s", took.Round(10*time.Microsecond), describeDisk(disk))
 }

@@ -104,7 +104,7 @@ func (s *setup) checkIgnore() error {
 		} else if state == Missing {
 			state = Present // the person wrote the rule
 		} else if state == Drifted {
-			why, try = "our lines in it were changed", "take them out, from "+fenceBegin+" to "+fenceEnd+", then claude-swarm init"
+			why, try = "our lines in it were changed", "remove them, from "+fenceBegin+" to "+fenceEnd+", then claude-swarm init"
 		}
 	case need:
 		state, try = Missing, "claude-swarm init"

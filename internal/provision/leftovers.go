@@ -183,7 +183,7 @@ func (e *checkup) git(ctx context.Context) {
 	}
 	home := filepath.Base(e.home.Dir())
 	if tracked, err := run("ls-files", "--", home); err == nil && tracked != "" {
-		e.wrong(name, "git rm -r --cached "+home+", then git commit", "%s is tracked, with its tokens; start refuses", home)
+		e.wrong(name, "git rm -r --cached "+home+", then git commit", "%s is tracked by git, with its tokens; start will refuse", home)
 		return
 	}
 	if _, err := run("check-ignore", "-q", home+"/tokens"); err != nil {

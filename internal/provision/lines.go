@@ -98,7 +98,7 @@ func (m *manifest) undoLines(e entry) (taken bool, err error) {
 		return false, nil
 	}
 	if err := m.disk.replace(path, info, without, e.oldTime(without)); err != nil {
-		return false, fmt.Errorf("take our lines out: %w", err)
+		return false, fmt.Errorf("remove our lines: %w", err)
 	}
 	return true, nil
 }

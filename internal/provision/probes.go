@@ -134,7 +134,7 @@ func (e *checkup) probed(u *used) {
 	case runner.Proven:
 		about = append(about, "it has listed the tools")
 	case runner.Later:
-		about = append(about, "it starts the tools with its first prompt, so only a turn can prove them")
+		about = append(about, "it starts the tools with its first prompt, so only a turn can test them")
 	default:
 		about = append(about, "it gets no tools (mcp: false)")
 	}

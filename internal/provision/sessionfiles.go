@@ -160,7 +160,7 @@ tool reply or claude-swarm reply.
 description: Fetch the next message of ` + s.agent + `
 allowed-tools: Bash(` + shellQuote(s.program) + `:*)
 ---
-The next message of your mailbox, or that there is none:
+The next message in your mailbox, or a note that there is none:
 
 !` + "`" + fetch + "`\n\n" + end
 }

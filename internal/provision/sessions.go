@@ -102,7 +102,7 @@ func (e *checkup) hooks() {
 		}
 	}
 	if len(told) == 0 {
-		e.good(name, "no setting of the client forbids them")
+		e.good(name, "no client setting forbids them")
 	}
 }
 
@@ -141,7 +141,7 @@ func (e *checkup) drift() {
 		}
 	}
 	if good {
-		e.good(name, "everything that init and attach made is up to date")
+		e.good(name, "everything that init and attach created is up to date")
 	}
 }
 

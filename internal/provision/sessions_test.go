@@ -44,7 +44,7 @@ func TestLoginHooksAndFolders(t *testing.T) {
 	}
 	f := examineIn(t, dir, nil)
 	expect(f, "login", provision.Warn, "agents one, two: neither", 1) // the attached agent uses the person's own login
-	expect(f, "hooks", provision.Good, "no setting", 1)
+	expect(f, "hooks", provision.Good, "no client setting", 1)
 	expect(f, "folders", provision.Good, "one, two share", 1)
 	expect(f, "set-up", provision.Good, "everything", 1)
 	expect(f, "attached", provision.Good, "no session is running", 1)

@@ -56,7 +56,7 @@ func (e *checkup) stray(path, to string) {
 			if inside, err := os.ReadDir(path); err == nil && len(inside) == 0 {
 				try = "rmdir " + shellWord(path)
 			}
-			e.warn(name, try, "%s is not a mailbox, and empty", path)
+			e.warn(name, try, "%s is not a mailbox, and is empty", path)
 			return
 		}
 		what := "what is in it"

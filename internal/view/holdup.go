@@ -35,7 +35,7 @@ func ReadsLater(a swarm.AgentStatus, message string) string {
 	if !a.UrgentWaits || a.Message == nil || a.Message.ID == message {
 		return ""
 	}
-	return "the client of " + a.Name + " cannot read mail during a turn: it reads this after its turn"
+	return "the client of " + a.Name + " cannot read mail during a turn: it will read this after its turn"
 }
 
 // Resting reports whether the agent's state prevents it from starting a turn now. In other

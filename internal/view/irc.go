@@ -38,7 +38,7 @@ func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	case f.IRC.Apart:
 		s.Why, s.Next = "no bridge is running", "claude-swarm irc run"
 	case hasDaemon(home):
-		s.Why, s.Next = "the daemon runs without its bridge", RestartDaemon
+		s.Why, s.Next = "the daemon is running without its bridge", RestartDaemon
 	default:
 		s.Why, s.Next = swarm.WhyNoDaemon, StartDaemon
 	}

@@ -67,7 +67,7 @@ func (h Hook) mayConnect(a netip.Addr, tls bool) error {
 	case !public && !h.Private:
 		return fmt.Errorf("%s is not a public address: private: true allows it", a)
 	case public && !tls:
-		return fmt.Errorf("%s is a public address: only https goes there", a)
+		return fmt.Errorf("%s is a public address: it requires https", a)
 	}
 	return nil
 }

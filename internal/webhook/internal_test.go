@@ -33,7 +33,7 @@ func TestMayConnect(t *testing.T) {
 		want         string
 	}{
 		{public, false, true, ""}, {public, true, true, ""}, {private, true, true, ""}, {private, true, false, ""},
-		{public, true, false, "only https"}, {public, false, false, "only https"},
+		{public, true, false, "it requires https"}, {public, false, false, "it requires https"},
 		{private, false, true, "private: true"}, {private, false, false, "private: true"},
 	} {
 		err := Hook{Private: test.allowed}.mayConnect(test.addr, test.tls)

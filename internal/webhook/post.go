@@ -95,7 +95,7 @@ func (p *Poster) Post(ctx context.Context, id string, body []byte) Answer {
 	return a
 }
 
-var errSlow = errors.New("this try took too long")
+var errSlow = errors.New("this attempt took too long")
 
 func (p *Poster) post(ctx context.Context, id string, body []byte, now time.Time) Answer {
 	r, err := p.hook.request(ctx, id, body, now)
@@ -145,7 +145,7 @@ func redirect(answer *http.Response) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf(", a redirect to %s://%s, which is not followed: write the final address as url", to.Scheme, to.Host)
+	return fmt.Sprintf(", a redirect to %s://%s, which is not followed: set url to the final address", to.Scheme, to.Host)
 }
 
 // transport returns the transport for one request. Without a proxy, the transport checks
@@ -232,7 +232,7 @@ func plainError(err error) string {
 		return "it broke the connection: " + err.Error()
 	}
 	if why, ok := strings.CutPrefix(err.Error(), "net/http: HTTP/1.x transport connection broken: "); ok {
-		return "it gave no HTTP answer: " + why
+		return "its answer was not HTTP: " + why
 	}
 	return err.Error()
 }

@@ -133,7 +133,7 @@ func TestOnlyPublicAddresses(t *testing.T) {
 	}
 	// Without TLS, a webhook does not try to connect to a public address, so no request
 	// leaves the machine.
-	if a := post(t, webhook.Hook{URL: "http://8.8.8.8/", Private: true}, webhook.PosterOptions{}); a.Taken() || !strings.Contains(a.Why, "only https goes there") {
+	if a := post(t, webhook.Hook{URL: "http://8.8.8.8/", Private: true}, webhook.PosterOptions{}); a.Taken() || !strings.Contains(a.Why, "it requires https") {
 		t.Errorf("without TLS to a public address: %+v", a)
 	}
 	if a := post(t, webhook.Hook{URL: "http://localhost" + port, Private: true}, webhook.PosterOptions{Timeout: 20 * time.Second}); !a.Taken() {
@@ -151,7 +151,7 @@ func TestProxy(t *testing.T) {
 		t.Errorf("through the proxy: %+v", a)
 	}
 	for _, u := range []string{"https://10.0.0.1/", "https://LOCALHOST/", "https://x.localhost./", "https://[::1]/", "http://8.8.8.8/"} {
-		if a := post(t, webhook.Hook{URL: u}, webhook.PosterOptions{Proxy: proxy}); a.Taken() || !strings.Contains(a.Why, "private: true") && !strings.Contains(a.Why, "only https") {
+		if a := post(t, webhook.Hook{URL: u}, webhook.PosterOptions{Proxy: proxy}); a.Taken() || !strings.Contains(a.Why, "private: true") && !strings.Contains(a.Why, "it requires https") {
 			t.Errorf("%s through the proxy: %+v", u, a)
 		}
 	}
@@ -168,7 +168,7 @@ func TestProxy(t *testing.T) {
 		private   bool
 		proxy     func(*http.Request) (*url.URL, error)
 	}{
-		{"https://8.8.8.8/", "", false, direct}, {"http://8.8.8.8/", "only https", true, direct},
+		{"https://8.8.8.8/", "", false, direct}, {"http://8.8.8.8/", "it requires https", true, direct},
 		{"https://127.0.0.1/", "private: true allows it", false, direct}, {"http://127.0.0.1/", "", true, direct},
 		{"https://inside.example/", "", false, proxy}, {"https://10.0.0.1/", "private: true allows it", false, proxy},
 		{"https://nobody.invalid/", "nobody.invalid cannot be resolved", false, direct},

@@ -126,7 +126,7 @@ var failures = map[string]failure{
 		c := hijack(w)
 		fmt.Fprint(c, "HTTP/1.1 none of them\r\n\r\n")
 		c.Close()
-	}, why: "it gave no HTTP answer: malformed HTTP", quick: true},
+	}, why: "its answer was not HTTP: malformed HTTP", quick: true},
 	"half an answer": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
 		c := hijack(w)
 		fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
@@ -150,7 +150,7 @@ var failures = map[string]failure{
 	}, why: "it answered 400 Bad Request: xxx", quick: true},
 	"huge header": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X", strings.Repeat("x", 64<<10))
-	}, why: "it gave no HTTP answer: ", quick: true},
+	}, why: "its answer was not HTTP: ", quick: true},
 	"half a body": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {
 		c := hijack(w)
 		fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")

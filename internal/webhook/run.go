@@ -116,7 +116,7 @@ func (r *run) loop(ctx context.Context, rewatch func()) {
 			r.end(e)
 		case <-r.wake:
 			if err := r.settleRest(); err != nil {
-				r.o.Log.Debug("the disk still refuses", keyErr, err)
+				r.o.Log.Debug("the disk still refuses writes", keyErr, err)
 			}
 		case <-again.C:
 		case <-sweep.C:
