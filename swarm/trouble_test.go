@@ -78,9 +78,9 @@ func TestAnAlertWaitsForTheDisk(t *testing.T) {
 	full.Store(true)
 	f.send("coder", "@status 401")
 	f.untilState("coder", swarm.Stopped)
-	f.until("the status says so", func() bool { return f.troubled("could not be told") })
+	f.until("the status says so", func() bool { return f.troubled("could not be notified") })
 	full.Store(false)
-	f.until("the complaint is gone", func() bool { return !f.troubled("could not be told") })
+	f.until("the complaint is gone", func() bool { return !f.troubled("could not be notified") })
 	if n := len(f.mail(dropbox.Lead)); n != 1 {
 		t.Errorf("the lead has %d messages, want the one alert", n)
 	}

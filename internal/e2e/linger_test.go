@@ -105,7 +105,7 @@ func TestThreeMessagesInOneProcess(t *testing.T) {
 	if raw := p.swarm("logs", "coder", "--raw", "-n", "1000"); strings.Count(raw, `"type":"result"`) != 1 || !strings.Contains(raw, "Third task") {
 		t.Errorf("the raw log has %d results, want that of the last turn alone", strings.Count(raw, `"type":"result"`))
 	}
-	if out, _, err := p.try("doctor"); err != nil && strings.Contains(out, "left of turns") {
+	if out, _, err := p.try("doctor"); err != nil && strings.Contains(out, "left by turns") {
 		t.Errorf("doctor takes the client for a leftover:\n%s", out)
 	}
 	if reqs := p.requests(); !strings.Contains(reqs[len(reqs)-1].All, "First task") {

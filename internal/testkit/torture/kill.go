@@ -102,7 +102,7 @@ func (k *killer) killAtStart(ctx context.Context) error {
 	for _, p := range k.a.of(daemonRole) {
 		p.kill()
 	}
-	if serr := <-started; err == nil && serr != nil && !strings.Contains(serr.Error(), "died before it was ready") {
+	if serr := <-started; err == nil && serr != nil && !strings.Contains(serr.Error(), "ended before it was ready") {
 		err = serr
 	}
 	return errors.Join(err, k.ensureDaemon(ctx))
