@@ -39,7 +39,7 @@ func TestTheCallsOfAMessage(t *testing.T) {
 	}
 }
 
-// productSource returns the Go source of the product as one text.
+// productSource returns the Go source of the product as a single string.
 func productSource(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder

@@ -68,7 +68,8 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// A dead drop with any name can be listed, retried and purged.
+// A dropped file that became a dead letter can be listed, retried and purged, regardless
+// of its name.
 func TestSetAsideNames(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")

@@ -610,7 +610,7 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 	}
 }
 
-// As for every other agent, the announcer shows when a session begins, finishes or gives
+// As with every other agent, the announcer shows when a session begins, finishes or gives
 // up a message. It shows each of these events once, even after an interrupted turn.
 func TestAnAttachedSessionIsShown(t *testing.T) {
 	p := newAttached(t)

@@ -20,7 +20,7 @@ const (
 	Idle     State = "idle"     // has nothing to do
 	Queued   State = "queued"   // has mail and waits for a free slot
 	Working  State = "working"  // a turn is running
-	Asking   State = "asking"   // a turn is running and waits for the answer to its question
+	Asking   State = "asking"   // a turn is running and waiting for the answer to its question
 	Backoff  State = "backoff"  // waits after a failure
 	Limited  State = "limited"  // waits until the usage limit of its account resets
 	Off      State = "off"      // outside its hours; mail waits

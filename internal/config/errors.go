@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 // errors.AsType[*Error] returns the first problem.
 type Errors []*Error
 
-// Error returns a text that has one line for each problem.
+// Error returns a string with one line for each problem.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {
