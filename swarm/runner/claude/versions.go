@@ -67,8 +67,8 @@ func compareVersions(a, b string) int {
 	return 0
 }
 
-// leading returns the number at the beginning of a part, or 0 if the part begins with no
-// digit.
+// leading returns the number at the beginning of a part, or 0 if the part does not begin
+// with a digit.
 func leading(part string) int {
 	digits := len(part) - len(strings.TrimLeft(part, "0123456789"))
 	n, _ := strconv.Atoi(part[:digits])
