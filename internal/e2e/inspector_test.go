@@ -124,7 +124,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		bad("board_write", "only reviewer may write", "page=handoff/reviewer", "text=x"),
 		good("board_read", ""), // at this point the page may or may not exist
 		bad("board_read", `there is no page "nothing"`, "page=nothing"),
-		good("compact_context", "is compacted"),
+		good("compact_context", "will be compacted"),
 		good("clear_context", "Your handoff is written", "handoff=Go on"),
 		bad("clear_context", "handoff: want text, got a list", `handoff=["x"]`),
 		good("set_directory", "claude-swarm.yaml", "path=."),
