@@ -93,9 +93,9 @@ func abortCommand() *cli.Command {
 		Usage: "end an agent's running turn",
 		Description: `Ends the turn and everything that it started, and gives its message up: it goes
 to the dead letters, its sender is told, and the agent continues with its next
-message. A turn that succeeds before that counts as done. To end a turn and
-do its message later, stop the agent instead, or send something more urgent with
---interrupt. AGENT is one, several, or all that are running a turn.` +
+message. A turn that succeeds before it is ended counts as done. To end a turn
+and do its message later, stop the agent instead, or send something more urgent
+with --interrupt. AGENT is one, several, or all that are running a turn.` +
 			examples("claude-swarm abort coder", "claude-swarm abort all"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: abort,

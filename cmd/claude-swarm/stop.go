@@ -25,14 +25,15 @@ func stopCommand() *cli.Command {
 		Name: "stop", Category: groupDaemon, ArgsUsage: "[AGENT…]",
 		Usage: "stop the daemon, or some of its agents",
 		Description: `Stops the daemon: the daemon begins no more turns, and ends when the running
-turns have ended. With names, stop stops only these agents, until they are
-started again; the daemon keeps running. It waits until then, and shows what it
-waits for. A turn can stop other agents, but neither its own agent nor the
-daemon; it does not wait for an agent whose turn waits for it.
+turns have ended. With names, stop stops only these agents, which stay stopped
+until they are started again; the daemon keeps running. stop waits for the
+running turns, and shows what it waits for. A turn can stop other agents, but
+neither its own agent nor the daemon; it does not wait for an agent whose turn
+waits for it.
 
-With --now, running turns are ended too. Their messages are put back, and this
-does not count as a failure. A turn that succeeds before that counts as
-done.` +
+With --now, running turns are ended too. Their messages are put back, and
+this does not count as a failure. A turn that succeeds before it is ended
+counts as done.` +
 			examples("claude-swarm stop", "claude-swarm stop coder", "claude-swarm stop --timeout 1m", "claude-swarm stop --now"),
 		Flags:  append(stopFlags(), jsonFlag()),
 		Action: stop,

@@ -21,8 +21,8 @@ import (
 type Reading struct {
 	Dir     string   // the working folder of its client, absolute
 	Folders []string // additional folders of the agent, absolute
-	// Allowed is its list of tools, in the notation of Claude Code; nil means that there
-	// is no list and all tools are allowed.
+	// Allowed lists the tools that the agent may use, in the notation of Claude Code. If
+	// it is nil, the agent may use all tools.
 	Allowed *[]string
 	Denied  []string // the tools that the agent may not use, in the same notation
 }

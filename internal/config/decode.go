@@ -56,8 +56,8 @@ var later = []string{"worktree"}
 // program.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
-// unknown reports a key that is not allowed in its place: a key of a feature that is not
-// implemented yet, a key that belongs elsewhere in the file, or an unknown word.
+// unknown reports a key that is not allowed in its place: a key of a feature that this
+// version does not have, a key that belongs elsewhere in the file, or an unknown word.
 func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	e, here := wrong("", "unknown key %q", key), keysOf(t)
 	switch {

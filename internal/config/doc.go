@@ -10,10 +10,10 @@
 //
 // For a file with mistakes, Load returns [Errors]: all problems, in the order of the
 // file, each with its line, its column and the nearest known name. The package does not
-// guess, and it ignores no key: an unknown key is an error, and so is a key of a feature
-// that is not implemented yet. It is also an error if YAML would read a value as a
-// different type, such as the number 4 in place of text, or if an agent has a key that
-// its kind of client does not support. Such a key in defaults does not apply to that
+// guess, and it ignores no key: an unknown key is an error, and so is a key of a
+// feature that this version does not have. It is also an error if YAML would read a value
+// as a different type, such as the number 4 in place of text, or if an agent has a key
+// that its kind of client does not support. Such a key in defaults does not apply to that
 // agent, and [File.Notes] reports this.
 //
 // Load does not require that the folders in the file exist, because a mailbox can be read
