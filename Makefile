@@ -21,8 +21,8 @@ acp_part       = $(word $(1),$(subst :, ,$(2)))
 acp_dir        = $(TOOLS)/acp/$(call acp_part,1,$(1))/$(call acp_part,3,$(1))
 acp_file       = $(call acp_dir,$(1))/node_modules/.bin/$(call acp_part,4,$(1))
 ACP_FILES     := $(foreach c,$(ACP_CLIENTS),$(call acp_file,$(c)))
-# The number of inputs for each fuzz target. A duration works too, but then go ends some
-# targets with an error.
+# The number of inputs for each fuzz target. A duration works too, but go then reports an
+# error for some targets.
 FUZZTIME      ?= 3000x
 VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The program starts faster without cgo and without the library's page generator.
@@ -162,9 +162,9 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest \
 	TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon TestTheJudgeCanOnlyAnswer
 
-# All tests except those with the real Claude Code, which would not get enough CPU time next
-# to the others. If tmux, zsh, fish, unshare or an IRC server is missing, the tests that need
-# it fail here; `make test` skips them.
+# All tests except those with the real Claude Code, which would not get enough CPU time
+# alongside the others. If tmux, zsh, fish, unshare or an IRC server is missing, the tests
+# that need it fail here; `make test` skips them.
 REAL_DEMO := ^TestReadmeShowsTheDemo$$
 strict:
 	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m -skip '$(REAL_DEMO)' $$(go list ./... | grep -v /internal/e2e)

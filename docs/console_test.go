@@ -83,8 +83,8 @@ func (c *console) run(ctx context.Context, line string) (string, error) {
 	return strings.ReplaceAll(out.String(), c.dir, shownDir), err
 }
 
-// quiet waits until no agent works or has mail to work on, so that the output of a command
-// does not depend on the speed of this machine.
+// quiet waits until no agent is working or has mail to work on, so that the output of a
+// command does not depend on the speed of this machine.
 func (c *console) quiet() {
 	c.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
@@ -141,7 +141,7 @@ func (c *console) busy() string {
 		case a.State == "starting", a.State == "queued", a.State == "working":
 			return a.Name + " is " + a.State
 		case a.State == "idle" && !st.Halted:
-			// Mail is in the folders before the agent notices it.
+			// Mail appears in the folders before the agent notices it.
 			mail, err := filepath.Glob(filepath.Join(c.dir, ".dead-drop", a.Name, "[nc][eu][wr]", "*.md"))
 			if err != nil || len(mail) > 0 {
 				return fmt.Sprintf("%s has mail: %q, %v", a.Name, mail, err)
@@ -175,8 +175,8 @@ func (c *console) play(page, text string) string {
 	})
 }
 
-// compare returns the output that the page should show for a command. This is the current
-// text of the page if it matches the printed output.
+// compare returns the output that the page should show for a command. If the current text
+// of the page matches the printed output, compare returns that text unchanged.
 func (c *console) compare(page, line, want, got string) string {
 	c.t.Helper()
 	re, ids := c.pattern(want)
@@ -236,9 +236,9 @@ var (
 	// idShape matches an id, but also any word of ten letters. For this reason, the new
 	// ids on a page contain a digit.
 	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
-	// These parts, and the number of spaces around them, differ from run to run. If a text
-	// is truncated at the end of a line, the position depends on the width of the part
-	// before it.
+	// These parts, and the number of spaces around them, differ from run to run. If a
+	// string is truncated at the end of a line, its length depends on the width of the
+	// part before it.
 	varied = regexp.MustCompile(`\b[a-z2-7]{10}\b|\b[0-9a-f]{8}…|[^0-9\n]{1,12}…\n|[0-9]+([.,:][0-9]+)*|\b(ms|s|min)\b| +|\n…\n`)
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// shownBlock returns the lines of the first block on a page that begins with the given
-// text.
+// shownBlock returns the lines of the first block that begins with the given text on a
+// page.
 func shownBlock(t *testing.T, page, begin string) []string {
 	t.Helper()
 	for _, m := range fenced.FindAllStringSubmatch(read(t, page), -1) {
@@ -26,7 +26,8 @@ func shownBlock(t *testing.T, page, begin string) []string {
 	return nil
 }
 
-// realClient returns the folder of the client that tests run, which `make test` installs.
+// realClient returns the folder of the client that the tests run and `make test`
+// installs.
 func realClient(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../.tools/claude/" + claude.Default + "/node_modules/.bin")

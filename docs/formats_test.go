@@ -202,8 +202,8 @@ func TestKindsOfEventsAreDescribed(t *testing.T) {
 	}
 }
 
-// The page about the protocol has a row for each word of a notice, with the severity of
-// the notice. irc.map accepts each of these words as a moment.
+// The page about the protocol has a row for each notice word, with the severity of its
+// notices. irc.map accepts each of these words as a moment.
 func TestWordsOfNoticesAreDescribed(t *testing.T) {
 	for _, word := range journal.Words() {
 		if line := fmt.Sprintf("\n| `%s` | %s |", word, word.Severity()); !strings.Contains(read(t, "protocol.md"), line) {

@@ -67,7 +67,7 @@ func TestCommandLinePage(t *testing.T) {
 	fill(t, "command-line.md", "verbs", b.String())
 }
 
-// The page of the agents' tools is generated from the MCP server.
+// The page on the agents' tools is generated from the MCP server.
 func TestToolsPage(t *testing.T) {
 	var b strings.Builder
 	for _, tool := range mcpserver.New(mcpserver.Options{IRC: true, Budget: true}).Tools() {
@@ -124,7 +124,7 @@ func partsOf(s *mcpserver.Schema) string {
 	return strings.Join(list, ", ")
 }
 
-// visible returns a help text without options that have no description.
+// visible returns a help text with only those options that have a description.
 func visible(help string) string {
 	var b strings.Builder
 	lines := slices.Collect(strings.Lines(help))

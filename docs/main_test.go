@@ -94,7 +94,7 @@ func read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// A verb is a verb of the program, as shown in the help.
+// A verb describes one of the program's verbs, as shown in the help.
 type verb struct {
 	words []string // "dead", "list"
 	help  string
@@ -104,8 +104,8 @@ type verb struct {
 
 func (v verb) name() string { return strings.Join(v.words, " ") }
 
-// unlisted contains the verbs for programs, which the manual describes but the help does
-// not list.
+// unlisted contains the verbs meant for other programs, which the manual describes but
+// the help does not list.
 var unlisted = []string{"mcp"}
 
 // root parses the program's help and the help of all its verbs.

@@ -21,7 +21,7 @@ const Hooks = "hooks"
 
 // Lead is the mailbox of the person or agent that leads the others. Swarm is the sender
 // of the daemon's own messages; its mailbox receives people's answers to the daemon's
-// questions. All addresses every agent except the sender.
+// questions. All is the name that addresses every agent except the sender.
 const (
 	Lead  = "lead"
 	Swarm = "swarm"

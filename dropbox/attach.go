@@ -15,10 +15,10 @@ import (
 
 // Attach durably stores a file as attach/<sha256>/NAME and returns its description for a
 // message. Identical content with the same name is stored only once. NAME is name without
-// its folders and its leading dots and hyphens, cut to 100 bytes. In NAME, "_" replaces
-// control characters, and ASCII characters other than letters, digits, spaces and "._-+".
-// If the file is larger than MaxAttachment, the error is a [*TooLargeError], and the file
-// is not stored.
+// its folders and its leading dots and hyphens, truncated to 100 bytes. In NAME, "_"
+// replaces control characters, and ASCII characters other than letters, digits, spaces
+// and "._-+". If the file is larger than MaxAttachment, the error is a [*TooLargeError],
+// and the file is not stored.
 func (s *Store) Attach(name string, r io.Reader) (Attachment, error) {
 	a, err := s.attach(name, r)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 }
 
 // OpenAttachment opens an attachment for reading; the caller closes it. It checks the
-// size but not the content. The error is [ErrInvalid] if a cannot come from
+// size but not the content. The error is [ErrInvalid] if a cannot have come from
 // [Store.Attach], or if the file has a different size.
 func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 	if err := a.check(); err != nil {

@@ -32,7 +32,7 @@ func backlog(t testing.TB, s *dropbox.Store, agent string, n int) []string {
 }
 
 // A mailbox with 100,000 messages is listed in the order of their names, using bounded
-// memory. The mailbox is then full, and has room again after claims.
+// memory. The mailbox is then full, and has room again after some messages are claimed.
 func TestHundredThousandWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

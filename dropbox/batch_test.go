@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// drafts returns drafts of messages to one mailbox.
+// drafts returns message drafts for one mailbox.
 func drafts(to string, messages ...*dropbox.Message) []dropbox.Draft {
 	var list []dropbox.Draft
 	for _, m := range messages {

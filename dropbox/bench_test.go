@@ -111,7 +111,8 @@ func BenchmarkDeliver(b *testing.B) {
 	}
 }
 
-// BenchmarkDeliverBatch measures a durable delivery of 1 KB in batches of 32, per message.
+// BenchmarkDeliverBatch measures durable deliveries of 1 KB in batches of 32; the result
+// is the time per message.
 func BenchmarkDeliverBatch(b *testing.B) {
 	const batch = 32
 	body := bytes.Repeat([]byte("0123456789abcde\n"), kilobyte/16)
@@ -165,7 +166,8 @@ func inParallel(b *testing.B, writers int, f func() error) {
 	})
 }
 
-// BenchmarkTake measures a claim: new/ to cur/, durably, including reading the message.
+// BenchmarkTake measures a claim: reading the message and durably moving it from new/ to
+// cur/.
 func BenchmarkTake(b *testing.B) {
 	const round = 2000
 	body := bytes.Repeat([]byte("0123456789abcde\n"), kilobyte/16)
@@ -268,9 +270,9 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkBacklog processes a backlog like a daemon: it lists the messages once and then
-// claims, commits and finishes each of them. The time per message must not grow with the
-// backlog.
+// BenchmarkBacklog processes a backlog the way a daemon does: it lists the messages once
+// and then claims, commits and finishes each of them. The time per message must not grow
+// with the backlog.
 func BenchmarkBacklog(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("ours/%d", n), func(b *testing.B) {

@@ -97,8 +97,8 @@ func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 }
 
 // syncers is the number of files that are synced at the same time. On an SSD with ext4,
-// syncing one file at a time makes 4,100 files per second durable, 8 at a time 13,700,
-// and 32 at a time 16,400.
+// syncing one file at a time makes 4,100 files per second durable; 8 at a time, 13,700;
+// and 32 at a time, 16,400.
 const syncers = 8
 
 // syncFiles makes the contents of several files durable, syncing several at a time, and
@@ -167,7 +167,7 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 		return err
 	}
 	// Either the kernel is old or this is a network file system. Creating a link and then
-	// removing the old name would also not replace a file. But if two callers both made
+	// removing the old name would not replace a file either. But if two callers both made
 	// the link, with a claim in between, the message would exist twice. Checking before
 	// the rename is less risky, because names contain 50 random bits.
 	var st unix.Stat_t
@@ -183,7 +183,7 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	return d.replaceAt(from, into, name, to)
 }
 
-// replace renames a file. It replaces an existing file with the new name.
+// replace renames a file. If a file with the new name already exists, it is replaced.
 func (d *disk) replace(name, to string) error {
 	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.replaceAt(from, into, name, to) })
 }

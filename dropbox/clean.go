@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// maxScratch is the age at which a file in tmp/ is considered to be left behind by a
-// crash.
+// maxScratch is the age at which a file in tmp/ is considered to have been left behind by
+// a crash.
 const maxScratch = time.Hour
 
 // Clean removes files that crashes left behind in tmp/ at least an hour ago, and keys older
@@ -77,7 +77,7 @@ func (c cleaner) dropKey(path string) error {
 		return nil // the message is incomplete or has no key, so it never had a key file
 	}
 	if there, err := c.box.store.keys().has(c.box.name, m.entry()); there || err != nil {
-		return err // the file is a second name of a delivered message
+		return err // the file is a second name for a delivered message
 	}
 	link := keyFile(c.box.name, m.Key)
 	if purged, err := c.box.disk.exists(purgedFile(c.box.name, m)); purged || err != nil {

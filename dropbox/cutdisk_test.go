@@ -20,7 +20,7 @@ import (
 //   - The bytes of a file that was not synced: the file may contain all, none or some of
 //     its bytes, or NULs.
 //   - A name in a folder that was not synced: each name may independently have its current
-//     state or any state since the folder's last sync. The disk gives one guarantee: a
+//     state or any state since the folder's last sync. The disk guarantees only that a
 //     rename never loses the file. The old name may therefore remain beside the new one,
 //     but it does not disappear before the new one exists.
 //
@@ -105,14 +105,13 @@ func (d *cutDisk) folderAt(name string) *inode {
 	return nil
 }
 
-// An event is a step with the bytes that it wrote.
+// An event is a step together with the bytes that it wrote.
 type event struct {
 	dropbox.Step
 	data []byte
 }
 
-// apply updates the model in the same way as the kernel handles that step, which may be
-// no change.
+// apply updates the model the way the kernel handles the step; this may change nothing.
 func (d *cutDisk) apply(e event) error {
 	d.last++
 	s := d.slotAt(e.Name)

@@ -544,7 +544,7 @@ func reads(a *actor) error {
 	return nil
 }
 
-// tidies runs the clean-up with a clock for which the files in tmp/ are old.
+// tidies runs the clean-up with a clock that makes the files in tmp/ look old.
 func tidies(a *actor) error {
 	b, err := a.store.Mailbox("coder")
 	if err != nil {

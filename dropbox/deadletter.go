@@ -19,7 +19,7 @@ func (b *Mailbox) DeadLetters() DeadLetters { return DeadLetters{b} }
 
 // GiveUp moves a message from cur/ or new/ to dead/. Before it moves the message, it
 // durably writes the reason to dead/. GiveUp can be repeated: repeating it after a crash
-// completes the move. A repetition does not change the reason.
+// completes the move. Repeating it does not change the reason.
 func (b *Mailbox) GiveUp(e Entry, reason string) error {
 	return b.wrap("give up "+e.ID, b.giveUp(e, reason))
 }
@@ -56,11 +56,11 @@ func (b *Mailbox) giveUp(e Entry, reason string) error {
 }
 
 // BeginGiveUp performs the first half of GiveUp: it makes the reason durable in dead/ but
-// does not move the message yet. It returns the time when the reason was written. A
-// repetition after a crash returns the same time; if the message is retried and given up
-// again, the time differs. A caller that delivers a notice to the sender between the two
-// halves can use this time in the notice's key, so that the sender gets exactly one
-// notice each time the message is given up. [Mailbox.Reasons] finds the messages for
+// does not move the message yet. It returns the time when the reason was written.
+// Repeating the call after a crash returns the same time; if the message is retried and
+// given up again, the time differs. A caller that delivers a notice to the sender between
+// the two halves can use this time in the notice's key, so that the sender gets exactly
+// one notice each time the message is given up. [Mailbox.Reasons] finds the messages for
 // which the second half is missing.
 func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 	err := b.writeReason(e.reasonName(), reason)
@@ -180,8 +180,8 @@ func (dead DeadLetters) List() ([]DeadLetter, error) {
 }
 
 // Count returns the number of dead letters, not counting messages that were taken back.
-// Status commands call it often, so it does not open the messages. It opens only reasons
-// with the same length as cancelReason.
+// Status commands call it often, so it does not open the messages. It opens only reason
+// files that are as long as cancelReason.
 func (dead DeadLetters) Count() (int, error) {
 	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
@@ -217,7 +217,8 @@ func (dead DeadLetters) tookBack(name string) (bool, error) {
 	return reason == cancelReason, err
 }
 
-// isLetter reports whether a name in dead/ belongs to a dead letter and not to a reason.
+// isLetter reports whether a name in dead/ belongs to a dead letter rather than to a
+// reason.
 func isLetter(name string) bool {
 	return !strings.HasSuffix(name, reasonEnd) && !strings.HasPrefix(name, ".")
 }

@@ -76,7 +76,8 @@ func (b *Mailbox) Deliver(m *Message, sign func(*Message) string) (Delivery, err
 	return o.Delivery, nil
 }
 
-// composeNamed is compose for a mailbox name from a sender, so it first checks the name.
+// composeNamed is compose for a mailbox name that a sender chose, so it checks the name
+// first.
 func (s *Store) composeNamed(to string, m *Message, sign func(*Message) string) *outgoing {
 	if err := CheckMailbox(to); err != nil {
 		return failed(to, s.misnamed(to, err))

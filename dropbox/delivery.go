@@ -6,7 +6,7 @@ type Delivery struct {
 	To        string // the mailbox
 	Name      string // the file's name at delivery
 	Thread    string
-	Duplicate bool // a message with the key was already delivered, so this call wrote none
+	Duplicate bool // a message with the same key had already been delivered, so this call wrote none
 }
 
 // A Draft is a message to deliver.

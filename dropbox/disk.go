@@ -97,7 +97,7 @@ func linkError(op, old, to string, err error) error {
 	return &os.LinkError{Op: op, Old: old, New: to, Err: err}
 }
 
-// retryEINTR repeats the call of f until no signal interrupts it.
+// retryEINTR repeats the call to f until no signal interrupts it.
 func retryEINTR(f func() error) error {
 	for {
 		if err := f(); err != unix.EINTR {

@@ -67,7 +67,7 @@
 // # Processing a mailbox
 //
 // The process that claims messages must hold [Store.Lock]. It lists the messages once,
-// handles them, and lists again afterwards or when [Store.Watch] reports a change:
+// handles them, and lists them again afterwards or when [Store.Watch] reports a change:
 //
 //	box, err := store.Mailbox("coder")
 //	entries, err := box.List()

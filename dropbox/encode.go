@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxFront is the maximum number of bytes between the two lines "---".
+// maxFront is the maximum number of bytes between the two "---" lines.
 const maxFront = 16 << 10
 
 // fence is the first and last line of the front matter.
@@ -45,8 +45,8 @@ var envelope = []envelopeKey{
 	{"proof", func(m *Message) any { return &m.Proof }},
 }
 
-// Encode returns the message in the format of a file: YAML front matter between two lines
-// "---", followed by the unchanged body. It omits empty fields. [Parse] is the inverse.
+// Encode returns the message in the file format: YAML front matter between two "---"
+// lines, followed by the unchanged body. It omits empty fields. [Parse] is the inverse.
 // The error is an [*InvalidError], or a [*TooLargeError] if the front matter exceeds 16
 // KiB.
 func (m *Message) Encode() ([]byte, error) {
@@ -160,11 +160,11 @@ func mustEscape(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
-// notText lists words that some YAML parsers do not interpret as text.
+// notText lists words that some YAML parsers do not interpret as strings.
 var notText = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
-// plain reports whether s needs no quotes, because every YAML parser interprets it as
-// text: it begins with a lower-case letter, continues with letters, digits and a few
+// plain reports whether s needs no quotes, because every YAML parser interprets it as a
+// string: it begins with a lower-case letter, continues with letters, digits and a few
 // other characters, and has no special meaning in YAML.
 func plain(s string) bool {
 	for i := range len(s) {

@@ -50,8 +50,9 @@ var (
 	// ErrWatches reports that the system does not allow this user or this process to
 	// watch more folders. Changes in the other folders are found only by listing them.
 	ErrWatches = errors.New("the system's limit on watches has been reached")
-	// ErrNotDurable reports that a message was delivered, but the disk did not confirm it,
-	// and the message could not be removed either. The message may be lost in a power cut.
+	// ErrNotDurable reports that a message was delivered, but the disk did not confirm
+	// that it is durable, and the message could not be removed either. The message may be
+	// lost in a power cut.
 	ErrNotDurable = errors.New("delivered, but the disk did not confirm it")
 	// ErrFileSystem reports that the file system supports neither hard links nor a rename
 	// that never replaces a file. Deliveries with a key need at least one of them.

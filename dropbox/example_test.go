@@ -59,7 +59,7 @@ func Example() {
 	for _, entry := range waiting {
 		claim, err := box.Claim(entry)
 		if errors.Is(err, dropbox.ErrGone) {
-			continue // it was cancelled just now
+			continue // it has just been cancelled
 		} else if err != nil {
 			log.Fatal(err)
 		}

@@ -9,10 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A FileSystem describes which features for a store the disk of a folder supports.
+// A FileSystem describes the disk that a folder is on, in particular the features that
+// matter to a store.
 type FileSystem struct {
 	Kind     string // the name that mount uses, such as "ext4"; empty for an unknown kind
-	Remote   bool   // other machines can change it without events on this one; locks may not work
+	Remote   bool   // other machines can change it without causing events on this one; locks may not work
 	Volatile bool   // its files are lost with the machine or the container: tmpfs, overlay
 
 	HardLinks bool // it supports hard links
@@ -84,9 +85,10 @@ func locksHold(path string) (bool, error) {
 	return lock(fds[0]) == nil && errors.Is(lock(fds[1]), unix.EWOULDBLOCK), nil
 }
 
-// Misplaced lists the folders of mailboxes that files cannot be moved into or out of.
-// Such a name is not a folder (it may be a symlink), or the folder is on a different disk
-// from the mailbox. Names are relative to the store's folder and use slashes.
+// Misplaced lists the mailbox folders that files cannot be moved into or out of. Each
+// listed name either does not refer to a folder (it may be a symlink) or refers to one on
+// a different disk from the mailbox. Names are relative to the store's folder and use
+// slashes.
 func (s *Store) Misplaced() ([]string, error) {
 	names, err := s.Mailboxes()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A process may be killed after it created folders but before they were durable.
+// A process may be killed after it has created folders but before they are durable.
 // Regardless of the step at which it was killed, the next call that needs the folders
 // makes them durable before it puts anything into them.
 func TestFoldersThatWereNotSynced(t *testing.T) {
@@ -75,8 +75,8 @@ func TestFoldersThatWereNotSynced(t *testing.T) {
 	}
 }
 
-// A complete mailbox is not synced again, because a daemon with thousands of agents makes
-// all their mailboxes whenever it starts.
+// A complete mailbox is not synced again, because a daemon with thousands of agents calls
+// MakeMailbox for each of them whenever it starts.
 func TestACompleteMailboxIsNotSynced(t *testing.T) {
 	var steps []dropbox.Step
 	s := newStore(t, dropbox.Options{}, "coder")

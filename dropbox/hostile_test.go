@@ -131,8 +131,8 @@ func TestHostileThings(t *testing.T) {
 	tally(t, "hostile files", injected)
 }
 
-// guarded runs day on a store with a deadline, and compares the files outside the store
-// before and after day.
+// guarded checks that day returns within a minute and does not change the files outside
+// the store.
 func guarded(t *testing.T, what string, day func(s *dropbox.Store, secret, outside string) error) {
 	t.Helper()
 	scratch := fastFolder(t)
@@ -366,7 +366,7 @@ func TestHostileWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun, ended := make(chan struct{}), make(chan struct{})
-		go func() { // waited for below
+		go func() { // the test waits for it below
 			defer close(ended)
 			close(begun)
 			for range 20 {

@@ -25,11 +25,11 @@ type Defaults struct {
 }
 
 // TakeIn turns a dropped file into a message, delivers the message to this mailbox and
-// removes the file. Repeating it after a crash makes no duplicate, because the delivery
-// has a key: the key in the file, or a key made from the file and its content.
+// removes the file. Repeating it after a crash creates no duplicate, because the delivery
+// has a key: the key in the file, or a key derived from the file and its content.
 //
 // Front matter is optional. Without it, the whole file is the body of a task. TakeIn ignores
-// the field to and the fields that only a store sets: v, id, created, turn and proof. Every
+// the to field and the fields that only a store sets: v, id, created, turn and proof. Every
 // mailbox that cc names gets a copy as a note; names without a mailbox are omitted. A body
 // that exceeds MaxBody becomes an attachment, and the message contains only its beginning.
 //

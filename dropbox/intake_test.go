@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// drop writes a file into the mailbox in the way that a person does.
+// drop writes a file into the mailbox the way a person does.
 func drop(t testing.TB, s *dropbox.Store, agent, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(s.Dir(), agent, name), []byte(content), 0o644); err != nil {
@@ -257,7 +257,7 @@ func TestTakeInUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := onlyStray(t, b)
-	if os.Getuid() == 0 { // root can read every file, so make the store behave as for another user
+	if os.Getuid() == 0 { // root can read every file, so make the store behave as it would for another user
 		st.Kind = dropbox.KindUnreadable
 	} else if st.Kind != dropbox.KindUnreadable {
 		t.Errorf("kind %q", st.Kind)

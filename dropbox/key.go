@@ -54,8 +54,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 		return d, k.sync(to)
 	}
 	fresh := to + "/" + newFolder
-	// Look for the message, then move it, then look again. Between a look and the move,
-	// another caller may have delivered the message and a turn may have claimed it.
+	// Look for the message, then move it, then look again. Between the first look and the
+	// move, another caller may have delivered the message and a turn may have claimed it.
 	for range 3 {
 		there, err := k.has(to, e)
 		if err != nil {
@@ -77,8 +77,8 @@ func (k keys) finish(to, key string) (Delivery, error) {
 			return Delivery{}, err
 		}
 	}
-	// If the key file has a second name, the message exists and only moved between the
-	// checks, unless the second name is in tmp/ and Clean is about to remove it.
+	// If the key file has a second name, the message exists and was merely moved between
+	// the checks, unless the second name is in tmp/ and Clean is about to remove it.
 	st, err := k.store.disk.stat(link)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
@@ -175,9 +175,10 @@ func (k keys) isOld(to string, ino uint64) (bool, error) {
 	return false, nil
 }
 
-// purgedFile returns the path of the file beside a key file that marks a purged message.
-// Its name contains the id of the message, because the mark may outlive the key file: if
-// another message then has the same key, the mark must not prevent its delivery.
+// purgedFile returns the path of the file that marks a message as purged. The file is
+// beside the key file, and its name contains the id of the message, because the mark may
+// outlive the key file: if another message then has the same key, the mark must not
+// prevent its delivery.
 func purgedFile(mailbox string, m *Message) string {
 	return keyFile(mailbox, m.Key) + "." + m.ID + ".purged"
 }

@@ -357,14 +357,15 @@ func TestFileSystemsThatCannot(t *testing.T) {
 	deliver(t, s, "coder", text("without a key it works"))
 }
 
-// Twenty goroutines or twenty processes that deliver with one key deliver one message.
+// Twenty goroutines or twenty processes that deliver with the same key deliver only one
+// message.
 func TestOneKeyManyCallers(t *testing.T) {
 	t.Run("goroutines", func(t *testing.T) {
 		s := newStore(t, dropbox.Options{}, "coder")
 		b := mailbox(t, s, "coder")
 		stop := make(chan struct{})
 		var claims sync.WaitGroup
-		claims.Go(func() { // a daemon claims every message as soon as it is waiting
+		claims.Go(func() { // a daemon claims every message as soon as it arrives
 			for {
 				for _, e := range list(t, b) {
 					if c, err := b.Claim(e); err == nil && b.Commit(c.Entry, nil) == nil {

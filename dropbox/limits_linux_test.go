@@ -405,8 +405,7 @@ func kindsOfDisk(dir string, _ []string) error {
 	return errors.Join(append(errs, mountedOver(at("store")))...)
 }
 
-// mountedOver checks that the store reports a disk that is mounted on a folder of a
-// mailbox.
+// mountedOver checks that the store reports a disk that is mounted on a mailbox folder.
 func mountedOver(dir string) error {
 	if err := dropbox.Create(dir); err != nil {
 		return err

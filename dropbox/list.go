@@ -12,8 +12,8 @@ package dropbox
 // On a local Linux disk, a listing is a consistent snapshot of the folder: if it contains
 // a message, it also contains every message that was delivered earlier and is still in
 // the folder. A listing may lack a message but contain a later one on macOS, on a network
-// disk, with more than about 130,000 messages, or while messages arrive without a pause.
-// The next listing contains both.
+// disk, with more than about 130,000 messages, or while messages arrive continuously. The
+// next listing contains both.
 func (b *Mailbox) List() ([]Entry, error) {
 	entries, _, err := b.ListAside()
 	return entries, err

@@ -37,7 +37,7 @@ func TestFull(t *testing.T) {
 	for _, e := range list(t, b) {
 		claim(t, b, e)
 	}
-	list(t, b) // notices that there is room again
+	list(t, b) // detects that there is room again
 	deliver(t, s, "coder", text("4"))
 }
 

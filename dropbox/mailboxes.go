@@ -87,7 +87,7 @@ func (s *Store) Known(name string) error {
 	return s.known(name)
 }
 
-// known is Known for a name that is valid. It may also return a disk error.
+// known is Known for a valid name. It may also return a disk error.
 func (s *Store) known(name string) error {
 	is, err := s.isMailbox(name)
 	if err == nil && !is {

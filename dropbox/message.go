@@ -14,8 +14,8 @@ import (
 // v.
 const Version = 1
 
-// MaxHops is the default number of times that programs may pass a message on; Options can
-// change it. A message with more hops is considered to be in a loop.
+// MaxHops is the default maximum number of times that programs may pass a message on;
+// Options can change it. A message with more hops is considered to be in a loop.
 const MaxHops = 8
 
 // Type is the kind of a message. It indicates what the sender expects from the receiver.
@@ -83,7 +83,7 @@ type Message struct {
 	Body []byte // Markdown or any other text, kept byte for byte
 }
 
-// Expired reports whether the message has expired at the given time.
+// Expired reports whether the message has expired by the given time.
 func (m *Message) Expired(now time.Time) bool {
 	return !m.Expires.IsZero() && !now.Before(m.Expires)
 }
@@ -95,7 +95,7 @@ func (m *Message) entry() Entry {
 	return e
 }
 
-// fill sets the fields that a file can omit, from the file's name or to their defaults.
+// fill sets the fields that a file can omit, using the file's name or their defaults.
 func (m *Message) fill(e Entry) {
 	m.V, m.ID, m.Priority, m.Created = Version, e.ID, e.Priority, e.Created
 	setIfEmpty(&m.From, Lead)
@@ -207,8 +207,8 @@ type Attachment struct {
 	SHA256 string // lower-case hexadecimal
 }
 
-// check rejects an attachment that cannot come from Attach, especially one with a wrong
-// path.
+// check rejects an attachment that cannot have come from Attach, especially one with a
+// wrong path.
 func (a Attachment) check() error {
 	sum, err := hex.DecodeString(a.SHA256)
 	switch {
@@ -249,7 +249,7 @@ func attachmentName(name string) string {
 }
 
 // Gist describes a message in one line by its subject or, if the subject is empty, by the
-// beginning of its text. It omits the mark that a bridge puts before a text. The result
+// beginning of its text. It omits the mark that a bridge puts before the text. The result
 // may contain terminal control characters.
 func (m *Message) Gist() string {
 	about := m.Subject

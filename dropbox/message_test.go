@@ -210,7 +210,7 @@ func TestProof(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	const token = "secret"
 	sign := func(m *dropbox.Message) string { return dropbox.Proof(token, m, "coder") }
-	sent := full() // almost every field is set, so that the test notices lost or changed fields
+	sent := full() // almost every field is set, so that the test detects lost or changed fields
 	sent.ID, sent.Proof, sent.From, sent.Body, sent.Hops = "", "", "tester", []byte("hi"), 1
 	if _, err := s.DeliverSigned("coder", sent, sign); err != nil {
 		t.Fatal(err)

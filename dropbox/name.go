@@ -175,8 +175,8 @@ func ValidID(id string) bool {
 // MinIDPart is the minimum number of characters in a partial id.
 const MinIDPart = 4
 
-// MatchID reports whether part is the entire id, or its beginning or end with at least
-// [MinIDPart] characters.
+// MatchID reports whether part is the entire id, or at least [MinIDPart] characters from
+// its beginning or end.
 func MatchID(id, part string) bool {
 	return id == part || len(part) >= MinIDPart && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part))
 }
@@ -215,7 +215,7 @@ func (p Priority) String() string {
 }
 
 // ParsePriority parses the output of [Priority.String]. The empty string is Normal; for
-// any other text the error is an [*InvalidError].
+// any other string the error is an [*InvalidError].
 func ParsePriority(s string) (Priority, error) {
 	switch s {
 	case "urgent":

@@ -36,7 +36,7 @@ func Parse(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// splitFront finds the two lines "---". ok is false for text that does not begin with
+// splitFront finds the two "---" lines. ok is false for text that does not begin with
 // such a line. It is an error if only the second line is missing.
 func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	rest, ok := bytes.CutPrefix(data, []byte(fence))
@@ -99,7 +99,7 @@ func parseFront(front []byte) (*Message, error) {
 }
 
 // yamlMapping parses YAML into its nodes, without comments. It returns nil for empty
-// text.
+// input.
 func yamlMapping(text []byte) (_ *yaml.Node, err error) {
 	defer func() {
 		// Some versions of yaml.v3, such as 3.0.1, panic on broken input instead of

@@ -193,8 +193,8 @@ func (rec *recording) hopes(n int) map[string]*hope {
 	return hopes
 }
 
-// judge opens the store that a cut left, performs the steps of a daemon's start, and
-// returns the faults that it then finds.
+// judge opens the store that a cut left behind, performs the steps of a daemon's start,
+// and returns the faults that it then finds.
 func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	s, err := dropbox.Open(dir, dropbox.Options{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // proofMark is the prefix of a proof that covers the whole envelope. A proof without it
-// covers only id, mailbox, sender, type and body; messages of older versions have such
+// covers only id, mailbox, sender, type and body; messages from older versions have such
 // proofs.
 const proofMark = "v2-"
 
@@ -92,7 +92,7 @@ func proofTime(t time.Time) string {
 	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
 }
 
-// Proven reports whether m contains the valid proof for the given token and mailbox. It
+// Proven reports whether m contains a valid proof for the given token and mailbox. It
 // compares in constant time. For an empty token the result is false.
 func Proven(token string, m *Message, to string) bool {
 	if token == "" {

@@ -136,7 +136,7 @@ func (r recovery) separate(w *places) error {
 	return nil
 }
 
-// dropDuplicate removes other if other and keep are two names of one file. It first
+// dropDuplicate removes other if other and keep are two names for the same file. It first
 // renames other and checks again. If keep no longer exists, other was the file's only
 // name, and dropDuplicate renames the file back.
 func (r recovery) dropDuplicate(other, keep string) error {

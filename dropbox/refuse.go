@@ -30,7 +30,7 @@ func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.nam
 
 // Refuse moves a message that must not be handled from cur/ or new/ to the store's folder
 // refused/. Before the move, it durably writes the reason to refused/. Refuse can be
-// repeated: repeating it after a crash completes the move. A repetition does not change
+// repeated: repeating it after a crash completes the move. Repeating it does not change
 // the reason. The error is [ErrGone] if the message is not in any of these folders.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
@@ -69,7 +69,7 @@ func (r Refusals) add(e Entry, reason string) error {
 	return r.box.disk.syncLeft(r.box.dir(curFolder), r.box.dir(newFolder))
 }
 
-// makeFolder durably creates the folder for this mailbox's refused messages. As for a
+// makeFolder durably creates the folder for this mailbox's refused messages. As with a
 // day's folder in done/, each Store does this once.
 func (r Refusals) makeFolder() error {
 	folder := refusedDir + "/" + r.box.name

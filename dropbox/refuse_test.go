@@ -190,7 +190,7 @@ func TestHaltThread(t *testing.T) {
 			t.Errorf("Halted(%q) = %+v, %v", thread, h, err)
 		}
 	}
-	// An empty file, such as `touch` creates, is enough.
+	// An empty file, such as one created by `touch`, is enough.
 	if err := os.WriteFile(filepath.Join(s.Dir(), "halted", "byhand"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 //
 // Send checks all names before it writes any file. If a name is wrong or a mailbox is
 // full, it does not deliver the message to any recipient. If the disk fails partway, Send
-// returns the error and the deliveries so far. If the message has a Key, it is safe to
-// send it again.
+// returns the error and the deliveries made so far. If the message has a Key, it is safe
+// to send it again.
 //
 // If sign is not nil, Send calls it for each copy with the mailbox and the message,
 // complete except for the proof. sign returns the proof; see [Proof].

@@ -54,9 +54,9 @@ func (b *Mailbox) markRead(e Entry) error {
 	return b.disk.syncLeft(b.dir(newFolder))
 }
 
-// File moves a waiting or claimed message to done/<UTC day>/ without a turn, for example
-// a message to the lead, whether it is read or unread. It does not write a receipt. It is
-// safe to call File again.
+// File moves a waiting or claimed message, such as a read or unread message to the lead,
+// to done/<UTC day>/ without a turn. It does not write a receipt. It is safe to call File
+// again.
 func (b *Mailbox) File(e Entry) error {
 	// Move it through cur/, as a turn does, because the recovery after a power cut looks
 	// there.

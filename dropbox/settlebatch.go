@@ -62,8 +62,8 @@ func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 		return filed
 	}
 	defer day.Close()
-	// The claims did not wait for this sync. Without it, a finished message could be in
-	// new/ again after a power cut.
+	// The claims did not wait for this sync. Without it, a finished message could
+	// reappear in new/ after a power cut.
 	if sb.box.disk.syncLeft(sb.box.dir(newFolder)) != nil {
 		return filed
 	}

@@ -19,16 +19,16 @@ type Options struct {
 	MaxBody       int64 // maximum size of a body, in bytes; 0 means 8 KiB
 	MaxAttachment int64 // maximum size of an attachment or dropped file, in bytes; 0 means 10 MiB
 	MaxWaiting    int   // maximum number of waiting messages in a mailbox; 0 means 10,000
-	MaxHops       int   // how many times programs may pass a message on; 0 means [MaxHops], a negative number no limit
+	MaxHops       int   // how many times programs may pass a message on; 0 means [MaxHops], a negative number means no limit
 
 	// Now returns the time; nil means time.Now.
 	Now func() time.Time
 
-	// Step, if set, is called before every change that the store makes on the disk, except to
-	// the lock file. It is called in the goroutine of the store's caller. If Step returns an
-	// error, the store does not make the change and continues as if the disk had refused it.
-	// A program can use Step to record changes, keep a store read-only, or simulate a full
-	// disk.
+	// Step, if set, is called before every change that the store makes to the disk, except
+	// changes to the lock file. It is called in the goroutine of the store's caller. If Step
+	// returns an error, the store does not make the change and continues as if the disk had
+	// refused it. A program can use Step to record changes, keep a store read-only, or
+	// simulate a full disk.
 	Step func(Step) error
 }
 
@@ -81,7 +81,7 @@ const haltedDir = "halted"
 
 // Create creates the folder dir and the initial content of a store: version, .gitignore,
 // board/, attach/, refused/ and the mailbox of the lead. It does not change existing
-// files, so it is safe to call again. The error is [ErrVersion] if dir is a store of an
+// files, so it is safe to call again. The error is [ErrVersion] if dir is a store with an
 // unknown version.
 func Create(dir string) error {
 	if err := create(dir); err != nil {
@@ -113,7 +113,7 @@ func create(dir string) error {
 	if err := d.put(scratchPrefix+NewID(), ".gitignore", []byte(ignored)); err != nil {
 		return err
 	}
-	// Write the file version last, because without it the folder is not a store.
+	// Write the version file last, because without it the folder is not a store.
 	return d.put(scratchPrefix+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
 }
 

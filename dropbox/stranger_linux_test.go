@@ -117,7 +117,7 @@ func stranger(dir string, _ []string) error {
 	for _, d := range dead {
 		if d.Reason != "gone" && !strings.Contains(d.Reason, "cannot be read") && !strings.Contains(d.Reason, "permission") {
 			// The reason file of the message that was given up earlier is also unreadable
-			// for another user.
+			// to another user.
 			return fmt.Errorf("%s has the reason %q", d.Name, d.Reason)
 		}
 	}

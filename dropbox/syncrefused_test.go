@@ -47,7 +47,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 				if err != nil {
 					t.Errorf("sync %d: %v", at, err)
 				}
-				if over { // the action has fewer syncs than at
+				if over { // the action has fewer than at syncs
 					break
 				}
 				refused++
@@ -62,8 +62,8 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 	}
 }
 
-// A power cut left two names of a message, one of them in the folder of an earlier day in
-// done/. The message is filed under that day and not again under another day.
+// A power cut left a message with two names, one of them in the folder of an earlier day
+// in done/. The message is filed under that day and not again under another day.
 func TestABatchFilesWhereTheMessageIs(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
@@ -141,7 +141,7 @@ func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
 	}
 }
 
-// If a message was being put back, a power cut may leave both of its names in new/. The
+// While a message is being put back, a power cut may leave both of its names in new/. The
 // name with the higher count is kept.
 func TestRecoverTwoNamesInNew(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
@@ -236,7 +236,7 @@ func TestADuplicateThatIsTheMessageItself(t *testing.T) {
 	}
 }
 
-// Recover returns the error if it cannot remove one of two names of a message. A second
+// Recover returns the error if it cannot remove one of a message's two names. A second
 // call completes the removal.
 func TestADuplicateThatTheDiskDoesNotRemove(t *testing.T) {
 	for _, refused := range []dropbox.Op{dropbox.OpMove, dropbox.OpRemove} {

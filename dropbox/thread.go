@@ -88,7 +88,7 @@ func (t Threads) read(file, thread string) (*HaltedThread, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A person may have written any text into the file.
+	// A person may have written anything in the file.
 	first, rest, _ := strings.Cut(string(data), "\n")
 	if thread == "" {
 		h.Thread = strings.TrimPrefix(file, haltedDir+"/")

@@ -217,8 +217,9 @@ func (w *Watcher) run(fw *fsnotify.Watcher) {
 				errs = nil
 				continue
 			}
-			// An overflow means that any number of events in any folder may be lost. The
-			// meaning of any other error is unknown, so it is treated like an overflow.
+			// An overflow means that any number of events in any folder may have been
+			// lost. The meaning of any other error is unknown, so it is treated like an
+			// overflow.
 			w.notify(Change{All: true, Lost: true})
 		}
 	}

@@ -151,7 +151,7 @@ func (l *listener) survives(damage, repair func() error) error {
 func nothing() error { return nil }
 
 // moveBack moves a folder back to its original path. It first moves the files that
-// arrived in the folder's replacement, as a careful person does.
+// arrived in the folder's replacement, as a careful person would.
 func moveBack(aside, path string) error {
 	names, err := os.ReadDir(path)
 	for _, e := range names {

@@ -123,7 +123,7 @@ func watchMount(dir string, _ []string) error {
 	onTop := func() error { return unix.Mount("tmpfs", coder, "tmpfs", 0, "") }
 	away := func() error { return unix.Unmount(coder, 0) }
 	// The first time, the disk is unmounted before the next check. The second time, a
-	// check happens while it is mounted.
+	// check runs while it is mounted.
 	if err := l.survives(onTop, away); err != nil {
 		return fmt.Errorf("mounted and taken away: %w", err)
 	}

@@ -160,8 +160,8 @@ func TestLaunchdPropertyList(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	// texts contains the texts of the elements in document order, each key followed by
-	// its value.
+	// texts contains the text of each element in document order, so each key is followed
+	// by its value.
 	var texts []string
 	for dec, text := xml.NewDecoder(in), ""; ; {
 		token, err := dec.Token()

@@ -99,7 +99,7 @@ func TestReadmesAreRight(t *testing.T) {
 			if err != nil || lines < 3 {
 				t.Fatalf("%d lines of the README of %s: %v\n%s\n%s", lines, name, err, text, out)
 			}
-			// The first answer has arrived by now, or arrives before the next one.
+			// The first answer has arrived by now, or will arrive before the next one.
 			if got := in.run("send", agents[0], "Say hello", "--wait=60s"); !strings.Contains(got, "Done: Say hello") {
 				t.Errorf("%s answers %q", agents[0], got)
 			}

@@ -283,8 +283,9 @@ func TestForegroundAsTheUnitsRunIt(t *testing.T) {
 	s.quiet([]string{"coder"})
 }
 
-// The mixed swarm starts with the clients that are installed, and says which clients are
-// missing. Mail to an agent whose program is missing waits; the other agents work.
+// The mixed swarm starts with the clients that are installed, and reports which clients
+// are missing. Mail to an agent whose program is missing waits; the other agents keep
+// working.
 func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -45,7 +45,7 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 		return err
 	}
 	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + old.ID, most: p.longest(m.Type), readable: p.Readable}
-	if c.NArg() > 1 || c.IsSet("file") { // without a text, the error below lists the possible words
+	if c.NArg() > 1 || c.IsSet("file") { // without any text, the error below lists the possible words
 		if m.Body, err = text.read(); err != nil {
 			return err
 		}

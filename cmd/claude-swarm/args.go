@@ -156,7 +156,7 @@ func isShort(arg string, flags []cli.Flag) bool {
 }
 
 // assignSpan decides whether the word after an optional flag is the time span of the flag.
-// The word is the span only if it is the last word and the message still has a text without
+// The word is the span only if it is the last word and the message still has text without
 // it. Otherwise, the word may be part of the text, and assignSpan returns an error.
 func (l *level) assignSpan(operands []string) ([]string, *flagError) {
 	if !l.span.set {

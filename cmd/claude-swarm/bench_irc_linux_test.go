@@ -60,7 +60,7 @@ func BenchmarkOnIRC(b *testing.B) {
 		if err := running.Process.Signal(os.Interrupt); err != nil {
 			b.Fatal(err)
 		}
-		_ = running.Wait() // Wait returns an error, because the signal ended the bridge
+		_ = running.Wait() // Wait returns an error, because the signal terminated the bridge
 	}
 	b.ReportMetric(0, "ns/op")
 }

@@ -24,7 +24,7 @@ import (
 // The benchmarks in this package measure the program as it is shipped, and run it in separate
 // processes. The baselines (the simplest possible programs) and the client are in
 // testdata/bench. If SWARM_BENCH_BIN names a folder, the benchmarks build nothing and use the
-// programs in that folder. A build leaves many files to delete, and their deletion would slow
+// programs in that folder. A build leaves many files behind, and deleting them would slow
 // down the next program that creates files.
 
 // shipped returns the path of the program to measure.
@@ -415,8 +415,8 @@ func switches(b *testing.B, pid int) float64 {
 	return all
 }
 
-// field reads a number from a file in /proc. If the file does not exist, because its thread
-// has just ended, field returns 0.
+// field reads a number from a file in /proc. If the file does not exist, because the thread
+// has just exited, field returns 0.
 func field(b *testing.B, path, name string) float64 {
 	b.Helper()
 	data, err := os.ReadFile(path)

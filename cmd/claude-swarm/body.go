@@ -57,8 +57,8 @@ func (s textSource) read() ([]byte, error) {
 	return body, s.check(body)
 }
 
-// check returns an error for data that is not text, for an empty text, and for a text
-// that is too long.
+// check returns an error for data that is not text, for empty text, and for text that is
+// too long.
 func (s textSource) check(body []byte) error {
 	switch flaw, at := client.FlawOf(body, s.most); flaw {
 	case client.Empty:
@@ -97,7 +97,7 @@ func (s textSource) fileError(err error) error {
 var errFolder = errors.New("a folder")
 
 // maxRead is the maximum number of bytes to read from a text source. It is larger than
-// the limit for a message, so that the error for a longer text can state its length.
+// the limit for a message, so that the error for longer text can state its length.
 const maxRead = 64 << 20
 
 func readText(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxRead)) }

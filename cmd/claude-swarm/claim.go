@@ -63,7 +63,7 @@ var becameOf = map[dropbox.State]string{
 }
 
 // claimFor claims work for an agent, or for the caller if agent is "". If an earlier message
-// already gave the agent this work, the result before is that message, because an agent gets
+// already gave the agent this work, the second result is that message, because an agent gets
 // the same work only once.
 func (p *post) claimFor(work topic.Publication, agent, id string) (g topic.Grant, before dropbox.Found, err error) {
 	next := "claude-swarm claim " + shellWord(id) + " --for %s"

@@ -189,7 +189,8 @@ func namesIn(c *cli.Context) (names []string) {
 }
 
 // agentsOf checks that the daemon knows the named agents and returns their names. For the
-// name "all", it returns every agent for which where is nil or returns no error.
+// name "all", it returns all agents or, if where is not nil, those for which where
+// returns nil.
 func agentsOf(ctx context.Context, client *control.Client, names []string, where func(swarm.AgentStatus) error) ([]string, error) {
 	if !slices.Contains(names, dropbox.All) {
 		_, err := client.Status(ctx, names...)

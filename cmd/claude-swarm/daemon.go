@@ -61,7 +61,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := p.home.Make(); err != nil {
 		return err
 	}
-	// A caller that waits for the daemon to exit waits until its connection is closed.
+	// A caller waiting for the daemon to exit waits until its connection is closed.
 	// Therefore, the connections are closed last, after the locks and the socket are
 	// released for the next daemon.
 	answering, silent := context.WithCancel(ctx)
@@ -263,7 +263,7 @@ func (d *daemon) answer(ctx context.Context, ready func()) {
 }
 
 // signals handles the process's signals. The first SIGINT or SIGTERM asks the daemon to stop,
-// and the second ends the running turns. SIGHUP makes the daemon reload the configuration.
+// and the second stops the running turns. SIGHUP makes the daemon reload the configuration.
 func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.Writer) {
 	asked := false
 	for {
@@ -289,7 +289,7 @@ func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.W
 	}
 }
 
-// Shutdown makes the daemon stop. If now is set, it also ends the running turns.
+// Shutdown makes the daemon stop. If now is set, it also stops the running turns.
 func (d *daemon) Shutdown(by string, now bool) {
 	d.log.Info("daemon was told to stop", "by", by, "now", now)
 	if now {

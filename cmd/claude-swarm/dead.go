@@ -22,7 +22,7 @@ taken back is in dead/ of its mailbox, with the reason. Nothing is removed
 automatically.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: withPost(deadList), // without a subcommand, it lists the letters
+		Action: withPost(deadList), // without a subcommand, it lists the dead letters
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",

@@ -182,8 +182,8 @@ func (d *child) watch(r io.Reader) {
 }
 
 // stopDaemon stops the daemon in at most three steps. The first interrupt lets a running
-// turn finish, the second interrupt ends the turn, and the third step kills the daemon. If
-// ctx is done, stopDaemon waits only 200 ms before the second step. It can be called
+// turn finish, the second interrupt stops the turn, and the third step kills the daemon.
+// If ctx is done, stopDaemon waits only 200 ms before the second step. It can be called
 // several times.
 func (s *stage) stopDaemon(ctx context.Context) error {
 	if s.daemon == nil {

@@ -46,7 +46,7 @@ func TestLineBuffer(t *testing.T) {
 	}
 }
 
-// The files of the demo are consistent with each other in any folder.
+// The demo's files are consistent with each other in any folder.
 func TestDemoParts(t *testing.T) {
 	s := &stage{dir: `/tmp/a "strange" folder`, client: demoClient{command: []string{"/opt/my tools/claude"}}}
 	for name, api := range map[string]string{"scripted": "http://127.0.0.1:1", "live": ""} {

@@ -22,7 +22,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The files of the demo.
+// The demo's files.
 var (
 	//go:embed demo/claude-swarm.yaml
 	demoConfig string

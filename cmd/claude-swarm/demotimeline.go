@@ -62,7 +62,7 @@ func (t *timeline) look() {
 	t.messages(func(*dropbox.Message) bool { return true })
 }
 
-// messages prints a line for each new message for which the function which returns true.
+// messages prints a line for each new message that the given function accepts.
 func (t *timeline) messages(which func(*dropbox.Message) bool) {
 	file, err := config.Load(t.s.path(config.Name))
 	if err != nil {
@@ -112,10 +112,11 @@ func (t *timeline) log(agent string) {
 	}
 }
 
-// begun returns a regular expression for the log line about a turn that begins.
+// begun returns a regular expression for the log line that reports the beginning of a
+// turn.
 var begun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^= [a-z]+ from `) })
 
-// logEntries returns the texts of the entries in a log. In the log, the continuation lines of
+// logEntries returns the text of each entry in a log. In the log, the continuation lines of
 // an entry are indented. logEntries appends them to the text of the entry.
 func logEntries(log string) []string {
 	var out []string

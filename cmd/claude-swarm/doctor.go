@@ -101,9 +101,9 @@ func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 	}
 }
 
-// indented wraps a text whose first line will be printed at the column at, and indents all
-// other lines to that column. No line extends past columns. If columns is 0, the length is
-// not limited.
+// indented wraps text whose first line will begin at column at, and indents all other
+// lines to that column. No line extends past columns. If columns is 0, the length is not
+// limited.
 func indented(text string, at, columns int) string {
 	return strings.ReplaceAll(screen.Whole(text, max(columns-at, 0)), "\n", "\n"+strings.Repeat(" ", at))
 }

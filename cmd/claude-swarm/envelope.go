@@ -29,7 +29,7 @@ func priorityFlag() cli.Flag {
 	return &cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"}
 }
 
-// envelopeOf returns a message without a text or recipients, based on the flags of send.
+// envelopeOf returns a message without text or recipients, based on the flags of send.
 func envelopeOf(c *cli.Context) (*dropbox.Message, error) {
 	m := &dropbox.Message{
 		Type:    dropbox.Type(c.String("type")),

@@ -186,8 +186,8 @@ func machineStep(err error) string {
 	return ""
 }
 
-// report prints an error and its hint, and returns the exit status. Only report prints the
-// errors that end the program.
+// report prints an error and its hint, and returns the exit status. No other function
+// prints the errors that end the program.
 func report(w io.Writer, err error) int {
 	if err == nil {
 		return exitDone
@@ -215,5 +215,5 @@ func hintFile(err error) error {
 	return &hintError{err: err, code: exitRefused, hint: askLead}
 }
 
-// askLead is the command with which an agent asks the lead for a decision.
+// askLead is the command that an agent uses to ask the lead for a decision.
 const askLead = `claude-swarm send lead "why" --type question`

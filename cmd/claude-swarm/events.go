@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// wakeOnEvents sends on wake whenever the daemon reports a change, starts or ends. While no
-// daemon can be reached, it sends every two seconds. It returns when ctx is done. It does
-// not block if the receiver is not ready.
+// wakeOnEvents sends on wake whenever the daemon reports a change, starts or exits. While
+// no daemon can be reached, it sends every two seconds. It returns when ctx is done. It
+// does not block if the receiver is not ready.
 func wakeOnEvents(ctx context.Context, c *cli.Context, wake chan<- struct{}) {
 	tell := func(ev swarm.FeedEvent) {
 		if ev.Kind == swarm.FeedLine {
@@ -32,8 +32,8 @@ func wakeOnEvents(ctx context.Context, c *cli.Context, wake chan<- struct{}) {
 	}
 }
 
-// followEvents calls f with each event until the daemon ends or ctx is done. The first event
-// is empty and means that followEvents is connected.
+// followEvents calls f with each event until the daemon exits or ctx is done. The first
+// event is empty and means that followEvents is connected.
 func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f func(swarm.FeedEvent)) error {
 	p, err := locate(c)
 	if err != nil {

@@ -45,8 +45,9 @@ func TestAllFacesSayTheSame(t *testing.T) {
 	}
 	compare(t, p, store, done, want)
 
-	// A daemon counts the mail with separate code. This daemon starts no turn, because the
-	// swarm is halted. It puts messages that were claimed without a turn back into new/.
+	// The daemon has its own code for counting mail. This daemon starts no turn, because
+	// the swarm is halted. It puts messages that were claimed without a turn back into
+	// new/.
 	for i := range 3 {
 		if err := os.Remove(filepath.Join(store.Dir(), "coder", fmt.Sprintf("drop%d.md", i))); err != nil {
 			t.Fatal(err)

@@ -86,8 +86,8 @@ were refused because of the halt.` +
 	}
 }
 
-// alreadyHalted prints that the first halt and its reason remain in force. A person can then
-// ask whoever ordered that halt before resuming the work.
+// alreadyHalted reports that the first halt and its reason remain in force. A person can
+// then ask whoever ordered that halt before resuming the work.
 func alreadyHalted(c *cli.Context, what, why, next string) error {
 	if why = screen.OneLine(why); why == "" {
 		why = "by hand"

@@ -105,7 +105,7 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 // longestAgent is the maximum number of columns for an agent's name in a short row.
 const longestAgent = 12
 
-// historyTable returns a history as a table. The result outcome is the index of the column
+// historyTable returns a history as a table. The second result is the index of the column
 // that shows the outcomes of the turns. If long is set, the table contains the whole
 // subject of each turn. If short is set, the table omits the least important columns.
 func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool) (t *table, outcome int) {

@@ -28,8 +28,8 @@ var restingWords = map[swarm.State]string{
 	swarm.Stopped: "stopped",
 }
 
-// A holdups tells a person who waits for an answer why an agent is not working on the
-// message. It prints each reason once, as soon as the reason occurs.
+// A holdups tells a person who is waiting for an answer why an agent is not working on
+// the message. It prints each reason once, as soon as the reason occurs.
 type holdups struct {
 	c       *cli.Context
 	project *project

@@ -196,7 +196,7 @@ func (g *sessionGate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return v
 }
 
-// addContext prints the hook output that adds a text to the person's prompt. If the text is
+// addContext prints the hook output that adds text to the person's prompt. If the text is
 // "", it prints nothing.
 func addContext(c *cli.Context, text string) error {
 	if text == "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // An interruptible is the context of a verb. The first Ctrl-C cancels it. It starts
-// listening for Ctrl-C at the first call to Done, because listening needs a thread, and
+// listening for Ctrl-C on the first call to Done, because listening needs a thread, and
 // starting a thread takes a tenth of the run time of `send`. Before that call, Ctrl-C
 // ends the program immediately, as it does by default.
 type interruptible struct {
@@ -24,7 +24,7 @@ func newInterruptible() *interruptible {
 	return i
 }
 
-// Done returns a channel that is closed at the first Ctrl-C.
+// Done returns a channel that is closed on the first Ctrl-C.
 func (i *interruptible) Done() <-chan struct{} {
 	i.once.Do(func() {
 		heard, ended := signal.NotifyContext(i.Context, os.Interrupt)

@@ -111,7 +111,7 @@ func (p *post) ircError(err error) error {
 	return p.refused(err, "")
 }
 
-// A given is a task that an agent received because of a text on IRC.
+// A given is a task that an agent received because of a message on IRC.
 type given struct {
 	ID string `json:"id"`
 	To string `json:"to"`
@@ -138,7 +138,7 @@ func ircSend(c *cli.Context, p *post) error {
 			V       int     `json:"v"`
 			ID      string  `json:"id"`
 			Channel string  `json:"channel"`
-			Tasks   []given `json:"tasks"` // the tasks that agents received because of the text
+			Tasks   []given `json:"tasks"` // the tasks that agents received because of the message
 		}{1, said.ID, said.At, tasks})
 	}
 	if _, err := fmt.Fprintln(c.App.Writer, said.ID); err != nil {

@@ -240,8 +240,8 @@ func noticeLine(i *config.IRC, mo mail.Announcement) string {
 }
 
 // noticeOf returns the notice of an event for webhooks and the verb events. It omits the
-// channel, speaker and addressee of a text from IRC, and adds the channel in which the result
-// is shown.
+// channel, speaker and addressee of a message from IRC, and adds the channel in which the
+// result is shown.
 func noticeOf(i *config.IRC, ev journal.Event) journal.Notice {
 	return noticeIn(i, *ev.Notice, ev.Message.Mail(), ev.Of.Mail(), ev.Task.Mail())
 }

@@ -94,8 +94,8 @@ func channelNames(i config.IRC, templates []string) []string {
 	return names
 }
 
-// secret reads a password from the source in the configuration, or returns "" if the
-// configuration has no source for it.
+// secret reads a password from its configured source, or returns "" if no source is
+// configured.
 func secret(key, variable, path string) (string, error) {
 	switch {
 	case variable != "":
@@ -150,7 +150,7 @@ func channelKeys(i config.IRC) (map[string]string, error) {
 }
 
 // agentNames provides the names of the agents and the lead to a bridge in a separate process.
-// The daemon does not inform that process about reloads, so agentNames reads the names from the
+// The daemon does not notify that process of reloads, so agentNames reads the names from the
 // configuration file. It is safe for concurrent use.
 type agentNames struct {
 	mu     sync.Mutex
@@ -323,7 +323,7 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	return b.Run(ctx)
 }
 
-// A word is the text of a service's last error. It is safe for concurrent use.
+// A word holds the text of a service's last error. It is safe for concurrent use.
 type word struct {
 	mu   sync.Mutex
 	text string // "" if there is no error

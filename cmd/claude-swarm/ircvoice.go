@@ -67,8 +67,8 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	return b.String(), nil
 }
 
-// needLine returns a line about a need, or "" if the line of an agent or the head of the
-// status already shows that need. The line suggests no next command, because most of those
+// needLine returns a line about a need, or "" if an agent's line or the head of the status
+// already shows that need. The line suggests no next command, because most of those
 // commands are not available on IRC.
 func needLine(n view.Need, lead string) string {
 	switch n.Kind {
@@ -119,7 +119,7 @@ func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) (line, next strin
 	return line, next
 }
 
-// questionLine describes an agent's open question to people on IRC, with the time since
+// questionLine describes a question that an agent has asked on IRC, with the time since
 // it was asked and the command that answers it.
 func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	what := q.ID
@@ -131,7 +131,7 @@ func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	return fmt.Sprintf("; asks for %s in %s: \"%s\"; next: reply %s …", since(q.At, now), q.Channel, what, q.ID)
 }
 
-// nextThere returns the next step in the form in which a person types it on IRC.
+// nextThere returns the next step as a person would type it on IRC.
 func nextThere(next string) string {
 	return "; next: " + strings.ReplaceAll(screen.OneLine(next), "claude-swarm ", "")
 }
@@ -156,8 +156,8 @@ func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 	return "", nil
 }
 
-// heldLine returns a line with the reason why an agent is not working on its mail, or ""
-// if there is no such reason.
+// heldLine returns a line that explains why an agent is not working on its mail, or "" if
+// nothing is holding the agent up.
 func heldLine(a swarm.AgentStatus) string {
 	held := view.HoldupOf(a)
 	if held == nil {

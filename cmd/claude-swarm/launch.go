@@ -32,7 +32,7 @@ type readiness struct {
 }
 
 // startDaemon starts the daemon in a separate session, so that it outlives the terminal. It
-// waits until the daemon reports that it is ready or why it could not start.
+// waits until the daemon reports either that it is ready or why it could not start.
 func startDaemon(c *cli.Context, p *project, names []string) error {
 	if err := refuseTracked(c.Context, p); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// A letter is a message that was moved aside with a reason: a [view.DeadLetter] or a
-// [view.Refusal].
+// A letter is a message that was set aside for a recorded reason: a [view.DeadLetter] or
+// a [view.Refusal].
 type letter interface{ Candidate() client.Candidate }
 
 // lettersOf lists the letters in the named mailboxes, or in all mailboxes if none is named.
@@ -30,8 +30,8 @@ func lettersOf[L letter](p *post, names []string, next string, list func(*client
 }
 
 // pick finds letters by their full or partial ids and returns each letter once. The
-// argument what is the word for the letters in the error for an ambiguous id. The function
-// none returns the error for an id that matches no letter.
+// argument what is the word used for the letters in the error for an ambiguous id. The
+// function none returns the error for an id that matches no letter.
 func pick[L letter](all []L, ids []string, what string, none func(id string) error) ([]L, error) {
 	var picked []L
 	for _, id := range ids {
@@ -55,8 +55,8 @@ func pick[L letter](all []L, ids []string, what string, none func(id string) err
 func idOf(l letter) string { return l.Candidate().ID }
 
 // writeLetter prints a letter as a list item: its id, time, sender, receiver and subject,
-// with the reason on the next line. The argument way is a text with the sender and the
-// receiver.
+// with the reason on the next line. The argument way is a string that names the sender
+// and the receiver.
 func writeLetter(w io.Writer, l letter, created time.Time, way, reason string) {
 	columns := textWidth(w)
 	fmt.Fprintln(w, screen.Fit(fmt.Sprintf("%s  %s  %s  %s", idOf(l), timeText(created, time.Now()), screen.OneLine(way), screen.OneLine(l.Candidate().Subject)), columns))

@@ -130,8 +130,8 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 }
 
 // follow calls more whenever the file may have new lines, and calls told with each event from
-// the daemon, until Ctrl-C. Whole lines are read from the file. An event either means that
-// the file has new lines or contains a piece of text.
+// the daemon, until Ctrl-C. Whole lines are read from the file. Each event either signals
+// that the file has new lines or carries a piece of text.
 func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), more func() error) error {
 	ctx, cancel := context.WithCancel(c.Context)
 	events := make(chan swarm.FeedEvent)

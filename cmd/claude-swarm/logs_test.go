@@ -55,7 +55,7 @@ func TestLogPrinter(t *testing.T) {
 	}
 }
 
-// A text is shown completely and only once, even if the log keeps only its beginning.
+// Text is shown in full and only once, even if the log keeps only its beginning.
 func TestLogPrinterOfLongText(t *testing.T) {
 	var out bytes.Buffer
 	l := &logPrinter{w: &out, live: true, agent: "coder"}
@@ -73,9 +73,9 @@ func TestLogPrinterOfLongText(t *testing.T) {
 	}
 }
 
-// A text is shown only once, even if its line is read from the file before the daemon's
-// events for the text arrive. In most of these cases, some events for a text arrive after
-// its line is read.
+// Text is shown only once, even if its line is read from the file before the daemon's
+// events for the text arrive. In most of these cases, some of the events arrive after the
+// line is read.
 func TestLogFollowLateText(t *testing.T) {
 	const head = "04:51:02 coder k7f3q9m2xd  "
 	text := func(s string) swarm.FeedEvent {

@@ -58,7 +58,8 @@ func readableLogs(c *cli.Context, p *project) error {
 }
 
 // read returns the new entries of all logs in chronological order. It calls open for each
-// new log. The function open can return some of the log's lines.
+// new log. The function open may also return some of the lines that are already in the
+// log.
 func (a *allLogs) read(open func(path string) (*tail, []byte, error)) ([]logEntry, error) {
 	files, err := os.ReadDir(a.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

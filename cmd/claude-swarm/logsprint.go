@@ -33,7 +33,7 @@ const maxAhead = 1024
 // logIndent is the prefix of every line of an entry except the first.
 const logIndent = "    "
 
-// more prints the lines that were added to the file of t after the last call.
+// more prints the lines that were added to the file of t since the last call.
 func (l *logPrinter) more(t *tail) error {
 	lines, err := t.more()
 	l.lines(lines)
@@ -111,7 +111,7 @@ func (l *logPrinter) entry(entry string) {
 
 // restOf returns the part of a line's body that has not been shown yet. ok is false if
 // the body does not begin with the shown text. The body does not contain the white space
-// at the end of the text, and it contains only the beginning of a long text.
+// at the end of the text, and if the text is long, the body contains only its beginning.
 func restOf(body, shown string) (rest string, ok bool) {
 	body = strings.TrimLeft(body, "\n ") // the shown text is trimmed in the same way
 	if rest, ok := strings.CutPrefix(body, shown); ok {

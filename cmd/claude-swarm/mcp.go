@@ -25,8 +25,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
-// mcpCommand returns a verb that clients run, not people. The program's help does not
-// list the verb because it has no category.
+// mcpCommand returns a verb that is run by clients, not by people. The program's help
+// does not list the verb because it has no category.
 func mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
@@ -89,7 +89,7 @@ func offers(path string) (irc, capped bool) {
 	return file.IRC.On(), budgetOf(file).Bounds()
 }
 
-// loadForTools reads the configuration. If the file contains a mistake during a turn,
+// loadForTools reads the configuration. If the file is invalid during a turn,
 // loadForTools returns the configuration that the daemon uses, so that the agent can
 // continue to work.
 func loadForTools(path string) (*config.File, error) {
@@ -146,8 +146,8 @@ func foldersOf(file *config.File, name string) []string {
 	return list
 }
 
-// whispers stores the whispers that arrive with the daemon's answers until the result of
-// a tool shows them.
+// whispers stores the whispers that arrive with the daemon's answers until a tool result
+// shows them.
 type whispers struct {
 	mu    sync.Mutex
 	lines []string

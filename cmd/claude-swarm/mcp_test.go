@@ -37,7 +37,7 @@ func toolsProject(t *testing.T) (dir string) {
 	return dir
 }
 
-// ourselves returns the path of this test binary, which also works as the program; see
+// ourselves returns the path of this test binary, which can also act as the program; see
 // TestMain.
 func ourselves(t *testing.T) string {
 	t.Helper()
@@ -176,7 +176,7 @@ func TestACopyHasNoDaemon(t *testing.T) {
 	}
 }
 
-// Each agent's client keeps a tools' server running, so memory use matters. After some
+// Each agent's client keeps a tool server running, so memory use matters. After a few
 // calls, the shipped program uses at most 25 MiB.
 func TestMemoryOfTheTools(t *testing.T) {
 	if testing.Short() {
@@ -210,8 +210,8 @@ func TestMemoryOfTheTools(t *testing.T) {
 	}
 }
 
-// A mistake that is made in the configuration file during a turn does not affect the agent,
-// because the daemon's configuration stays in force.
+// A mistake made in the configuration file during a turn does not affect the agent, because
+// the daemon's configuration stays in force.
 func TestBadConfigurationInATurn(t *testing.T) {
 	dir := toolsProject(t)
 	path := filepath.Join(dir, "claude-swarm.yaml")

@@ -9,7 +9,7 @@ import (
 )
 
 // An output is the writer to which a verb prints. It stores the first write error, such
-// as the error for a full disk, because most callers do not check for errors. The
+// as one caused by a full disk, because most callers do not check for errors. The
 // function run reports the stored error at the end. An output is safe for concurrent use.
 type output struct {
 	w      io.Writer
@@ -61,8 +61,8 @@ func cannotPrint(err error) error {
 	return fail(exitFailed, "print to another file; the disk of this one may be full", "cannot print: %w", withoutPath(err))
 }
 
-// withoutPath removes the path from a file error, because the path of the standard output
-// is not useful to a person.
+// withoutPath removes the path from a file error, because the path of standard output is
+// not useful to a person.
 func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
@@ -71,7 +71,7 @@ func withoutPath(err error) error {
 }
 
 // unprinted returns a printing error that also says that the message was delivered, so that
-// the sender does not send the message again. It returns nil if err is nil.
+// the sender does not send it again. It returns nil if err is nil.
 func unprinted(id string, err error) error {
 	if err == nil {
 		return nil

@@ -79,7 +79,7 @@ func smaller(st swarm.Status, l look, rows int) []string {
 	return slices.Concat(head, agents, []string{fmt.Sprintf("… %d more lines", left)}, tail)
 }
 
-// linesOf splits a text that ends with a newline into its lines.
+// linesOf splits a string that ends with a newline into lines.
 func linesOf(text string) []string {
 	if text == "" {
 		return nil

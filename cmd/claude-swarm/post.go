@@ -24,7 +24,7 @@ type post struct {
 	*client.Client
 }
 
-// withPost converts a function that needs the project's mail to the action of a verb.
+// withPost turns a function that needs the project's mail into the action of a verb.
 func withPost(do func(*cli.Context, *post) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		p, err := openPost(c)
@@ -95,8 +95,8 @@ func (p *post) mailboxes(names []string, next string) ([]string, error) {
 	return names, nil
 }
 
-// ownName returns the words for a mailbox in a text for people, such as "your mailbox"
-// for the caller's own mailbox.
+// ownName returns the words for a mailbox in a message to a person, such as "your
+// mailbox" for the caller's own mailbox.
 func (p *post) ownName(mailbox string) string {
 	if mailbox == p.Me.Name {
 		return "your mailbox"
@@ -115,8 +115,8 @@ func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	return !m.Type.WantsAnswer()
 }
 
-// longest returns the maximum size, in bytes, of the text of a message of type t. A result
-// that is too long for a body is automatically converted to an attachment.
+// longest returns the maximum text size, in bytes, for a message of type t. A result that
+// is too long for a body is automatically converted to an attachment.
 func (p *post) longest(t dropbox.Type) int {
 	if t == dropbox.Result {
 		return maxAttached
@@ -161,8 +161,8 @@ func refused(err error, to string) error {
 	return err
 }
 
-// private adds the exit status and a hint to the error for an agent that tries to see the
-// mail of others.
+// private adds the exit status and a hint to the error for an agent that tries to see
+// mail that is not its own.
 func private(err error) error {
 	if err == nil {
 		return nil
@@ -191,8 +191,8 @@ func notFound(err error, id string) error {
 }
 
 // unfound returns the error for a message or letter that was not found. The argument where describes
-// the place that was searched. If id is not as long as a full id, the error also states the minimum
-// length of a partial id.
+// what was searched. If id is not as long as a full id, the error also states the minimum length of
+// a partial id.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
 		where += fmt.Sprintf("; at least %d characters from the beginning or the end of an id are enough", dropbox.MinIDPart)

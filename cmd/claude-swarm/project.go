@@ -61,8 +61,8 @@ func loadProject(c *cli.Context) (*project, error) {
 }
 
 // badConfig adds the exit status and a hint to the errors in a configuration. The hint is
-// that of the first error or, if it has none, the command that opens an editor at its
-// line.
+// the one from the first error or, if that error has no hint, the command that opens an
+// editor at its line.
 func badConfig(err error) error {
 	if _, ok := errors.AsType[*hintError](err); ok {
 		return err // the error already has a hint

@@ -59,7 +59,7 @@ func (s *rawStream) begin(n int) (found bool, err error) {
 	return true, err
 }
 
-// more prints the lines that were added to the current stream after the last call, and
+// more prints the lines that were added to the current stream since the last call, and
 // then the lines of each turn that has begun in the meantime.
 func (s *rawStream) more() error {
 	// Find new turns first, because the file of the current turn is complete if a later
@@ -114,7 +114,8 @@ type turnFile struct {
 	begun time.Time
 }
 
-// next returns the turns that began after the last call, ordered by their start times.
+// next returns the turns that have begun since the last call, ordered by their start
+// times.
 func (f *turnFiles) next() (list []turnFile, err error) {
 	files, err := os.ReadDir(f.home.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// receiver is a program for test scripts: a server that receives the requests of a webhook.
-// It writes its address to the file "address". It answers each request with the status in the
-// file "answer", or with 204 if the file contains no status. For each request, it adds a line
-// to the file "received" with the id, the type, the text, and whether the request is signed.
+// receiver is a program for test scripts: a server that receives webhook requests. It writes
+// its address to the file "address". It answers each request with the status in the file
+// "answer", or with 204 if the file contains no status. For each request, it adds a line to
+// the file "received" with the id, the type, the text, and whether the request is signed.
 func receiver() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err == nil {

@@ -76,7 +76,7 @@ type recordedProject struct {
 	recorded  map[string]string // maps the ids of the messages to their folders
 }
 
-// openRecording copies a recording and fills in the paths of this machine and the current
+// openRecording copies a recording and fills in this machine's paths and the current
 // time. When the test ends, it also stops the daemon that the test started.
 func openRecording(t *testing.T, recording string) *recordedProject {
 	t.Helper()
@@ -168,7 +168,7 @@ func (p *recordedProject) messages() (names []string) {
 	return names
 }
 
-// scratch returns the unfinished file of an interrupted delivery to coder.
+// scratch returns the unfinished file that an interrupted delivery to coder left behind.
 func (p *recordedProject) scratch() []string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.dir, ".dead-drop", "coder", "tmp", "*"))
@@ -289,8 +289,8 @@ func (p *recordedProject) end() {
 	}
 }
 
-// hiddenName returns the name in a project for a file in a recording. In a recording, no
-// name begins with a dot, because git would apply a .gitignore there.
+// hiddenName converts a file's name in a recording to its name in a project. In a
+// recording, no name begins with a dot, because git would apply a .gitignore there.
 func hiddenName(name string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(name, "./"), "/")
 	switch first {

@@ -16,7 +16,7 @@ import (
 )
 
 // opened returns the information that the verbs print about a recording before the daemon
-// starts, as lines of text. It omits times and texts that depend on the day.
+// starts, as lines of text. It omits times and other strings that depend on the day.
 func (p *recordedProject) opened() string {
 	var b strings.Builder
 	st := verbJSON[swarm.Status](p, "status")
@@ -168,7 +168,7 @@ func (p *recordedProject) known(id string) string {
 	return "new"
 }
 
-// topLine returns the first line of a text.
+// topLine returns the first line of a string.
 func topLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line

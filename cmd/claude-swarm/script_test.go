@@ -67,7 +67,7 @@ func notRun(t *testing.T, format string, args ...any) {
 }
 
 // scriptsWith runs the scripts that require the given program. They are in the folder
-// with the program's name.
+// named after the program.
 func scriptsWith(t *testing.T, program string) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -79,7 +79,8 @@ func scriptsWith(t *testing.T, program string) {
 }
 
 // scripts returns the parameters for running the scripts of a folder. Each script has its
-// own home folder and its own folder for sockets. After a script, no daemon remains.
+// own home folder and its own folder for sockets. No daemon is left running after a
+// script.
 //
 // In addition to the commands of testscript, the scripts can use:
 //

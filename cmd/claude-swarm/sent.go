@@ -52,7 +52,7 @@ func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	return nil
 }
 
-// hintText returns the text of a message in the form in which a hint shows it.
+// hintText returns the text of a message as it appears in a hint.
 func hintText(s textSource) string {
 	if s.file != "" {
 		return "--file " + shellWord(s.file)

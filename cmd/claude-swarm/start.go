@@ -88,7 +88,7 @@ func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 }
 
 // startAgents starts the named agents of a running daemon. Without names, the command
-// line asks for a second daemon, and startAgents returns an error unless --tmux asks for
+// line requests a second daemon, and startAgents returns an error unless --tmux requests
 // the panes.
 func startAgents(c *cli.Context, p *project, client *control.Client, names []string) error {
 	if len(names) == 0 && !c.Bool("tmux") {
@@ -148,8 +148,8 @@ func foreground(c *cli.Context, p *project, names []string) error {
 }
 
 // leaveTurn executes the program again without the turn's environment variables if it was
-// started in a turn. Otherwise, this process would be ended together with the turn,
-// because every process with the turn's mark is ended.
+// started in a turn. Otherwise, this process would be terminated at the end of the turn,
+// like every process with the turn's mark.
 func leaveTurn(p *project, c *cli.Context, names []string) error {
 	env := withoutMarks(os.Environ())
 	if len(env) == len(os.Environ()) {

@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// madeReady runs the program in a folder and returns Go's report about the initialization
-// of packages. The report contains one line per package, with the time and the allocated
-// bytes.
+// madeReady runs the program in a folder and returns Go's report on package
+// initialization. The report contains one line per package, with the time and the
+// allocated bytes.
 func madeReady(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(ourselves(t), args...)

@@ -31,7 +31,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 		})
 		return err
 	})
-	// A daemon that ended during the request is treated as if it were not running.
+	// A daemon that exited during the request is treated as if it were not running.
 	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
 		if _, moved := discovery.Elsewhere(p.dir, os.Getenv); err == nil && moved {
 			st.Trouble = append(st.Trouble, swarm.Problem{

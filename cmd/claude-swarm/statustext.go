@@ -28,7 +28,7 @@ func headline(st swarm.Status, now time.Time) string {
 	return fmt.Sprintf("%s: daemon pid %d for %s, version %s", name, st.Daemon.PID, since(st.Daemon.Since, now), st.Daemon.Version)
 }
 
-// haltedWords returns a text that says that the whole swarm is halted, with the reason.
+// haltedWords returns a message saying that the whole swarm is halted, with the reason.
 func haltedWords(n view.Need) string {
 	text := "HALTED: no new turn begins"
 	if n.Why != "" {
@@ -51,8 +51,8 @@ func haltedLines(threads []view.Need) []string {
 	return lines
 }
 
-// forYou returns a text about the mail that is waiting for the person, or "" if no mail
-// is waiting.
+// forYou describes the mail that is waiting for the person, or returns "" if no mail is
+// waiting.
 func forYou(st *view.Status) string {
 	mail := slices.Concat(st.Needed(view.NeedQuestion), st.Needed(view.NeedUnread))
 	words := map[view.NeedKind]string{view.NeedQuestion: "question", view.NeedUnread: "unread message"}
@@ -88,7 +88,7 @@ func waitingText(w mail.Waiting) string {
 	return number(w.Total())
 }
 
-// drops returns a text about the number of undelivered drops, or "" if there are none.
+// drops describes the number of undelivered drops, or returns "" if there are none.
 func drops(n int) string {
 	switch {
 	case n == 0:
@@ -159,8 +159,8 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 }
 
 // details returns the lines below an agent, such as its process and session, its last text, and
-// the next step. It omits unknown facts. If mixed is set, the agents use different kinds of
-// clients, and details includes the agent's client.
+// the next step. It omits anything that is unknown. If mixed is set, the agents use different
+// kinds of clients, and details includes the agent's client.
 func details(a view.Agent, mixed bool, now time.Time) []tableLine {
 	var facts []string
 	var lines []tableLine

@@ -74,8 +74,8 @@ all.` +
 	}
 }
 
-// overtimeText returns a text about the time until which a resumed agent works outside
-// its hours, or "" for an agent that works within its hours.
+// overtimeText says how long a resumed agent will work outside its hours, or returns ""
+// if the agent is working within its hours.
 func overtimeText(ctx context.Context, client *control.Client, agent string, resumed error) string {
 	if resumed != nil {
 		return ""

@@ -140,17 +140,17 @@ func stop(c *cli.Context) error {
 type stopView struct {
 	V      int           `json:"v"`
 	Daemon bool          `json:"daemon"` // whether the daemon has stopped
-	Agents []stopOfAgent `json:"agents"` // the named agents or, if the daemon was stopped, the agents whose turns were ended
+	Agents []stopOfAgent `json:"agents"` // the named agents or, if the daemon was stopped, the agents whose turns were stopped
 }
 
 // A stopOfAgent is the outcome of a stop for one agent.
 type stopOfAgent struct {
 	Agent      string `json:"agent"`
-	Stopped    bool   `json:"stopped"` // false if the agent stops later, because its turn is waiting for the caller's turn
-	*swarm.Cut        // nil if no turn was ended
+	Stopped    bool   `json:"stopped"` // false if the agent will stop later, because its turn is waiting for the caller's turn
+	*swarm.Cut        // nil if no turn was stopped
 }
 
-// write prints the outcome of the agent's turn if the stop ended one.
+// write prints the outcome of the agent's turn if one was stopped.
 func (a stopOfAgent) write(w io.Writer) {
 	if a.Cut != nil {
 		fmt.Fprintf(w, "%s: %s\n", a.Agent, cutText(*a.Cut))
@@ -214,7 +214,7 @@ func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) e
 	return nil
 }
 
-// cutIn reads the state of an ended turn's message from the mailboxes. It returns nil if
+// cutIn reads the state of a stopped turn's message from the mailboxes. It returns nil if
 // the message is gone or if the next daemon will handle it. A turn without a message
 // compacts the context. If the order to compact no longer exists, the compaction was
 // completed, and cutIn returns nil.

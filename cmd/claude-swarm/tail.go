@@ -81,7 +81,7 @@ func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 	return data, nil
 }
 
-// more returns the complete lines that were added after the last call.
+// more returns the complete lines that were added since the last call.
 func (t *tail) more() ([]byte, error) {
 	var out []byte
 	for {

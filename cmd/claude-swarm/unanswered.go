@@ -58,8 +58,8 @@ func (u *unanswered) asked(text string, patience time.Duration, sent []dropbox.D
 	}
 }
 
-// end performs the action that --on-timeout specifies for a question without an answer in
-// time. The argument late is the error about the missing answer.
+// end performs the action that --on-timeout specifies for a question that was not
+// answered in time. The argument late is the error about the missing answer.
 func (u *unanswered) end(c *cli.Context, late error) error {
 	waited, id := screen.Span(u.lack.Patience), u.lack.Asked[0].ID
 	me := u.post.Me.Name

@@ -65,7 +65,7 @@ func watchStatus(c *cli.Context) error {
 			return err
 		} else if !bytes.Equal(same, before) {
 			// The comparison uses the same time for both pictures, so that the passing of
-			// time alone is not a change.
+			// time alone does not count as a change.
 			if _, err := w.Write(now); err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 
 // redraw overwrites the old picture line by line, and clears only the screen below it,
 // because clearing the whole screen would make it flicker. It clears each line before it
-// writes the line, because after a line of full width, the cursor is still on the last
+// writes the line, because after a full-width line, the cursor is still on the last
 // character.
 func redraw(w io.Writer, lines []string, rows int) {
 	picture := screenHome + lineClear + strings.Join(lines, "\n"+lineClear)

@@ -57,7 +57,7 @@ func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, l
 }
 
 // listener returns the listener for events. It receives events even without webhooks, so
-// that a webhook that is added by a reload gets only the events after the reload.
+// that a webhook added by a reload gets only the events after the reload.
 func (s *hookService) listener() mail.Listener {
 	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
 }
@@ -133,7 +133,7 @@ func (s *hookService) stop() {
 	s.ended.Wait()
 }
 
-// problems returns the problems of webhooks that the status shows.
+// problems returns the webhook problems that the status shows.
 func (s *hookService) problems(now time.Time) (list []swarm.Problem) {
 	if what := s.trouble.get(); what != "" {
 		list = append(list, swarm.Problem{Why: what})

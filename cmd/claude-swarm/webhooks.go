@@ -90,8 +90,8 @@ func webhooksList(c *cli.Context, p *post) error {
 	return nil
 }
 
-// triesAgain returns a text about when failed events will be sent again, or "" if no
-// event has failed.
+// triesAgain says when failed events will be sent again, or returns "" if no event has
+// failed.
 func triesAgain(w view.Webhook, now time.Time) string {
 	switch {
 	case w.NextTry == nil:
@@ -217,7 +217,7 @@ func unknownWebhook(name string, names []string) error {
 	return fail(exitUnknown, "claude-swarm webhooks test "+near[0], "no webhook named %q in claude-swarm.yaml; did you mean %s?", name, strings.Join(near, " or "))
 }
 
-// webhooks offers the names of the webhooks.
+// webhooks offers the names of the webhooks as completions.
 func (f *finder) webhooks() {
 	p, err := loadProject(f.c)
 	if err != nil {

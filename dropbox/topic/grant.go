@@ -43,7 +43,7 @@ func (e *TakenError) Error() string {
 // Unwrap makes [errors.Is] match a TakenError with [ErrTaken].
 func (e *TakenError) Unwrap() error { return ErrTaken }
 
-// A Publication is work that was published and is not yet closed.
+// A Publication is work that has been published but not yet closed.
 type Publication struct {
 	ID      string
 	Message *dropbox.Message
@@ -183,7 +183,7 @@ func (t Topics) close(id, agent string, receipt []byte) error {
 
 // Finish files publications whose Close was interrupted by a crash after it had written
 // the receipt. Any process can call Finish, and it is safe to repeat the call. If there
-// is no such publication, Finish only lists a folder.
+// are no such publications, Finish only lists a folder.
 func (t Topics) Finish() error {
 	closed, err := t.box.Receipts()
 	if err != nil || len(closed) == 0 {
@@ -276,14 +276,13 @@ func (t Topics) Open() ([]Publication, error) {
 	return all, nil
 }
 
-// grantLife is the duration for which the grant of a closed publication is kept, starting
-// with the claim. A message's key is kept for the same duration.
+// grantLife is how long the grant of a closed publication is kept, counted from the
+// claim. A message's key is kept for the same length of time.
 const grantLife = 7 * 24 * time.Hour
 
 // Clean removes files that crashes left in the folder of the topics, in the same way as
-// [dropbox.Mailbox.Clean]. It also removes the grants of closed publications that are
-// older than a week. It is safe to repeat the call. It returns the number of removed
-// files.
+// [dropbox.Mailbox.Clean]. It also removes grants older than a week if their publications
+// are closed. It is safe to repeat the call. It returns the number of removed files.
 func (t Topics) Clean(now time.Time) (removed int, err error) {
 	if removed, err = t.box.Clean(now); err != nil {
 		return removed, err

@@ -43,7 +43,7 @@ func invalid(format string, args ...any) error {
 	return &dropbox.InvalidError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// cutText shortens a text for an error message.
+// cutText shortens a string for an error message.
 func cutText(s string) string {
 	if len(s) > 60 {
 		return fmt.Sprintf("%.60s…", s)

@@ -28,7 +28,7 @@ type Published struct {
 // published.
 //
 // sign works as in [dropbox.Store.Send]. The errors are those of [dropbox.Store.Deliver],
-// and [*dropbox.InvalidError] if the topic is not valid.
+// plus [*dropbox.InvalidError] if the topic is not valid.
 func (t Topics) Publish(m *dropbox.Message, sign func(m *dropbox.Message, to string) string) (Published, error) {
 	p, err := t.publish(m, sign)
 	if err != nil {
@@ -174,7 +174,7 @@ const (
 // Announce publishes how the work on a publication or an offer ended. It publishes a
 // status on a topic that is related to that of the publication: for task.created, this is
 // task.completed or task.failed. The end of a publication is announced only once,
-// regardless of how many callers announce it. If agents give up offers, each of these
+// regardless of how many callers announce it. If agents give up offers, each of those
 // offers is announced once.
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
 	hops := m.Hops + 1

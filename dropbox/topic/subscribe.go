@@ -13,17 +13,17 @@ import (
 // maxPatterns is the maximum number of patterns per subscriber.
 const maxPatterns = 64
 
-// Subscribe durably adds patterns to those of an agent and returns all of the agent's
-// patterns, sorted. The error is a [*dropbox.UnknownError] or [*dropbox.NameError] if the
-// agent is wrong, and a [*dropbox.InvalidError] if a pattern is invalid.
+// Subscribe durably adds patterns to an agent and returns all of its patterns, sorted.
+// The error is a [*dropbox.UnknownError] or [*dropbox.NameError] if the agent is unknown
+// or its name is invalid, and a [*dropbox.InvalidError] if a pattern is invalid.
 func (t Topics) Subscribe(agent string, patterns ...string) ([]string, error) {
 	return t.resubscribe(agent, patterns, func(has []string) []string {
 		return append(has, patterns...)
 	})
 }
 
-// Unsubscribe removes patterns from those of an agent, or all of them if no pattern is
-// given, and returns the remaining patterns. It is not an error if the agent does not
+// Unsubscribe removes the given patterns from an agent, or all of its patterns if none
+// are given, and returns the remaining ones. It is not an error if the agent does not
 // have one of the patterns.
 func (t Topics) Unsubscribe(agent string, patterns ...string) ([]string, error) {
 	return t.resubscribe(agent, patterns, func(has []string) []string {
@@ -69,7 +69,7 @@ func (t Topics) resubscribe(agent string, patterns []string, change func(has []s
 }
 
 // Subscriptions lists the patterns of an agent, sorted. It skips invalid lines, because a
-// person may also edit the file.
+// person may have edited the file.
 func (t Topics) Subscriptions(agent string) ([]string, error) {
 	if dropbox.CheckMailbox(agent) != nil {
 		return nil, fmt.Errorf("subscriptions: %w", t.store.Known(agent))

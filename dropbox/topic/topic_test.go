@@ -169,7 +169,7 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 		t.Errorf("open = %+v, %v", open, err)
 	}
 
-	// After a release another agent can claim the publication.
+	// After a release, another agent can claim the publication.
 	if err := topic.Of(s).Release(p.ID, "coder"); err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 }
 
 // A repeated claim finds its grant and a repeated release finds no grant, but each
-// reports success only after this state is durable.
+// reports success only after that state is durable.
 func TestARepeatedClaimIsDurable(t *testing.T) {
 	failing := false
 	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {

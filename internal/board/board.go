@@ -90,7 +90,7 @@ func (b Board) With(files durable.Files) Board {
 	return b
 }
 
-// A Page is the content of a page at the time when it was read.
+// A Page is the content of a page at the time it was read.
 type Page struct {
 	Name    string
 	Text    string

@@ -75,7 +75,7 @@ func TestOrdersAboutAChannelAreAnswered(t *testing.T) {
 	o.orderChannel(ann, join, "#shut", "")
 	enter("#shut", Entry{Name: "#shut", Why: "banned", Advice: "#shut does not let me in: banned."})
 	o.orderChannel(ann, join, "#away", "")
-	enter("#away", Entry{Name: "#away", Dropped: true}) // the connection ended, so no person is told
+	enter("#away", Entry{Name: "#away", Dropped: true}) // the connection ended, so nobody gets an answer
 	for _, channel := range []string{"#Project-X", "#nowhere", "#open", "#open"} {
 		o.orderChannel(ann, part, channel, "")
 	}

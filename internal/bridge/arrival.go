@@ -12,7 +12,7 @@ const maxArrivals = 256
 type arrival struct {
 	line   Line
 	drafts []dropbox.Draft
-	then   []func(dropbox.Outcome) // one callback per draft, which tells the person the outcome
+	then   []func(dropbox.Outcome) // one callback per draft; it reports the outcome to the person
 }
 
 // add adds a message that the line requests.

@@ -263,8 +263,8 @@ func keepBy(files durable.Files, path string, v any) error {
 	return files.Write(path, durable.Options{}, append(data, '\n'))
 }
 
-// writeVolatile replaces a file. After a power cut, the file may have its old contents
-// again.
+// writeVolatile replaces a file. After a power cut, the file may revert to its old
+// contents.
 func writeVolatile(path string, data []byte) error {
 	return durable.Files{}.Write(path, durable.Options{Volatile: true}, data)
 }

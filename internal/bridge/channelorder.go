@@ -37,7 +37,7 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 
 // joinFor joins a channel for a person with the "control" right, and tells the person the
 // outcome when it is known. If an earlier attempt to join the channel was refused,
-// joinFor retries at once.
+// joinFor retries immediately.
 func (r *orders) joinFor(t Text, name string) {
 	if ch, _ := r.link.Rooms().Channel(name); ch.In {
 		r.rep.tell(t, "I am in "+ch.Name+" already.")
@@ -53,8 +53,8 @@ func (r *orders) joinFor(t Text, name string) {
 	})
 }
 
-// partFor leaves a channel for a person with the "control" right, and returns the outcome
-// in one line.
+// partFor leaves a channel on behalf of a person with the "control" right, and returns
+// the outcome in one line.
 func (r *orders) partFor(name string) (said string) {
 	ch, known := r.link.Rooms().Channel(name)
 	switch {

@@ -93,7 +93,7 @@ func lasting(d time.Duration) string {
 }
 
 // ownMark occurs in the JSON of every line that the bridge itself wrote, and in no other
-// line, because quotes in a text are escaped.
+// line, because quotes in a line's text are escaped.
 var ownMark = []byte(`"own":true`)
 
 // waits reports whether a channel has unread lines after a mark. bridge is the bridge's

@@ -1,11 +1,11 @@
 // Package bridge carries messages between the mailboxes and a chat network of any kind.
 //
 // A bridge has a name, such as irc, and posts the messages from the mailbox of that name.
-// Every text for the network is first stored as a message in that mailbox. The text is
-// therefore durable before the bridge connects, and is not lost while the network is
-// down. The only exceptions are the bridge's own answers to people's lines, which are not
-// messages. A line in which a permitted person speaks to an agent becomes a message in
-// that agent's mailbox.
+// Everything that the bridge posts is first stored as a message in that mailbox, so it is
+// durable before the bridge connects and is not lost while the network is down. The only
+// exceptions are the bridge's own answers to people's lines, which are not messages. A
+// line in which a permitted person speaks to an agent becomes a message in that agent's
+// mailbox.
 //
 //	any program          bridge                       link          network
 //	    |  Deliver to irc/  |                           |              |
@@ -41,9 +41,9 @@
 //
 // # Files
 //
-// Other programs read all information about a bridge from files, even while the bridge is
-// not running. The functions that read these files need no connection. The files are in
-// the bridge's [Folder], inside the daemon's folder:
+// Other programs get all their information about a bridge from files, even while the
+// bridge is not running. The functions that read these files need no connection. The
+// files are in the bridge's [Folder], inside the daemon's folder:
 //
 //	lock                 held by the running bridge
 //	state.json           the bridge's state: see [ReadState]
@@ -55,5 +55,5 @@
 //
 // A program can also send a message to give the bridge an order: the [Origin] in the
 // message's front matter asks the bridge to join or leave a channel, or to set its topic.
-// Without such a request, the Origin specifies where to post the text.
+// Without such a request, the Origin specifies where to post the message.
 package bridge

@@ -238,7 +238,7 @@ func (l *fileLink) Plain(text string) string            { return strings.ToValid
 func (l *fileLink) IsChannel(target string) bool        { return strings.HasPrefix(target, "#") }
 func (l *fileLink) Joined() (all []bridge.ChannelState) { return nil }
 
-// FindMention finds the first word of a text that equals the name, with or without an @,
+// FindMention finds the first word in text that equals the name, with or without an @,
 // colon or comma around it.
 func (l *fileLink) FindMention(text, name string) (start, end int) {
 	for at := 0; at < len(text); {

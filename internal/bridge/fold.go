@@ -12,16 +12,16 @@ import (
 // for, such as reports that turns began and ended. Otherwise the bridge would post old
 // reports for a quarter of an hour.
 const (
-	foldAge  = 3 * time.Minute // younger copies are still news and are posted one by one
+	foldAge  = 3 * time.Minute // newer copies are still news and are posted one by one
 	foldKeep = 3               // how many of the newest copies are posted anyway
 )
 
 // foldUp runs once per connection. It looks for copies that were waiting before the
 // connection began and are older than foldAge. For each channel with enough such copies,
 // it delivers one message that replaces all but the newest of them. Each replaced copy is
-// settled when it would have been posted; see [outbox.folded]. After a crash the next
+// settled when it would have been posted; see [outbox.folded]. After a crash, the next
 // fold finds the remaining copies again. It delivers a second message only if the newest
-// of the copies to replace is a different one.
+// copy to be replaced is a different one.
 func (o *outbox) foldUp() {
 	connection, since := o.link.Connection()
 	if o.foldedFor == connection {

@@ -69,7 +69,7 @@ func (r *listener) hear(t Text) {
 	r.arrivals.finish(a)
 }
 
-// lineOf converts a text to a line for the buffer.
+// lineOf converts a Text to a line for the buffer.
 func lineOf(t Text, c Names) Line {
 	text := c.Plain(t.Body)
 	if t.Emote {
@@ -247,9 +247,9 @@ func (r *listener) undelivered(t Text, agent string, err error) {
 }
 
 // hinted parses an order that the bridge suggested and that a person typed in a channel
-// without the bridge's name in front. The order is a reply to a question, or the order to
-// read a message, with the id of a message of this project. It performs no lookup for a
-// person who lacks the "talk" right.
+// without the bridge's name in front. The order is either a reply to a question or an
+// order to read a message, and it contains the id of a message of this project. hinted
+// performs no lookup for a person who lacks the "talk" right.
 func (r *listener) hinted(t Text) (meaning, bool) {
 	words := strings.Fields(t.Body)
 	if len(words) < 2 || t.Private || !r.permits.may(t.Who, Talk) {

@@ -77,7 +77,7 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	now := time.Now()
-	// ann has every right, so this line is obeyed if its text is an order.
+	// ann has all rights, so this line is obeyed if its text is an order.
 	good := irc.Text{Time: now, Target: "#project-x", Source: "ann!~a@home.example", Nick: "ann", Account: "ann"}
 	type change func(*irc.Text)
 	for name, tc := range map[string]struct {
@@ -191,7 +191,7 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 	for range 3 {
 		r.listener.hear(onNetwork(said))
 	}
-	said.MsgID = "" // without ids, two equal lines cannot be distinguished
+	said.MsgID = "" // without ids, two identical lines cannot be distinguished
 	r.listener.hear(onNetwork(said))
 	r.listener.hear(onNetwork(said))
 	said.MsgID = strings.Repeat("x", 5000)
@@ -336,8 +336,8 @@ func TestMeant(t *testing.T) {
 }
 
 // Only people with the "control" right can answer a question from the daemon. The daemon
-// checks the words and files the question, so here the answer alone does not close the
-// question.
+// checks the answer's wording and files the question, so in this test the answer alone
+// does not close the question.
 func TestAnAnswerToTheDaemon(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk, Tasks}}}})
 	for _, name := range []string{dropbox.Lead, dropbox.Swarm} {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// A holdup records the last explanation that a person got of why an agent does not start
-// work on their message.
+// A holdup records the last reason that a person was given for why an agent has not
+// started work on their message.
 type holdup struct {
-	told  string    // "" means that nothing holds the agent up
+	told  string    // "" means that nothing is holding the agent up
 	asked time.Time // when the daemon was last asked about the agent
 	asks  bool      // a question to the daemon is in progress
 }
@@ -18,7 +18,7 @@ type holdup struct {
 // on behalf of the same person.
 const heldLook = 3 * time.Second
 
-// tellHeld tells a person why an agent does not start work on their message, for example
+// tellHeld tells a person why an agent has not started work on their message, for example
 // because the agent is paused. Otherwise the person would not know why there is no
 // answer. tellHeld tells the person again only when the reason has changed.
 func (r *notices) tellHeld(t Text, agent string) {
@@ -49,8 +49,8 @@ func (r *notices) tellHeld(t Text, agent string) {
 	})
 }
 
-// tellTaken tells the person who gave a task that the agent has received it, and how many
-// messages the agent will handle first.
+// tellTaken tells a person that the agent has received their task, and how many messages
+// it will handle first.
 func (r *notices) tellTaken(t Text, agent, id string) {
 	r.loop.do(func() func() {
 		n, err := r.mail.before(agent, id)

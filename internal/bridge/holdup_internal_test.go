@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A heldSwarm answers Held with one answer after the other.
+// A heldSwarm returns its answers one at a time, one per call of Held.
 type heldSwarm struct {
 	deafSwarm
 	answers []heldAnswer
@@ -27,7 +27,8 @@ func (s *heldSwarm) Held(context.Context, string) (string, error) {
 	return a.why, a.err
 }
 
-// A reason is told once, even if the daemon could not be asked in between.
+// The same reason is reported only once, even if the daemon could not be asked in
+// between.
 func TestAReasonIsToldOnce(t *testing.T) {
 	r, _ := newListener(t, "irc.example", Options{})
 	swarm := &heldSwarm{answers: []heldAnswer{

@@ -11,15 +11,14 @@ import (
 // debounce is how long a dropped file must stay unchanged before the bridge takes it in.
 const debounce = time.Second
 
-// A resting is a dropped file that the bridge has seen but whose writer may still be
-// writing it.
+// A resting is a dropped file that the bridge has seen but that may not be complete yet.
 type resting struct {
 	dropbox.Stray
 	since time.Time
 }
 
-// takeIn converts the dropped files that have stayed unchanged for debounce to messages.
-// wait reports whether other dropped files may still be changing.
+// takeIn converts the dropped files that have stayed unchanged for debounce into
+// messages. wait reports whether other dropped files may still be changing.
 func (r *run) takeIn(now time.Time) (wait bool) {
 	strays, err := r.mail.box.Drops().List()
 	if err != nil {

@@ -12,9 +12,8 @@ type Names interface {
 	Fold(name string) string
 	// Same reports whether two names denote the same person or channel.
 	Same(a, b string) bool
-	// FindMention returns the byte range in which a text first addresses a name; start is
-	// -1 if the text does not address the name. The range includes the punctuation around
-	// the name.
+	// FindMention returns the byte range in which text first addresses name; start is -1
+	// if it does not address name. The range includes the punctuation around name.
 	FindMention(text, name string) (start, end int)
 	// Plain makes any text safe to send. It replaces everything that the network would
 	// interpret as a command or as formatting.
@@ -29,7 +28,7 @@ type Names interface {
 type Link interface {
 	Names
 
-	// Open starts to connect. When the context stop is done, the link starts no new work.
+	// Open starts connecting. When the context stop is done, the link starts no new work.
 	// When kill is done, it ends its connections. joined lists channels to join in
 	// addition to those in the link's configuration. Open fails only if the configuration
 	// is wrong.
@@ -38,7 +37,7 @@ type Link interface {
 	Sweep(now time.Time)
 	// Stop ends the attempts to join channels, because the bridge is about to end.
 	Stop()
-	// Describe fills in the part of the state that is about the network.
+	// Describe fills in the part of the state that describes the network.
 	Describe(s *State)
 
 	// Usable reports whether the link can send now.
@@ -78,10 +77,10 @@ type Link interface {
 	// fate with [Host.Landed].
 	Say(s *Saying)
 	// Tell sends a few lines to people immediately, and never retries. answers is the id
-	// of the text that the lines answer, or "" if they do not answer a text.
+	// of the message that the lines answer, or "" if they do not answer a message.
 	Tell(target, text, answers string) Told
-	// Fit cuts a text into lines that fit in an answer to a person, whether the answer
-	// goes to target or to the person privately.
+	// Fit cuts text into lines that fit in an answer to a person, whether the answer goes
+	// to target or to the person privately.
 	Fit(text, target, person string) []string
 
 	// Remedy returns the remedy for a refusal with the given reason. It must also work
@@ -95,12 +94,12 @@ type Link interface {
 // Rooms are the methods of a [Link] for channels.
 type Rooms interface {
 	// CannotBe returns the reason why no channel can have the given name, or "" if the
-	// name is possible.
+	// name is valid.
 	CannotBe(name string) string
 	// Channel returns the state of a channel; ok is false if the link does not know the
 	// channel.
 	Channel(name string) (c ChannelState, ok bool)
-	// Joined returns the channels that the link wants to be in.
+	// Joined returns the channels that the link is supposed to be in.
 	Joined() []ChannelState
 	// MaySay reports whether a message for a channel may be sent now, and makes the link
 	// join the channel if necessary. begun reports whether part of the message may have
@@ -110,7 +109,7 @@ type Rooms interface {
 	// it can or if this is not known yet.
 	Shut(channel string) string
 	// Join joins a channel, and calls then() as soon as the outcome is known. If now is
-	// true, Join retries at once even if the channel refused an earlier attempt.
+	// true, Join retries immediately even if the channel refused an earlier attempt.
 	Join(name string, now bool, then func(Entry))
 	// Leave leaves a channel for good.
 	Leave(name string)
@@ -148,7 +147,7 @@ type Host interface {
 	Noted(channels []string)
 	// Trouble records an error that a person should see.
 	Trouble(what string, err error)
-	// Mask removes secrets from a text.
+	// Mask removes secrets from a string.
 	Mask(text string) string
 
 	// Keep adds a line to the buffer of its channel.
@@ -184,7 +183,7 @@ type Text struct {
 	Private bool
 	Notice  bool // a notice, which must never be answered
 	Emote   bool
-	Own     bool // under our own name, but not sent by this connection
+	Own     bool // sent under our own name, but not by this connection
 	Bot     bool // the sender declares that it is a bot
 	Relayed bool // sent through a relay, so the name is not proof of identity
 	History bool // from the server's history, so it is never obeyed
@@ -211,14 +210,14 @@ const (
 
 // A Saying is a message for a [Link] to send.
 type Saying struct {
-	ID       string // of the message
+	ID       string // the message's id
 	Speaker  string // the mailbox of the speaker
 	Agent    bool   // the speaker is an agent, which may speak under its own name
 	Name     string // the speaker's name as shown to people
 	Target   string // a channel or a person
 	Text     string // the whole text, without secrets
 	ReadID   string // the id with which people can read the whole message
-	Answers  string // the server's id of the text that it answers; "" if it answers no text
+	Answers  string // the server's id of the message that it answers; "" if it answers no message
 	Priority Priority
 	Copy     bool      // it is a copy of a message that is stored elsewhere
 	Begun    int       // how many attempts to send it have begun, including this one
@@ -285,7 +284,7 @@ type Told interface {
 type ChannelState struct {
 	Name   string
 	Fixed  bool // named in the configuration, so the link never leaves it
-	Wanted bool // the link wants to be in it
+	Wanted bool // the link is supposed to be in it
 	In     bool // the link is in it
 	Topic  string
 }

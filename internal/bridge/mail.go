@@ -17,8 +17,8 @@ type mail struct {
 }
 
 // find finds a message and reads it. A message that is being moved may not be found, or
-// may be gone before it is read. find therefore tries several times, because the answer
-// to a message often arrives while the message is being filed.
+// may be gone before it is read. find therefore tries several times. This matters because
+// the answer to a message often arrives while the message is being filed.
 func (l *mail) find(id string) (f dropbox.Found, m *dropbox.Message, err error) {
 	for range 5 {
 		if f, err = l.store.Find(id); err == nil {
@@ -74,13 +74,13 @@ func (l *mail) isHere(id string) bool {
 	return err == nil
 }
 
-// maxAhead is the largest count of messages before a task that the bridge reports
+// maxAhead is the largest number of messages ahead of a task that the bridge reports
 // exactly.
 const maxAhead = 100
 
-// before counts the messages that an agent handles before the given one. These are the
-// messages that the agent is working on, and the earlier waiting messages that begin a
-// turn.
+// before counts the messages that an agent will handle before the message with the given
+// id. These are the messages that the agent is working on, and the earlier waiting
+// messages that begin a turn.
 func (l *mail) before(agent, id string) (n int, err error) {
 	box, err := l.store.Mailbox(agent)
 	if err != nil {

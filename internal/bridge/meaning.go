@@ -85,7 +85,7 @@ func cutTask(line string) (rest string, ok bool) {
 	return strings.TrimSpace(line[len(taskWord):]), true
 }
 
-// namesOf returns a name for each agent, but none for the agents' nicks.
+// namesOf returns one name for each agent and leaves out the agents' nicks.
 func namesOf(agents []string) (names []name) {
 	for _, agent := range agents {
 		names = append(names, name{agent, agent})
@@ -188,7 +188,7 @@ func cutHead(line string, names []name, c Names) (at []string, rest string) {
 	}
 }
 
-// mentions reports whether a text addresses a name.
+// mentions reports whether text addresses name.
 func mentions(text, name string, c Names) bool {
 	start, _ := c.FindMention(text, name)
 	return start >= 0

@@ -11,7 +11,7 @@ import (
 // Options are the settings of a bridge. Name, Store, Home and Channels.Project must be
 // set.
 type Options struct {
-	Name  string // the bridge's name, which is also the name of its mailbox, of its folder in Home, and the key of an [Origin]
+	Name  string // the bridge's name, which is also the name of its mailbox and of its folder in Home, and the key of an [Origin]
 	Title string // the network's name as people know it; "" means Name
 
 	Store *dropbox.Store

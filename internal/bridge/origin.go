@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An Origin contains the data in a message that belongs to one network. In the front
-// matter it is a single line, whose key is the bridge's name:
+// An Origin contains a message's data for one network. In the front matter it is a single
+// line, whose key is the bridge's name:
 //
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //

@@ -7,9 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxUnproven is the maximum number of messages in flight at once. One private message to
-// a person may exceed this limit, so that the person need not wait for the others. If the
-// connection is cut and the server has no history, all messages in flight may be sent
+// maxUnproven is the maximum number of messages in flight at a time. One private message
+// to a person may exceed this limit, so that the person need not wait for the others. If
+// the connection is cut and the server has no history, all messages in flight may be sent
 // twice.
 const maxUnproven = 4
 
@@ -20,7 +20,7 @@ const maxUnsettled = 32
 // can wait for a long time, so some slots are reserved for other messages.
 const maxJoining = maxUnsettled / 2
 
-// A flight is a message that was claimed but is not settled yet.
+// A flight is a message that has been claimed but not yet settled.
 type flight struct {
 	*dropbox.Claim
 	origin Origin
@@ -109,7 +109,7 @@ func (o *outbox) mayClaim() bool {
 }
 
 // holdFor is the pause after a failure to claim a message. Putting the message back wakes
-// the bridge, so without a pause the bridge would retry at once.
+// the bridge, so without a pause the bridge would retry immediately.
 const holdFor = time.Second
 
 // hold records that a disk operation failed, and stops sending for a while.
@@ -149,7 +149,7 @@ func (o *outbox) takeWaiting() (taken []*flight) {
 		}
 		taken = append(taken, f)
 		if f.to.request != "" {
-			break // later texts may depend on the request
+			break // later messages may depend on the request
 		}
 	}
 	return taken
@@ -177,8 +177,8 @@ func (o *outbox) noneAlone() bool {
 	return true
 }
 
-// suspected reports whether one of the messages in flight may earlier have made the server
-// hang up. Such a message is sent alone.
+// suspected reports whether one of the messages in flight may have made the server hang up
+// before. Such a message is sent alone.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
 		if f.Failed > 0 && !f.filing {
@@ -199,7 +199,7 @@ func (o *outbox) ready(w waiter) bool {
 		joining := 0
 		for _, f := range o.flights {
 			if !f.filing && sameChannel(o.link, f.to.target, w.target) {
-				return false // earlier texts must be sent first
+				return false // earlier messages must be sent first
 			}
 			if f.to.request == DoJoin {
 				joining++

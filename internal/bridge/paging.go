@@ -14,10 +14,10 @@ const (
 	maxPages  = 3  // pages in flight to one person; at this limit, the bridge ignores a further `more`
 )
 
-// Limits on the texts that are kept for `more`.
+// Limits on what is kept for `more`.
 const (
 	maxMores = 64      // people
-	maxRead  = 1 << 20 // bytes of a text
+	maxRead  = 1 << 20 // bytes of a message
 )
 
 // A more is the text that a person is reading.
@@ -42,7 +42,7 @@ func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	return cut
 }
 
-// tellPage sends the beginning of a text that may be long, and keeps the remainder for
+// tellPage sends the beginning of an answer that may be long, and keeps the remainder for
 // `more`.
 func (r *replies) tellPage(t Text, lines []string, page int) {
 	if len(lines) <= page+1 { // the note about further lines also needs a line
@@ -69,7 +69,7 @@ func (r *replies) tellPage(t Text, lines []string, page int) {
 	m.pages = append(m.pages, r.tellLines(t, now))
 }
 
-// goOn sends the next page of a text, privately.
+// goOn privately sends the next page of what a person is reading.
 func (r *replies) goOn(t Text) {
 	m := r.mores[r.link.Fold(t.Nick)]
 	if m == nil || len(m.rest) == 0 {

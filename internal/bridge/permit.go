@@ -85,7 +85,8 @@ type Person struct {
 	Account          string // "" means that the person is not logged in
 }
 
-// A caseMapping folds names as the network does, so that equal nicks become equal strings.
+// A caseMapping folds names the way the network does, so that equal nicks become equal
+// strings.
 type caseMapping interface {
 	Fold(name string) string // Fold keeps the length
 	Same(a, b string) bool
@@ -154,8 +155,8 @@ func matchMask(pattern, s string) bool {
 	return strings.Trim(pattern[i:], "*") == ""
 }
 
-// Loopback reports whether an address, in the form host or host:port, can only be this
-// machine.
+// Loopback reports whether an address, in the form host or host:port, can only refer to
+// this machine.
 func Loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

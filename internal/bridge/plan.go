@@ -49,7 +49,7 @@ type plan struct {
 	fresh   []dropbox.Entry   // messages that have not been read yet
 	served  map[string]uint64 // maps each target to the time of its last turn
 	turn    uint64
-	inARow  int // how many private messages were chosen since the last message for a channel
+	inARow  int // how many private messages have been chosen since the last message for a channel
 
 	suspects int  // the number of waiting messages that may have made the server hang up
 	stale    bool // messages may have arrived since the last listing
@@ -167,8 +167,8 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 			continue
 		}
 		if c.request != "" {
-			// A request is carried out after the earlier messages for its target are
-			// sent, and before the later ones.
+			// A request is carried out after the earlier messages for its target have
+			// been sent, and before the later ones.
 			blocked[key] = true
 			if earlier[key] {
 				continue

@@ -32,7 +32,7 @@ type question struct {
 	Own bool `json:"own,omitempty"`
 }
 
-// questions are the questions that are waiting for an answer. The loop owns them.
+// questions holds the questions that are waiting for an answer. The loop owns it.
 type questions struct {
 	mail *mail
 	rec  *record
@@ -132,8 +132,8 @@ func (q *questions) isForDaemon(order string) bool {
 		slices.ContainsFunc(q.like(words[1]), func(o question) bool { return o.From == dropbox.Swarm })
 }
 
-// answer delivers a person's words to the agent that asked, or to the daemon. already reports
-// that the question was answered before, or is closed for another reason.
+// answer delivers a person's answer to the agent that asked, or to the daemon. already
+// reports whether the question was answered before, or is closed for another reason.
 func (q *questions) answer(to question, o Origin, body string) (already bool, err error) {
 	found, old, err := q.mail.find(to.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {

@@ -21,7 +21,7 @@ const (
 
 // A receipt records what happened to a message in the bridge's mailbox. It begins with
 // the same fields as the receipt of a turn, so that one program can read both. The data
-// about the network is under the bridge's name.
+// about the network is stored under the bridge's name.
 type receipt struct {
 	V       int              `yaml:"v"`
 	ID      string           `yaml:"id"`

@@ -50,8 +50,8 @@ func (r *record) write() {
 	}
 }
 
-// buffer returns the buffer of a channel or a person, or nil if the disk refuses to open
-// it.
+// buffer returns the buffer of a channel or a person, or nil if the buffer cannot be
+// opened.
 func (r *record) buffer(channel string) *buffer {
 	name := fileName(channel)
 	if b := r.buffers[name]; b != nil {

@@ -37,7 +37,7 @@ type notices struct {
 	holdups map[string]holdup      // the hold-ups of agents that people were told about, by agent and folded nick
 }
 
-// The bridge tells a person about all their missed lines at once, when no further line
+// The bridge tells a person about all their missed lines together, once no further line
 // has arrived for missedFor. It waits for missedFor at most missedRounds times.
 const (
 	missedFor    = 2 * time.Second
@@ -70,7 +70,7 @@ func (r *notices) noteMissed(t Text) {
 }
 
 // tellMissed tells a person which of their lines were not obeyed, once no more such lines
-// arrive.
+// are arriving.
 func (r *notices) tellMissed(a *absence, round int) {
 	lines := a.lines
 	r.loop.do(func() func() {
@@ -94,7 +94,7 @@ func (r *notices) tellMissed(a *absence, round int) {
 	})
 }
 
-// lacks tells a person who lacks a right but has others that this right is missing.
+// lacks tells a person which right they lack, if they have other rights.
 func (r *notices) lacks(t Text, need Right, has []Right, now time.Time) {
 	key := r.link.Fold(t.Nick) + " " + string(need)
 	if now.Sub(r.lacking[key]) < tellAgain {
@@ -154,8 +154,8 @@ type overflow struct {
 }
 
 // tooMany counts a line that wakes no agent because too many lines came from its channel.
-// It reports the first such line in a minute at once. The others are reported together
-// when the minute is over.
+// It immediately reports the first such line in a minute. The others are reported
+// together when the minute is over.
 func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	at := t.Peer()
 	r.rec.log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)
@@ -207,8 +207,8 @@ func (r *notices) tellCrowds(now time.Time) {
 	}
 }
 
-// wayOut returns advice for a person with the "control" right in case no message reaches
-// the agent.
+// wayOut returns advice for a person with the "control" right on how to abort an agent
+// that messages do not reach.
 func (r *notices) wayOut(t Text, agent string) string {
 	if !r.permits.may(t.Who, Control) {
 		return ""

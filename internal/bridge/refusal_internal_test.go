@@ -40,8 +40,8 @@ func (r *run) told(t *testing.T, peer string) (texts []string) {
 	return texts
 }
 
-// A person with some rights is told, at most once a minute, which right is missing for an
-// order. A stranger gets no notice.
+// If a person with some rights lacks the right that an order requires, the bridge names
+// the missing right, at most once a minute. A stranger gets no notice.
 func TestAMissingRightIsTold(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{Allow: []Permit{
 		{Account: "joe", May: []Right{Talk}}, {Account: "tim", May: []Right{Tasks, Control}},
@@ -52,7 +52,7 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 	say("joe", "joe", "TASK: @coder fix it")
 	say("joe", "joe", "swarm: pause coder")
-	say("joe", "joe", "swarm: abort coder") // joe got a notice just now
+	say("joe", "joe", "swarm: abort coder") // joe has just received a notice
 	say("tim", "tim", "coder: hello")
 	say("eve", "eve", "swarm: pause coder")
 	say("joe", "", "TASK: @coder a forged one")
@@ -74,8 +74,8 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 }
 
-// The bridge reports lines that exceed the limit. It reports the first such line at once,
-// and the number of the others once a minute.
+// The bridge reports lines that exceed the limit. It reports the first such line
+// immediately, and the number of the others once a minute.
 func TestWhatIsTooMuchIsCounted(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{WakesPerMinute: 2, Allow: []Permit{
 		{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk}},

@@ -41,7 +41,7 @@ func (r *replies) tellLines(t Text, lines []string) Told {
 	return r.tellOne(t, target, strings.Join(lines, "\n"))
 }
 
-// tellOne sends a text in answer to t.
+// tellOne sends text in answer to t.
 func (r *replies) tellOne(t Text, target, text string) Told {
 	masked := r.rec.mask(withoutTabs(text))
 	answers := ""

@@ -13,7 +13,7 @@ import (
 const (
 	sweepEvery = 30 * time.Second       // how often to check the mailbox even if the watcher reports no change
 	stateEvery = 250 * time.Millisecond // the minimum time between two writes of the state
-	lastWords  = 3 * time.Second        // how long the ending bridge waits for confirmation that the last messages arrived
+	lastWords  = 3 * time.Second        // how long the bridge waits, before it ends, for confirmation that the last messages arrived
 )
 
 // A Bridge carries messages between the mailboxes of one project and one network.

@@ -48,8 +48,8 @@ func (o *outbox) finishGiveUp(e dropbox.Entry) error {
 	return o.giveUpOnDisk(c, reason)
 }
 
-// bounce tells the sender that a message was not posted, once each time that it is given
-// up.
+// bounce tells the sender that a message was not posted, once for each time that the
+// message is given up.
 func (o *outbox) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	m := c.Message
 	if m == nil || m.From == "" || m.From == dropbox.Swarm || m.From == o.mail.name {

@@ -15,11 +15,11 @@ const maxFirst = 240
 // A shown is a message in the form that people read.
 type shown struct {
 	name string // the mailbox of the speaker
-	text string // any number of lines, in which secrets are not masked yet
+	text string // any number of lines, in which secrets have not been masked yet
 	id   string // the id with which people can read the whole message
 }
 
-// A viewer contains the data about the readers that the function show needs.
+// A viewer contains the data that the function show needs about the readers.
 type viewer struct {
 	Names
 	mailbox string                      // the bridge's mailbox
@@ -95,8 +95,8 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	return s
 }
 
-// inLine makes a name safe to use in a line, because in a file that a person wrote, a
-// name can contain any text.
+// inLine makes a name safe to use in a line, because a name in a file that a person wrote
+// can contain anything.
 func inLine(name string, c Names) string { return strings.Join(strings.Fields(c.Plain(name)), " ") }
 
 // heard parses a line that [listener.pass] composed, and returns the person's name and
@@ -123,8 +123,8 @@ func aside(parts ...string) string {
 	return " (" + strings.Join(said, ", ") + ")"
 }
 
-// firstLine returns the first line of a text, cut at maxFirst; more reports whether text
-// was left out.
+// firstLine returns the first line of text, cut at maxFirst; more reports whether
+// anything was left out.
 func firstLine(text string) (line string, more bool) {
 	line, rest, _ := strings.Cut(text, "\n")
 	line = strings.TrimSpace(line)

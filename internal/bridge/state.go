@@ -31,7 +31,7 @@ type State struct {
 	Server    string    `json:"server"`             // host:port
 	Network   string    `json:"network,omitempty"`  // the network's name for itself
 	Nick      string    `json:"nick,omitempty"`     // the bridge's current nick
-	Wanted    string    `json:"wanted,omitempty"`   // the nick that the bridge wants, if it has a different one
+	Wanted    string    `json:"wanted,omitempty"`   // the nick that the bridge should have, if its current nick is different
 	Mask      string    `json:"mask,omitempty"`     // nick!user@host as others see it
 	Account   string    `json:"account,omitempty"`  // the account that the bridge is logged in as
 	Style     string    `json:"style"`              // the style in use
@@ -58,7 +58,7 @@ type State struct {
 // Limits are the server's limits, in bytes and lines; 0 means that the limit is unknown,
 // or that the server does not offer the feature.
 type Limits struct {
-	Text           int    `json:"text,omitempty"` // the longest text in the project's channel
+	Text           int    `json:"text,omitempty"` // the maximum length of a message in the project's channel
 	Nick           int    `json:"nick,omitempty"`
 	Channel        int    `json:"channel,omitempty"`
 	Topic          int    `json:"topic,omitempty"`
@@ -68,7 +68,7 @@ type Limits struct {
 	CaseMapping    string `json:"case_mapping,omitempty"`
 }
 
-// A Channel is a channel that the bridge is in, or wants to be in.
+// A Channel is a channel that the bridge is in, or is supposed to be in.
 type Channel struct {
 	Name       string    `json:"name"`
 	Joined     bool      `json:"joined"`
@@ -86,7 +86,7 @@ type Member struct {
 	Modes string `json:"modes,omitempty"` // "@" for an operator, "+" for a voice, "" for neither
 }
 
-// An OpenQuestion is a question that was shown but has no answer yet.
+// An OpenQuestion is a question that has been shown but not yet answered.
 type OpenQuestion struct {
 	ID      string    `json:"id"`   // the question's id
 	From    string    `json:"from"` // the agent that asked

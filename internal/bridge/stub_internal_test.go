@@ -10,7 +10,7 @@ import (
 )
 
 // A stubLink is a link to a network without servers. It interprets names and text as IRC
-// does. Its fields contain other results that a test needs.
+// does. Its fields hold the other results that a test needs.
 type stubLink struct {
 	Link // nil, so an unexpected call panics
 	addr string
@@ -58,8 +58,8 @@ func (stubRooms) Shut(string) string                  { return "" }
 func (stubRooms) MaySay(string, bool) bool            { return true }
 func (stubRooms) SetTopic(_, _ string, _ func(error)) {}
 
-// Ours reports whether a name belongs to the bridge or to the agent coder, which are both
-// connected.
+// Ours reports whether a name belongs to the bridge or to the agent coder, both of which
+// are connected.
 func (*stubLink) Ours(name string) bool {
 	return slices.ContainsFunc([]string{"swarm", "coder"}, func(n string) bool { return irc.ASCII.Same(n, name) })
 }

@@ -6,8 +6,9 @@ import (
 )
 
 // A Swarm is the part of the daemon that the bridge uses to carry out people's orders. It
-// is called from several goroutines. The bridge shows the errors from a Swarm to people,
-// so people must be able to understand each error. A second line contains the next step.
+// is called from several goroutines. The bridge shows people the errors from a Swarm, so
+// each error must be easy for them to understand. The second line of an error, if any, is
+// the next step to take.
 type Swarm interface {
 	// Status returns the status of an agent, or of all agents if agent is "", as lines of
 	// text for people.

@@ -10,8 +10,8 @@ import (
 )
 
 // If a disk error prevents a message from being put back, filed or given up, the message
-// stays in cur/ without an owner. The next sweep continues with such a message. It does not
-// touch open questions or messages that are being sent.
+// stays in cur/ without an owner. The next sweep resumes handling such a message. It does
+// not touch open questions or messages that are being sent.
 func TestSweepTakesUpWhatWasLeft(t *testing.T) {
 	r, log := newListener(t, "127.0.0.1", Options{})
 	ok := func(err error) {

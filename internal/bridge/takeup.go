@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// takeUp continues with messages in cur/ that have no owner. Such messages exist after a
-// crash, or if their last disk operation failed.
+// takeUp resumes handling the messages in cur/ that have no owner. Such messages exist
+// after a crash, or if their last disk operation failed.
 func (o *outbox) takeUp() error {
 	receipts, err := o.mail.box.Receipts()
 	if err != nil {
@@ -54,7 +54,8 @@ func (o *outbox) takeUp() error {
 
 func joinedFile(dir string) string { return filepath.Join(dir, "joined.json") }
 
-// readJoined reads the channels that people asked for, which are not in the options.
+// readJoined reads the list of channels that people asked the bridge to join and that are
+// not in the options.
 func readJoined(dir string) ([]string, error) {
 	data, err := os.ReadFile(joinedFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +65,7 @@ func readJoined(dir string) ([]string, error) {
 	}
 	var names []string
 	if err := json.Unmarshal(data, &names); err != nil {
-		return nil, nil // the file is damaged, but the bridge rejoins a channel when it has a message for it
+		return nil, nil // the file is damaged, but the bridge rejoins a channel when it has a message for that channel
 	}
 	return names, nil
 }

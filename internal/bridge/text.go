@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// clip shortens a text to at most the given number of bytes, and marks the cut.
+// clip shortens a string to at most the given number of bytes, and marks the cut.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -67,7 +67,7 @@ const leastRead = 6
 // lower case.
 func bareID(id string) string { return strings.ToLower(strings.Trim(id, ":,;.()\"'…")) }
 
-// topicLine converts a text to a topic, which is a single line without secrets.
+// topicLine converts a string to a topic, which is a single line without secrets.
 func topicLine(c Names, mask func(string) string, text string) string {
 	return mask(strings.Join(strings.Fields(c.Plain(text)), " "))
 }

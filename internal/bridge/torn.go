@@ -15,9 +15,9 @@ type spoken struct {
 }
 
 // Text that is pasted or too long for one line arrives as several lines. A line that
-// arrives within pastedWithin of the previous one is part of such a text, because no
-// person types that fast. After a full line the limit is tornWithin, because a client may
-// delay the next line.
+// arrives within pastedWithin of the previous one is considered part of the same text,
+// because no person types that fast. After a full line the limit is tornWithin, because a
+// client may delay the next line.
 const (
 	pastedWithin = 500 * time.Millisecond
 	tornWithin   = 5 * time.Second

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// Answer returns a message with the envelope of an answer to old and no body. kind is the
-// type of the answer; "" means the default type.
+// Answer returns an answer to old that has an envelope but no body. kind is the type of
+// the answer; "" means the default type.
 func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Message {
 	return &dropbox.Message{
 		Type:    cmp.Or(kind, answerType(old.Type, c.Me.Name == dropbox.Lead)),
@@ -52,8 +52,8 @@ func (c *Client) MayReply(found dropbox.Found, old *dropbox.Message) bool {
 }
 
 // answerType returns the type of an answer. The answer to a task or a question is a result.
-// Any other answer is a task if a person sends it. If a program sends it, it is a note,
-// because programs that wake each other would never stop.
+// Any other answer is a task if a person sends it. If a program sends it, it is a note, so
+// that programs do not wake each other endlessly.
 func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 	switch {
 	case to.WantsAnswer():

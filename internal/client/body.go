@@ -7,7 +7,8 @@ import (
 )
 
 // Body joins the words of a command line into a message body. The body ends with a
-// newline, like a text file, unless the newline would make it longer than most bytes.
+// newline, like a text file, unless the newline would put it over the size limit. most is
+// that limit in bytes.
 func Body(words []string, most int) []byte {
 	body := []byte(strings.Join(words, " "))
 	if len(body) < most && !bytes.HasSuffix(body, []byte("\n")) {
@@ -16,7 +17,7 @@ func Body(words []string, most int) []byte {
 	return body
 }
 
-// A Flaw is a reason why a text is not a valid message body.
+// A Flaw is a reason why some text is not a valid message body.
 type Flaw int
 
 // The flaws.
@@ -28,8 +29,8 @@ const (
 	TooLong             // longer than allowed
 )
 
-// FlawOf returns the first flaw that it finds in a text, and the offset of the flaw; or
-// Sound. most is the length limit in bytes.
+// FlawOf returns the first flaw that it finds in body, and the offset of the flaw. If it
+// finds no flaw, it returns Sound. most is the length limit in bytes.
 func FlawOf(body []byte, most int) (flaw Flaw, at int) {
 	switch at := bytes.IndexByte(body, 0); {
 	case len(bytes.TrimSpace(body)) == 0:

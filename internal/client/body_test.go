@@ -48,8 +48,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// A text without a flaw is valid and within the size limit, and FlawOf returns the offset
-// of a flaw.
+// A body without a flaw is valid and within the size limit. For any other body, FlawOf
+// returns the offset of the flaw.
 func FuzzFlawOf(f *testing.F) {
 	f.Add([]byte("two\nlines\n"))
 	f.Add([]byte("abc\xff"))

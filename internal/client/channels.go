@@ -11,7 +11,7 @@ import (
 // Channels contains the IRC settings of the configuration.
 type Channels struct {
 	Project string              // the default channel
-	Alerts  string              // the channel that tells people which agents are waiting for them; "" for none
+	Alerts  string              // the channel where people learn which agents are waiting for them; "" for none
 	Buffer  int                 // the number of lines to keep for each channel
 	Known   []string            // the channels in the configuration
 	Own     map[string][]string // the agents' own channels, by agent; no entry for an agent without channels

@@ -65,8 +65,8 @@ type Said struct {
 }
 
 // Say sends text to a channel, or privately to a person; "" means the default channel. A
-// nil error means that the text is durable, and that the bridge posts it as soon as it
-// can. If the text is from the lead and gives a task, Say sends the task first. If the
+// nil error means that the text is durable, and that the bridge will post it as soon as
+// it can. If the text is from the lead and gives a task, Say sends the task first. If the
 // policy refuses the text, it is not posted.
 func (c Chat) Say(to, text string) (s Said, err error) {
 	if s.At, err = c.target(to); err != nil {
@@ -79,7 +79,7 @@ func (c Chat) Say(to, text string) (s Said, err error) {
 	return s, err
 }
 
-// Tell asks the bridge to join or leave a channel, or to set its topic to text.
+// Tell asks the bridge to join a channel, to leave it, or to set its topic to text.
 func (c Chat) Tell(do bridge.Do, channel, text string) (sent dropbox.Delivery, at string, err error) {
 	name, err := c.Channel(channel)
 	if err != nil {

@@ -57,9 +57,10 @@ type Inquired struct {
 	waits    []*journal.Waiting
 }
 
-// Inquire asks people on IRC. Inside a turn, the daemon also tells people outside of IRC
-// about the question, and tells them later if nobody answered. Outside a turn, the
-// question also appears in the channel for alerts, and later a notice if nobody answered.
+// Inquire asks people on IRC a question. Inside a turn, the daemon also tells people
+// outside of IRC about the question, and tells them later if nobody has answered. Outside
+// a turn, the question also appears in the channel for alerts, followed later by a notice
+// if nobody has answered.
 func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	q.Answerers, q.OnTimeout = cmp.Or(q.Answerers, ByHuman), cmp.Or(q.OnTimeout, AtContinue)
 	in := &Inquired{chat: c, question: q}

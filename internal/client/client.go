@@ -46,8 +46,8 @@ func (c *Client) Mailbox(name string) (*dropbox.Mailbox, error) {
 	return box, nil
 }
 
-// Receipt reads the receipt of a message. The error is [dropbox.ErrNotFound] for a message
-// that has not had a turn.
+// Receipt reads the receipt of a message. The error is [dropbox.ErrNotFound] if the
+// message has not had a turn yet.
 func (c *Client) Receipt(found dropbox.Found) (*journal.Receipt, error) {
 	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {

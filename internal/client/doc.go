@@ -1,7 +1,7 @@
-// Package client is the code that the command line and the agents' tools share. A [Client]
-// acts for one caller. It fills in the envelope of a message from the caller's turn, signs
-// the message, delivers it, and records it in the turn. It also reads the caller's
-// mailbox, and waits for answers.
+// Package client contains the code that the command line and the agents' tools share. A
+// [Client] acts for one caller. It fills in the envelope of a message from the caller's
+// turn, signs the message, delivers it, and records it in the turn. It also reads the
+// caller's mailbox, and waits for answers.
 //
 //	Open ── envelope ── sign ── deliver ── note in the turn
 //	                               └─ Wait: the answer, or why none can come

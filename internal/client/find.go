@@ -27,7 +27,7 @@ type AmbiguousError struct {
 	Candidates []Candidate
 }
 
-// Error returns a text that has one line for each message.
+// Error returns a string with one line for each message.
 func (e *AmbiguousError) Error() string {
 	text := fmt.Sprintf("%q matches %d %s:", e.Part, len(e.Candidates), e.What)
 	for _, c := range e.Candidates {

@@ -23,13 +23,14 @@ type Forward struct {
 var ErrUnsettled = errors.New("one of its turns has not been settled")
 
 // Forward gives the waiting messages of a removed agent to another agent. Each message
-// arrives once, even if Forward is called several times. This is because the copy is
-// durable, under a key made from the id, before the message is filed with a receipt that
-// names its new mailbox. Sender, thread, subject and text do not change. A proven message
-// gets a proof for the new recipient; an unproven message stays unproven. An offer of
-// published work is not forwarded but given back. The error is [ErrUnsettled] if a turn of
-// the agent is running, or was interrupted and is not settled. Forward skips messages that
-// it cannot read, and names them in the error that it finally returns.
+// arrives only once, even if Forward is called several times. This works because the copy
+// is made durable, under a key derived from the id, before the message is filed with a
+// receipt that names its new mailbox. The sender, thread, subject and text do not change.
+// A proven message gets a proof for the new recipient; an unproven message stays
+// unproven. An offer of published work is not forwarded but given back. The error is
+// [ErrUnsettled] if a turn of the agent is running, or was interrupted and is not
+// settled. Forward skips messages that it cannot read, and names them in the error that
+// it finally returns.
 func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	box, err := c.Mailbox(agent)
 	if err != nil {
@@ -43,7 +44,7 @@ func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	if left, err := box.Receipts(); err != nil {
 		return nil, err
 	} else if slices.ContainsFunc(left, func(e dropbox.Entry) bool { return !isRemoval(box, e) }) {
-		return nil, ErrUnsettled // the answer of that turn has not been sent yet
+		return nil, ErrUnsettled // that turn's answer has not been sent yet
 	}
 	tokens, err := c.Home.Tokens()
 	if err != nil {
@@ -116,7 +117,7 @@ func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
 	return err == nil && r.Turn == ""
 }
 
-// forward delivers a copy of a message to another agent. token is that of the sender.
+// forward delivers a copy of a message to another agent. token is the sender's token.
 func (c *Client) forward(m *dropbox.Message, agent, to, token string) (id string, err error) {
 	proven := token != "" && dropbox.Proven(token, m, agent)
 	one := *m
@@ -130,7 +131,7 @@ func (c *Client) forward(m *dropbox.Message, agent, to, token string) (id string
 	return sent.ID, err
 }
 
-// HandBack ends the subscriptions of a removed agent, and gives up its claims of published
+// HandBack ends the subscriptions of a removed agent, and gives up its claims on published
 // work, so that other agents can claim that work.
 func (c *Client) HandBack(agent string) error {
 	if _, err := topic.Of(c.Store).Unsubscribe(agent); err != nil {

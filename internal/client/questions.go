@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Questioning is a question that the running turn has sent by mail, and whose answer it
-// waits for. If the question has several copies, the first answer is enough.
+// A Questioning is a question that the running turn has sent by mail and whose answer it
+// is waiting for. If the question has several copies, the first answer is enough.
 type Questioning struct {
 	client   *Client
 	question *dropbox.Message
@@ -58,7 +58,8 @@ func (q *Questioning) Sent(copies []dropbox.Delivery) {
 	}
 }
 
-// End records that the turn no longer waits. The question stays open for a later answer.
+// End records that the turn is no longer waiting. The question stays open for a later
+// answer.
 func (q *Questioning) End() {
 	for _, w := range q.waits {
 		w.End("")

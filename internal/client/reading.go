@@ -156,7 +156,7 @@ func ownPipe(name string) bool {
 			return false
 		}
 		if dir == own {
-			return !filepath.IsAbs(next) // a pipe is like "pipe:[4711]"; a path would mean a file
+			return !filepath.IsAbs(next) // a pipe looks like "pipe:[4711]"; a path would mean a file
 		}
 		if name = next; !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
@@ -180,8 +180,8 @@ func inside(folder, file string) bool {
 func (r Reading) reads() bool { return !slices.ContainsFunc(r.Denied, isWhole("Read")) }
 
 // allows reports whether the tools of the agent may read a file outside of its mailbox.
-// The path must contain no symbolic links. store is the folder of the mailboxes. If it is
-// in the working folder, permission to read the working folder does not include other
+// The path must contain no symbolic links. store is the folder of the mailboxes. If store
+// is in the working folder, permission to read the working folder does not include other
 // agents' mailboxes.
 func (r Reading) allows(file, store string) bool {
 	if !r.reads() || slices.ContainsFunc(r.Denied, func(t string) bool { return r.covers(t, file, true) }) {
@@ -196,7 +196,7 @@ func (r Reading) allows(file, store string) bool {
 	return slices.ContainsFunc(*r.Allowed, func(t string) bool { return r.covers(t, file, false) })
 }
 
-// unbound reports whether the agent may run any command or use any tool.
+// unbound reports whether the agent may use every tool or run arbitrary commands.
 func (r Reading) unbound() bool {
 	return r.Allowed == nil || slices.ContainsFunc(*r.Allowed, isWhole("Bash"))
 }
@@ -247,7 +247,7 @@ func cutEnd(s string, ok bool) (string, bool) {
 }
 
 // glob translates a path pattern into a regular expression: ** matches any number of
-// folders, * and ? match within one name.
+// folders; * and ? match within one name.
 func glob(pattern string) *regexp.Regexp {
 	expr := regexp.QuoteMeta(pattern)
 	for _, r := range [][2]string{{`/\*\*/`, "/(?:.*/)?"}, {`\*\*`, ".*"}, {`\*`, "[^/]*"}, {`\?`, "[^/]"}} {

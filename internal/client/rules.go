@@ -23,10 +23,10 @@ func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict
 
 // MayPass checks a message against the policy before its delivery, so that the sender
 // learns of a refusal immediately. The daemon checks the message again. MayPass halts the
-// conversation of a message that was passed on too many times, that agents pass around in
-// a circle, or that contains the stop sentinel. The daemon cannot do this, because it
-// never sees a message that is refused here. If a rule refuses the message, the error is a
-// [*RefusedError].
+// conversation of a message that has been passed on too many times, that agents are
+// passing around in a circle, or that contains the stop sentinel. The daemon cannot do
+// this, because it never sees a message that is refused here. If a rule refuses the
+// message, the error is a [*RefusedError].
 func (c *Client) MayPass(m *dropbox.Message) error {
 	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), BeforeDelivery: true}
 	halted, err := c.Store.Threads().Halted(m.Thread)
@@ -82,7 +82,7 @@ func (c *Client) HaltThread(thread, why string) error {
 
 // UnhaltThread lets a conversation continue. It puts back the messages that were refused
 // only because the conversation was halted, and returns their number. It recognizes them by
-// their recorded reason, not by the thread in the message, because for the rules a file
+// their recorded reason, not by the thread in the message, because, under the rules, a file
 // that an agent wrote belongs to the conversation of the turn that wrote it.
 func (c *Client) UnhaltThread(thread string) (back int, err error) {
 	if err := c.Store.Threads().Unhalt(thread); err != nil {

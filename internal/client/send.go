@@ -198,8 +198,8 @@ func (c *Client) Work() (*dropbox.Message, error) {
 	return m, nil
 }
 
-// MessageOf returns the id of the message that a turn works on. It is part of the turn's
-// id, which has the form ID-ATTEMPT.
+// MessageOf returns the id of a turn's message. It is part of the turn's id, which has
+// the form ID-ATTEMPT.
 func MessageOf(turn string) string {
 	id, _, _ := strings.Cut(turn, "-")
 	return id

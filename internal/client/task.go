@@ -8,9 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// sendTask sends agents the task that a text for a channel contains: "TASK: @coder fix the
-// build" is a task when the lead posts it, and the policy judges it like any task. note is
-// the reason why a text that looks like a task does not give one.
+// sendTask sends agents the task in a message for a channel: "TASK: @coder fix the build"
+// is a task when the lead posts it, and the policy judges it like any other task. note
+// explains why a message that looks like a task does not give one.
 func (c *Client) sendTask(at, text string) (tasks []dropbox.Delivery, note string, err error) {
 	to, what, ok := ircbridge.TaskFor(text, c.Agents, c.Tags)
 	if !ok || !isChannel(at) {

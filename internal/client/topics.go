@@ -40,8 +40,8 @@ func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 }
 
 // Subscribe subscribes an agent or the lead to the topics that match the patterns, and
-// returns all patterns of the subscriber. The error is a [*RefusedError] if a rule refuses a
-// pattern.
+// returns all of the subscriber's patterns. The error is a [*RefusedError] if a rule refuses
+// a pattern.
 func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
 	for _, pattern := range patterns {
 		if v := c.Rules.Subscribe(name, pattern); !v.Pass {
@@ -198,7 +198,7 @@ func (c *Client) answerPublished(work topic.Publication, text string) error {
 	return err
 }
 
-// firstOf returns the beginning of a text, up to the length that a receipt can contain.
+// firstOf returns the beginning of text, up to the length that a receipt can contain.
 func firstOf(text string) string {
 	const most = 4096
 	if len(text) > most {

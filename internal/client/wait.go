@@ -20,9 +20,9 @@ import (
 // because a file system may drop events.
 const lookAgain = 2 * time.Second
 
-// noAnswerAfter is how long the answer of a successful turn may take to arrive. The daemon
-// delivers the answer right after the receipt, but may be restarted between these two
-// steps.
+// noAnswerAfter is how long the answer from a successful turn may take to arrive. The
+// daemon delivers the answer right after the receipt, but may be restarted between these
+// two steps.
 const noAnswerAfter = 10 * time.Second
 
 // A NoAnswerError explains why there is no answer to a message.
@@ -55,7 +55,7 @@ type Answer struct {
 // File files the answer, so that the answer wakes no agent.
 func (a *Answer) File() error { return a.box.File(a.entry) }
 
-// An Outcome contains the answer to one message, or the reason why no answer can come.
+// An Outcome contains the answer to one message, or the reason why no answer can arrive.
 type Outcome struct {
 	Answer *Answer        // a result or a question; nil if there is no answer
 	None   *NoAnswerError // why there is no answer; nil if there is one
@@ -71,7 +71,7 @@ type Wait struct {
 	// Proven restricts the wait to answers that are proven to be from the recipient of the
 	// message or from a person; see [mail.MayAnswer]. Other answers stay in the mailbox.
 	Proven bool
-	// With Agents, proven answers from any agent are also accepted.
+	// If Agents is set, proven answers from any agent are also accepted.
 	Agents bool
 
 	client *Client

@@ -68,7 +68,7 @@ func newLab(version, program string) (*lab, error) {
 	return l, l.script(`{"name":"rest","times":-1,"text":"Done."}`)
 }
 
-// close ends the running programs, shuts down the API, and removes the folders.
+// close terminates the running programs, shuts down the API, and removes the folders.
 func (l *lab) close() {
 	for _, c := range l.running {
 		c.cmd.Process.Kill()
@@ -142,8 +142,8 @@ type client struct {
 	stderr bytes.Buffer
 }
 
-// start starts a client in the same way as claude-swarm, with additional flags. The
-// client's standard input stays open.
+// start starts a client the way claude-swarm does, with additional flags. The client's
+// standard input stays open.
 func (l *lab) start(flags ...string) (*client, error) {
 	c := &client{ended: make(chan struct{})}
 	c.cmd = exec.Command(l.client, append([]string{

@@ -10,8 +10,8 @@
 // printed. Each fact is tested by a separate experiment. The experiment runs the real
 // program in a separate home folder and project folder, against the scripted Messages API
 // of internal/fakeapi, in a network namespace that has only loopback. An answer describes
-// the observed behavior. If claude-swarm does not work with an answer, the table marks it
-// and the exit status is 1.
+// the observed behavior. If claude-swarm does not work with an answer, the table marks
+// that answer and the exit status is 1.
 //
 // No code from this package is linked into the product.
 package main

@@ -56,9 +56,9 @@ func limitNamesReset(l *lab) (string, error) {
 	return yes(false, "%v", r["result"])
 }
 
-// costOfATurn reads the costs of two equal turns of one session, each of which runs in a
-// separate process. It follows the rule in swarm/runner/claude: it reads the new field if
-// there is one, otherwise the total.
+// costOfATurn reads the costs of two identical turns in one session, each of which runs
+// in a separate process. It follows the rule in swarm/runner/claude: it reads the new
+// field if there is one, otherwise the total.
 func costOfATurn(l *lab) (string, error) {
 	if err := l.script(`{"name":"rest","times":-1,"text":"Done.","usage":{"input_tokens":1000,"output_tokens":100}}`); err != nil {
 		return "", err

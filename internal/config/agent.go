@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// An Agent is one agent with a value for every key: from its own entry, otherwise from
-// defaults, otherwise the built-in value.
+// An Agent is one agent with a value for every key. The value is taken from the agent's
+// own entry, then from defaults, then from the built-in values.
 type Agent struct {
 	Name   string // also its mailbox and its address
 	Role   string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
@@ -29,7 +29,7 @@ type Agent struct {
 	PermissionMode string `key:"permission_mode" from:"mode" doc:"What the client may do without asking, in the client's words; each backend supports some of them, and null is the default of the backend. For claude, bypassPermissions allows everything, and applies only where it is written; if allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
 	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of the agent's last turns is kept and given back after the client has compacted its context, in tokens of 4 bytes."`
 	// With a compact_window of 50,000, versions 2.1.197 and 2.1.330 of Claude Code did not
-	// compact a context of 72,000.
+	// compact a context of 72,000 tokens.
 	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), regardless of the limit of the model: with a model of 1,000,000 tokens the default compacts at a sixth of them. The minimum is 100000, because Claude Code does not compact below that."`
 	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn is ended, and counts as a failure, if it goes this long with no event, no open tool call and no child that uses the processor."`
 	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The maximum duration of a turn, not counting the time in which it waits for an answer; a longer turn is ended, and counts as a failure."`
@@ -79,7 +79,7 @@ type Session string
 // The session modes.
 const (
 	SessionResume   Session = "resume"   // the agent's own session, identified by its id
-	SessionContinue Session = "continue" // the newest session of the folder, even if it is a person's
+	SessionContinue Session = "continue" // the newest session in the folder, even if it is a person's
 	SessionFresh    Session = "fresh"    // a new session for every message
 )
 

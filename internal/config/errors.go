@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Errors contains all problems of one file, at least one, in the order of the file.
+// Errors contains all problems in one file, at least one, in the order of the file.
 // errors.AsType[*Error] returns the first problem.
 type Errors []*Error
 
@@ -87,7 +87,7 @@ func or(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// oneLine puts a text on one line and shortens it, because the text may quote a value
+// oneLine puts a string on one line and shortens it, because the string may quote a value
 // that has line breaks or is wider than a terminal.
 func oneLine(s string, most int) string {
 	shown := []rune(strings.TrimSpace(strings.Map(func(c rune) rune {

@@ -39,7 +39,7 @@ type field struct {
 
 	index       []int    // the index in the struct, through any embedded structs
 	is          []string // the names of rules, and the words listed above
-	words       []string // the allowed values of a text
+	words       []string // the allowed values of a string
 	least, most int
 	low, high   float64 // the bounds of a number that may have decimals
 	null, auto  bool

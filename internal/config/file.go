@@ -17,8 +17,8 @@ const Name = discovery.ConfigName
 // new File. The folders and programs that it names may be missing; see
 // [File.CheckFolders].
 //
-// The reference of the keys is generated from the tags of its fields and of the structs
-// in it. They also specify how a key is read; fields.go lists the tags.
+// The key reference is generated from the field tags of File and of the structs in it.
+// The tags also specify how a key is read; fields.go lists the tags.
 type File struct {
 	Path string // the absolute path of the file itself
 	Dir  string // the folder that contains the file; relative paths are relative to it
@@ -96,10 +96,10 @@ func (f *File) Running() int {
 // Home returns the daemon's own folder, which is next to the file.
 func (f *File) Home() string { return filepath.Join(f.Dir, discovery.HomeName) }
 
-// Source returns the content of the file at the time when it was read.
+// Source returns the content of the file at the time it was read.
 func (f *File) Source() []byte { return f.source }
 
-// Notes returns what a person should know about this configuration: keys of defaults that do
+// Notes returns what a person should know about this configuration: keys in defaults that do
 // not apply to some agents, and options that may be misspelled. The notes are in the order
 // of the file.
 func (f *File) Notes() []*Error { return f.from.notes }
@@ -173,7 +173,7 @@ func (f *File) namesAndRoles() []string {
 	return names
 }
 
-// withRole returns the agents that have a role.
+// withRole returns the agents that have the given role.
 func (f *File) withRole(role string) []string {
 	return f.names(func(a Agent) bool { return role != "" && a.Role == role })
 }

@@ -17,7 +17,7 @@ const inForceName = "in-force.yaml"
 const inForceMark = "# in force: "
 
 // KeepInForce writes the content to the daemon's folder as the configuration in force.
-// The write is durable because a partial copy, unlike a missing one, does harm: it could
+// The write is durable because a partial copy, unlike a missing one, is harmful: it could
 // be read as a different configuration.
 func (f *File) KeepInForce(files durable.Files) error {
 	path := filepath.Join(f.Home(), inForceName)

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/durabletest"
 )
 
-// The copy of the configuration in force does not change if the file gets a mistake, and is
-// not used for any other file.
+// The copy of the configuration in force does not change if a mistake is introduced into
+// the file, and is not used for any other file.
 func TestInForce(t *testing.T) {
 	path := write(t, "dead_drop_dir: drop\nagents:\n  coder: {}\n")
 	file, err := config.Load(path)

@@ -53,7 +53,7 @@ func (i IRC) Secrets() []string {
 	return slices.DeleteFunc([]string{i.PasswordEnv, i.ServerPasswordEnv}, func(name string) bool { return name == "" })
 }
 
-// Channel returns the channel name for a template, in which it replaces {slug}.
+// Channel converts a template to a channel name by replacing {slug}.
 func (i IRC) Channel(template string) string { return strings.ReplaceAll(template, slugMark, i.Slug) }
 
 // ProjectOf returns the channel in which people talk with an agent.

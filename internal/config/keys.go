@@ -39,6 +39,6 @@ func reference(path string, t reflect.Type) (keys []Key) {
 	return keys
 }
 
-// Later returns the keys of features that this version does not have. Such a key gets a
+// Later returns the keys of features that this version does not have. Such a key causes a
 // special error, so that nobody believes that it works.
 func Later() []string { return slices.Clone(later) }

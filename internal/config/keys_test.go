@@ -35,7 +35,7 @@ func parse(t *testing.T, text string) config.File {
 	return *f
 }
 
-// If a key is missing from the file, it has the default that the reference contains.
+// If a key is missing from the file, it has the default given in the reference.
 func TestDefaultsOfTheReference(t *testing.T) {
 	bare := parse(t, "agents: {a: }\n")
 	for _, key := range config.Keys() {
@@ -46,8 +46,8 @@ func TestDefaultsOfTheReference(t *testing.T) {
 	}
 }
 
-// An empty list or map is equal to a missing one, except for allowed_tools, whose default
-// is not a list.
+// An empty list or map is equivalent to a missing one, except for allowed_tools, whose
+// default is not a list.
 var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
 	return va.IsValid() && vb.IsValid() && (va.Kind() == reflect.Slice || va.Kind() == reflect.Map) && va.Type() == vb.Type() && va.Len() == 0 && vb.Len() == 0

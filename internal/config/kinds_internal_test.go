@@ -247,7 +247,7 @@ agents:
 	}
 }
 
-// The kinds of clients of this version name only existing keys.
+// The kinds of clients in this version name only existing keys.
 func TestKindsNameKeys(t *testing.T) {
 	for _, k := range backends.Kinds() {
 		for key := range maps.Keys(k.Lacks) {
@@ -262,7 +262,7 @@ func TestKindsNameKeys(t *testing.T) {
 	}
 }
 
-// Every kind of client of this version can be chosen.
+// Every kind of client in this version can be chosen.
 func TestEveryBackendCanBeChosen(t *testing.T) {
 	for _, k := range backends.Kinds() {
 		f, err := Parse("swarm.yaml", []byte("agents: {a: {backend: "+k.Name+", command: x, model: \"openai/gpt-5:high\"}}"))

@@ -90,7 +90,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 }
 
 // agents reads the agents, which inherit the values of defaults regardless of where
-// defaults are in the file. It returns false if an agent has a mistake, or if the key
+// defaults appears in the file. It returns false if an agent has a mistake, or if the key
 // agents is missing or has the wrong type.
 func (r *reader) agents(f *File) bool {
 	r.project = f.ProjectDir

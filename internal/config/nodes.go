@@ -99,7 +99,7 @@ func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	return false
 }
 
-// remark records a note for the person. A note about defaults, which every agent has, is
+// remark records a note for the person. A note about defaults, which all agents share, is
 // recorded only once.
 func (r *reader) remark(n *yaml.Node, path string, e *Error) {
 	if e = r.placed(n, path, e); !slices.ContainsFunc(r.notes, func(o *Error) bool { return o.Error() == e.Error() }) {
@@ -114,8 +114,7 @@ func (r *reader) placed(n *yaml.Node, path string, e *Error) *Error {
 		e.Problem = shown(path) + ": " + e.Problem
 	}
 	e.Problem, e.Try = oneLine(e.Problem, 300), oneLine(e.Try, 300)
-	// The decoder treats some characters as line breaks that editors do not treat as
-	// such.
+	// The decoder breaks lines at some characters where editors do not.
 	e.Path, e.Line = r.path, min(max(n.Line, 1), len(r.lines))
 	e.Column = min(max(n.Column, 1), utf8.RuneCountInString(r.lines[e.Line-1])+1)
 	return e

@@ -27,7 +27,7 @@ func (r *reader) folders(f *File) {
 		}
 		r.fail("dead_drop_dir", "dead_drop_dir: .dead-drop", "%s %s", written, why)
 	}
-	// With "session: continue", the newest session of the folder may belong to another
+	// With "session: continue", the newest session in the folder may belong to another
 	// agent.
 	for _, a := range f.Agents {
 		if a.Session != SessionContinue {
@@ -74,7 +74,7 @@ func (f *File) CheckFolders() error {
 	return r.failed()
 }
 
-// noFolder returns why path cannot be a working folder, or "" if it can.
+// noFolder returns the reason why path cannot be a working folder, or "" if it can.
 func noFolder(path string) string {
 	info, err := os.Stat(path)
 	switch {

@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 )
 
-// ToolServer is the name under which the client knows the MCP server that claude-swarm
-// itself gives an agent.
+// ToolServer is the client's name for the MCP server that claude-swarm itself gives an
+// agent.
 const ToolServer = "dead-drop"
 
 // The name of a channel may contain these placeholders for the project's slug and the id

@@ -19,8 +19,8 @@ type SpanError struct {
 // string.
 const SpanExamples = "30s, 10m, 1h30m, 7d or 2w"
 
-// Error returns a text that quotes the string, explains the mistake and suggests what to
-// write.
+// Error returns a message that quotes the string, explains the mistake and suggests what
+// to write.
 func (e *SpanError) Error() string {
 	text := fmt.Sprintf("%q %s", e.Text, e.Why)
 	if e.Like != "" {

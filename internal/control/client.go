@@ -21,8 +21,8 @@ import (
 // longer is considered stuck.
 const helloTimeout = 5 * time.Second
 
-// errHungUp is the error if the daemon ends while a client is connecting: the kernel has
-// accepted the connection, but no answer arrives.
+// errHungUp is the error returned if the daemon ends while a client is connecting: the
+// kernel has accepted the connection, but no answer arrives.
 var errHungUp = errors.New("hung up before the first line")
 
 // A Client talks to the daemon of one project. It is safe for concurrent use. A stream that
@@ -148,13 +148,14 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Gone returns a channel that is closed when the connection has ended, which happens at
-// the latest when the daemon ends.
+// Gone returns a channel that is closed when the connection has ended, which happens when
+// the daemon ends, if not before.
 func (c *Client) Gone() <-chan struct{} { return c.done }
 
 // OnWhisper sets the function that receives each whisper, as one line, for the agent in
-// whose turn the program runs. The reading goroutine calls show before it delivers the
-// response that follows the whisper. OnWhisper must be called before the first request.
+// whose turn the program is running. The reading goroutine calls show before it delivers
+// the response that follows the whisper. OnWhisper must be called before the first
+// request.
 func (c *Client) OnWhisper(show func(line string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,8 +165,8 @@ func (c *Client) OnWhisper(show func(line string)) {
 // Version returns the version of the daemon.
 func (c *Client) Version() string { return c.version }
 
-// Warning returns a text if the daemon and the program have different versions, and "" if
-// the versions are equal.
+// Warning returns a warning if the daemon and the program have different versions, and ""
+// if the versions are the same.
 func (c *Client) Warning() string { return c.warning }
 
 // Path returns the path of the socket.

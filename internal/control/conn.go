@@ -84,9 +84,9 @@ func (l lentWhispers) write(to io.Writer) (err error) {
 	return nil
 }
 
-// write sends queued frames until the context here is done, and then the frames that are
-// still in the queue. A client that sends requests and then shuts down its side therefore
-// still gets its answers.
+// write sends queued frames until the context is done, and then the frames that are still
+// in the queue. A client that sends requests and then shuts down its side therefore still
+// gets its answers.
 func (c *conn) write(here context.Context) {
 	err := writeFrame(c.c, hello{Type: typeHello, V: protocolVersion, Version: c.s.opts.Version})
 	for err == nil {
@@ -105,8 +105,8 @@ func (c *conn) write(here context.Context) {
 	}
 }
 
-// respond queues the whispers for the agent in whose turn the client runs, and then a
-// response.
+// respond queues the whispers for the agent in whose turn the client is running, and then
+// a response.
 func (c *conn) respond(here context.Context, r reply) {
 	if c.s.opts.Whispers != nil && c.s.opts.CallerOf != nil && c.from.pid != 0 {
 		caller := func() (string, error) {
@@ -183,7 +183,8 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		return true
 	case reqStop, reqAbort, reqInterrupt:
 		// These requests wait for a turn. They continue if the client hangs up, because a
-		// client that stops waiting does not want the turn to be ended more forcefully.
+		// client that stops waiting is not asking for the turn to be stopped more
+		// forcefully.
 		if !c.begin(here, req.ID) {
 			return true
 		}
@@ -280,7 +281,7 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 		return d.RaiseBudget(req.Scope, amount, req.By)
 	case reqReload:
 		return d.Reload(req.By)
-	case reqWhispers: // the whispers are sent before the response, as for every request
+	case reqWhispers: // the whispers are sent before the response, as with every request
 		return nil, nil
 	case reqShutdown:
 		d.Shutdown(req.By, req.Now)
@@ -289,9 +290,9 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
 }
 
-// orderedBy returns the name of the caller that gives an order. If the caller runs in a
-// turn or an attached session of an agent, this is the agent's name, regardless of the
-// name in the request. Otherwise it is the name in the request. If orderedBy cannot
+// orderedBy returns the name of the caller that gave an order. If the caller is running
+// in a turn or an attached session of an agent, this is the agent's name, regardless of
+// the name in the request. Otherwise it is the name in the request. If orderedBy cannot
 // identify the caller, it refuses an order that only a person may give.
 func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {

@@ -119,7 +119,7 @@ func TestALongRequestHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// A client that no longer waits for a turn must not end the turn. This could happen
+// A client that is no longer waiting for a turn must not end the turn. This could happen
 // because, in the daemon, Stop ends the turn when its context is done.
 func TestHangingUpDoesNotCutAStop(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
@@ -166,7 +166,7 @@ func TestStream(t *testing.T) {
 			t.Errorf("Next: %v (-want +got):\n%s", err, diff)
 		}
 	}
-	// A text that is too long for a line is truncated, and the truncation is marked.
+	// Text that is too long for a line is truncated, and the truncation is marked.
 	feed.put(swarm.FeedEvent{Kind: swarm.FeedRaw, Text: strings.Repeat("\x01", 3<<20)})
 	ev, err := s.Next(t.Context())
 	if err != nil || !strings.Contains(ev.Text, "bytes cut") {

@@ -1,8 +1,8 @@
 // Package control implements the socket between the command line and the daemon: the
 // server, which the daemon runs, and the client, which every verb uses.
 //
-// Both ends send lines of JSON, each of which has at most 1 MiB. Each end first sends a
-// hello; then the client sends requests, and the server answers with the same id:
+// Both ends send lines of JSON, each at most 1 MiB long. Each end first sends a hello;
+// then the client sends requests, and the server answers with the same id:
 //
 //	client                                        daemon
 //	  {"type":"hello","v":1,"version":"1.0"}  -->
@@ -21,8 +21,8 @@
 // A long request does not delay the next one; answers are sent in the order in which they
 // are ready. If a line is not JSON, is too long or has an unknown type, the answer is an
 // error, and the connection stays open. A reader that is too slow for a stream loses the
-// oldest events, and an event of kind "lost" contains their number. The daemon does not
-// wait for the reader.
+// oldest events, and an event of kind "lost" contains the number of lost events. The
+// daemon does not wait for the reader.
 //
 // The socket is in a folder that only its owner can enter. On Linux and macOS, where the
 // operating system reports the user at the other end, the server refuses other users except
@@ -33,6 +33,6 @@
 //
 // [Server.Serve] accepts connections. Each connection has one goroutine for reading and one
 // for writing. Each stream, and each request that waits for a turn, has an additional
-// goroutine. Serve waits for all of them. A [Client] has one goroutine, which reads;
-// [Client.Close] ends it and waits for it.
+// goroutine. Serve waits for all of them. A [Client] has one goroutine, for reading;
+// [Client.Close] stops it and waits for it to end.
 package control

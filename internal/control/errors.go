@@ -11,7 +11,7 @@ import (
 // [Dial] returns ErrNoDaemon if no daemon answers.
 var ErrNoDaemon = errors.New("no daemon is running here")
 
-// ErrGone is the error of a call or a stream whose connection to the daemon has ended.
+// ErrGone is the error from a call or a stream whose connection to the daemon has ended.
 var ErrGone = errors.New("the connection to the daemon was lost")
 
 // The codes of an [Error].
@@ -28,7 +28,7 @@ const (
 	CodeCancelled    = "cancelled"     // the daemon is stopping
 	CodeCannot       = "cannot"        // compact: the agent's client cannot do that
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
-	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn waits for the caller's turn; Name is set
+	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn is waiting for the caller's turn; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
 	CodePerson       = "person"        // start, resume: only a person may do that; Name is set. shutdown: not allowed in a turn
 	CodeBudget       = "budget"        // raise: the scope does not exist; Name and Near are set

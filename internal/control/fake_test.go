@@ -204,8 +204,8 @@ type project struct {
 
 func newProject(t testing.TB) project {
 	t.Helper()
-	// Do not use t.TempDir: its paths contain the test's name, and a socket's path can
-	// have only about 100 bytes.
+	// Do not use t.TempDir: its paths contain the test's name, and a socket's path can be
+	// only about 100 bytes long.
 	dir, err := os.MkdirTemp("", "cs")
 	if err != nil {
 		t.Fatal(err)

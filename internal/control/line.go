@@ -24,8 +24,8 @@ type lineReader struct {
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReader(r)} }
 
 // next returns a line without its newline. The line is valid until the next call. The
-// error is errTooLong, after which next may be called again, or the error of the
-// underlying reader.
+// error is errTooLong or that of the underlying reader. After errTooLong, next may be
+// called again.
 func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	tooLong := false

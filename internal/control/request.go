@@ -16,7 +16,7 @@ const (
 	reqRaise     = "raise"     // scope, usd, turns, for, by; adds to a cap of the budget
 	reqReload    = "reload"    // by
 	reqShutdown  = "shutdown"  // by, now; answered immediately; the connection stays open until the daemon ends
-	reqWhispers  = "whispers"  // no fields; the server sends the whispers for the agent in whose turn the client runs before the response
+	reqWhispers  = "whispers"  // no fields; before the response, the server sends the whispers for the agent in whose turn the client is running
 	reqSubscribe = "subscribe" // agent, text, raw; starts a stream
 )
 

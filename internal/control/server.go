@@ -54,15 +54,15 @@ const (
 type Options struct {
 	Version string       // the version of the program
 	Log     *slog.Logger // nil means no log
-	// CallerOf, if set, finds the agent in whose turn a process runs. agent is "" for a
-	// person. inTurn is false in a session that a person attached as an agent. An order
-	// from such a process counts as the agent's, regardless of the name in the request.
-	// CallerOf must be safe for concurrent use.
+	// CallerOf, if set, finds the agent in whose turn a process is running. agent is ""
+	// for a person. inTurn is false in a session that a person attached as an agent. An
+	// order from such a process counts as the agent's, regardless of the name in the
+	// request. CallerOf must be safe for concurrent use.
 	CallerOf func(pid int) (agent string, inTurn bool, err error)
 	// Whispers, if set, lends the supervisor's whispers for the agent in whose turn or
-	// attached session a process runs. It calls caller to find the agent. The server sends
-	// the whispers before the next response, and then calls written exactly once, with the
-	// number of whispers that it sent.
+	// attached session a process is running. It calls caller to find the agent. The server
+	// sends the whispers before the next response, and then calls written exactly once,
+	// with the number of whispers that it sent.
 	Whispers func(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int))
 }
 

@@ -30,8 +30,8 @@ func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.C
 	return cut, err
 }
 
-// Pause prevents an agent from starting new work, either for a given time or until
-// Resume.
+// Pause prevents an agent from starting new work, either for a given time or until Resume
+// is called.
 func (c *Client) Pause(ctx context.Context, agent string, o swarm.PauseOrder) error {
 	return c.call(ctx, request{Type: reqPause, Agent: agent, By: o.By, Why: o.Why, For: span(o.For), Questions: o.Questions}, nil)
 }

@@ -37,8 +37,9 @@ type reply struct {
 	End   bool            `json:"end,omitempty"` // the stream has ended, and no more events follow
 }
 
-// A whispered is a whisper from the supervisor to the agent in whose turn the client runs.
-// The server sends it before a response, even if the client did not ask for whispers.
+// A whispered is a whisper from the supervisor to the agent in whose turn the client is
+// running. The server sends it before a response, even if the client did not ask for
+// whispers.
 type whispered struct {
 	Type        string `json:"type"`
 	WhisperType string `json:"whisper_type"`

@@ -9,7 +9,7 @@ import (
 )
 
 // Listening reports whether a daemon is listening on a socket of the project. It connects
-// without sending anything, so that it adds only a few microseconds to each `send`. If it
+// without sending anything, so it adds only a few microseconds to each `send`. If it
 // exchanged hellos, it would have to wait for the daemon.
 func Listening(project string, getenv func(string) string) bool {
 	paths, err := Paths(project, getenv)
@@ -27,8 +27,8 @@ func Listening(project string, getenv func(string) string) bool {
 // Elsewhere looks for a daemon on the socket that the daemon's note names. [Paths] may not
 // include that socket if the daemon's environment differs from the caller's. listens means
 // that a daemon holds the project's lock and listens on the socket. moved means that the
-// project was moved while the daemon was running, so that the daemon can no longer work. A
-// copy of a project also contains the note, but no daemon holds the lock of the copy.
+// project was moved while the daemon was running, so the daemon can no longer work. A copy
+// of a project also contains the note, but no daemon holds the lock of the copy.
 func Elsewhere(project string, getenv func(string) string) (listens, moved bool) {
 	note, held := Holder(filepath.Join(project, HomeName, "daemon.lock"))
 	if !held || note.Socket == "" || !answers(note.Socket) {

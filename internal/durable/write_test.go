@@ -78,8 +78,8 @@ func TestWhatIsSynced(t *testing.T) {
 	}
 }
 
-// Write returns a disk error, and leaves only the old file in the folder. In these cases,
-// a sync fails with different options, or a folder has the name of the file.
+// Write returns a disk error, and leaves only the old file in the folder. In the test
+// cases, a sync fails with different options, or a folder has the name of the file.
 func TestTroubleOfTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -130,7 +130,7 @@ func TestAFileThatIsTooLong(t *testing.T) {
 	if err := (durable.Files{}).Write(path, durable.Options{}, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	signal.Ignore(syscall.SIGXFSZ) // otherwise, the signal would end the process
+	signal.Ignore(syscall.SIGXFSZ) // otherwise, the signal would terminate the process
 	defer signal.Reset(syscall.SIGXFSZ)
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {

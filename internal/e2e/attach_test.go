@@ -95,7 +95,7 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 	}
 }
 
-// With attached_mail: notify, the session only gets a notice that there is mail. /inbox
+// With attached_mail: notify, the session gets only a notice that there is mail. /inbox
 // fetches the mail, which is filed when the turn ends.
 func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 	p := newProject(t, talk, "  ada: {attached: true, attached_mail: notify}\n")

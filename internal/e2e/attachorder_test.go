@@ -115,8 +115,8 @@ func (s *session) close() {
 	}
 }
 
-// breaks contains the replies for tests that interrupt turns. A turn that works on the
-// message does not finish unless its prompt says that work on the message has already
+// breaks contains the replies for tests that interrupt turns. A turn that is working on
+// the message does not finish unless its prompt says that work on the message has already
 // begun.
 const breaks = `{"replies":[
 	{"name":"hello","match":{"last_user_contains":"Hello"},"times":-1,"text":"Hello to you."},

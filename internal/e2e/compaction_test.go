@@ -16,7 +16,7 @@ func TestARealCompactionGivesTheWindowBack(t *testing.T) {
 }
 
 func testARealCompaction(t *testing.T, linger string, clients int) {
-	long := strings.Repeat("a line of older history, one of many\\n", 250) // 9,500 characters as JSON text
+	long := strings.Repeat("a line of older history, one of many\\n", 250) // 9,500 characters when encoded as JSON
 	p := newProject(t, `{"replies":[
 		{"name":"oldest","match":{"last_user_contains":"First task"},"text":"OLDEST-WORD `+long+`","context_tokens":15000},
 		{"name":"middle","match":{"last_user_contains":"Second task"},"text":"MIDDLE-WORD `+long+`","context_tokens":20000},

@@ -37,7 +37,7 @@ func BenchmarkContext(b *testing.B) {
 	}
 }
 
-// addedContext counts the additional tokens of an agent's first request, compared with the
+// addedContext counts the additional tokens in an agent's first request, compared with the
 // first request of the same client with the same options and message, but without our
 // tools, system prompt and frame. Four characters count as one token.
 func addedContext(t testing.TB) int {

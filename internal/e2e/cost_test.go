@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// priced returns a reply of the scripted API. in, out and cached are its numbers of
+// priced returns a reply of the scripted API. in, out and cached are the numbers of its
 // input, output and cached input tokens, in thousands.
 func priced(reply string, in, out, cached int) string {
 	return fmt.Sprintf(`{%s,"usage":{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d}}`, reply, in*1000, out*1000, cached*1000)
@@ -62,8 +62,8 @@ func usageOf(t testing.TB, scenario string) map[string]fakeapi.Usage {
 	return usage
 }
 
-// checkCosts compares every place that shows coder's cost with the API's count. receipts
-// specifies whether there is a receipt for all of coder's work.
+// checkCosts compares coder's cost, as reported in each place, with the API's count.
+// receipts specifies whether there is a receipt for all of coder's work.
 func (p *project) checkCosts(want float64, receipts bool) {
 	p.t.Helper()
 	got := map[string]float64{"status": p.agent("coder").CostUSD.Total}

@@ -62,7 +62,7 @@ func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 		t.Errorf("an agent's call of SendMessage gave %s; receipt %+v", answer, tried)
 	}
 
-	// An accepted message would arrive before this one.
+	// If a message had been accepted, it would have arrived before this one.
 	second := p.receipt("coder", p.send("coder", "Second task"))
 	if len(second.Attempts) != 1 {
 		t.Errorf("receipt = %+v", second)

@@ -98,7 +98,7 @@ func onIRC(addr string) string {
 
 // The lead gives a task in the channel, and the engineering manager (em) assigns it to
 // dinesh. dinesh works in a separate folder, asks in the channel, and continues with the
-// lead's answer from the channel. The mailboxes contain all texts.
+// lead's answer from the channel. The mailboxes contain all these messages.
 func TestATaskFromIRCToItsEnd(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	p := newProject(t, `{"replies":[]}`, `  em:
@@ -142,7 +142,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 		t.Errorf("login.html is %q", got)
 	}
 
-	// The mailboxes contain all texts.
+	// The mailboxes contain everything that was said.
 	drops := p.drops("em") + p.drops("dinesh") + p.drops("irc")
 	for _, said := range []string{
 		"[IRC @mention in #project-x] <ann> TASK: @em build the login page", "Make login.html, and ask the lead for the colour.",

@@ -65,12 +65,12 @@ func TestWorkGoesOnWithoutIRC(t *testing.T) {
 }
 
 // The daemon is killed 20 times while it posts messages and people talk, each time with a
-// text in transit between the daemon and the IRC server. The bridge posts every message
-// that it accepted. On a server with history, it posts each message once. Without
-// history, it repeats at most four messages per kill whose arrival is unconfirmed, and it
-// marks the repetitions. The bridge also receives what people write. On a server with
-// history, it receives each line once. Without history, it can miss only the last lines
-// of each connection.
+// message in transit between the daemon and the IRC server. The bridge posts every
+// message that it accepted. On a server with history, it posts each message once. Without
+// history, it repeats at most four unconfirmed messages per kill, and it marks the
+// repetitions. The bridge also receives what people write. On a server with history, it
+// receives each line once. Without history, it can miss only the last lines of each
+// connection.
 func TestKillsLoseNothingOnIRC(t *testing.T) {
 	t.Run("ngircd", func(t *testing.T) { killedOnIRC(t, irctest.Ngircd(t, irctest.Unlimited), false) })
 	t.Run("with history", func(t *testing.T) { killedOnIRC(t, irctest.NewServer(t, irctest.Features{}).Addr, true) })
@@ -299,7 +299,7 @@ func listen(t *testing.T, addr string, before func(), channels ...string) *ears 
 	return e
 }
 
-// says sends a text.
+// says sends a message.
 func (e *ears) says(target, text string) {
 	e.t.Helper()
 	if _, err := fmt.Fprintf(e.conn, "PRIVMSG %s :%s\r\n", target, text); err != nil {
@@ -332,7 +332,7 @@ func (e *ears) all() []string {
 	return slices.Clone(e.heard)
 }
 
-// counts returns how often the first group of a pattern matched each text.
+// counts returns how often the first group of a pattern matched each string.
 func (e *ears) counts(of *regexp.Regexp) map[string]int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

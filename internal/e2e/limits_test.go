@@ -18,7 +18,7 @@ func (p *project) untilState(agent string, want swarm.State) swarm.AgentStatus {
 	return got
 }
 
-// waiting returns the file names of an agent's waiting messages, without priority and
+// waiting returns the file names of an agent's waiting messages, without the priority and
 // time.
 func (p *project) waiting(agent string) []string {
 	p.t.Helper()
@@ -40,7 +40,7 @@ func (p *project) told(part string) int {
 
 // When a subscription reaches its limit, the API says when the limit ends. Until then,
 // all agents of that login are parked and send no request, even after a restart of the
-// daemon. An agent with another login continues to work.
+// daemon. An agent with another login keeps working.
 func TestASubscriptionsLimit(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	p := newLogins(t, end)

@@ -14,8 +14,8 @@ import (
 )
 
 // passers returns a scenario for a ring of agents in which each agent sends the next one a
-// message in each of its first 20 turns. The messages have different texts, so no message
-// is an echo.
+// message in each of its first 20 turns. All the messages differ, so none of them is an
+// echo.
 func passers(ring []string, kind string) string {
 	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon")
 	replies := []string{`{"name":"well","match":{"last_user_contains":"Are you well?"},"times":-1,"text":"I am well."}`}
@@ -29,8 +29,8 @@ func passers(ring []string, kind string) string {
 	return `{"replies":[` + strings.Join(replies, ",\n") + `,{"name":"passed","match":{"last_is_tool_result":true},"times":-1,"text":"Passed on."}]}`
 }
 
-// The gate stops agents that would otherwise answer each other endlessly. The lead is
-// told once, the ledger contains every turn with its cost, and the agents can do other
+// The gate stops agents that would otherwise answer each other endlessly. The lead gets
+// one notice, the ledger contains every turn with its cost, and the agents can do other
 // work.
 func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -71,7 +71,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 				t.Errorf("the tool said so: %v; kept as refused: %q", said, kept)
 			}
 
-			// The lead has been told once, and other work is done.
+			// The lead got exactly one notice, and other work is done.
 			for _, agent := range c.ring {
 				p.receipt(agent, p.send(agent, "Are you well?", "--type", "handoff"))
 			}

@@ -67,9 +67,9 @@ func repository() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// findCLI finds the real Claude Code in the version that the variable CLI names: oldest,
-// newest, or a version number that `make tools CLI=VERSION` installs. If CLI is not set,
-// the version is claude.Default.
+// findCLI finds the version of the real Claude Code that the variable CLI specifies:
+// oldest, newest, or a version number that `make tools CLI=VERSION` installs. If CLI is
+// not set, the version is claude.Default.
 func findCLI(root string) (string, error) {
 	version := cmp.Or(os.Getenv("CLI"), claude.Default)
 	switch version {

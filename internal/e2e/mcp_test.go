@@ -54,7 +54,7 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 	}
 }
 
-// Two agents communicate with their tools: one asks a question and waits, the other
+// Two agents communicate through their tools: one asks a question and waits, the other
 // replies later, both use the board, and finally both are idle.
 func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
@@ -114,9 +114,9 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	}
 }
 
-// Two agents share work with their tools: one publishes it, and the other claims it and
-// reports the result. They also exchange a question and its answer, and one final
-// message. After that they send nothing.
+// Two agents share work through their tools: one publishes it, and the other claims it
+// and reports the result. They also exchange a question and its answer, and one final
+// message. After that, they send nothing more.
 func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"publish","match":{"last_user_contains":"Get it reviewed"},

@@ -127,7 +127,7 @@ func (p *project) try(args ...string) (stdout, stderr string, err error) {
 
 func (p *project) start() { p.t.Helper(); p.swarm("start") }
 
-// stop ends the daemon at the end of a test, if it is running.
+// stop shuts down the daemon at the end of a test, if it is running.
 func (p *project) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -176,8 +176,7 @@ func (p *project) agent(name string) swarm.AgentStatus {
 }
 
 // until waits for a condition. The timeout is three minutes for steps that take one
-// second on an idle machine, because at a load of 20 the start of a client takes ten
-// seconds.
+// second on an idle machine, because a client takes ten seconds to start at a load of 20.
 func (p *project) until(what string, ok func() bool) {
 	p.t.Helper()
 	p.within(3*time.Minute, what, ok)
@@ -223,7 +222,7 @@ func (p *project) receipt(agent, id string) *journal.Receipt {
 type turnRequest struct {
 	Reply    string // the name of the scripted reply
 	Session  string
-	LastUser string // texts and tool results of the last user message
+	LastUser string // text and tool results of the last user message
 	All      string // the whole request, as JSON
 }
 

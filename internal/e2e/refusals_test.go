@@ -17,7 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A refusal is an answer from the API, or the lack of one, with the expected outcome.
+// A refusal is an answer from the API, or the lack of one, together with the outcome that
+// the test expects.
 type refusal struct {
 	reply    string // remaining fields of the scripted reply; "" if the request must not reach the API
 	env      string // the agent's env, in YAML

@@ -27,9 +27,9 @@ func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
 	}
 }
 
-// A turn is aborted while its client sends its first request to the model. The turn counts
-// as done only if the abort command says so, and the trace and the dead letters agree with
-// the command.
+// A turn is aborted while its client is sending the first request to the model. The turn
+// counts as done only if the abort command says so, and the trace and the dead letters
+// agree with the command.
 func TestAbortAtTheFirstRequest(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"bash","times":-1,"match":{"last_user_contains":"the long task"},"delay_ms":1000,

@@ -22,7 +22,7 @@ const again = `{"tool_use":{"name":"Bash","input":{"command":"timeout 0.7 yes >/
 
 // An agent that keeps running the same command gets a whisper in its turn, then a stronger
 // one, and is finally paused until a person responds. The person gets one notice each on
-// IRC, from a webhook, in the inbox and in the event list. The turn ends normally, and a
+// IRC, by webhook, in the inbox and in the event list. The turn ends normally, and a
 // person on IRC resumes the agent.
 func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	addr, posts := irctest.Ngircd(t, irctest.Unlimited), receive(t)

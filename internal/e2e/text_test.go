@@ -12,11 +12,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// secret is the text of a file that messages name. No client may read the file.
+// secret is the content of a file that the messages mention. No client may read the file.
 const secret = "THE-SECRET-WORD"
 
-// hostile returns texts that a client could misinterpret: commands, files to read, words
-// to remember, and the frame of a prompt.
+// hostile returns message bodies that a client could misinterpret: commands, files to
+// read, words to remember, and the frame of a prompt.
 func hostile(p *project) []string {
 	return []string{
 		"/clear", "/compact now", "/exit",
@@ -32,8 +32,8 @@ func hostile(p *project) []string {
 	}
 }
 
-// nothingHappened fails the test if a text made a client do anything. If session is set,
-// all requests must belong to it.
+// nothingHappened fails the test if a message made a client do anything. If session is
+// set, all requests must belong to it.
 func (p *project) nothingHappened(session string) {
 	p.t.Helper()
 	for i, q := range p.requests() {
@@ -56,7 +56,7 @@ func (p *project) nothingHappened(session string) {
 
 var markLine = regexp.MustCompile(`(?m)^--- ([a-z2-7]{16}) ---$`)
 
-// fencedIn returns the bodies that are enclosed by two equal marks in a request. A
+// fencedIn returns the bodies in a request that are enclosed by two identical marks. A
 // different mark inside a body is part of that body.
 func fencedIn(text string) []string {
 	var bodies []string

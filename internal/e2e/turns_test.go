@@ -92,7 +92,7 @@ func TestAReviewerCannotWriteAndTheAnswerSaysSo(t *testing.T) {
 }
 
 func TestAnAgentSendsToAnotherAndWakesIt(t *testing.T) {
-	for _, agent := range []string{"coder", "reviewer"} { // the reviewer's allowed tools do not include Bash, but it can send nevertheless
+	for _, agent := range []string{"coder", "reviewer"} { // the reviewer's allowed tools do not include Bash, but it can still send messages
 		t.Run(agent, func(t *testing.T) {
 			other := map[string]string{"coder": "reviewer", "reviewer": "coder"}[agent]
 			p := newProject(t, fmt.Sprintf(`{"replies":[
@@ -218,7 +218,7 @@ const sleeper = `{"replies":[
 
 // After the first SIGTERM, the daemon waits for the turn to end. The second SIGTERM ends
 // the turn, even in the middle of a command: no process remains, and the message stays in
-// the mailbox without a counted failure.
+// the mailbox with no failure counted.
 func TestSIGTERMDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)
 	p.start()

@@ -70,7 +70,7 @@
 //	stall_after_events,  hang in the middle of the stream
 //	stall_ms
 //
-// The conditions of a match, of which all that are set must be true:
+// The conditions of a match; all those that are set must be true:
 //
 //	kind                 main (default), compact, side, quota, or any
 //	last_user_contains,  on the text of the last user message, without the
@@ -87,8 +87,8 @@
 //	min_messages,        length of the message list
 //	max_messages
 //
-// A text can contain {{last_user}}, {{tool_result}}, {{messages}}, {{n}} and {{model}}.
-// Texts and tool inputs can contain {{match}}, the text that the first group of
+// Text can contain {{last_user}}, {{tool_result}}, {{messages}}, {{n}} and {{model}}.
+// Text and tool inputs can contain {{match}}, the string that the first group of
 // last_user_regexp matched.
 //
 // # Endpoints
@@ -100,9 +100,9 @@
 //
 // # Provoking a compaction
 //
-// To provoke it by size, use the settings {"autoCompactWindow": 100000} (a smaller window
-// does not work), two earlier turns, a reply with "context_tokens": 68000, and one more
-// prompt. The client compacts before it answers that prompt, because the limit is the
-// window minus 33,000. To provoke it by refusal, use one reply with status 400 whose
-// error_message begins with "prompt is too long".
+// To provoke a compaction by size, use the settings {"autoCompactWindow": 100000} (a
+// smaller window does not work), two earlier turns, a reply with "context_tokens": 68000,
+// and one more prompt. The client compacts before it answers that prompt, because the
+// limit is the window minus 33,000. To provoke one by refusal, use one reply with status
+// 400 whose error_message begins with "prompt is too long".
 package fakeapi

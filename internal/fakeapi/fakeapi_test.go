@@ -508,7 +508,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"messages":[{"role":"user","content":7}],"tools":[{}],"system":[]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if bytes.Contains(bytes.ToLower(body), []byte("stream")) {
-			return // a stream is not a single JSON text
+			return // a stream is not a single JSON value
 		}
 		sc := load(t, `{"replies":[{"match":{"last_user_regexp":"a+","tool_offered":"Bash"},"text":"{{last_user}}"}]}`)
 		w := httptest.NewRecorder()

@@ -21,9 +21,9 @@ func cut(w http.ResponseWriter, reset bool) {
 	conn.Close()
 }
 
-// refuse sends an HTTP error. If r has a raw body, it is sent unchanged. Otherwise the
-// error type and text are those of r, and default to those that the real API uses for the
-// status.
+// refuse sends an HTTP error. If r has a raw body, it is sent unchanged. Otherwise, the
+// error type and message come from r; their defaults are those that the real API uses for
+// the status.
 func refuse(w http.ResponseWriter, r *Refusal) {
 	if r.RawBody != "" {
 		w.WriteHeader(orElse(r.Status, http.StatusOK))
@@ -41,7 +41,7 @@ func refuse(w http.ResponseWriter, r *Refusal) {
 	})
 }
 
-// apiErrors contains the error types and texts of the Messages API.
+// apiErrors contains the error types and messages of the Messages API.
 var apiErrors = map[int]struct{ kind, message string }{
 	400: {"invalid_request_error", ""},
 	401: {"authentication_error", "invalid x-api-key"},

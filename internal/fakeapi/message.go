@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// message is a reply whose placeholders are all replaced.
+// message is a reply whose placeholders have all been replaced.
 type message struct {
 	id     string
 	model  string

@@ -9,7 +9,7 @@ import (
 )
 
 // Scenario is the whole script. The package comment explains each key. A scenario must not
-// change after a [Server] has begun to play it.
+// change once a [Server] has begun to play it.
 type Scenario struct {
 	Replies     []Reply           `json:"replies"`
 	Fallback    *Reply            `json:"fallback"` // answers a main request that no reply matches
@@ -20,7 +20,7 @@ type Scenario struct {
 }
 
 // Reply is one scripted answer: a message, or an HTTP error if Status or RawBody is set.
-// It also specifies the speed of the delivery and its faults.
+// It also specifies the speed and the faults of its delivery.
 type Reply struct {
 	Name  string `json:"name"`
 	Match *Match `json:"match"`

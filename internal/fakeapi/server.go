@@ -32,7 +32,7 @@ func New(s *Scenario, log io.Writer) *Server {
 }
 
 // SetScenario replaces the script and resets the counts of used replies. Answers that have
-// already begun follow the old script to their end.
+// already begun follow the old script to the end.
 func (s *Server) SetScenario(sc *Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Server) SetScenario(sc *Scenario) {
 type Stats struct {
 	Requests int            `json:"requests"` // requests of all kinds, since the start
 	Answered map[string]int `json:"answered"` // by reply name, since the last SetScenario
-	Unused   int            `json:"unused"`   // replies with a limit that have uses left
+	Unused   int            `json:"unused"`   // number of replies that have a limit and have not reached it
 	LogError string         `json:"log_error,omitempty"`
 }
 

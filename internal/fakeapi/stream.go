@@ -114,7 +114,7 @@ func (s *stream) write(name string, data map[string]any) error {
 }
 
 // pieces cuts s into parts of at most n runes (0 means 4000), never inside a rune. For an
-// empty text, it returns one empty piece.
+// empty string, it returns one empty piece.
 func pieces(s string, n int) []string {
 	if n <= 0 {
 		n = 4000

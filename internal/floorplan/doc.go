@@ -1,5 +1,5 @@
 // Package floorplan tests the source tree. It checks which packages each package imports,
-// that each package documents its guarantees, that names and texts contain no forbidden
+// that each package documents its guarantees, that names and prose contain no forbidden
 // words, that the targets of the Makefile work, and that no tracked file names a particular
 // machine.
 //

@@ -16,7 +16,8 @@ import (
 )
 
 // floors lists which of our packages each package may import. If a package is missing
-// here, the test fails: add a line for the package, and check its imports carefully.
+// from this list, the test fails: add a line for the package, and check its imports
+// carefully.
 var floors = map[string][]string{
 	"dropbox":               {},
 	"dropbox/topic":         {"dropbox"},
@@ -162,9 +163,9 @@ func TestNoRoomWithoutAName(t *testing.T) {
 
 // heavy lists parts of package paths that the program must not link. The command-line
 // library contains a Markdown parser for manual pages that we do not generate. The
-// official MCP SDK initializes its parts for HTTP servers and logins at every start,
-// which takes half as long as the start of an empty program. The other packages belong in
-// separate programs.
+// official MCP SDK initializes its parts for HTTP servers and logins every time the
+// program starts, which takes half as long as starting an empty program. The other
+// packages belong in separate programs.
 var heavy = []string{
 	"md2man", "blackfriday", "modelcontextprotocol", "jsonschema", "encoding/gob",
 	"nats-io", "opentelemetry", "protobuf", "prometheus",

@@ -14,7 +14,7 @@ import (
 
 // The glossary has three parts. Pictures are metaphors that were once names in this code
 // and that readers could not understand without an explanation. The value of each entry
-// is the usual technical noun. No identifier may contain a picture as a part of its name.
+// is the usual technical noun. No identifier may contain a picture.
 var pictures = map[string]string{
 	"house":     "deps",
 	"books":     "journal",
@@ -100,8 +100,8 @@ func TestGlossary(t *testing.T) {
 	})
 }
 
-// dialect returns the first phrase in a text that is not plain English, with the words
-// that follow it, or "" if the text is plain. A question may begin with a question word.
+// dialect returns the first match of phrases in text, with the words that follow it, or
+// "" if nothing matches. A question may begin with a question word.
 func dialect(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, m := range phrases.FindAllStringIndex(text, -1) {

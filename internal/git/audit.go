@@ -33,7 +33,7 @@ var (
 	// ErrCheckedOut reports that the branch is checked out. The audit records nothing
 	// until the person switches to another branch.
 	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another branch, and the missing turns will be recorded")
-	// ErrForeign reports that the branch has commits, but none that an audit made.
+	// ErrForeign reports that the branch has commits, but none made by an audit.
 	ErrForeign = errors.New("the branch " + Branch + " is not an audit trail: rename that branch with git branch -m " + Branch + " NAME")
 )
 
@@ -189,8 +189,9 @@ func (a *Audit) record(ctx context.Context) error {
 // returns the branch's whole tree, for a comparison from scratch.
 func (a *Audit) catchUp(ctx context.Context, tip string) (tree map[string]string, err error) {
 	if a.known && tip != a.tip && tip != "" && a.tip != "" {
-		// Usually, an audit in another worktree moved the branch. If the old commit no
-		// longer exists, the branch was rewritten, and a comparison from scratch is needed.
+		// Usually, an audit in another worktree has moved the branch. If the old commit no
+		// longer exists, the branch has been rewritten, and a comparison from scratch is
+		// needed.
 		added, gone, err := a.git.diff(ctx, a.tip, tip)
 		if err == nil && a.memory.follow(added, gone) {
 			a.tip = tip

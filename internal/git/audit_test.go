@@ -142,7 +142,7 @@ func (p *project) tree() []string {
 }
 
 // snapshot returns every file below dir with its mode, modification time and content, except
-// those that are named in skip.
+// those named in skip.
 func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

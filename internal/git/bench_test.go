@@ -13,8 +13,8 @@ import (
 )
 
 // BenchmarkTurn measures how much time the audit adds to a turn if the branch already has
-// a history of recorded turns. For comparison, the floor is the time for making the same
-// commit directly, with only the two git processes and without a search.
+// a history of recorded turns. For comparison, the floor is the time it takes to make the
+// same commit directly, with only the two git processes and without a search.
 func BenchmarkTurn(b *testing.B) {
 	for _, history := range []int{0, 5000} {
 		p := newProject(b)

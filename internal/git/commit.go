@@ -157,7 +157,7 @@ func firstLine(body []byte) string {
 	return string(line[:min(len(line), 4*maxSubject)])
 }
 
-// manyLines makes a text safe for a commit message, and truncates it to about maxText
+// manyLines makes a string safe for a commit message, and truncates it to about maxText
 // bytes.
 func manyLines(s string) string {
 	if len(s) > maxText {

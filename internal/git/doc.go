@@ -33,12 +33,12 @@
 // # What is recorded
 //
 // The audit records what .dead-drop/.gitignore does not ignore: done/, dead/, board/,
-// attach/, version and .gitignore. Ignore files outside of .dead-drop have no effect. It
-// records regular files up to 64 MiB, and leaves out symbolic links, folders in dead/,
-// hidden files, and files whose names git refuses in a tree. A file that is removed from
-// board/ or dead/ while the daemon runs is also removed from the newest tree, but remains
-// in the history. On the branch, files are only added to done/ and attach/: the retention
-// of done/ removes nothing there.
+// attach/, version and .gitignore. Git's ignore files outside .dead-drop have no effect.
+// The audit records regular files up to 64 MiB, and leaves out symbolic links, folders in
+// dead/, hidden files, and files whose names git refuses in a tree. A file that is
+// removed from board/ or dead/ while the daemon is running is also removed from the
+// newest tree, but remains in the history. On the branch, files are only added to done/
+// and attach/; files that retention removes from done/ remain there.
 //
 // # What it costs
 //

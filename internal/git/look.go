@@ -27,7 +27,8 @@ type found struct {
 	open  map[string]bool // folders in done/ that contain a message whose receipt is about to arrive
 }
 
-// A turn is one finished turn: its receipt, and the receipts of the notes in its prompt.
+// A turn contains the messages of one finished turn with their receipts: its own message,
+// and the notes in its prompt.
 type turn struct {
 	mailbox string
 	ended   time.Time

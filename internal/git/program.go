@@ -22,7 +22,7 @@ import (
 
 // gitTimeout limits the duration of one git process, so that a hung process, for example
 // one that waits for a lock on an unreachable network drive, cannot prevent the daemon
-// from ending.
+// from exiting.
 const gitTimeout = 2 * time.Minute
 
 // A program runs git in one repository.
@@ -203,7 +203,7 @@ func (g *program) tip(ctx context.Context) (string, error) {
 		}
 		return fields[1], nil
 	}
-	// A branch without commits can also be checked out, because HEAD only contains its
+	// A branch without commits can also be checked out, because HEAD contains only its
 	// name.
 	out, err = g.run(ctx, "symbolic-ref", "-q", "HEAD")
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {

@@ -15,10 +15,9 @@ import (
 // of more than 100 MB.
 const maxFile = 64 << 20
 
-// hidden reports whether a file is left out because of its name. Such files are temporary
-// files of editors and of the store, and files whose names git or a checkout could
-// mistake for .git. If a single name were refused by git, no other file could be
-// recorded.
+// hidden reports whether a file is left out because of its name. Such files are the
+// temporary files of editors and of the store, and files whose names git or a checkout
+// could mistake for .git. If git refused even one name, no other file could be recorded.
 func hidden(name string) bool {
 	if name == "" || name[0] == '.' {
 		return true
@@ -76,7 +75,7 @@ func (a *Audit) read(root *os.Root, name string) (data []byte, info fs.FileInfo,
 	return data, info, err == nil
 }
 
-// isSecret reports whether a text contains a secret.
+// isSecret reports whether data contains a secret.
 func (a *Audit) isSecret(data []byte) bool {
 	return a.hidden != nil && !bytes.Equal(a.hidden.Hidden(data), data)
 }

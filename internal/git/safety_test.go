@@ -343,7 +343,7 @@ func TestAFileThatCannotBeReadStopsNoOther(t *testing.T) {
 	base := p.turn("coder", 1, p.now, nil)
 	sealed := filepath.Join(p.drop, filepath.Dir(base), "sealed.md")
 	p.write(sealed, "x")
-	// The user root can read files with any mode, so the test also makes the file too
+	// The root user can read files with any mode, so the test also makes the file too
 	// large.
 	if err := errors.Join(os.Truncate(sealed, 65<<20), os.Chmod(sealed, 0)); err != nil {
 		t.Fatal(err)

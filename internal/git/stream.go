@@ -182,7 +182,8 @@ func (im *importer) finish(wrote bool) (tip string, err error) {
 		im.w.WriteString("get-mark :1\n")
 	}
 	im.w.WriteString("done\n")
-	// An error of the pipe means that git ended early; the error of Wait has the details.
+	// An error from the pipe means that git ended early; the error from Wait has the
+	// details.
 	writeErr := errors.Join(im.w.Flush(), im.stdin.Close())
 	if err := im.cmd.Wait(); err != nil {
 		im.audit.git.dropCrashReport(im.stderr.String())

@@ -8,8 +8,8 @@ import (
 )
 
 // Tracked lists the files below a folder that are in git's index. Each path begins with
-// the folder's name. If git is not installed, or outside a working tree, the list is
-// empty.
+// the folder's name. If git is not installed, or if the folder is not in a working tree,
+// the list is empty.
 func Tracked(ctx context.Context, environ []string, folder string) ([]string, error) {
 	dir, name := filepath.Split(filepath.Clean(folder))
 	g, err := findRepository(ctx, "", environ, dir)

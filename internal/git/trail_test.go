@@ -23,7 +23,7 @@ import (
 func textLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 // gitThat returns options with a git program that runs a shell script before or instead of
-// the real git. In the script, $git is the real program, and "$*" are its arguments.
+// the real git. In the script, $git is the real program, and "$*" contains its arguments.
 func (p *project) gitThat(script string) git.Options {
 	p.Helper()
 	real, err := exec.LookPath("git")
@@ -104,7 +104,7 @@ func TestCutsAreMadeUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	// Each script affects only the first calls of fast-import, one for each byte in the file
+	// Each script affects only the first calls to fast-import, one for each byte in the file
 	// fault.
 	for name, script := range map[string]string{
 		"killed before the word done":       `head -c 700 | $git "$@"; kill -9 $$`,
@@ -326,7 +326,7 @@ func TestMidnightIsNotMissed(t *testing.T) {
 	p.turn("coder", 2, day.AddDate(0, 0, 2), nil)
 	p.record(a)
 	// The message was filed just before midnight, and its receipt was renamed just after
-	// the call of look.
+	// the call to look.
 	p.turn("coder", 3, p.now.AddDate(0, 0, -1), nil)
 	p.record(a)
 	if got := p.log("%an"); !slices.Equal(got, []string{"swarm", "coder", "coder", "coder"}) {

@@ -320,8 +320,8 @@ func TestTheKnownZones(t *testing.T) {
 }
 
 // FuzzParse checks that accepted hours are open on one side of each change and closed on the
-// other. It also checks that each rejected text yields an Error with a Problem, even if the
-// text is the proposal of an earlier Error.
+// other. It also checks that each rejected string yields an Error with a Problem, even if
+// the string was proposed by an earlier Error.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"mon-fri 08:00-20:00", "22:00-07:00", "always", "mon, wed 9:00-12:00, 13:00-24:00", "fri-mon 00:00-00:30", "8-20", "25:00-26:00", "mon", "mon 08:00-20:00,20", "1,2,3,4,5"} {
 		f.Add(text, int64(1774742400))

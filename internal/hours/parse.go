@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Week consists of spans of hours on the days of a week. The zero value is the whole
-// week, like the word "always".
+// A Week consists of spans of hours on the days of a week. The zero value means the whole
+// week, as does the word "always".
 type Week struct{ spans []span }
 
 // A span begins on one day and may end on the next.
@@ -19,7 +19,8 @@ type span struct {
 // always reports whether the week is open all the time.
 func (w Week) always() bool { return len(w.spans) == 0 }
 
-// An Error describes what is wrong with a text that specifies hours, or with a zone name.
+// An Error describes what is wrong with a string that specifies hours, or with a zone
+// name.
 type Error struct {
 	Problem string // one line
 	Try     string // what to write instead, without the key; "" if there is no proposal
@@ -248,8 +249,8 @@ func parseClock(text string) (time.Duration, *Error) {
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, nil
 }
 
-// meant returns the time of day that was probably meant by text. If text does not begin
-// with an hour, meant returns the value of otherwise.
+// meant returns the time of day that text was probably meant to specify. If text does not
+// begin with an hour, meant returns the value of otherwise.
 func meant(text, otherwise string) string {
 	hour, minute, _ := strings.Cut(text, ":")
 	h, good := number(hour)

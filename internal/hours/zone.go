@@ -12,9 +12,9 @@ import (
 // zones caches the loaded zones, so a name always yields the same pointer.
 var zones sync.Map
 
-// Zone returns the zone with a name from the IANA database, such as Europe/Berlin; "" means
-// the machine's zone. The error is an [*Error], which lists the known zones if the name is
-// unknown, or a [*NoDatabaseError].
+// Zone returns the zone with the given name in the IANA database, such as Europe/Berlin; ""
+// means the machine's zone. The error is an [*Error], which lists the known zones if the
+// name is unknown, or a [*NoDatabaseError].
 func Zone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil

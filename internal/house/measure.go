@@ -253,7 +253,7 @@ func callee(p *packages.Package, call *ast.CallExpr) string {
 	return name + fn.Name()
 }
 
-// functions returns the functions of the product that a rule applies to.
+// functions returns the product's functions to which a rule applies.
 func (h *tree) functions(is func(*packages.Package, *ast.FuncDecl) bool) []string {
 	var out []string
 	for _, p := range h.product() {

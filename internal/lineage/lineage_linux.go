@@ -57,7 +57,7 @@ func read(pid int, name string) ([]byte, error) {
 	}
 }
 
-// retryEINTR repeats a call until no signal interrupts it.
+// retryEINTR repeats a call until it is no longer interrupted by a signal.
 func retryEINTR(call func() (int, error)) (n int, err error) {
 	for {
 		if n, err = call(); err != unix.EINTR {

@@ -159,7 +159,7 @@ func tagsText(tags []string) string {
 	return client.TagMark + strings.Join(tags, " "+client.TagMark)
 }
 
-// cannotWork returns the reason why an agent will not soon start work on a message, or ""
+// cannotWork returns the reason why an agent will not start work on a message soon, or ""
 // if it will.
 func cannotWork(st swarm.Status, name string) string {
 	if st.Daemon == nil {

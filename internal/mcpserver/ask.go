@@ -128,7 +128,7 @@ func (c asker) asked(in askArguments) ([]string, error) {
 }
 
 // nobodyCan returns the reason why none of a question's recipients can answer now, or ""
-// if one can. The lead is always considered able to answer.
+// if at least one of them can. The lead is always considered able to answer.
 func (c asker) nobodyCan(ctx context.Context, to []string) (string, error) {
 	if slices.Contains(to, dropbox.Lead) {
 		return "", nil

@@ -15,7 +15,7 @@ import (
 type boardPages struct {
 	board.Board
 	me     string                   // the caller
-	redact func(text string) string // removes the project's tokens from a text
+	redact func(text string) string // removes the project's tokens from a string
 }
 
 func boardOf(c *call) boardPages {

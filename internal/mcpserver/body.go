@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// checkBody returns an error that describes what is wrong with a text, or nil. tooLong is
-// the advice for a text that is too long.
+// checkBody returns an error that describes what is wrong with a body, or nil. tooLong is
+// the advice for a body that is too long.
 func checkBody(body []byte, most int, tooLong string) error {
 	switch flaw, at := client.FlawOf(body, most); flaw {
 	case client.Empty:
@@ -23,7 +23,7 @@ func checkBody(body []byte, most int, tooLong string) error {
 	return nil
 }
 
-// withNext adds to a refusal what the caller can do about it.
+// withNext adds the caller's next step to a refusal.
 func withNext(err error) error {
 	if refused, ok := errors.AsType[*client.RefusedError](err); ok {
 		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)

@@ -60,8 +60,7 @@ func (w work) published(id string) (topic.Publication, error) {
 	return w.Published(id)
 }
 
-// closedBy returns a text that says how the caller can close the work that it has
-// claimed.
+// closedBy returns instructions for closing the work that the caller has claimed.
 func (w work) closedBy(job topic.Publication) (string, error) {
 	m, err := w.Work()
 	if err != nil {

@@ -53,7 +53,7 @@ func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 	return "", d.Close()
 }
 
-// readsLater returns a text that names the recipients who will read an urgent message
+// readsLater returns a note that names the recipients who will read an urgent message
 // only after their current turn, or "" if there are no such recipients. It also returns
 // "" if the daemon cannot be reached; this is not an error, because the messages have
 // already been sent.

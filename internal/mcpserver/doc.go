@@ -34,7 +34,7 @@
 //	enum:"task,question"      the allowed words
 //	minimum:"1" maximum:"9"   the bounds of a number
 //
-// A result has two forms: a structure that follows the schema, and a text ([result]).
+// A result has two forms: a structure that follows the schema, and plain text ([result]).
 // Claude Code 2.1.197 shows its model only the structure, and other clients show only the
 // text, so each form must be complete. If an argument is wrong, the tool does nothing,
 // and its answer says what is wrong and what was probably meant.

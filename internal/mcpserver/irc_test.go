@@ -103,7 +103,7 @@ func TestIRCSend(t *testing.T) {
 }
 
 // irc_read returns each line only once, oldest first. read_messages also returns lines
-// that were read before, newest first.
+// that have already been read, newest first.
 func TestIRCRead(t *testing.T) {
 	p := newChat(t)
 	texts := func(out map[string]any) string {
@@ -153,7 +153,7 @@ func TestIRCReadCallsTheLeadByName(t *testing.T) {
 	}
 }
 
-// An agent that has not read its channels for a long time is reminded to do so once. The
+// An agent that has not read its channels for a long time gets one reminder to do so. The
 // reminder replaces the note about one channel.
 func TestIRCAdvice(t *testing.T) {
 	p := newChat(t)
@@ -286,7 +286,7 @@ func TestIRCAskInATurn(t *testing.T) {
 
 // By default, only a person may answer. With "any", an agent may answer as well, by
 // calling reply. With "first", the question goes to several channels, and a person in any
-// of them may answer; the other channels are then told that the question has been
+// of them may answer; the other channels are then notified that the question has been
 // answered.
 func TestIRCAskAnswerers(t *testing.T) {
 	if testing.Short() {
@@ -419,9 +419,9 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A text that begins with TASK: creates a task if it is from the agent that is the lead
-// and the policy allows it. From another agent, it creates no task, and the result tells
-// that agent so.
+// A message that begins with TASK: creates a task if the agent that sends it is the lead
+// and the policy allows it. If any other agent sends it, no task is created, and the
+// result says so.
 func TestTasksByIRCSend(t *testing.T) {
 	p := newChat(t)
 	text := `{"channel":"#project-x","message":"TASK: @reviewer look at the parser,\nall of it"}`

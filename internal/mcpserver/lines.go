@@ -36,7 +36,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 }
 
 // A lineWriter writes the server's lines, each with a single Write call. After the first
-// error it writes nothing more, because the client has closed the connection.
+// error, it writes nothing more, because the client has closed the connection.
 type lineWriter struct {
 	mu  sync.Mutex
 	w   io.Writer

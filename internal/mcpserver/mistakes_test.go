@@ -70,13 +70,13 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	mail := p.deliver("coder", &dropbox.Message{From: "reviewer", Type: dropbox.Question, Body: []byte("done?")})
 	before := p.state()
 
-	// right has a correct value for each argument name.
+	// right maps each argument name to a correct value.
 	right := arguments{
 		"to": "reviewer", "text": "x", "channel": "#project-x", "name": "work-1", "question": "x", "message": "x", "topic": "task.created",
 		"patterns": []string{"task.*"}, "page": "status", "path": ".",
 	}
 	rightOf := map[string]arguments{"read": {"id": mail}, "reply": {"id": mail}, "ack": {"id": work["id"]}, "claim": {"id": work["id"]}, "irc_ask": {"timeout": 1}}
-	// tooLong lists the expected errors for a text of 100,000 bytes.
+	// tooLong lists the expected errors for a value of 100,000 bytes.
 	tooLong := map[string]string{
 		"to": "no agent named", "cc": "no agent named", "agent": "list_agents names all", "id": "no such message", "thread": "no such message", "reply_to": "no such message",
 		"inbox since": "no such message", "text": "the maximum is 8192; ", "message": "the maximum is 8192; use fewer words", "question": "the maximum is 8192; use fewer words",
@@ -167,7 +167,7 @@ func (p *project) state() string {
 	return strings.Join(append(all, board, topics), "\n")
 }
 
-// A text may be exactly as long as the schemas allow.
+// A message may be exactly as long as the schemas allow.
 func TestATextThatJustFits(t *testing.T) {
 	p := newChat(t)
 	text := strings.Repeat("x", 8192)

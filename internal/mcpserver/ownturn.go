@@ -89,8 +89,8 @@ func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context
 	return &done{note}, nil
 }
 
-// stop pauses the agent that got no answer or aborts its turn, and returns a note about
-// how the turn ends.
+// stop pauses the agent whose question got no answer, or aborts its turn, and returns a
+// note about how the turn ends.
 func (o ownTurn) stop(ctx context.Context, how string, l client.Lack) (string, error) {
 	if o.Me.Turn == "" {
 		return "You are not in a turn, so there is nothing to end.", nil

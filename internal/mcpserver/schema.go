@@ -31,8 +31,8 @@ type Property struct {
 	*Schema
 }
 
-// Property returns the schema of the property with a name, or nil if the object has no
-// such property.
+// Property returns the schema of the property with the given name, or nil if the object
+// has no such property.
 func (s *Schema) Property(name string) *Schema {
 	for _, p := range s.Properties {
 		if p.Name == name {
@@ -92,7 +92,7 @@ func (list properties) MarshalJSON() ([]byte, error) {
 }
 
 // marshal returns the JSON form of a value. It does not escape <, > and &, because a
-// model reads the text.
+// model reads the output.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -71,7 +71,7 @@ func (w mail) send(ctx context.Context, in sendArguments) (*sentMessages, error)
 	return w.post(ctx, m, in.Text, in.Attach)
 }
 
-// goesOn puts a message into the conversation of the messages with the given ids.
+// goesOn adds a message to the conversation of the messages with the given ids.
 func (w mail) goesOn(m *dropbox.Message, thread, replyTo string) error {
 	for _, id := range []string{thread, replyTo} {
 		if id == "" {

@@ -66,8 +66,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// The sender of an urgent message is told if the recipient's client will read it only
-// after the recipient's current turn.
+// The sender of an urgent message gets a note if the recipient's client will read the
+// message only after the recipient's current turn.
 func TestAnUrgentMessageThatWaits(t *testing.T) {
 	const note = "The client of reviewer cannot read mail during a turn: it will read this after its turn."
 	p := newProject(t, asAgent("coder"))

@@ -73,8 +73,8 @@ func New(o Options) *Server {
 // Tools returns the descriptions of all tools, in the order of the documentation.
 func (s *Server) Tools() []*Tool { return s.list }
 
-// advised adds to an error about an unknown name or id a hint about the tools that list
-// the valid ones.
+// advised extends an error about an unknown name or id with a hint about the tools that
+// list the valid ones.
 func advised(err error) error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
 		return fmt.Errorf("%w; list_agents names all", err)

@@ -39,7 +39,7 @@ type project struct {
 	env      map[string]string
 	rules    policy.Policy
 
-	lead     string // the agent that is the lead; "" means that the person is
+	lead     string // the agent that is the lead; "" if the person is the lead
 	leadName string // another name for the person, in addition to lead
 	attached bool   // coder is an attached session
 	client   *mcp.ClientSession
@@ -165,7 +165,7 @@ func (d *daemon) Clear(_ context.Context, agent, by string) error {
 func (d *daemon) Close() error { return nil }
 
 // call calls a tool; arguments are JSON. It checks that the result conforms to the tool's
-// schema and also has a text.
+// schema and also has a text form.
 func (p *project) call(name, arguments string) (structured map[string]any, text string) {
 	p.t.Helper()
 	res := p.try(name, arguments)

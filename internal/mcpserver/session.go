@@ -19,7 +19,7 @@ import (
 // that requests any other version gets the newest one.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// lastWithBatches is the last protocol version that has batches of messages.
+// lastWithBatches is the last protocol version that supports batches of messages.
 const lastWithBatches = "2025-03-26"
 
 // A session serves one client. Tool calls run in parallel; all other requests are answered
@@ -297,7 +297,7 @@ func (c *session) cancel(params json.RawMessage) {
 	}
 }
 
-// withWhispers is a result that is preceded by whispers. The structure also contains the
+// withWhispers is a result preceded by whispers. The structure also contains the
 // whispers, because Claude Code shows its model only the structure.
 type withWhispers struct {
 	whispers []string
@@ -333,7 +333,7 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// run executes one tool call. It returns an error of the call as a result, because the
+// run executes one tool call. It returns an error from the call as a result, because the
 // model has to read it.
 func (c *session) run(ctx context.Context, t offered, arguments json.RawMessage) callResult {
 	out, whispers, err := c.call(ctx, t, arguments)

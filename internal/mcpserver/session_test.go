@@ -54,7 +54,7 @@ func (s *served) hear() string {
 	return s.out.Text()
 }
 
-// ended waits for the server to end.
+// ended waits for the server to stop.
 func (s *served) ended() {
 	s.t.Helper()
 	select {
@@ -182,7 +182,7 @@ func TestACallIsTakenBack(t *testing.T) {
 }
 
 // A call that is running when the input ends still gets its answer. When the context is
-// done, the server ends without waiting for the client.
+// done, the server stops without waiting for the client.
 func TestTheEndOfASession(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)
@@ -203,7 +203,7 @@ func TestTheEndOfASession(t *testing.T) {
 }
 
 // For any input from a client, each answer is a JSON-RPC 2.0 message or an array of such
-// messages, and the server ends when the input ends.
+// messages, and the server stops when the input ends.
 func FuzzSession(f *testing.F) {
 	const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}` + "\n"
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))

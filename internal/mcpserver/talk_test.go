@@ -75,8 +75,7 @@ func TestAskIsAnswered(t *testing.T) {
 	}
 }
 
-// The files of a turn show that the turn is waiting for an answer, for exactly as long as
-// it waits.
+// While a turn is waiting for an answer, and only then, its files say so.
 func TestAskIsNotedInItsTurn(t *testing.T) {
 	const turn = "k7f3q9m2xd-1"
 	p := newProject(t, asAgent("coder"))
@@ -334,7 +333,7 @@ func (p *project) inTurn(turn string) {
 	}
 }
 
-// Only the recipients of a question, and people, can answer it, and only with a proof.
+// Only people and the recipients of a question can answer it, and only with a proof.
 // Messages from other senders stay in the mailbox.
 func TestWhoMayAnswerAnAsk(t *testing.T) {
 	if testing.Short() {
@@ -396,9 +395,9 @@ func TestWhoMayAnswerAnAsk(t *testing.T) {
 	}
 }
 
-// The first answer counts, and the other recipients are told about it. A person's copy of
-// the question is then filed. An agent is told only if it is already working on its copy;
-// otherwise it never sees the question.
+// The first answer counts, and the other recipients are notified of it. A person's copy
+// of the question is then filed. An agent is notified only if it is already working on
+// its copy; otherwise, it never sees the question.
 func TestTheFirstAnswerCounts(t *testing.T) {
 	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()

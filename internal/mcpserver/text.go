@@ -9,7 +9,7 @@ import (
 // A text is the readable form of a result, built line by line.
 type text struct{ strings.Builder }
 
-// line begins a new line with a formatted text.
+// line starts a new line with formatted text.
 func (t *text) line(format string, args ...any) {
 	if t.Len() > 0 {
 		t.WriteByte('\n')
@@ -17,7 +17,7 @@ func (t *text) line(format string, args ...any) {
 	t.add(format, args...)
 }
 
-// add appends a formatted text to the current line.
+// add appends formatted text to the current line.
 func (t *text) add(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
 // remark adds a note on a new line, unless the note is empty.

@@ -10,10 +10,10 @@
 //	tool files__read*     a tool of an MCP server, under the client's name for it
 //
 // [Rules.Decide] checks deny, then ask, then allow, and finally otherwise. An entry in deny
-// or ask is interpreted broadly: it also matches a part of a command line, or one of
-// several paths. An entry in allow is interpreted narrowly: all paths must match, and *
-// does not match shell syntax that starts another command or writes to a file. A line of
-// plain commands, joined by && || ; | and newlines, is allowed if each of its commands is
+// or ask is interpreted broadly: it also matches part of a command line, or one of several
+// paths. An entry in allow is interpreted narrowly: all paths must match, and * does not
+// match shell syntax that starts another command or writes to a file. A line of plain
+// commands, joined by && || ; | and newlines, is allowed if each of its commands is
 // allowed. No pattern allows a line that the shell cannot parse.
 //
 // If no entry matches, reading, searching and thinking are allowed. Edits in the agent's

@@ -9,7 +9,7 @@ import (
 )
 
 // These two kinds are special: an entry of the kind execute matches command lines, and tool
-// is a kind only for entries, which then name tools of MCP servers.
+// is a kind that only entries can have, to name the tools of MCP servers.
 const (
 	execute = "execute"
 	tool    = "tool"

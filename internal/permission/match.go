@@ -16,7 +16,7 @@ type call struct {
 }
 
 // concerns reports whether an entry in deny or ask applies to a call, that is, whether its
-// pattern matches a part of the command line or one of the paths.
+// pattern matches part of the command line or one of the paths.
 func (e Entry) concerns(c *call) bool {
 	switch {
 	case !e.about(c):
@@ -104,9 +104,9 @@ func beginnings(text string) []string {
 }
 
 // fits reports whether the pattern matches the whole text. A * matches any text that does
-// not contain the characters in barred. Each * matches as little as possible, so a text
-// with a barred character may not match, although a longer match for * would avoid that
-// character.
+// not contain the characters in barred. Each * matches as little as possible, so text
+// that contains a barred character may fail to match even if a longer match for * would
+// avoid that character.
 func fits(pattern, text, barred string) bool {
 	parts := strings.Split(pattern, "*")
 	text, ok := strings.CutPrefix(text, parts[0])

@@ -64,7 +64,7 @@ func TestDenyGoesBeforeAskAndAskBeforeAllow(t *testing.T) {
 	}
 }
 
-// An allowed command does not make another command on the same line allowed.
+// Allowing one command does not allow another command on the same line.
 func TestAnAllowedCommandAllowsNoOther(t *testing.T) {
 	r := rules(t, "execute go test*", "", "")
 	for command, want := range map[string]permission.Answer{

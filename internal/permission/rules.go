@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An Answer is the decision of the rules on a tool call.
+// An Answer is the rules' decision on a tool call.
 type Answer string
 
 // These are the answers. Unsaid is only a value of Rules.Otherwise: like the permission

@@ -9,10 +9,10 @@ import (
 // A line is a parsed command line.
 type line struct {
 	text string // with one space between words
-	// commands are the commands that the shell runs in sequence, as written. It is nil if
-	// the line contains anything except plain commands joined by && || ; | and newlines,
-	// because such a line may start other programs or write to files in ways that the
-	// commands do not show.
+	// commands are the commands that the shell runs in sequence, as written. The field is
+	// nil if the line contains anything except plain commands joined by && || ; | and
+	// newlines, because such a line may start other programs or write to files in ways
+	// that the commands do not show.
 	commands []string
 	// plain contains all commands of the line, including nested ones, without quotes.
 	plain []string
@@ -114,8 +114,8 @@ func expands(text string) bool {
 	return false
 }
 
-// harmless reports whether a redirection neither reads nor writes a file, such as 2>&1 or
-// one that uses /dev/null.
+// harmless reports whether a redirection neither reads nor writes a file. Examples are
+// 2>&1 and redirections that use /dev/null.
 func harmless(r *syntax.Redirect) bool {
 	if r.Word == nil {
 		return false

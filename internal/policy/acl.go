@@ -21,8 +21,8 @@ type Access struct {
 
 // acl checks an agent's lists: the agents and bridges to which it may write, and the topics
 // on which it may publish. Every agent may write to the lead, and may answer with a result.
-// If any of several agents may have written a message, each of them needs the permission.
-// If a person wrote the message, the person can send it again with a proof.
+// If a message may be from any of several agents, each of them needs permission. If a
+// person wrote the message, the person can send it again with a proof.
 func (p Policy) acl(q Question) Verdict {
 	m := q.Message
 	if q.person() || q.To == dropbox.Lead || m.Type == dropbox.Result && m.ReplyTo != "" && (q.Proven || len(q.Suspects) == 0) {

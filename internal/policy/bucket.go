@@ -9,9 +9,9 @@ import (
 // bucket has one token for each message that is allowed per minute. An empty bucket
 // refills in one minute. Each message uses one token.
 //
-// The gate handles messages in the order in which they are claimed, which differs from the
-// order in which they were sent: a slow agent may claim a message that is an hour old while
-// a fast agent claims a new one. A bucket therefore remembers the time of each recent
+// The gate handles messages in the order in which they are claimed, which can differ from
+// the order in which they were sent: a slow agent may claim a message that is an hour old
+// while a fast agent claims a new one. A bucket therefore remembers the time of each recent
 // message and inserts a late message in order.
 type bucket struct {
 	Tokens float64 `json:"tokens"` // number of tokens at time Last
@@ -19,7 +19,7 @@ type bucket struct {
 	Recent []int64 `json:"recent"` // when the messages after Last were sent, oldest first; empty for a new bucket, which is full
 }
 
-// hasRoom reports whether the bucket has a token for a message sent at that time, in
+// hasRoom reports whether the bucket has a token for a message sent at the given time, in
 // addition to a token for each later message that has already passed.
 func (b *bucket) hasRoom(perMinute int, at time.Time) bool {
 	tokens, last := b.start(perMinute)
@@ -63,7 +63,7 @@ func (b *bucket) spend(perMinute int, at time.Time) {
 }
 
 // start returns the number of tokens that the bucket had before the messages in Recent,
-// and the time of that number.
+// and the time at which it had that number.
 func (b *bucket) start(perMinute int) (tokens float64, last int64) {
 	if len(b.Recent) == 0 {
 		return float64(perMinute), 0

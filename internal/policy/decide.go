@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// Decide returns whether a message may pass. A nil past is treated as empty. Decide
-// changes neither the policy nor the past.
+// Decide returns a verdict on whether a message may pass. A nil past is treated as empty.
+// Decide changes neither the policy nor the past.
 func (p Policy) Decide(past *Past, q Question) Verdict {
 	if q.daemon() {
 		return Verdict{Pass: true}
@@ -70,7 +70,7 @@ func (p Policy) unproven(q Question) Verdict {
 		"send it with claude-swarm send; files dropped by hand prove nothing (policy.unproven)")
 }
 
-// reserved refuses messages whose sender is a reserved name that no sender may use. The
+// reserved refuses messages sent under a reserved name, which no sender may use. The
 // daemon's own messages are not affected, because Decide accepts them first.
 func (p Policy) reserved(q Question) Verdict {
 	if !isReserved(q.Message.From) {
@@ -113,8 +113,7 @@ func (p Policy) halted(q Question) Verdict {
 	return refuse(RuleHalted, haltedThread(q.Message.Thread)+screen.Short(q.Halted, 200)+")", askLead)
 }
 
-// haltedThread returns the beginning of the reason that a refusal in a halted conversation
-// gives.
+// haltedThread returns the beginning of the reason for a refusal in a halted conversation.
 func haltedThread(thread string) string {
 	return "the conversation " + shownName(thread) + " is halted ("
 }

@@ -51,8 +51,8 @@ func fromLead(q *policy.Question) {
 	q.Message.From, q.Message.Hops, q.Message.Path = dropbox.Lead, 0, nil
 }
 
-// TestRules tests every rule that needs no past below, at and above its limit, and with
-// messages to which the rule does not apply.
+// TestRules tests every rule that does not need a past: below, at and above its limit,
+// and with messages to which the rule does not apply.
 func TestRules(t *testing.T) {
 	loose := policy.Policy{}
 	access := policy.Default()
@@ -218,13 +218,13 @@ func (g *gate) say(after time.Duration, changes ...change) policy.Verdict {
 	return g.Ask(q)
 }
 
-// alone gives each message a separate conversation and a different text.
+// alone gives each message a separate conversation and a different body.
 func (g *gate) alone(q *policy.Question) {
 	q.Message.Thread = fmt.Sprintf("thread%d", g.n)
 	q.Message.Body = []byte(strings.Repeat("x", g.n))
 }
 
-// other gives each message a different text.
+// other gives each message a different body.
 func (g *gate) other(q *policy.Question) { q.Message.Body = []byte(strings.Repeat("y", g.n)) }
 
 func TestRates(t *testing.T) {
@@ -310,7 +310,7 @@ func TestAFloodToASlowAgent(t *testing.T) {
 // Messages that waited for a long time are counted at the times at which they were sent.
 func TestAnHonestBacklogPasses(t *testing.T) {
 	g := newGate(t, policy.Default())
-	for i := range 300 { // sent one every ten seconds, and all claimed at once
+	for i := range 300 { // sent one every ten seconds, and all claimed at the same time
 		q := ask(body(fmt.Sprint(strings.Repeat("x", i))))
 		q.Message.ID = fmt.Sprintf("late%06d", i)
 		q.Message.Created, q.Now = noon.Add(time.Duration(i)*10*time.Second), noon.Add(24*time.Hour)

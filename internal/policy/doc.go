@@ -16,10 +16,10 @@
 //
 // A [Gate] is a [Policy] with its [Past]: the recent messages of each sender and of each
 // conversation. A sender's program asks before the delivery, without a past, so that the
-// sender learns of a refusal at once. When the daemon claims a message, it decides again,
-// using all rules. The same rules therefore apply to files that a program or a person
-// puts directly into a mailbox. Every message that is refused before the delivery would
-// also be refused by the daemon.
+// sender learns of a refusal immediately. When the daemon claims a message, it decides
+// again, using all rules. The same rules therefore apply to files that a program or a
+// person puts directly into a mailbox. Every message that is refused before the delivery
+// would also be refused by the daemon.
 //
 // A decision uses the time at which a message was delivered, not the time at which it is
 // claimed. An agent that floods a slow agent is therefore stopped at the first excess

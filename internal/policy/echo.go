@@ -34,7 +34,8 @@ type said struct {
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))
 	// A dot, comma, colon, dash or slash between digits is part of the number: 1.5, 10:30,
-	// 2026-11-21. The character after it decides, so the punctuation is held until then.
+	// 2026-11-21. Only the next character shows whether the punctuation is between digits,
+	// so the punctuation is held back until then.
 	number, held := false, rune(0)
 	for _, r := range string(body) {
 		switch {
@@ -72,8 +73,8 @@ func pair(q Question) string {
 	return a + " " + b
 }
 
-// echoes counts the recent messages with nearly the same text between the sender and the
-// recipient.
+// echoes counts the recent messages between the sender and the recipient that have nearly
+// the same text.
 func (p *Past) echoes(q Question) int {
 	t := p.threads[threadOf(q.Message)]
 	if t == nil || p.owed(q) {

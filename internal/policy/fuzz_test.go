@@ -74,7 +74,7 @@ func FuzzFingerprint(f *testing.F) {
 		want := policy.Fingerprint([]byte(text))
 		spaced, n, last := strings.Builder{}, 0, ' '
 		for _, r := range text {
-			// A space ends a number, so it must not split one.
+			// A space ends a number, so the test does not insert one inside a number.
 			if n++; at > 0 && n%at == 0 && !unicode.IsDigit(last) && !strings.ContainsRune(".,:-/", last) {
 				spaced.WriteString(" \n")
 			}

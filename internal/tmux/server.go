@@ -75,7 +75,7 @@ func (s *Server) Has(ctx context.Context, session string) (bool, error) {
 	return err == nil, err
 }
 
-// Close ends the session, including the viewers in its panes.
+// Close ends the session and the viewers in its panes.
 func (s *Server) Close(ctx context.Context, session string) error {
 	_, err := s.run(ctx, "kill-session", "-t", exactly(session))
 	return err

@@ -121,7 +121,7 @@ func (s *Server) add(ctx context.Context, session string, p Pane) error {
 		count[old.window]++
 		last[old.window] = old.id
 	}
-	// The colon tells tmux that the name is that of a session, not of a window.
+	// The colon marks the name as that of a session, not of a window.
 	args := []string{"new-window", "-d", "-t", exactly(session) + ":", "-n", "swarm"}
 	for _, old := range have {
 		if count[old.window] < mostPanes {

@@ -80,7 +80,7 @@ func show(t *testing.T, b bench, session string, panes ...tmux.Pane) tmux.Shown 
 	return shown
 }
 
-// says returns a pane whose command prints a text and keeps running, as a viewer does.
+// says returns a pane whose command prints text and keeps running, as a viewer does.
 func says(title string) tmux.Pane {
 	return tmux.Pane{Title: title, Command: []string{"sh", "-c", "echo this is $0; exec cat", title}}
 }

@@ -8,10 +8,10 @@ import (
 )
 
 // shortest is the minimum length of a value to replace, in bytes, because a shorter value
-// might occur in ordinary text. Tokens have 26 bytes.
+// might occur in ordinary text. A token is 26 bytes long.
 const shortest = 8
 
-// A Redactor replaces secrets in a text with readable marks. A nil Redactor replaces
+// A Redactor replaces secrets in text with readable marks. A nil Redactor replaces
 // nothing. A Redactor is immutable, so it is safe for concurrent use.
 type Redactor struct {
 	first    [256]bool           // the first bytes of the secrets
@@ -46,8 +46,8 @@ func NewMarks(marks map[string]string) *Redactor {
 	return r
 }
 
-// In reports whether a text contains a secret. The time that it takes does not depend on
-// the number of secrets: a daemon has one secret for each agent.
+// In reports whether text contains a secret. Its running time does not depend on the
+// number of secrets; a daemon has one for each agent.
 func (r *Redactor) In(text []byte) bool {
 	if r == nil {
 		return false

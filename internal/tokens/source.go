@@ -47,8 +47,8 @@ func (s *Source) unchanged(info fs.FileInfo) bool {
 	return s.size == info.Size() && s.changed.Equal(info.ModTime())
 }
 
-// Hidden returns the text with the tokens replaced. If the text has no tokens, it returns
-// the same slice.
+// Hidden returns the text with the tokens replaced. If the text contains no tokens, it
+// returns the same slice.
 func (s *Source) Hidden(text []byte) []byte { return s.Redactor().Bytes(text) }
 
 // Writer returns a writer that writes text to w with the tokens replaced. Each Write must

@@ -1,5 +1,5 @@
-// Package tokens reads the secrets with which senders prove their names, and masks them in
-// texts. The secrets are in a file in the daemon's folder, with one line for each name. Only the
+// Package tokens reads the secrets with which senders prove their identity, and masks them in
+// text. The secrets are in a file in the daemon's folder, with one line for each name. Only the
 // owner can read the file.
 //
 // Package journal creates the secrets. This package only reads the file, and imports only

@@ -15,7 +15,7 @@ type Daemon interface {
 }
 
 // askedAtOnce is the maximum number of agents in one request if the status of all agents
-// does not fit in one line of the protocol. The status of one agent needs a few hundred
+// does not fit in one line of the protocol. The status of one agent takes a few hundred
 // bytes, and at most a few thousand.
 const askedAtOnce = 100
 

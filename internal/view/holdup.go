@@ -4,7 +4,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Holdup is a reason, other than the agent's running turn, why an agent's mail waits.
+// A Holdup is a reason, other than a running turn, why an agent's mail is waiting.
 type Holdup struct {
 	Agent string      `json:"agent"`
 	State swarm.State `json:"state"`
@@ -27,10 +27,10 @@ func HoldupOf(a swarm.AgentStatus) *Holdup {
 	return nil
 }
 
-// ReadsLater returns a text that says that an urgent message waits until the end of the
-// agent's current turn, because the client cannot read mail during a turn. It returns ""
-// if the message does not wait, for example because the current turn is the turn of that
-// message.
+// ReadsLater returns a sentence stating that an urgent message must wait until the end of
+// the agent's current turn, because the client cannot read mail during a turn. It returns
+// "" if the message does not have to wait, for example because it is the message of the
+// current turn.
 func ReadsLater(a swarm.AgentStatus, message string) string {
 	if !a.UrgentWaits || a.Message == nil || a.Message.ID == message {
 		return ""
@@ -39,8 +39,7 @@ func ReadsLater(a swarm.AgentStatus, message string) string {
 }
 
 // Resting reports whether the agent's state prevents it from starting a turn now. In other
-// states, Why describes an obstacle to its next turn, or the answer or session that is
-// missing.
+// states, Why describes an obstacle to its next turn, or the missing answer or session.
 func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting() }
 
 // Lasting reports whether the agent will not start a turn until a person acts, a limit

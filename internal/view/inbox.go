@@ -44,7 +44,7 @@ func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
 		return nil, err
 	}
 	add(dropbox.Waiting, fresh)
-	if mailbox == dropbox.Lead { // agents work in order of priority; people read in order of time
+	if mailbox == dropbox.Lead { // agents work in order of priority; people read in chronological order
 		slices.SortStableFunc(list, func(a, b *Message) int {
 			return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
 		})

@@ -14,7 +14,7 @@ import (
 const RestartDaemon = "claude-swarm restart"
 
 // IRCOf reads the IRC status from the bridge's files. It returns nil if IRC is not
-// configured. The result is the field IRC of a status.
+// configured. The result becomes the IRC field of a status.
 func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	if !f.IRC.On() {
 		return nil, nil

@@ -78,7 +78,7 @@ func (v *Message) Gist() string {
 	return (&dropbox.Message{From: v.From, Subject: v.Subject, Body: []byte(v.Body)}).Gist()
 }
 
-// These are the states of a message as they are shown to people.
+// These are the states of a message as shown to people.
 const (
 	StateWaiting = "waiting"
 	StateWorking = "working"
@@ -89,8 +89,8 @@ const (
 	StateRefused = "refused"
 )
 
-// StateOf returns the state of a message as it is shown to people. Messages to the lead
-// have no turns: a waiting message is unread, and a claimed message is read.
+// StateOf returns the state of a message as shown to people. Messages to the lead have no
+// turns: a waiting message is unread, and a claimed message is read.
 func StateOf(mailbox string, state dropbox.State) string {
 	lead := mailbox == dropbox.Lead
 	switch {

@@ -19,20 +19,20 @@ const (
 	NeedHalted   NeedKind = "halted"   // the swarm is halted, so no agent starts a turn
 	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem
 	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends without any action by a person
-	NeedBudget   NeedKind = "budget"   // an agent waits because a budget is used up
+	NeedBudget   NeedKind = "budget"   // an agent is waiting because a budget is used up
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
 	NeedAnswer   NeedKind = "answer"   // an agent is waiting during its turn for an answer from a person
 	NeedSession  NeedKind = "session"  // no session is attached to an agent
 	NeedDead     NeedKind = "dead"     // an agent has dead letters
 	NeedThread   NeedKind = "thread"   // a conversation is halted
 	NeedRefused  NeedKind = "refused"  // messages were refused today
-	NeedIRC      NeedKind = "irc"      // the bridge needs the attention of a person
+	NeedIRC      NeedKind = "irc"      // the bridge needs a person's attention
 	NeedQuestion NeedKind = "question" // the person has not answered a question
 	NeedUnread   NeedKind = "unread"   // the person has unread mail
 )
 
-// A Need is something that requires the attention of a person. A field is empty or zero
-// if its value is unknown or if it does not apply to the kind.
+// A Need is something that requires a person's attention. A field is empty or zero if its
+// value is unknown or if it does not apply to the kind.
 type Need struct {
 	Kind   NeedKind   `json:"kind"`
 	Agents []string   `json:"agents"` // the affected agents
@@ -43,8 +43,8 @@ type Need struct {
 	Next   string     `json:"next"` // the command to type
 }
 
-// needs lists the needs of a person, ordered by kind and, within a kind, in the order of
-// the status.
+// needs lists what requires a person's attention, ordered by kind and, within a kind, in
+// the order of the status.
 func needs(st swarm.Status) []Need {
 	list := []Need{}
 	add := func(n Need) {

@@ -8,18 +8,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// StartDaemon is the next step if only a running daemon is missing.
+// StartDaemon is the next step if the only problem is that no daemon is running.
 const StartDaemon = "claude-swarm start"
 
 // A Status is the status of a swarm, together with what a person has to do about it. Its
-// JSON form is that of [swarm.Status], with the needs of a person added.
+// JSON form is that of [swarm.Status], with needs_you added.
 type Status struct {
 	swarm.Status
 	Needs []Need `json:"needs_you"`
 }
 
-// StatusOf adds the needs of a person to the daemon's answer, or to the status from the
-// files if no daemon is running.
+// StatusOf adds the needs to the daemon's answer, or to the status from the files if no
+// daemon is running.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
 // Cost returns the total cost of all agents and the supervisor, in US dollars.

@@ -134,8 +134,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	}
 }
 
-// A program that can read the daemon's answer can also read status --json, because it
-// only adds a field at the end.
+// A program that can read the daemon's answer can also read status --json, because the
+// latter only adds a field at the end.
 func TestStatusAsJSON(t *testing.T) {
 	plain, err := json.Marshal(running())
 	if err != nil {

@@ -17,9 +17,9 @@ type Webhook struct {
 	Private bool     `json:"private"`
 	Events  []string `json:"events"`
 
-	Last         *WebhookTry `json:"last"`          // null before the first try
+	Last         *WebhookTry `json:"last"`          // null before the first attempt
 	Taken        *time.Time  `json:"taken"`         // when the receiver last accepted an event; null if it never has
-	FailingSince *time.Time  `json:"failing_since"` // null while the webhook works
+	FailingSince *time.Time  `json:"failing_since"` // null while the webhook is working
 	NextTry      *time.Time  `json:"next_try"`      // when failed events will be retried; null if no failed event is waiting
 	Waiting      int         `json:"waiting"`       // number of events waiting to be posted
 	Dead         int         `json:"dead"`          // number of events that were given up on

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// special lists the networks without public servers for which [netip.Addr] has no method.
+// special lists the networks that contain no public servers and for which [netip.Addr]
+// has no method.
 var special = sync.OnceValue(func() (nets []netip.Prefix) {
 	for _, s := range []string{
 		"0.0.0.0/8",       // this network

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Counts contains the numbers of messages of one webhook.
+// Counts contains the message counts of one webhook.
 type Counts struct {
 	Waiting int // including those that are being posted
 	Dead    int

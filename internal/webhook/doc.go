@@ -16,15 +16,15 @@
 // # Promises
 //
 // After [Service.Hear] has accepted an event, the service posts the event until the
-// receiver answers with a 2xx status. After six tries in about two and a half hours, it
-// gives up and moves the message to dead/ with the reason. After the receiver has
+// receiver answers with a 2xx status. After six attempts in about two and a half hours,
+// it gives up and moves the message to dead/ with the reason. After the receiver has
 // accepted an event, the service does not post it again, with one exception: if the
 // process ends after the receiver has accepted the event but before the receipt is on
 // disk, the next process posts the event again. Both requests have the same webhook-id,
 // by which a receiver can recognize the duplicate.
 //
 // Each webhook posts one message at a time, in parallel with the other webhooks, so a
-// slow webhook delays neither other webhooks nor agents. Each try has a timeout. The
+// slow webhook delays neither other webhooks nor agents. Each attempt has a timeout. The
 // service reads only the beginning of an answer. It does not follow redirects, because
 // the event is not intended for the address in the redirect and that address has not been
 // checked.
@@ -42,5 +42,5 @@
 // # Files
 //
 // The state of the webhooks is in [StateFile], which [ReadState] can read without a daemon.
-// If the file is lost, all waiting messages are due at once.
+// If the file is lost, all waiting messages are due immediately.
 package webhook

@@ -41,7 +41,7 @@ func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	return nil
 }
 
-// put puts a message with an event for a webhook into the mailbox.
+// put puts an event for a webhook into the mailbox as a message.
 func (s *Service) put(h Hook, ev journal.Event) error {
 	var p Payload
 	if ev.Notice != nil {

@@ -15,9 +15,9 @@ type Kind string
 // The kinds.
 const (
 	Generic Kind = "generic" // a [Payload] as JSON, signed if there is a secret
-	Slack   Kind = "slack"   // an incoming webhook of Slack or Mattermost
-	Discord Kind = "discord" // a webhook of Discord
-	Ntfy    Kind = "ntfy"    // a topic of ntfy
+	Slack   Kind = "slack"   // a Slack or Mattermost incoming webhook
+	Discord Kind = "discord" // a Discord webhook
+	Ntfy    Kind = "ntfy"    // an ntfy topic
 )
 
 // A Hook is a configured webhook. It is immutable.

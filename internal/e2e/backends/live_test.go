@@ -155,7 +155,7 @@ func (l *live) sent(text string) bool {
 	return false
 }
 
-// until waits for a condition that the client makes true.
+// until waits for the client to make a condition true.
 func (l *live) until(what string, ok func() bool) error {
 	for range 1200 {
 		if ok() {

@@ -39,7 +39,7 @@ func parseEquivalents(text string) (map[string]string, error) {
 	return reasons, nil
 }
 
-// unknown returns the listed equivalents that are not generated as mutants, for example
+// unknown returns the listed equivalents for which no mutant is generated, for example
 // because the code has changed.
 func unknown(reasons map[string]string, all []mutant) []string {
 	there := map[string]bool{}

@@ -34,7 +34,7 @@ type mutant struct {
 	with      string
 }
 
-// id returns the mutant's name, which does not contain its line number.
+// id returns the mutant's name, which does not contain a line number.
 func (m mutant) id() string {
 	id := fmt.Sprintf("%s/%s %s %s: %s", m.pkg, m.file, m.rule, m.fn, m.was)
 	if m.nth > 1 {
@@ -106,7 +106,7 @@ func generate(root string, targets []target) ([]mutant, error) {
 	return all, nil
 }
 
-// A generator stores which functions return an error and nothing else.
+// A generator records which functions return only an error.
 type generator struct {
 	onlyErrors map[string]bool // by name; false if any function with that name returns anything else
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// example contains code that is changed by each rule, and code that no rule changes.
+// example contains code for every rule to change, and code that no rule changes.
 const example = `package example
 
 type box struct{ f *os.File }
@@ -159,7 +159,7 @@ func TestTheSet(t *testing.T) {
 	}
 }
 
-// If one mutant disappears, at most one selected mutant is no longer selected.
+// If one mutant is removed, at most one mutant drops out of the selection.
 func TestTheChoiceIsStable(t *testing.T) {
 	all := mutate(t, example)
 	for i := range all {

@@ -156,7 +156,7 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 				f, err := b.judge(ctx, m)
 				if err == nil {
 					f.State = r.states.of(m, f.Verdict)
-					if f.Verdict != escaped || !r.quick { // an escape from only the quick tests is not certain
+					if f.Verdict != escaped || !r.quick { // other tests may still catch a mutant that escapes the quick ones
 						err = r.memory.add(f)
 					}
 				}

@@ -28,7 +28,7 @@ func openMemory(path string) (*memory, error) {
 	k := &memory{by: map[string]finding{}}
 	for scan := bufio.NewScanner(bytes.NewReader(data)); scan.Scan(); {
 		var f finding
-		if json.Unmarshal(scan.Bytes(), &f) == nil { // the last line of an interrupted run can be incomplete
+		if json.Unmarshal(scan.Bytes(), &f) == nil { // the last line of an interrupted run may be incomplete
 			k.by[f.Mutant] = f
 		}
 	}

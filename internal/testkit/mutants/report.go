@@ -29,8 +29,8 @@ func (t tally) percent() float64 {
 }
 
 // report prints the findings about the selected mutants: the escaped ones, the equivalent
-// ones with their reasons, and a line for each package. The error is the reason if the run
-// failed.
+// ones with their reasons, and a line for each package. If the run failed, the error
+// states why.
 func (r *runner) report(chosen []mutant) error {
 	var tallies []tally
 	var sum tally

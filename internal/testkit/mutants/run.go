@@ -77,9 +77,10 @@ func (b *bench) stages() (all []stage) {
 // very short tests wait.
 const leastLimit = 30 * time.Second
 
-// limit returns the time limit of a stage with a mutant. This is four times as long as the
-// tests take without a mutant, because the machine can be busier later. When the first
-// mutant reaches the stage, limit runs the stage's tests without a mutant. They must pass.
+// limit returns the time limit for running a stage with a mutant. This is four times as
+// long as the tests take without a mutant, because the machine may be busier later. When
+// the first mutant reaches the stage, limit runs the stage's tests without a mutant. They
+// must pass.
 func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,8 +146,8 @@ func (b *bench) judge(ctx context.Context, m mutant) (finding, error) {
 }
 
 // fails runs a stage and returns the test that failed, or "" if none failed. If a failed
-// test passes when it is run alone, the failure was possibly due to a busy machine, so
-// the stage is repeated with twice the time limit.
+// test passes when it is run alone, the machine may just have been busy, so the stage is
+// repeated with twice the time limit.
 func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	for range 2 {
 		if by, err = b.test(ctx, bin, s, limit); err != nil || by == "" {
@@ -269,7 +270,7 @@ func failure(out []byte) string {
 
 func cut(s string) string { return s[:min(len(s), 100)] }
 
-// removeAll removes a folder in which tests can have created unreadable folders.
+// removeAll removes a folder in which tests may have created unreadable folders.
 func removeAll(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil

@@ -206,8 +206,7 @@ func TestWhatIsKnownOfTheTestsOfAnotherPackage(t *testing.T) {
 	}
 }
 
-// The report names the escaped mutants, and its error is the reason for the failure of
-// the run.
+// The report names the escaped mutants, and its error states why the run failed.
 func TestReport(t *testing.T) {
 	root, of, all := newModule(t)
 	for name, c := range map[string]struct {

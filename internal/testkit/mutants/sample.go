@@ -9,7 +9,7 @@ import (
 // enough is the maximum number of mutants in a run without options.
 const enough = 170
 
-// sample selects the mutants of a run: one in n of those of each rule in each file, but
+// sample selects the mutants of a run: one in n of each rule's mutants in each file, but
 // at least one. The selection is based on hashes of the mutants' names, so a change to
 // the code affects the selection only where the code has changed. If n is 0, sample uses
 // the smallest n that selects at most [enough].

@@ -11,7 +11,7 @@ type target struct {
 // tests returns the folders of the packages whose tests run, fastest first.
 func (t target) tests() []string { return append([]string{t.pkg}, t.by...) }
 
-// wholeTurns are tests of swarm that check each step of a turn.
+// wholeTurns matches the tests of swarm that check each step of a turn.
 const wholeTurns = "^Test(TheOrder|EachChange|ALedger|AStart|AGood|AFailure|HowMuch|WhatADead|AnAgentStops)"
 
 var targets = []target{

@@ -30,9 +30,9 @@ type client struct {
 	cost     float64 // cost of the turn so far, in US dollars
 	price    float64 // cost of each request to the model, in US dollars
 	cap      float64 // cap of the turn; 0 means none
-	words    string  // the model's last text
-	answered bool    // the result of the last request was an answer, not a tool call
-	asked    bool    // there was a request after the last comparison of the cost with the cap
+	words    string  // the last text block from the model
+	answered bool    // the last request produced an answer, not a tool call
+	asked    bool    // a request has been made since the cost was last compared with the cap
 	billing  runner.Billing
 	calls    int
 	said     string
@@ -76,7 +76,7 @@ var errTimedOut = errors.New("timed out")
 
 // play runs the steps. A step that ends the turn returns its outcome. After each step, play
 // compares the cost with the cap, as a client does after each request. If the cap is
-// reached in the last step and that step was the answer, the answer is kept.
+// reached in the last step and that step is the answer, the answer is kept.
 func (c *client) play(steps []Step) runner.Outcome {
 	for i, step := range steps {
 		if out := step(c); out != nil {
@@ -179,7 +179,7 @@ func (c *client) replay() error {
 	}
 }
 
-// birth emits the first events of a turn, unless they have been emitted.
+// birth emits the first events of a turn, unless they have already been emitted.
 func (c *client) birth() {
 	if c.lines > 0 {
 		return

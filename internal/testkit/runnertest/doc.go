@@ -12,9 +12,9 @@
 // those of every real client, so tests can find code that assumes a particular real
 // client.
 //
-// It applies [runner.Turn].CapUSD as Claude Code does: after each request (a text or a
-// tool call), it compares the turn's cost with the cap, so a turn exceeds its cap by at
-// most one request. A complete answer is kept.
+// It applies [runner.Turn].CapUSD as Claude Code does: after each request (a text block
+// or a tool call), it compares the turn's cost with the cap, so a turn exceeds its cap by
+// at most one request. A complete answer is kept.
 //
 // Scripted uses the clock of package time and starts no goroutine, so it runs inside a
 // bubble of testing/synctest.

@@ -16,8 +16,8 @@ var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Caps: true, 
 // plain is a scripted client without optional features.
 var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
-// asking is a scripted client that names its sessions, asks before it uses a tool, runs a
-// prompt again if it receives it twice, and reports no cost.
+// asking is a scripted client that names its sessions, asks before it uses a tool, reruns
+// a prompt that it receives twice, and reports no cost.
 var asking = runner.Kind{Name: kind.Name, Resumes: true, NamesSessions: true, Asks: true, Steers: true, Compacts: true, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
 // quiet is a scripted client that resumes its session, but reports less and reads no mail
@@ -57,7 +57,8 @@ func (tools) Waits(string, []byte) bool { return false }
 
 func (t tools) Allow(tool string, input []byte) string { return tool + " " + t.About(tool, input) }
 
-// HookRoom is the maximum length of a text that a scripted client accepts from its hook.
+// HookRoom is the maximum length of the text that a scripted client accepts from its
+// hook.
 const HookRoom = 4000
 
 // hooks describes the only hook of a scripted client, which prints text for the model.

@@ -53,7 +53,7 @@ func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c 
 	return out, warm
 }
 
-// stays is like serve, for a turn after which the client must stay.
+// stays is like serve, but the client must stay after the turn.
 func (f residents) stays(t *testing.T, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	t.Helper()
 	out, warm := f.serve(t, t.Context(), turn, c)
@@ -63,7 +63,7 @@ func (f residents) stays(t *testing.T, turn runner.Turn, c runner.Warm) (runner.
 	return out, warm
 }
 
-// next makes the turn that follows turn in a client that has stayed.
+// next makes another turn, which plays script in the client that stayed after turn.
 func next(turn runner.Turn, out runner.Outcome, warm runner.Warm, script string) runner.Turn {
 	first := turn.Mark()
 	turn = further(turn, out, script)
@@ -190,7 +190,7 @@ func (f residents) ends(t *testing.T) {
 	}
 }
 
-// died checks that a client that dies while it waits has done no work, and that another
+// died checks that a client that dies while waiting has done no work, and that another
 // client continues.
 func (f residents) died(t *testing.T) {
 	turn := f.Turn(t, "@say one")

@@ -34,8 +34,8 @@ func (f Fixture) rows(t *testing.T) {
 // command returns a command that an asking client does not run without permission.
 func (f Fixture) command() string { return cmp.Or(f.Command, "npm test") }
 
-// refused returns a script step with a refused call. If the client asks, Permit refuses
-// the call; otherwise the client itself refuses it.
+// refused returns a script step in which a call is refused. If the client asks, Permit
+// refuses the call; otherwise the client itself refuses it.
 func (f Fixture) refused() string {
 	if f.Backend.Kind().Asks {
 		return "@sh " + f.command()

@@ -10,11 +10,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Scripted is a [runner.Backend] without processes. It provides those guarantees of a real
-// backend that are possible in memory: Started is called before the first event, a session
-// is created once and resumed only if it exists, a prompt with a given UUID is run once,
-// Stall and Timeout are applied, and Stdout is written in a format that Follow can read
-// (one event per line). Its clients can stay (see [runner.Resident]) if they have an
+// Scripted is a [runner.Backend] that starts no processes. It provides those guarantees of
+// a real backend that are possible in memory: Started is called before the first event, a
+// session is created once and resumed only if it exists, a prompt with a given UUID is run
+// once, Stall and Timeout are applied, and Stdout is written in a format that Follow can
+// read (one event per line). Its clients can stay (see [runner.Resident]) if they have an
 // output file. The zero value is ready to use, and Scripted is safe for concurrent use.
 type Scripted struct {
 	// Name is the name of the kind of client; "" means "scripted".
@@ -36,8 +36,8 @@ type Scripted struct {
 	Quiet bool
 	// Billing is the billing of the clients' account, as they report it.
 	Billing runner.Billing
-	// Timing sets the wait after which a prompt counts as not run. Its other fields have
-	// no effect.
+	// Timing sets how long to wait before a prompt counts as not run. Its other fields
+	// have no effect.
 	Timing runner.Timing
 
 	mu       sync.Mutex

@@ -19,7 +19,7 @@ func goOn(f func(*client)) Step {
 	return func(c *client) *runner.Outcome { f(c); return nil }
 }
 
-// Say makes the client say text. The last text becomes the text of the turn.
+// Say makes the client say text. The last Say determines the text of the turn.
 func Say(text string) Step {
 	return goOn(func(c *client) {
 		c.said = text
@@ -144,8 +144,8 @@ func Emit(ev streamjson.Event) Step {
 // Cost sets the turn's cost so far, in US dollars.
 func Cost(usd float64) Step { return goOn(func(c *client) { c.cost = usd }) }
 
-// Price sets the cost of each further request to the model, in US dollars. Each text and
-// each tool call is one request.
+// Price sets the cost of each further request to the model, in US dollars. Each text
+// block and each tool call is one request.
 func Price(usd float64) Step { return goOn(func(c *client) { c.price = usd }) }
 
 // Compact makes the client compact its context, without running the turn's hook.
@@ -179,7 +179,7 @@ func ends(end runner.End, reason string, more func(*runner.Outcome)) Step {
 	}
 }
 
-// Hang waits until the turn is ended.
+// Hang waits until something else ends the turn.
 func Hang() Step { return sleep(forever) }
 
 // Fail ends the turn as Failed.
@@ -189,7 +189,7 @@ func Fail(text string) Step { return ends(runner.Failed, text, func(*runner.Outc
 // its key is wrong.
 func Refused(reason string) Step { return ends(runner.Refused, reason, func(*runner.Outcome) {}) }
 
-// Unknown ends the turn as Limited, for a cause that the client does not specify.
+// Unknown ends the turn as Limited, for a reason that the client does not specify.
 func Unknown() Step {
 	return ends(runner.Limited, "API Error: something is wrong", func(out *runner.Outcome) { out.Unknown = true })
 }

@@ -40,16 +40,17 @@ type Fixture struct {
 	// the stand-in starts no servers.
 	Server        func(t *testing.T) *runner.Server
 	Calls, Result string
-	// Ends maps scripts to the ends that replace those that the suite expects by default.
+	// Ends overrides, by script, the end that the suite expects.
 	Ends map[string]runner.End
 	// Lacks specifies what this client does not report.
 	Lacks Lacks
-	// Kill kills a waiting client, like SIGKILL. It can be nil if the backend is not a
+	// Kill kills a waiting client, as SIGKILL does. It can be nil if the backend is not a
 	// [runner.Resident].
 	Kill func(runner.Process)
 }
 
-// Lacks specifies what a client does not report, so the suite does not expect it.
+// Lacks specifies what a client does not report and what the suite therefore does not
+// expect.
 type Lacks struct {
 	Cost, Tokens, Context bool
 	Model                 bool
@@ -112,7 +113,7 @@ func (f Fixture) check(t *testing.T, turn runner.Turn, out runner.Outcome) {
 	}
 }
 
-// nextTurn returns another turn of the same agent.
+// nextTurn returns another turn for the same agent.
 func nextTurn(turn runner.Turn, script string, how runner.How) runner.Turn {
 	turn.ID, turn.UUID = turn.ID+"b", NewUUID()
 	turn.Prompt = script
@@ -120,8 +121,8 @@ func nextTurn(turn runner.Turn, script string, how runner.How) runner.Turn {
 	return turn
 }
 
-// sessionOf reports whether the turn ran in its session, whose name comes from either the
-// client or the turn.
+// sessionOf reports whether the turn ran in the right session, which is named by either
+// the client or the turn.
 func (f Fixture) sessionOf(turn runner.Turn, out runner.Outcome) bool {
 	if f.Backend.Kind().NamesSessions && turn.Session.How != runner.Resume {
 		return out.Session != ""
@@ -223,7 +224,7 @@ func (f Fixture) order(t *testing.T) {
 		if !started {
 			t.Errorf("event %s came before Started", ev.Kind)
 		}
-		if ev.Kind != streamjson.KindCommand { // the status of the prompt can also arrive after the result
+		if ev.Kind != streamjson.KindCommand { // the status of the prompt may also arrive after the result
 			last = ev.Kind
 		}
 		if ev.Kind == streamjson.KindAssistant {
@@ -270,7 +271,7 @@ func (f Fixture) account(t *testing.T) {
 func (f Fixture) sessions(t *testing.T) {
 	turn := f.Turn(t, "@say one")
 	names := f.Backend.Kind().NamesSessions
-	taken := runner.NoSession // how a turn ends that creates a second session with the same id
+	taken := runner.NoSession // how a turn that creates a second session with the same id ends
 	if names {
 		taken = runner.Done // the client creates a session with a different id
 	}
@@ -342,7 +343,7 @@ func (f Fixture) stopped(t *testing.T) {
 	}
 }
 
-// onWork calls do at the first sign that the model is working. A text can still be
+// onWork calls do at the first sign that the model is working. A message may still be
 // incomplete at this point.
 func onWork(do func()) func(*streamjson.Event) {
 	return func(ev *streamjson.Event) {
@@ -377,7 +378,7 @@ func (f Fixture) stalled(t *testing.T) {
 	}
 }
 
-// anyPrompt checks that every text reaches the client unchanged.
+// anyPrompt checks that every prompt reaches the client unchanged.
 func (f Fixture) anyPrompt(t *testing.T) {
 	for name, prompt := range map[string]string{
 		"dash":    "--version",

@@ -78,7 +78,7 @@ func (s *Scripted) Waiting() []runner.Process {
 	return all
 }
 
-// Kill kills a waiting client, like SIGKILL.
+// Kill kills a waiting client, as SIGKILL does.
 func (s *Scripted) Kill(p runner.Process) {
 	s.mu.Lock()
 	w := s.waiting[p]
@@ -100,7 +100,7 @@ func (w *waiting) Stirs() bool {
 	return err != nil || info.Size() > w.place.Offset
 }
 
-// Close ends the client immediately.
+// Close kills the client immediately.
 func (w *waiting) Close(context.Context) runner.Exit {
 	w.of.Kill(w.process)
 	return runner.Exit{}

@@ -97,7 +97,7 @@ func (c *client) ask(ctx context.Context, base string, messages []message, tools
 const longWait = 60
 
 // post sends one request. status is 0 if there was no answer; again is false if the API
-// requires a wait that is too long.
+// asks for too long a wait.
 func (c *client) post(ctx context.Context, url string, body []byte) (reply *apiReply, status int, again bool) {
 	reply = new(apiReply)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.number("API_TIMEOUT_MS", apiTimeout))*time.Millisecond)

@@ -23,7 +23,7 @@ func (t *turn) apiError(status int, rest string) error {
 	return e.failure(status)
 }
 
-// statusText returns the message of an API error.
+// statusText returns the API's error message for a status.
 func statusText(status int) string {
 	switch status {
 	case http.StatusInternalServerError:
@@ -57,11 +57,11 @@ func (c *client) retry(attempt, status int, kind string) {
 	})
 }
 
-// retryDelay returns the approximate delay before a retry of the real program, in
+// retryDelay returns the real program's approximate delay before a retry, in
 // milliseconds.
 func retryDelay(attempt int) float64 { return min(500*float64(int(1)<<(attempt-1)), 32000) + 0.5 }
 
-// apiErrorText contains the real program's texts for an error: in the result, on the
+// apiErrorText contains what the real program prints for an error: in the result, on the
 // assistant line, and on the lines that announce retries.
 type apiErrorText struct {
 	kind, retry, text string
@@ -73,7 +73,7 @@ func (e apiErrorText) failure(status int) *failure {
 	return &failure{text: e.text, status: status, kind: e.kind, sort: errorTypes[status], code: e.code}
 }
 
-// errorTypes contains the types of the API's errors.
+// errorTypes maps each HTTP status to the API's error type.
 var errorTypes = map[int]string{
 	400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error",
 	408: "api_error", 409: "api_error", 413: "request_too_large", 429: "rate_limit_error",

@@ -13,7 +13,7 @@ type spendingCap struct {
 	checked int     // number of the current turn's requests whose cost has been compared with the cap
 }
 
-// capReached is the subtype of the result of a turn that has used up the cap.
+// capReached is the result subtype of a turn that has used up the cap.
 const capReached = "error_max_budget_usd"
 
 // setCap parses the flag as the real program does.

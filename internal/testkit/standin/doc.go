@@ -52,13 +52,13 @@
 //	@rubbish              a line that is not JSON
 //	@unknown              an event of an unknown type
 //
-// A line with another word after the @ is plain text. A known verb with an invalid argument
-// ends the process with status 2, so an error in a test script does not go unnoticed. The
-// answer to a prompt without verbs is "Done: " and the first line of the body, which is
-// between two identical lines of the form "--- mark ---". If there is no such frame, the
-// answer contains the last non-blank line instead. If ANTHROPIC_BASE_URL is set, such a
-// prompt is sent to the Messages API at that address, and the turn, including its tool
-// calls, continues until the model stops.
+// A line with any other word after the @ is plain text. A known verb with an invalid
+// argument ends the process with status 2, so an error in a test script does not go
+// unnoticed. The answer to a prompt without verbs is "Done: " and the first line of the
+// body, which is between two identical lines of the form "--- mark ---". If there is no
+// such frame, the answer contains the last non-blank line instead. If ANTHROPIC_BASE_URL is
+// set, such a prompt is sent to the Messages API at that address, and the turn, including
+// its tool calls, continues until the model stops.
 //
 // --disallowedTools applies to all tools, as does --allowedTools in the modes dontAsk and
 // plan. With an API, the other modes also apply to Bash, Read, Write and Edit.
@@ -66,9 +66,9 @@
 // # A cap
 //
 // --max-budget-usd USD is the maximum amount that the process may spend. After each
-// request (a text or a tool call in the script), the cost is compared with this cap. A
-// turn that has reached the cap ends with error_max_budget_usd, and its result has no
-// text, even if the last request returned the answer. Later turns are refused.
+// request (a text block or a tool call in the script), the cost is compared with this
+// cap. A turn that has reached the cap ends with error_max_budget_usd, and its result has
+// no text, even if the last request returned the answer. Later turns are refused.
 //
 // # Sessions
 //
@@ -105,10 +105,10 @@
 //
 // The stand-in does not support hooks other than SessionStart, sub-agents, background
 // commands, plugins, session titles, or "priority" on a message. MCP servers are listed
-// where the real program lists them, but not started. The answer to a prompt of the form
-// /word is that of the real program, but only /compact and /clear have an effect. There is
-// no socket for messages from other sessions (messaging_socket_path), and no MCP tools are
-// deferred.
+// where the real program lists them, but not started. The stand-in answers a prompt of the
+// form /word the way the real program does, but only /compact and /clear have an effect.
+// There is no socket for messages from other sessions (messaging_socket_path), and no MCP
+// tools are deferred.
 //
 // # Environment
 //

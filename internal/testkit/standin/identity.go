@@ -25,5 +25,5 @@ func newID(prefix string) string {
 	return string(id)
 }
 
-// timestamp returns the current time in the format of the stream.
+// timestamp returns the current time in the stream's format.
 func timestamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -291,8 +291,8 @@ type resultLine struct {
 	*resultMore
 }
 
-// apiStatus is the status of an API error; 0 is printed as null, as for a turn without an
-// error and for a refused connection.
+// apiStatus is the status of an API error. It is 0 for a turn without an error and for a
+// refused connection; 0 is printed as null.
 type apiStatus int
 
 // MarshalJSON returns the number, or null for 0.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lockPatience is the maximum time that the agent's earlier client can still hold the
-// lock, because the files of a killed process are closed shortly after its end.
+// lockPatience is how long to wait for the lock, which the agent's earlier client may
+// still hold because the files of a killed process are closed shortly after its end.
 const lockPatience = 50 * time.Millisecond
 
 // lock takes the lock of the agent in STANDIN_LOCK. The lock is held until this process and

@@ -188,8 +188,8 @@ func (c *client) open(o *options) (err error) {
 	return nil
 }
 
-// refused prints to stderr why the client does not start. For a missing session, it also
-// reports this in the stream, as the real program does.
+// refused prints to stderr why the client does not start. If the session does not exist,
+// it also reports this in the stream, as the real program does.
 func (c *client) refused(err error) int {
 	if missing, ok := errors.AsType[*missingError](err); ok {
 		c.out.line(&resultLine{

@@ -61,8 +61,8 @@ func (t *turn) misbehave(ctx context.Context, s Step) error {
 	return nil
 }
 
-// goDeaf makes the process ignore every request to end and then writes a line to the log.
-// Until this line has been written, a signal can still have an effect.
+// goDeaf makes the process ignore every request to stop and then writes a line to the
+// log. Until this line has been written, a signal may still have an effect.
 func (t *turn) goDeaf() {
 	t.c.deaf.Store(true)
 	t.c.journal("deaf", t.prompt)
@@ -95,7 +95,7 @@ func (c *client) noise(n int) error {
 	return nil
 }
 
-// endIfAsked ends the process before it prints anything if a prompt requests that.
+// endIfAsked ends the process before it prints anything if a prompt requests this.
 func (c *client) endIfAsked(prompts []prompt) {
 	if slices.ContainsFunc(prompts, asksForEarlyEnd) {
 		c.complain("standin: unborn, as the prompt says")

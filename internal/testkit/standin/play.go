@@ -7,7 +7,7 @@ import (
 )
 
 // play runs the steps, including those that steering adds. If a turn contains no text,
-// play adds one at the end, because every real turn has a text.
+// play adds some at the end, because every real turn contains text.
 func (t *turn) play(ctx context.Context) error {
 	for len(t.steps) > 0 {
 		s := t.steps[0]
@@ -101,7 +101,7 @@ func (t *turn) sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// tick prints a text repeatedly, at intervals of each, until d has elapsed.
+// tick prints a text block repeatedly, at intervals of each, until d has elapsed.
 func (t *turn) tick(ctx context.Context, d, each time.Duration) error {
 	end := time.Now().Add(d)
 	for n := 1; ; n++ {

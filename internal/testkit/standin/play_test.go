@@ -149,7 +149,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestConverses plays a scenario like the real program: an overload, two tools, one of
+// TestConverses plays a scenario as the real program does: an overload, two tools, one of
 // which is not allowed, and a resumed session whose context is too long and is compacted.
 func TestConverses(t *testing.T) {
 	sc, err := fakeapi.Load(strings.NewReader(`{"replies":[

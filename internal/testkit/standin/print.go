@@ -61,8 +61,8 @@ func (c *client) userBlocks(blocks []block, result any, meta []toolMeta) {
 	})
 }
 
-// synthetic prints a text that was not written by a model. f is the error that it
-// reports, or nil.
+// synthetic prints text that was not written by a model. f is the error that it reports,
+// or nil.
 func (c *client) synthetic(text string, f *failure) {
 	kind, request := "", ""
 	var more *apiErrorMore

@@ -265,7 +265,7 @@ func (c *client) takeUp() {
 	}
 }
 
-// total returns the usage of the session for its file.
+// total returns the session's usage, to be stored in its file.
 func (c *client) total(apiMS int64) *totals {
 	all := &totals{CostUSD: c.cost, APIMS: apiMS, Models: map[string]*modelUsage{}}
 	for model, m := range c.models {
@@ -318,7 +318,7 @@ type resetLine struct {
 }
 
 // toolMeta contains the data about a tool call that the newer version reports in addition
-// to its answer.
+// to the tool's answer.
 type toolMeta struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"non_execution_kind,omitempty"`

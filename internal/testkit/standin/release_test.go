@@ -155,8 +155,8 @@ func TestLifecycle(t *testing.T) {
 	check("2.1.197", lines, "system/init replay-A assistant result/success")
 }
 
-// TestErrorsAsRecorded compares the lines about an API error with recorded texts and fields
-// of the real program.
+// TestErrorsAsRecorded compares the lines about an API error with messages and fields
+// recorded from the real program.
 func TestErrorsAsRecorded(t *testing.T) {
 	for _, version := range []string{"2.1.197", "2.1.330"} {
 		for name, prompt := range map[string]string{
@@ -250,7 +250,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// output returns the output of a process without input.
+// output returns the output of a process that gets no input.
 func (p *place) output(t *testing.T, args ...string) string {
 	t.Helper()
 	exe, err := os.Executable()

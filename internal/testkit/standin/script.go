@@ -27,7 +27,7 @@ var verbs = map[string]func(*Step) error{
 	"flood": nothing, "noise": number, "limited": duration,
 }
 
-// begunBefore is a text in the prompts that claude-swarm writes for later attempts.
+// begunBefore is a phrase in the prompts that claude-swarm writes for later attempts.
 const begunBefore = "This was begun before"
 
 // Script reads the steps of a prompt. Its error names the invalid line.
@@ -132,7 +132,7 @@ func parseDuration(s string) (time.Duration, error) {
 // breakLines replaces \n with line breaks.
 func breakLines(s string) string { return strings.ReplaceAll(s, `\n`, "\n") }
 
-// Body returns the text in a prompt between two identical lines "--- mark ---", without
+// Body returns the part of a prompt between two identical lines "--- mark ---", without
 // the last line break. Without such a frame, it returns the last non-blank line, which is
 // the line that a person typed.
 func Body(prompt string) string {

@@ -18,7 +18,7 @@ type server struct {
 }
 
 // readServers finds the names of the MCP servers in the values of --mcp-config, which are
-// files or JSON texts.
+// file names or JSON.
 func readServers(values []string) ([]string, error) {
 	var names []string
 	for _, value := range values {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// firstContext is the size of an empty context, in tokens. It contains the system prompt
-// and the tools.
+// firstContext is the size of an empty context, in tokens. Such a context contains only
+// the system prompt and the tools.
 const firstContext = 12000
 
 // A session is the state of a conversation, which is stored in a file with one record per

@@ -108,7 +108,7 @@ func sortOf(l line) string {
 	return k
 }
 
-// recorded returns the shapes of all lines of the real program that are recorded in a
+// recorded returns the shapes of all lines from the real program that are recorded in a
 // folder.
 func recorded(t *testing.T, dir string) shapes {
 	t.Helper()

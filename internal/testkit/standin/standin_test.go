@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is the maximum time of every wait for a process; no step takes that long.
+// patience is the longest that a test waits for a process; no step takes that long.
 const patience = 20 * time.Second
 
 // stream contains the flags that the daemon uses for a turn.
@@ -183,8 +183,8 @@ func (r *run) until(kind string) []line {
 // shows reports whether a line is relevant to the test.
 func (r *run) shows(l line) bool { return r.whole || l.kind() != "command_lifecycle" }
 
-// end closes stdin, reads the remaining lines and returns the exit status. The status after
-// a signal is the negative number of the signal.
+// end closes stdin, reads the remaining lines and returns the exit status. After a signal,
+// the status is the negated signal number.
 func (r *run) end() (rest []line, status int) {
 	r.t.Helper()
 	r.stdin.Close()

@@ -34,16 +34,16 @@ type turn struct {
 	prompt  prompt
 	first   string   // first line of the body
 	steps   []Step   // the remaining steps
-	said    string   // the last text
-	more    []string // texts of later turns that start without a prompt
+	said    string   // the last text block
+	more    []string // text for each later turn that starts without a prompt
 	steered []prompt // prompts that arrived while a tool was running
 	command string   // the slash command in the prompt, without the slash
-	inTool  bool     // the last block was a tool call, which the note of an interrupt mentions
+	inTool  bool     // the last block was a tool call, which the note about an interrupt mentions
 	denials []denial
 
 	// These fields describe the current request; message is "" between requests.
 	message, request string
-	filled           tokens // usage of the request, which is in all its lines
+	filled           tokens // usage of the request, printed in all its lines
 	counted          bool   // counted by the API, so no estimate is needed
 	blocks           int    // number of blocks so far, for the partial events
 	used             tokens

@@ -31,7 +31,7 @@ type arenaSpec struct {
 	env      []string // additional environment of the daemon, which the stand-ins inherit
 	disk     int      // the project is on a separate file system of this size, in MiB
 	files    int      // maximum number of files in that file system; 0 means 30,000
-	starter  []string // a program with arguments that runs the command that starts the daemon
+	starter  []string // program and arguments that are put before the command that starts the daemon
 }
 
 // An arena is a scratch project with stand-ins for the agents' clients. Its methods are

@@ -17,7 +17,7 @@ import (
 )
 
 // asleep suspends the daemon temporarily, as closing a laptop does. During this time,
-// clients exit and mail arrives, which the daemon detects only when it continues.
+// clients exit and mail arrives; the daemon detects both only when it continues.
 var asleep = fault{
 	name: "daemon asleep", what: "SIGSTOP for up to three seconds, then SIGCONT",
 	full: 40, short: 4,

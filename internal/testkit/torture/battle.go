@@ -88,7 +88,7 @@ func (a *arena) fight(ctx context.Context, times int, b battle) (counts, error) 
 }
 
 // untilSettled strikes and then waits until all messages are done or given up. The
-// simulated person acts until the end, because the breaker can also open after the last
+// simulated person acts until the end, because the breaker may also open after the last
 // strike, and the messages behind it would then wait forever.
 func (a *arena) untilSettled(ctx context.Context, times int, b battle, c *counts) error {
 	ctx, cancel := context.WithCancel(ctx)

@@ -64,7 +64,7 @@ func (a *arena) tally() (counts, error) {
 	return c, a.tallyLeft(&c)
 }
 
-// A begin is the beginning of a turn in the journal.
+// A begin is the journal line for the start of a turn.
 type begin struct {
 	uuid string
 	n    int // number of the job
@@ -253,7 +253,7 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 			c.remark("job %d was given up, and its sender told", o.n)
 		case dead[o.id]:
 			lost(o, "given up, and nobody told")
-		case (o.note || a.halted) && waits[o.id]: // the message waits for the next turn
+		case (o.note || a.halted) && waits[o.id]: // the message is waiting for the next turn
 		case !done[o.id]:
 			lost(o, "no receipt")
 		case o.note:
@@ -311,7 +311,7 @@ func (a *arena) answers() (results, bounces map[string]int, err error) {
 // tallyLeft finds leftover files and processes.
 func (a *arena) tallyLeft(c *counts) error {
 	left := a.processes()
-	// A daemon reports its end shortly before its process exits.
+	// Shortly before its process exits, a daemon reports that it has stopped.
 	for deadline := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(deadline); left = a.processes() {
 		time.Sleep(10 * time.Millisecond) // pause between two checks
 	}

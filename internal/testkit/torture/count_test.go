@@ -62,7 +62,8 @@ func TestTallyFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// broken is an arena with three jobs that are done, and with the files that a test adds.
+// broken is an arena that contains three jobs that are done and the files that a test
+// adds.
 type broken struct {
 	t       *testing.T
 	a       *arena

@@ -39,7 +39,7 @@ type scarcity struct {
 	give func() error
 }
 
-// starve takes a resource away while agents work on messages, and then returns it. It
+// starve takes a resource away while agents work on messages, and then gives it back. It
 // checks that the status names the problem, that a send is refused if senders are
 // affected, and that the work continues automatically.
 func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, error) {

@@ -34,7 +34,7 @@
 //
 // All except the last must be 0. A fault can require further guarantees, for example that
 // the status shows the problem. If such a guarantee is violated, the fault's line in the
-// table says so. The exit status is 1 if a number other than the last is not 0 or a
+// table says so. The exit status is 1 if any number except the last is nonzero or a
 // guarantee is violated.
 //
 // # Namespaces

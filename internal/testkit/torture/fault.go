@@ -45,7 +45,7 @@ var faults = []fault{
 	soak,
 }
 
-// counts contains the numbers of outcomes of messages in one or more arenas.
+// counts contains the message counts for one or more arenas, by outcome.
 type counts struct {
 	Injected int      `json:"injected"`
 	Messages int      `json:"messages"` // accepted
@@ -90,7 +90,7 @@ func (c *counts) remark(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// clean reports whether all counts of errors are 0.
+// clean reports whether all error counts are 0.
 func (c *counts) clean() bool {
 	return c.Lost == 0 && c.Doubled == 0 && c.Disorder == 0 && c.Overlaps == 0 && c.Left == 0
 }

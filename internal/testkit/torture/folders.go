@@ -19,9 +19,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// folders changes the folders of the mailboxes as people and programs can: it deletes
+// folders changes the mailbox folders in ways that people and programs might: it deletes
 // them, moves them away and back, replaces them with a symlink, and mounts a file system
-// on them. Messages can be refused during this time; their senders then retry.
+// on them. Messages may be refused during this time; their senders then retry.
 var folders = fault{
 	name: "folders moved, deleted", what: "deleted, moved away and back, a symlink or a mount in their place",
 	full: 50, short: 5, alone: true,
@@ -70,7 +70,7 @@ func away(ctx context.Context) error {
 
 // deletes deletes an empty folder of a mailbox, even while it is in use.
 func (m *mover) deletes(ctx context.Context, name string) error {
-	// Several folders are tried, because new/ can contain mail of low priority all the
+	// Several folders are tried, because new/ may contain low-priority mail the whole
 	// time.
 	return until(ctx, "a folder of "+name+" that is empty", func() bool {
 		folder := []string{"new", "cur", "tmp", "dead", "work"}[rand.IntN(5)]
@@ -143,7 +143,7 @@ func merge(from, to string) error {
 
 // links replaces new/ with a symlink to another folder. No program may follow the
 // symlink, so the waiting mail is hidden, and nothing may be written to the other folder.
-// The daemon can move the symlink aside and recreate new/, in which case links merges the
+// The daemon may move the symlink aside and recreate new/, in which case links merges the
 // two folders.
 func (m *mover) links(ctx context.Context, name string) error {
 	at := filepath.Join(m.a.box(name), "new")

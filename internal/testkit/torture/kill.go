@@ -44,7 +44,7 @@ func (k *killer) strike(ctx context.Context, c *counts) error {
 	case what < 8:
 		return k.one(ctx, c, childRole)
 	}
-	// The client is also killed, because without a daemon it would continue to its end.
+	// The client is also killed, because without a daemon it would run to completion.
 	p, err := k.find(ctx, clientRole)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 )
 
 // lingering kills processes as [kills] does, but with clients that stay for the next
-// message. When a client is killed, it can be in a later turn, idle, or about to exit.
+// message. When a client is killed, it may be in a later turn, idle, or about to exit.
 var lingering = fault{
 	name: "kill -9, clients linger", what: "the same with clients that stay for the next message; two may wait",
 	full: 100, short: 30,

@@ -24,7 +24,7 @@ const (
 	senderRole role = "sender" // the send verb, or any other verb
 )
 
-// A process is a process in an arena.
+// A process describes a process in an arena.
 type process struct {
 	pid    int
 	parent int // pid of the parent process

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewFiles temporarily limits the daemon's open files to one to three more than it has
-// open without turns.
+// fewFiles temporarily limits the daemon to between one and three more open files than it
+// has when no turn is running.
 var fewFiles = fault{
 	name: "too many open files", what: "the daemon may open no more than it needs when idle",
 	full: 16, short: 2,
@@ -64,7 +64,7 @@ func limitFiles(pid, more int) (restore func() error, err error) {
 }
 
 // noRights removes the daemon's permission to write to the mailboxes, as a careless chmod
-// does. For this to have an effect, the daemon runs without root privileges.
+// would. For this to have an effect, the daemon runs without root privileges.
 var noRights = fault{
 	name: "rights taken away", what: "for a while, no folder of the mailboxes can be written to",
 	full: 12, short: 2, alone: true,

@@ -109,8 +109,8 @@ func (s *soaker) one(ctx context.Context) error {
 	return errors.Join(err, rerr)
 }
 
-// enoughStatuses is the minimum number of timed status requests, both at the start and at
-// the end, that is needed for a comparison.
+// enoughStatuses is the minimum number of timed status requests, at the start and again
+// at the end, that a comparison needs.
 const enoughStatuses = 5
 
 // compare compares the daemon's resource usage at the end with that at the start.

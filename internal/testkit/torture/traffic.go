@@ -32,7 +32,7 @@ type traffic struct {
 	enough   <-chan struct{}                 // if nil, messages is the exact number; otherwise, at least that many are sent, and sending continues until the channel is closed
 	senders  int                             // number of goroutines; each waits until its previous message has been sent
 	script   func(n int) string              // returns the script for the stand-in (see package standin); nil means a turn of a few milliseconds
-	rest     func(ctx context.Context) error // called after each message of a sender; nil means no pause
+	rest     func(ctx context.Context) error // called after each message from a sender; nil means no pause
 	to       []string                        // recipients; nil means all agents in turn
 	note     bool
 	library  bool // no message is sent by a separate process
@@ -164,8 +164,8 @@ func (a *arena) deliver(ctx context.Context, j *job, t traffic) (id string, err 
 	return d.ID, err
 }
 
-// shortTurn returns the script of a turn of a few milliseconds. Every third turn contains
-// a command.
+// shortTurn returns the script for a turn of a few milliseconds. Every third turn
+// contains a command.
 func shortTurn(n int) string {
 	ms := 5 + n*37%60
 	if n%3 == 0 {
@@ -187,10 +187,10 @@ func (a *arena) finished() int {
 	return n
 }
 
-// deadEnd is the suffix of the file that contains the reason why a message was given up.
+// deadEnd is the suffix of the file that states why a message was given up.
 const deadEnd = ".reason.txt"
 
-// countEnding counts the messages that have a file with this suffix. dead/ can also
+// countEnding counts the messages that have a file with this suffix. dead/ may also
 // contain entries that were never messages, for example a symlink that replaced a folder.
 func countEnding(dir, ending string) int {
 	f, err := os.Open(dir)
@@ -229,8 +229,8 @@ func (a *arena) settle(ctx context.Context) error {
 }
 
 // await waits until n returns at least enough. It returns an error if n does not change
-// for [patience]. The total time is not limited, because a slow machine can take longer
-// than that.
+// for [patience]. The total time is not limited, because a slow machine may take much
+// longer.
 func (a *arena) await(ctx context.Context, what string, enough int, n func() int) error {
 	for last, since := -1, time.Now(); ; {
 		now := n()

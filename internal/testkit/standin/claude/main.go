@@ -1,5 +1,5 @@
-// Claude is the stand-in of package standin as a program. Tests, torture and the script that
-// records testdata/project-v1 run it in place of Claude Code.
+// Claude runs the stand-in of package standin as a program. Tests, torture and the script
+// that records testdata/project-v1 run it in place of Claude Code.
 //
 //	go build -o bin/ ./internal/testkit/standin/claude
 package main

@@ -1,7 +1,7 @@
 // Client is the smallest client that the daemon accepts. It reports the time at which it
 // was started or, with BENCH_STAMP=replay, the time at which it repeated a prompt. It
-// reports at once that the prompt is done, so the benchmark does not measure the time that
-// the real client needs until its first line.
+// reports immediately that the prompt is done, so the benchmark does not measure the time
+// that the real client takes to print its first line.
 package main
 
 import (

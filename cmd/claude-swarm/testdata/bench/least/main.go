@@ -1,8 +1,8 @@
 // Least is the smallest daemon that wakes a client for a message: it notices the rename,
-// claims the message by a durable rename, and starts the client with the message on its
-// standard input. It keeps no record, so after a crash it is unknown which message was
-// running. It handles one mailbox, runs one client at a time, and does not handle
-// failures.
+// claims the message with a durable rename, and starts the client with the message on its
+// standard input. It keeps no record, so after a crash there is no way to tell which
+// message it was working on. It handles one mailbox, runs one client at a time, and does
+// not handle failures.
 package main
 
 import (
