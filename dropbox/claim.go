@@ -127,7 +127,7 @@ func (b *Mailbox) read(c *Claim, path string) error {
 // works reports whether a small file can be written to the disk.
 func (b *Mailbox) works() bool {
 	scratch := b.at(tmpFolder, "trial-"+NewID())
-	return b.disk.write(scratch, []byte("Does this disk work?\n")) == nil && b.disk.remove(scratch) == nil
+	return b.disk.write(scratch, []byte("Is this disk working?\n")) == nil && b.disk.remove(scratch) == nil
 }
 
 // Open rereads a message in cur/ after a crash. The error is [ErrGone] if the message is

@@ -126,16 +126,16 @@ func (m *Message) check() error {
 		return invalid("v %d is unknown: this program supports %d", m.V, Version)
 	}
 	if m.Type != "" && !m.Type.Valid() {
-		return invalid("type %q: want task, question, result, status, handoff or note", string(m.Type))
+		return invalid("type %q: must be task, question, result, status, handoff or note", string(m.Type))
 	}
 	if m.Priority < Urgent || m.Priority > Low {
-		return invalid("priority %d: want urgent, normal or low", m.Priority)
+		return invalid("priority %d: must be urgent, normal or low", m.Priority)
 	}
 	if m.Hops < 0 {
-		return invalid("hops %d: want 0 or more", m.Hops)
+		return invalid("hops %d: must be 0 or more", m.Hops)
 	}
 	if m.ID != "" && !ValidID(m.ID) {
-		return invalid("id %q: want 10 characters from a-z and 0-9", m.ID)
+		return invalid("id %q: must be 10 characters from a-z and 0-9", m.ID)
 	}
 	words := []struct{ name, value string }{
 		{"from", m.From}, {"thread", m.Thread}, {"reply_to", m.ReplyTo},

@@ -225,7 +225,7 @@ func ParsePriority(s string) (Priority, error) {
 	case "low":
 		return Low, nil
 	}
-	return Normal, invalid("priority %q: want urgent, normal or low", s)
+	return Normal, invalid("priority %q: must be urgent, normal or low", s)
 }
 
 // unfinished reports whether a name certainly belongs to an incomplete file or to one

@@ -228,7 +228,7 @@ func (m *Message) set(key string, n *yaml.Node) (known bool, err error) {
 // yamlString returns the text of any scalar, because even 123 is a valid subject.
 func yamlString(n *yaml.Node) (string, error) {
 	if n.Kind != yaml.ScalarNode {
-		return "", invalid("want one value")
+		return "", invalid("must be one value")
 	}
 	if n.ShortTag() == "!!null" {
 		return "", nil
@@ -246,7 +246,7 @@ func yamlList(n *yaml.Node) ([]string, error) {
 		return []string{s}, nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		return nil, invalid("want a list")
+		return nil, invalid("must be a list")
 	}
 	var list []string
 	for _, c := range n.Content {
@@ -266,7 +266,7 @@ func yamlInt(n *yaml.Node) (int, error) {
 	}
 	i, err := strconv.ParseInt(s, 10, 32)
 	if err != nil {
-		return 0, invalid("want a number, not %q", s)
+		return 0, invalid("must be a number, not %q", s)
 	}
 	return int(i), nil
 }
@@ -280,7 +280,7 @@ func yamlTime(n *yaml.Node) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, strings.Replace(s, " ", "T", 1))
 	if err != nil {
-		return time.Time{}, invalid("want a time like 2026-11-21T04:51:02Z, not %q", s)
+		return time.Time{}, invalid("must be a time like 2026-11-21T04:51:02Z, not %q", s)
 	}
 	t = t.UTC()
 	if t.Year() < 1 || t.Year() > 9999 {
@@ -294,12 +294,12 @@ func yamlAttachments(n *yaml.Node) ([]Attachment, error) {
 		return nil, nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		return nil, invalid("want a list")
+		return nil, invalid("must be a list")
 	}
 	var list []Attachment
 	for _, c := range n.Content {
 		if c.Kind != yaml.MappingNode {
-			return nil, invalid("want the name, path, size and sha256 of each")
+			return nil, invalid("must give the name, path, size and sha256 of each")
 		}
 		var a Attachment
 		for i := 0; i < len(c.Content); i += 2 {
@@ -316,7 +316,7 @@ func yamlAttachments(n *yaml.Node) ([]Attachment, error) {
 				a.SHA256 = s
 			case "size":
 				if a.Size, err = strconv.ParseInt(s, 10, 64); err != nil {
-					return nil, invalid("size: want a number, not %q", s)
+					return nil, invalid("size: must be a number, not %q", s)
 				}
 			default:
 				return nil, invalid("unknown key %q", key)

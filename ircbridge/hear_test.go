@@ -197,7 +197,7 @@ func TestCommands(t *testing.T) {
 			{"#project-x", "swarm: status coder", []string{"#project-x swarm: ann: coder works on k7f3q9m2xd"}},
 			{"#project-x", "@swarm, status", []string{"#project-x swarm: ann: I answer you privately.", "ann swarm: coder idle", "ann swarm: irc connected"}},
 			{"swarm", "status", []string{"ann swarm: tester idle"}},
-			{"#project-x", "swarm: ??", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
+			{"#project-x", "swarm: ??", []string{`#project-x swarm: ann: "coder: how is it going?" asks; "TASK: @coder fix the build" gives a task.`}},
 			{"#project-x", "swarm: paus coder", []string{`#project-x swarm: ann: There is no order "paus". Try: swarm: pause coder`}},
 			{"#project-x", "swarm: status codr", []string{`#project-x swarm: ann: There is no agent "codr". Did you mean coder?`}},
 			{"#project-x", "swarm: pause @coder", []string{"#project-x swarm: ann: done: pause coder"}},
@@ -216,7 +216,7 @@ func TestCommands(t *testing.T) {
 			{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid. At least 4 characters from the beginning or the end of an id are enough."}},
 			{"swarm", "read same", []string{"ann swarm: same matches 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
 			{"swarm", "help", []string{"ann swarm: More: swarm: help ORDER, swarm: help all"}},
-			{"#project-x", "swarm: help", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
+			{"#project-x", "swarm: help", []string{`#project-x swarm: ann: "coder: how is it going?" asks; "TASK: @coder fix the build" gives a task.`}},
 			{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - no agent starts a new turn (needs the \"control\" right)"}},
 			{"swarm", "help all", []string{"ann swarm: swarm: join #CHANNEL - I join a channel (needs the \"control\" right)", "ann swarm: swarm: help [ORDER, or all] - this"}},
 			{"#project-x", "swarm: make some coffee", []string{`#project-x swarm: ann: There is no order "make". Try: swarm: help`}},
@@ -245,16 +245,16 @@ func TestCommands(t *testing.T) {
 func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
-		daemon := &fakeSwarm{held: map[string]string{"coder": "coder is paused; your message waits; next: resume coder"}}
+		daemon := &fakeSwarm{held: map[string]string{"coder": "coder is paused; your message is waiting; next: resume coder"}}
 		s.o.Swarm = daemon
 		s.start()
 		s.ready()
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 		joe := newPerson(t, s.o.Server.Addr, "joe", "#project-x")
-		ann.say("#project-x", "coder: how far are you?")
-		ann.sees("#project-x swarm: ann: coder is paused; your message waits; next: swarm: resume coder")
+		ann.say("#project-x", "coder: how is it going?")
+		ann.sees("#project-x swarm: ann: coder is paused; your message is waiting; next: swarm: resume coder")
 		joe.say("#project-x", "coder, tester: and you?")
-		joe.sees("#project-x swarm: joe: coder is paused; your message waits; next: swarm: resume coder")
+		joe.sees("#project-x swarm: joe: coder is paused; your message is waiting; next: swarm: resume coder")
 		ann.say("swarm", "coder: are you there?")
 		ann.say("swarm", "TASK: tester: go on")
 		s.mail("coder", 3)
@@ -269,8 +269,8 @@ func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	})
 }
 
-// A client may split a long text into several lines. The agent gets only the first line,
-// and the bridge tells the person this.
+// A client may split a long message into several lines. The agent gets only the first
+// line, and the bridge tells the person so.
 func TestTornTextIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

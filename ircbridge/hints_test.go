@@ -15,7 +15,7 @@ import (
 func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
-		s.o.Swarm = &fakeSwarm{held: map[string]string{"coder": "coder is paused; your message waits; next: resume coder"}}
+		s.o.Swarm = &fakeSwarm{held: map[string]string{"coder": "coder is paused; your message is waiting; next: resume coder"}}
 		taker := newPerson(t, s.o.Server.Addr, "swarm", "#project-x")
 		s.start()
 		s.ready()
@@ -81,7 +81,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		ann.say("#project-x", strings.ToUpper(bare[:1])+bare[1:])
 		ann.like("#project-x swarm: ann: I answer you privately.")
 
-		ann.say("#project-x", "coder: how far are you?")
+		ann.say("#project-x", "coder: how is it going?")
 		if hint := hinted(ann.like("coder is paused"), `next: (.*)`); hint != "swarm: resume coder" {
 			t.Errorf("next: %q", hint)
 		}

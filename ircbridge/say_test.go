@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 			s.say("coder", bridge.Origin{Channel: "#work-k7f3q9m2xd"}, fmt.Sprintf("step %d", i))
 		}
 		part := s.say("swarm", bridge.Origin{Do: bridge.DoPart, Channel: "#work-k7f3q9m2xd"}, "")
-		// Without an order, the bridge joins a channel for which it has a message.
+		// Without being told to, the bridge joins a channel for which it has a message.
 		auto := s.say("coder", bridge.Origin{Channel: "#other"}, "hello others")
 		ann.sees("#work-k7f3q9m2xd swarm: [coder] step 4")
 		ann.sees("#other swarm: [coder] hello others")
@@ -96,7 +96,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 		for name, tc := range map[string]struct {
 			m    dropbox.Message
 			want string
-			next string // the next step for the sender; ID stands for the message
+			next string // the next step for the sender; ID stands for the message's id
 		}{
 			"nobody": {dropbox.Message{Extra: bridge.Origin{Channel: "nobody"}.Extra(ircbridge.Name), Body: []byte("psst")}, "No such nick",
 				`Once nobody is there, try again: claude-swarm dead retry ID`},
@@ -268,7 +268,7 @@ func TestNoChannelForMereQuestions(t *testing.T) {
 	s.start()
 	s.ready()
 	copied := bridge.Origin{Channel: "#work-k7f3q9m2xd", About: "k7f3q9m2xd", Announces: bridge.Begun, To: "coder"}
-	id := s.say("lead", copied, "how far are you?")
+	id := s.say("lead", copied, "how is it going?")
 	s.where(id, dropbox.Done)
 	if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "outcome: not shown") || !strings.Contains(rec, "its conversation has no channel") {
 		t.Errorf("receipt:\n%s", rec)

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The bridge tells a person who gives a task that the agent has received it, and how many
-// messages the agent will handle first.
+// The bridge tells a person who gives an agent a task that the agent has received it, and
+// how many messages the agent will handle first.
 func TestATaskIsTaken(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -38,7 +38,7 @@ func TestATaskIsTaken(t *testing.T) {
 		ann.sees("#project-x swarm: ann: coder has it, 2 before it.")
 		ann.say("swarm", "TASK: coder: and the other one")
 		ann.sees("ann swarm: coder has it, 3 before it.")
-		ann.say("#project-x", "coder: how far are you?")
+		ann.say("#project-x", "coder: how is it going?")
 		s.mail("coder", 5)
 		ann.say("swarm", "who")
 		ann.like("ann swarm: Agents: coder")

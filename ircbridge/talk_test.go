@@ -26,9 +26,9 @@ func TestTalk(t *testing.T) {
 		s.say("coder", bridge.Origin{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Announces: bridge.Ended}, "The build is green.\nIt was the cache.\n")
 		ann.sees("#standup-x swarm: [coder] done: The build is green. (swarm: read k7f3q9m2xd)")
 
-		ann.say("#project-x", "coder: how far are you?")
+		ann.say("#project-x", "coder: how is it going?")
 		m := s.mail("coder", 1)[0]
-		if want := "[IRC @mention in #project-x] <ann> coder: how far are you?"; string(m.Body) != want || m.Type != dropbox.Question || m.From != "irc" {
+		if want := "[IRC @mention in #project-x] <ann> coder: how is it going?"; string(m.Body) != want || m.Type != dropbox.Question || m.From != "irc" {
 			t.Errorf("got %s from %s: %q, want a question: %q", m.Type, m.From, m.Body, want)
 		}
 		s.leave(&dropbox.Message{From: "coder", Type: dropbox.Result, ReplyTo: m.ID, Thread: m.Thread, Body: []byte("Half way.\n")})

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// threaded returns the texts that a person has seen, with the id of the line that each
-// answers, as "target text <- id".
+// threaded returns the answers that a person has seen, each with the id of the line that
+// it answers, as "target text <- id".
 func (p *person) threaded() (all []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +49,7 @@ func TestAnswersNameWhatTheyAnswer(t *testing.T) {
 				}
 				return id
 			}
-			first := ask("#project-x", "coder: how far are you?")
+			first := ask("#project-x", "coder: how is it going?")
 			one := s.mail("coder", 1)[0]
 			second := ask("#project-x", "TASK: coder paint it")
 			two := s.mail("coder", 2)[1]

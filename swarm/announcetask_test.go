@@ -30,7 +30,7 @@ func (finished) Copies(mo mail.Announcement) []mail.Copy {
 }
 
 // A person's task is complete when all messages that it caused are done. These include
-// delegated messages and the messages that are caused by the answers to them.
+// delegated messages and the messages caused by the answers to them.
 func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 	f := newField(t, "planner", "coder", "tester")
 	f.announcer = finished{}
@@ -73,7 +73,7 @@ func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 	alone := f.send("coder", "paint the door")
 	f.answer(alone)
 	f.until("what is done by itself is complete", func() bool { return slices.Equal(shown(), []string{alone + " is complete with coder: fine"}) })
-	asked := f.send("coder", "how far are you?", typed(dropbox.Question))
+	asked := f.send("coder", "how is it going?", typed(dropbox.Question))
 	f.answer(asked)
 
 	task := f.send("planner", "delegate it")

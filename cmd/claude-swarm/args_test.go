@@ -89,7 +89,7 @@ func TestArrangeRefuses(t *testing.T) {
 		"whose span":         {"send|coder|--wait|5s|hi", "--wait needs its time span after =, and 5s may be part of the text", "claude-swarm send coder --wait=5s hi"},
 		"misspelt below":     {"dead|lst", `no verb "lst"; did you mean list?`, "claude-swarm dead list"},
 		"misspelt flag":      {"send|coder|--tpye|x", "no flag --tpye; did you mean --type?", "claude-swarm send coder --type x"},
-		"unlike any flag":    {"send|coder|--zzzzzz", "no flag --zzzzzz", "claude-swarm help send   (put a text that begins with a dash after --)"},
+		"unlike any flag":    {"send|coder|--zzzzzz", "no flag --zzzzzz", "claude-swarm help send   (put text that begins with a dash after --)"},
 		"value missing":      {"send|coder|--type", "--type needs a value", "claude-swarm help send"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func attachCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "attach",
 		Category: groupAgents,
-		Usage:    "make your own session of Claude Code an agent", ArgsUsage: "[AGENT]",
+		Usage:    "make your own Claude Code session an agent", ArgsUsage: "[AGENT]",
 		Description: `Adds the agent to claude-swarm.yaml, if it is not there, and makes a plugin for
 its session. The plugin fetches mail at the end of each turn, answers the
 sender, and provides the tools and /inbox. Then start the session with the
@@ -61,7 +61,7 @@ func runAttach(c *cli.Context) error {
 		return usagef("claude-swarm attach ada", "attach: %v", err)
 	}
 	if a, ok := p.file.Agent(name); ok && !a.Attached && named == "" {
-		return usagef("claude-swarm attach "+name, "attach: the daemon runs %s; name it to take it over", name)
+		return usagef("claude-swarm attach "+name, "attach: the daemon runs %s; name the agent to take it over", name)
 	}
 	if own, err := p.inTurn(); err != nil {
 		return err

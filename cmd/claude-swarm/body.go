@@ -32,7 +32,7 @@ func (s textSource) read() ([]byte, error) {
 	var body []byte
 	switch {
 	case s.file != "" && len(s.words) > 0:
-		return nil, usagef(s.as+" --file "+shellWord(s.file), "the text is given twice: on the command line and by --file")
+		return nil, usagef(s.as+" --file "+shellWord(s.file), "the text is given twice: on the command line and with --file")
 	case s.file == "-" || s.file == "" && len(s.words) == 1 && s.words[0] == "-":
 		data, err := readText(s.stdin)
 		if err != nil {
@@ -68,7 +68,7 @@ func (s textSource) check(body []byte) error {
 	case client.NotUTF8:
 		return usagef(s.attachHint(), "the text is not UTF-8 (at byte %d); a message is text", at+1)
 	case client.TooLong:
-		return fail(exitRefused, s.attachHint(), "the text has %s; a message can have at most %s", byteCount(len(body)), byteCount(s.most))
+		return fail(exitRefused, s.attachHint(), "the text is %s long; a message can be at most %s long", byteCount(len(body)), byteCount(s.most))
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func TestTextSource(t *testing.T) {
 		"empty input":     {source: textSource{words: []string{"-"}, stdin: strings.NewReader("")}, err: "the text is empty", code: exitUsage},
 		"NUL":             {source: textSource{words: []string{"a\x00b"}}, err: "NUL byte (at byte 2)", code: exitUsage},
 		"not UTF-8":       {source: textSource{words: []string{"abc\xff"}}, err: "not UTF-8 (at byte 4)", code: exitUsage},
-		"too long":        {source: textSource{words: []string{strings.Repeat("x", maxBody+1)}}, err: "the text has 8,193 bytes; a message can have at most 8,192 bytes", code: exitRefused},
+		"too long":        {source: textSource{words: []string{strings.Repeat("x", maxBody+1)}}, err: "the text is 8,193 bytes long; a message can be at most 8,192 bytes long", code: exitRefused},
 		"twice":           {source: textSource{words: []string{"x"}, file: file}, err: "given twice", code: exitUsage},
 		"no such file":    {source: textSource{file: file + "x"}, err: "no file", code: exitFailed},
 		"a folder":        {source: textSource{file: filepath.Dir(file)}, err: "is a folder", code: exitFailed},

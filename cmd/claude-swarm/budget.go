@@ -19,7 +19,7 @@ import (
 func budgetCommand() *cli.Command {
 	return &cli.Command{
 		Name: "budget", Category: groupAgents,
-		Usage: "show what has been spent and what may be",
+		Usage: "show the caps and what has been spent",
 		Description: `Lists each cap of the configuration (budget:) with what has been spent, what is
 reserved for running turns, and what is left: swarm.day for all agents together,
 AGENT.day for one agent, task.ID for everything that follows from one message,
@@ -31,8 +31,8 @@ daemon.` +
 		Subcommands: []*cli.Command{
 			{
 				Name: "raise", Usage: "add to a cap", ArgsUsage: "SCOPE AMOUNT",
-				Description: `Adds to a cap, for today or for one task or turn. The mail that waits because of
-it continues at once. AMOUNT is in US dollars (5), turns (10turns) or time (2h).
+				Description: `Adds to a cap, for today or for one task or turn. Mail that waits because of it
+continues at once. AMOUNT is in US dollars (5), turns (10turns) or time (2h).
 To change a cap permanently, change the configuration and reload. No agent may
 raise a cap.` +
 					examples("claude-swarm budget raise swarm.day 5", "claude-swarm budget raise coder.day 10turns", "claude-swarm budget raise task.k7f3q9m2xd 2.50"),
@@ -117,7 +117,7 @@ func capWord(row budget.Row, cell budget.Cell) string {
 func budgetRaise(c *cli.Context) error {
 	const like = "claude-swarm budget raise swarm.day 5"
 	if c.NArg() != 2 {
-		return usagef(like, "budget raise: want a scope and an amount")
+		return usagef(like, "budget raise: give a scope and an amount")
 	}
 	name := c.Args().First()
 	amount, err := budget.ParseAmount(c.Args().Get(1), config.ParseSpan)
@@ -149,7 +149,7 @@ func budgetRaise(c *cli.Context) error {
 		for _, cell := range row.Cells() {
 			caps = append(caps, fmt.Sprintf("%s, %s spent", cell.Cap, cell.Spent))
 		}
-		fmt.Fprintf(c.App.Writer, "%s raised by %s: its cap is %s\n", row.Scope, amount.Text(), strings.Join(caps, "; "))
+		fmt.Fprintf(c.App.Writer, "%s raised by %s: its cap is now %s\n", row.Scope, amount.Text(), strings.Join(caps, "; "))
 		if st, err := client.Status(c.Context); err == nil && st.Halted {
 			fmt.Fprintf(c.App.Writer, "  everything is halted (%s), so no turn begins; next: claude-swarm unhalt\n", screen.OneLine(st.Reason))
 		}

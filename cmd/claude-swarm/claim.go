@@ -58,7 +58,7 @@ func claim(c *cli.Context, p *post, id string) error {
 
 // becameOf maps each message state to words that complete a sentence about the message.
 var becameOf = map[dropbox.State]string{
-	dropbox.Waiting: "waits", dropbox.Claimed: "is being worked on", dropbox.Done: "is done",
+	dropbox.Waiting: "is waiting", dropbox.Claimed: "is being worked on", dropbox.Done: "is done",
 	dropbox.Dead: "is a dead letter", dropbox.Refused: "was refused",
 }
 
@@ -125,12 +125,12 @@ func ackCommand() *cli.Command {
 		Usage:     "close published work that you claimed",
 		ArgsUsage: "ID [TEXT…]",
 		Description: `Closes the published work ID. TEXT is the result, which goes to the publisher.
-The end is published too: the end of work on task.created is published on
+The end of the work is published too: for task.created, on
 task.completed, or with --failed on task.failed. The end of an agent's turn
 closes its work anyway. Unclaimed work becomes yours.` +
 			examples(`claude-swarm ack k7f3q9m2xd "Done in commit 4f2a91c"`, `claude-swarm ack m2xd "It cannot be done" --failed`),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "failed", Usage: "say that it failed"},
+			&cli.BoolFlag{Name: "failed", Usage: "report it as failed"},
 			jsonFlag(),
 		},
 		Action: ack,

@@ -83,9 +83,9 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 		return nil, err
 	case held:
 		if note.PID == 0 {
-			return nil, hint(fmt.Errorf("%w: none listens on its socket, but something holds %s", control.ErrNoDaemon, p.home.LockFile()), "claude-swarm doctor")
+			return nil, hint(fmt.Errorf("%w: nothing is listening on its socket, but something holds %s", control.ErrNoDaemon, p.home.LockFile()), "claude-swarm doctor")
 		}
-		return nil, hint(fmt.Errorf("%w: none listens on its socket, but pid %d holds the project's lock", control.ErrNoDaemon, note.PID),
+		return nil, hint(fmt.Errorf("%w: nothing is listening on its socket, but pid %d holds the project's lock", control.ErrNoDaemon, note.PID),
 			"wait if it is just starting or stopping; otherwise kill %d", note.PID)
 	}
 	if live, err := p.home.LiveClients(); err == nil && len(live) > 0 {

@@ -14,9 +14,9 @@ func cutText(cut swarm.Cut) string {
 	case dropbox.Done:
 		return "the turn of " + cut.Message + " finished before it could be stopped, and counts as done"
 	case dropbox.Dead:
-		return "the turn was ended, and its message " + cut.Message + " is a dead letter"
+		return "the turn was stopped, and its message " + cut.Message + " is a dead letter"
 	}
-	return "the turn was ended, and its message " + cut.Message + " waits again"
+	return "the turn was stopped, and its message " + cut.Message + " is waiting again"
 }
 
 // cutCompaction is like cutText, but for a turn that compacts the context and therefore
@@ -26,9 +26,9 @@ func cutCompaction(state dropbox.State) string {
 	case dropbox.Done:
 		return "the compaction finished before it could be stopped"
 	case dropbox.Waiting:
-		return "the compaction was ended, and is tried again before the next message"
+		return "the compaction was stopped, and will be retried before the next message"
 	}
-	return "the compaction was ended, and the context is unchanged"
+	return "the compaction was stopped, and the context is unchanged"
 }
 
 const noTurn = "no turn is running"

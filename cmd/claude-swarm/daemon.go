@@ -344,7 +344,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	}
 	if err != nil {
 		d.log.Warn("configuration was not reloaded", "by", by, "err", err)
-		d.refused = "the configuration was not reloaded, the old one is in force: " + firstLine(err.Error())
+		d.refused = "the configuration was not reloaded; the old one is in force: " + firstLine(err.Error())
 		err = badConfig(err)
 		return changes, &control.Error{Code: control.CodeBadConfig, Message: err.Error(), Hint: nextStep(err)}
 	}

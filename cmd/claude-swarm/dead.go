@@ -17,8 +17,8 @@ func deadCommand() *cli.Command {
 		Name:     "dead",
 		Category: groupMail,
 		Usage:    "manage dead letters: messages that were given up",
-		Description: `A message that failed too often, was not a valid message, had expired or was
-taken back is in dead/ of its mailbox, with the reason. Nothing is removed
+		Description: `A message that failed too often, was not a valid message, expired or was
+taken back is kept in dead/ of its mailbox, with the reason. Nothing is removed
 automatically.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},
@@ -38,7 +38,7 @@ reasons.` +
 				Flags: []cli.Flag{jsonFlag()}, Action: onMessage(deadShow),
 			},
 			{
-				Name: "retry", Usage: "give it back to its mailbox", ArgsUsage: "ID…",
+				Name: "retry", Usage: "put it back into its mailbox", ArgsUsage: "ID…",
 				Description: `Puts dead letters back into their mailboxes. Their earlier failures no longer
 count. Only you may do this, not an agent.` +
 					examples("claude-swarm dead retry k7f3q9m2xd"),
@@ -50,7 +50,7 @@ count. Only you may do this, not an agent.` +
 all. Only you may do this, not an agent.` +
 					examples("claude-swarm dead purge k7f3q9m2xd", "claude-swarm dead purge --older 30d"),
 				Flags: []cli.Flag{
-					spanFlag("older", "those that arrived longer than `TIME` ago, such as 12h or 30d"),
+					spanFlag("older", "those that arrived more than `TIME` ago, such as 12h or 30d"),
 					&cli.BoolFlag{Name: "all", Usage: "all of them"},
 					jsonFlag(),
 				},
@@ -171,7 +171,7 @@ func deadRetry(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
-	if err := p.leadOnly("give a dead letter back"); err != nil {
+	if err := p.leadOnly("retry a dead letter"); err != nil {
 		return err
 	}
 	picked, err := p.pickDead(c.Args().Slice())
@@ -212,7 +212,7 @@ func deadPurge(c *cli.Context) error {
 		}
 	}
 	if ways != 1 {
-		return usagef("claude-swarm dead purge --older 30d", "dead purge: say which: IDs, --older TIME, or --all")
+		return usagef("claude-swarm dead purge --older 30d", "dead purge: specify which ones: IDs, --older TIME, or --all")
 	}
 	p, err := openPost(c)
 	if err != nil {

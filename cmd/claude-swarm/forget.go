@@ -12,10 +12,10 @@ import (
 func compactCommand() *cli.Command {
 	return &cli.Command{
 		Name: "compact", Category: groupAgents, ArgsUsage: "AGENT",
-		Usage: "let an agent's client summarize its conversation",
+		Usage: "make an agent's client summarize its conversation",
 		Description: `Before the agent's next message its client compacts its context, in a separate
-turn: the client summarizes the conversation, and the agent gets its last work
-back. A running turn ends first. If the agent or the daemon stops meanwhile, the
+turn: the client summarizes the conversation, and the agent is shown its last
+work. A running turn ends first. If the agent or the daemon stops meanwhile, the
 order waits for the next start. While the compaction runs, abort ends it.` +
 			examples("claude-swarm compact coder"),
 		Action: func(c *cli.Context) error {
@@ -27,7 +27,7 @@ order waits for the next start. While the compaction runs, abort ends it.` +
 func clearCommand() *cli.Command {
 	return &cli.Command{
 		Name: "clear", Category: groupAgents, ArgsUsage: "AGENT",
-		Usage: "let an agent forget its conversation",
+		Usage: "make an agent forget its conversation",
 		Description: `The agent's next message begins a fresh session, which knows nothing of the old
 one. What it has to know belongs in .dead-drop/board/handoff/AGENT.md, which it
 reads first. A running turn ends first.` +

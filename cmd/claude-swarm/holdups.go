@@ -129,7 +129,7 @@ func (h *holdups) ask(ctx context.Context) (swarm.Status, error) {
 func (h *holdups) say(agent, what, next string) {
 	if h.said[agent] != what {
 		h.show.clear()
-		fmt.Fprintf(h.w, "claude-swarm: %s; the message waits\n  %s\n", what, next)
+		fmt.Fprintf(h.w, "claude-swarm: %s; the message is waiting\n  %s\n", what, next)
 		h.said[agent] = what
 	}
 }

@@ -35,7 +35,7 @@ the kind of the agents; the default is Claude Code, or the first kind that is on
 the PATH. --subscribe subscribes an agent to a topic, as the verb subscribe
 does, even if claude-swarm.yaml already exists. Inside another project it asks
 first; --nested answers yes. --skill adds .claude/skills/swarm/SKILL.md, which
-teaches every session of Claude Code in this folder the verbs, so that you can
+teaches the verbs to every Claude Code session in this folder, so that you can
 ask a session to give an agent work.
 
 --check changes nothing, and shows for each file whether it is current (as this
@@ -46,7 +46,7 @@ touches a claude-swarm.yaml that you have edited.
 
 --remove removes what init and attach made; with AGENT, only the part of that
 agent. Your files are then byte for byte what they were before. Anything that
-was changed since stays, and so does every mailbox that is not empty; --purge
+has changed since stays, and so does every mailbox that is not empty; --purge
 removes mail, logs and the journal too. It asks before it removes mail; --yes
 confirms that if it cannot ask.` +
 			examples("claude-swarm init --skill", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
@@ -57,7 +57,7 @@ confirms that if it cannot ask.` +
 			&cli.StringFlag{Name: "backend", Usage: "the agents' `KIND` of client for a new claude-swarm.yaml, such as codex"},
 			&cli.StringFlag{Name: "command", Usage: "the agents' program `COMMAND` for a new claude-swarm.yaml"},
 			&cli.StringFlag{Name: "permission-mode", Usage: "the agents' `MODE` for a new claude-swarm.yaml"},
-			&cli.BoolFlag{Name: "skill", Usage: "add a skill that teaches sessions of Claude Code here the verbs"},
+			&cli.BoolFlag{Name: "skill", Usage: "add a skill that teaches the verbs to Claude Code sessions here"},
 			&cli.BoolFlag{Name: "non-interactive", Usage: "ask nothing"},
 			&cli.BoolFlag{Name: "nested", Usage: "make a project inside another one"},
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; report what is up to date, drifted or missing"},
@@ -195,7 +195,7 @@ func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error)
 	for _, said := range c.StringSlice("subscribe") {
 		agent, pattern, ok := strings.Cut(said, "=")
 		if !ok {
-			return nil, usagef("claude-swarm init --subscribe 'coder=task.*'", "--subscribe %s: want AGENT=TOPIC", said)
+			return nil, usagef("claude-swarm init --subscribe 'coder=task.*'", "--subscribe %s: not of the form AGENT=TOPIC", said)
 		}
 		if !slices.Contains(known, agent) {
 			return nil, unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --subscribe "+shellWord("%s="+pattern))

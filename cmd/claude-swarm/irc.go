@@ -54,19 +54,19 @@ input.`+
 first, at most LIMIT (default 50). CHANNEL defaults to the project's channel.`+
 					examples("claude-swarm irc read", "claude-swarm irc read standup-x 20"), ircRead,
 				&cli.BoolFlag{Name: "all", Usage: "the newest lines, whether you have read them or not"}),
-			verb("ask", "ask the people of a channel, and wait", "CHANNEL QUESTION…",
+			verb("ask", "ask the people in a channel, and wait", "CHANNEL QUESTION…",
 				`Asks in CHANNEL, mentions the question in the channel for alerts, and prints the
 first answer that begins with the name of the asker: "coder: yes". People whom
 the bridge allows to speak (irc.allow) can answer there, and the lead with
 reply. With --answerers any, an agent can answer too, with reply. With
---answerers first, CHANNEL is several names separated by commas, and the
+--answerers first, CHANNEL is a comma-separated list of names, and the
 first answer counts. The exit status is 5 if no answer comes in time;
 --on-timeout decides what happens then.`+
 					examples(`claude-swarm irc ask project-x "Delete 47 files. Proceed?"`, `claude-swarm irc ask ann --timeout 1m --on-timeout deny "May I?"`), ircAsk,
 				append(questionFlags(), spanFlag("timeout", "wait no longer than `TIME`; default 5m"))...),
-			verb("join", "let the bridge join a channel", "CHANNEL",
+			verb("join", "make the bridge join a channel", "CHANNEL",
 				`The bridge joins CHANNEL and keeps what is said there.`+examples(`claude-swarm irc join "#general"`), ircJoin),
-			verb("part", "let the bridge leave a channel", "CHANNEL",
+			verb("part", "make the bridge leave a channel", "CHANNEL",
 				`The bridge leaves CHANNEL; what was said there stays readable.`+examples(`claude-swarm irc part "#general"`), ircPart),
 			verb("channels", "list the channels that the bridge is in", "",
 				`Lists the channels, how many people are there, and how many lines you have
@@ -145,7 +145,7 @@ func ircSend(c *cli.Context, p *post) error {
 		return unprinted(said.ID, err)
 	}
 	for _, task := range tasks {
-		fmt.Fprintf(c.App.ErrWriter, "%s has it as task %s\n", task.To, task.ID)
+		fmt.Fprintf(c.App.ErrWriter, "%s received it as task %s\n", task.To, task.ID)
 	}
 	if said.Note != "" {
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n", said.Note)
@@ -181,7 +181,7 @@ func (p *post) sayIfNotSaid(c *cli.Context) {
 	if why == "" {
 		why = "not connected"
 	}
-	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it is waiting to be posted: %s\n  try: %s\n", screen.OneLine(why), next)
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the message is waiting to be posted: %s\n  try: %s\n", screen.OneLine(why), next)
 }
 
 // whatToRead returns the channel and the number of lines to read. Both are optional on

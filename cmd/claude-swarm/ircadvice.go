@@ -24,7 +24,7 @@ func (m *ircAnnouncer) advice(home journal.Home, log *slog.Logger) func(swarm.Sp
 		reader := bridge.Reader{Dir: ircbridge.Folder(home.Dir()), Name: s.Name, Size: i.BufferSize, Own: i.Own[s.Name]}
 		line, err := reader.CheckIn(time.Now(), i.ProjectOf(s.Name), s.Tools)
 		if err != nil { // a turn must not fail because the advice is missing
-			log.Warn("not known whether an agent reads its channels", "agent", s.Name, "err", err)
+			log.Warn("it is unknown whether an agent reads its channels", "agent", s.Name, "err", err)
 		}
 		return line
 	}

@@ -19,7 +19,7 @@ func ircDoctorCommand() *cli.Command {
 		Name: "doctor", Usage: "test the connection, and show what the server can do",
 		Description: `Connects once with the settings of the configuration, shows what the server
 offers, its limits and what is missing, and disconnects. It joins no channel
-and sends nothing that anybody sees. It can run while the bridge runs, since its
+and sends nothing that anybody sees. It can run alongside the bridge, since its
 nick is one letter longer.` +
 			examples("claude-swarm irc doctor", "claude-swarm irc doctor --json"),
 		Flags: []cli.Flag{jsonFlag()},

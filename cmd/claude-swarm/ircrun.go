@@ -21,8 +21,8 @@ func ircRunCommand() *cli.Command {
 		Name: "run", Usage: "run the bridge to IRC separately from the daemon",
 		Description: `Runs the bridge in this terminal until Ctrl-C, if the configuration has irc:
 {apart: true}: the daemon then runs no bridge, and each can end without the
-other. SIGHUP reloads the configuration. Without apart, the daemon is the
-bridge, and this verb is refused while it runs.` +
+other. SIGHUP reloads the configuration. Without apart, the daemon runs the
+bridge, and this verb is refused while the daemon is running.` +
 			examples("claude-swarm irc run"),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

@@ -50,7 +50,7 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 			if q, ok := questions[a.Name]; ok {
 				a.Next, asks = "", v.questionLine(q, now)
 			} else if q := a.Question; q != nil {
-				asks = fmt.Sprintf("; asks %s for %s: \"%s\"", calledBy(v.project.file, q.Of), since(q.Since, now), screen.Cut(screen.OneLine(q.Text), 100))
+				asks = fmt.Sprintf("; has been asking %s for %s: \"%s\"", calledBy(v.project.file, q.Of), since(q.Since, now), screen.Cut(screen.OneLine(q.Text), 100))
 			}
 			line, next := agentLine(a, st.Mixed, now)
 			b.WriteString(line + asks + next + "\n")
@@ -128,7 +128,7 @@ func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 			what = gist(m)
 		}
 	}
-	return fmt.Sprintf("; asks for %s in %s: \"%s\"; next: reply %s …", since(q.At, now), q.Channel, what, q.ID)
+	return fmt.Sprintf("; has been asking for %s in %s: \"%s\"; next: reply %s …", since(q.At, now), q.Channel, what, q.ID)
 }
 
 // nextThere returns the next step as a person would type it on IRC.
@@ -144,7 +144,7 @@ func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 		return err
 	})
 	if errors.Is(err, control.ErrNoDaemon) {
-		return "no daemon is running, so your message waits", nil
+		return "no daemon is running, so your message is waiting", nil
 	} else if err != nil {
 		return "", err
 	}
@@ -163,7 +163,7 @@ func heldLine(a swarm.AgentStatus) string {
 	if held == nil {
 		return ""
 	}
-	line := holdupText(held) + "; your message waits"
+	line := holdupText(held) + "; your message is waiting"
 	if held.Next != "" {
 		line += nextThere(held.Next)
 	}

@@ -57,7 +57,7 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 		}
 		return said
 	}
-	if got, err := v.Held(t.Context(), "coder"); err != nil || got != "no daemon is running, so your message waits" {
+	if got, err := v.Held(t.Context(), "coder"); err != nil || got != "no daemon is running, so your message is waiting" {
 		t.Errorf("held up: %q, %v", got, err)
 	}
 	if got := status(); strings.Contains(got, "HALTED") {
@@ -85,10 +85,10 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 	for want, a := range map[string]swarm.AgentStatus{
 		"": {Name: "coder", State: swarm.Idle},
-		"coder is paused: by ann on IRC; your message waits; next: resume coder":                      {Name: "coder", State: swarm.Paused, Why: "by ann on IRC", Next: "claude-swarm resume coder"},
-		"coder is stopped: the key is wrong; your message waits; next: fix the key, then start coder": {Name: "coder", State: swarm.Stopped, Why: "the key\nis wrong", Next: "fix the key, then claude-swarm start coder"},
-		"coder: no session is attached to it; your message waits; next: attach coder":                 {Name: "coder", State: swarm.Away, Why: "no session is attached to it", Next: "claude-swarm attach coder"},
-		"coder is limited: usage limit until 20:00; your message waits":                               {Name: "coder", State: swarm.Limited, Why: "usage limit until 20:00"},
+		"coder is paused: by ann on IRC; your message is waiting; next: resume coder":                      {Name: "coder", State: swarm.Paused, Why: "by ann on IRC", Next: "claude-swarm resume coder"},
+		"coder is stopped: the key is wrong; your message is waiting; next: fix the key, then start coder": {Name: "coder", State: swarm.Stopped, Why: "the key\nis wrong", Next: "fix the key, then claude-swarm start coder"},
+		"coder: no session is attached to it; your message is waiting; next: attach coder":                 {Name: "coder", State: swarm.Away, Why: "no session is attached to it", Next: "claude-swarm attach coder"},
+		"coder is limited: usage limit until 20:00; your message is waiting":                               {Name: "coder", State: swarm.Limited, Why: "usage limit until 20:00"},
 	} {
 		if got := heldLine(a); got != want {
 			t.Errorf("%s is told as %q, want %q", a.State, got, want)
@@ -126,7 +126,7 @@ func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `; asks for 4 min in #project-x: "Delete 47 files? Really?"; next: reply ` + d.ID + " …\n"; strings.Count(text, "; asks ") != 1 || !strings.Contains(text, want) {
+	if want := `; has been asking for 4 min in #project-x: "Delete 47 files? Really?"; next: reply ` + d.ID + " …\n"; strings.Count(text, "; has been asking ") != 1 || !strings.Contains(text, want) {
 		t.Errorf("status says %q, want %q in it once", text, want)
 	}
 }

@@ -26,12 +26,12 @@ With -f, it continues with new lines, even when the daemon stops and starts
 again. It works without a daemon. Inside a turn an agent sees its own log.
 
 On a terminal, -f with one AGENT shows text while the agent writes it. A turn
-that began before you followed shows only whole messages, since its client
+that was already running shows only whole messages, since its client
 cannot change that; if every client sent text in pieces, the kept streams would
 be nine times as long.
 
-Lines are TIME AGENT MESSAGE TEXT. $ marks a tool call, + urgent mail that came
-into the turn, and = the beginning and the end of a turn, with its duration and
+Lines are TIME AGENT MESSAGE TEXT. $ marks a tool call, + urgent mail received
+mid-turn, and = the beginning and the end of a turn, with its duration and
 cost. --raw prints the client's own event stream of the last turn, as JSON
 lines.` +
 			examples("claude-swarm logs coder", "claude-swarm logs coder -f", "claude-swarm logs -f", "claude-swarm logs coder --raw -n 5"),
@@ -60,7 +60,7 @@ lines.` +
 			case name == "" && me.Name != dropbox.Lead:
 				name = me.Name
 			case name == "" && c.Bool("raw"):
-				return usagef("claude-swarm status", "logs --raw: of which agent?")
+				return usagef("claude-swarm status", "logs --raw: for which agent?")
 			case name == "":
 				return readableLogs(c, p)
 			}
@@ -124,7 +124,7 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	}
 	for _, a := range st.Agents {
 		if a.Running && !a.Streams {
-			fmt.Fprintf(c.App.ErrWriter, "this turn of %s began before you followed it: its text comes in whole messages; the next turn's text comes as it is written\n", a.Name)
+			fmt.Fprintf(c.App.ErrWriter, "this turn of %s began before you followed it: its text appears as whole messages; the next turn's text will appear as it is written\n", a.Name)
 		}
 	}
 }

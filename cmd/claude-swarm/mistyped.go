@@ -104,7 +104,7 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 		}
 		return usagef(retyped(typed, at, word), "no flag %s; did you mean %s?", dashed, dashes(near))
 	}
-	return usagef(helpFor(chain)+"   (put a text that begins with a dash after --)", "no flag %s", dashed)
+	return usagef(helpFor(chain)+"   (put text that begins with a dash after --)", "no flag %s", dashed)
 }
 
 // withCandidate adds a hint to the error for a partial id that matches several messages.

@@ -21,11 +21,11 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 	listens, moved := daemonListens(project)
 	switch {
 	case moved:
-		fmt.Fprint(w, "claude-swarm: the project was moved while its daemon was running, so the daemon cannot work; the message waits\n  try: claude-swarm restart\n")
+		fmt.Fprint(w, "claude-swarm: the project was moved while its daemon was running, so the daemon cannot work; the message is waiting\n  try: claude-swarm restart\n")
 	case !listens:
-		fmt.Fprint(w, "claude-swarm: no daemon is running; the message waits\n  try: claude-swarm start\n")
+		fmt.Fprint(w, "claude-swarm: no daemon is running; the message is waiting\n  try: claude-swarm start\n")
 	case store.Halted():
-		fmt.Fprint(w, "claude-swarm: the swarm is halted; the message waits\n  try: claude-swarm unhalt\n")
+		fmt.Fprint(w, "claude-swarm: the swarm is halted; the message is waiting\n  try: claude-swarm unhalt\n")
 	}
 }
 

@@ -100,7 +100,7 @@ func (l look) limits(st *view.Status) (lines []string) {
 			hint += "; "
 		}
 		lines = append(lines, screen.OneLine(fmt.Sprintf("limited: %s (%s)", cmp.Or(limit.Why, "the account is at its limit"), strings.Join(limit.Agents, ", ")))+
-			"   next: "+screen.OneLine(fmt.Sprintf("%son its own from %s on, or %s for all of them", hint, screen.Clock(limit.Until, l.now), limit.Next())))
+			"   next: "+screen.OneLine(fmt.Sprintf("%swork continues at %s, or %s for all of them", hint, screen.Clock(limit.Until, l.now), limit.Next())))
 	}
 	return lines
 }

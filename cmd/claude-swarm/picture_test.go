@@ -43,7 +43,7 @@ func TestALimitIsSaidOnce(t *testing.T) {
 	st := parkedSwarm(now)
 	const want = `tts: daemon pid 4711 for 1 h 00 min, version 1.0
 limited: You've hit your 5-hour limit (coder, docs, reviewer)
-next: on its own from 12:01 on, or claude-swarm resume coder for all of them
+next: work continues at 12:01, or claude-swarm resume coder for all of them
 
 AGENT     STATE    FOR    MAIL  DEAD  USD  TASK
 coder     limited  1 min  1     -     -

@@ -36,13 +36,13 @@ func (s *progress) every() *time.Ticker {
 func (s *progress) say(d dropbox.Delivery, state dropbox.State, now time.Time) {
 	switch {
 	case d.To == dropbox.Lead:
-		s.text = "waits for the lead"
+		s.text = "is waiting for the lead"
 	case state == dropbox.Claimed:
-		s.text = d.To + " works on it"
+		s.text = d.To + " is working on it"
 	case state == dropbox.Done:
 		s.text = d.To + " has done it"
 	default:
-		s.text = "waits in the mailbox of " + d.To
+		s.text = "is waiting in the mailbox of " + d.To
 	}
 	s.draw(now)
 }

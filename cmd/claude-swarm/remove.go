@@ -86,7 +86,7 @@ func removeAgent(c *cli.Context) error {
 	}
 	if errors.Is(err, client.ErrUnsettled) {
 		return fail(exitFailed, "claude-swarm start, wait until it has ended, then claude-swarm remove "+name+" --to "+to,
-			"%s has begun a message, and its turn has not been settled", name)
+			"%s has begun work on a message, and its turn has not been settled", name)
 	} else if err != nil {
 		return hint(err, "claude-swarm doctor")
 	}

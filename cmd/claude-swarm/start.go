@@ -30,7 +30,7 @@ The daemon keeps running when the terminal is closed. Its log is
 			examples("claude-swarm start", "claude-swarm start coder", "claude-swarm start --foreground"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "foreground", Usage: "stay in this terminal, for example under systemd"},
-			&cli.BoolFlag{Name: "tmux", Usage: "show each agent in a pane of tmux; closing it stops nothing"},
+			&cli.BoolFlag{Name: "tmux", Usage: "show each agent in a tmux pane; closing it stops nothing"},
 			&cli.BoolFlag{Name: noMCP, Usage: "give no agent the tools of claude-swarm's own MCP server"},
 			noIRCFlag(),
 			&cli.IntFlag{Name: "ready-fd", Hidden: true},

@@ -12,7 +12,7 @@ import (
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name: "status", Category: groupAgents, ArgsUsage: "[AGENT…]",
-		Usage: "what the agents do, what waits, what needs you",
+		Usage: "what the agents are doing, what is waiting, what needs you",
 		Description: `Shows each agent with its state, since when and why, its waiting mail, its dead
 letters, what it cost today, its task and what to do next. If the agents have
 clients of different kinds, it names them. It also works without a daemon, from
@@ -24,7 +24,7 @@ begins with ! is a problem of the daemon itself.` +
 		Flags: []cli.Flag{
 			jsonFlag(),
 			&cli.BoolFlag{Name: "short", Usage: "one line for each agent"},
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "draw it again whenever something changes, until Ctrl-C"},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "redraw it whenever something changes, until Ctrl-C"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.Bool("watch") {

@@ -28,7 +28,7 @@ func TestWriteStatus(t *testing.T) {
 		Project: "/home/ann/tts", Halted: true,
 		Daemon: &swarm.DaemonStatus{PID: 4711, Since: ago(125 * time.Minute), Version: "1.0"},
 		Trouble: []swarm.Problem{{
-			Why:  "the configuration was not reloaded, the old one is in force: /home/ann/tts/claude-swarm.yaml:3:1: unknown key",
+			Why:  "the configuration was not reloaded; the old one is in force: /home/ann/tts/claude-swarm.yaml:3:1: unknown key",
 			Next: "claude-swarm config check",
 		}},
 		Agents: []swarm.AgentStatus{
@@ -44,7 +44,7 @@ func TestWriteStatus(t *testing.T) {
 	}
 	const want = `tts: daemon pid 4711 for 2 h 05 min, version 1.0
 HALTED: no new turn begins   next: claude-swarm unhalt
-! the configuration was not reloaded, the old one is in force:
+! the configuration was not reloaded; the old one is in force:
   /home/ann/tts/claude-swarm.yaml:3:1: unknown key
   next: claude-swarm config check
 

@@ -84,7 +84,7 @@ func overtimeText(ctx context.Context, client *control.Client, agent string, res
 	if err != nil || len(st.Agents) != 1 || st.Agents[0].Overtime == nil {
 		return ""
 	}
-	return "; it works outside its hours, until they begin at " + screen.Ahead(*st.Agents[0].Overtime, time.Now())
+	return "; it is working outside its hours, which begin at " + screen.Ahead(*st.Agents[0].Overtime, time.Now())
 }
 
 func abortCommand() *cli.Command {

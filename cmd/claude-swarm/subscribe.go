@@ -18,11 +18,11 @@ func subscribeCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "subscribe",
 		Category:  groupTopics,
-		Usage:     "let an agent hear what is published on topics",
+		Usage:     "subscribe an agent to topics",
 		ArgsUsage: "PATTERN…",
 		Description: `Subscribes an agent to the topics that match a PATTERN: task.created, or with *
 for any one word (task.*), or with > at the end for one or more words
-(review.>). Inside a turn it is that agent; otherwise name the agent with
+(review.>). Inside a turn its agent subscribes; otherwise name the agent with
 --agent. The subscription lasts until unsubscribe. All patterns of the agent are
 printed.` +
 			examples("claude-swarm subscribe task.created --agent coder", "claude-swarm subscribe 'review.*' 'status.>' --agent reviewer"),
@@ -46,7 +46,7 @@ mailbox.` +
 }
 
 func agentFlag() cli.Flag {
-	return &cli.StringFlag{Name: "agent", Usage: "the `AGENT` whose subscriptions they are; inside a turn it is that agent, else you"}
+	return &cli.StringFlag{Name: "agent", Usage: "the `AGENT` whose subscriptions change; inside a turn it is that agent, else you"}
 }
 
 func changeSubscriptions(c *cli.Context, change func(*client.Client, string, ...string) ([]string, error)) error {
@@ -98,7 +98,7 @@ func topicsCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "topics",
 		Category:    groupTopics,
-		Usage:       "list who subscribes to what, and the work that is published",
+		Usage:       "list who subscribes to what, and the published work",
 		Description: `Lists the subscriptions of each agent, and the published work that is not done.` + examples("claude-swarm topics"),
 		Flags:       []cli.Flag{jsonFlag()},
 		Action:      topics,

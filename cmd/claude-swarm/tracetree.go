@@ -163,7 +163,7 @@ func (t tree) notes(m *view.TracedMessage) []string {
 	case view.StateDead:
 		out = append(out, "dead: "+cmp.Or(m.Reason, view.NoReason))
 	case view.StateWaiting:
-		out = append(out, "waits since "+screen.Span(t.now.Sub(m.Created)))
+		out = append(out, "has been waiting for "+screen.Span(t.now.Sub(m.Created)))
 	case view.StateWorking:
 		out = append(out, "is being worked on")
 	default:

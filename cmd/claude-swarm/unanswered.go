@@ -85,7 +85,7 @@ func (u *unanswered) end(c *cli.Context, late error) error {
 		}
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s is paused after this turn, until somebody answers or resumes it\n", me)
 	case client.AtAbort:
-		fmt.Fprintln(c.App.ErrWriter, "claude-swarm: this turn is being ended")
+		fmt.Fprintln(c.App.ErrWriter, "claude-swarm: this turn is being aborted")
 		return ask(c, u.post.project, func(d *control.Client, by string) error {
 			_, err := d.Abort(c.Context, me, by, u.lack.Why())
 			return err

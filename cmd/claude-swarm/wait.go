@@ -45,7 +45,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 	defer cancel()
 	for _, d := range sent {
 		if d.To == dropbox.Lead && p.Me.Name == dropbox.Lead {
-			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no agent answers %s: it is in the mailbox of the lead; this waits until a person replies\n  try: claude-swarm reply %s \"…\"   (in another terminal)\n", d.ID, d.ID)
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no agent answers %s: it is in the mailbox of the lead; this command waits until a person replies\n  try: claude-swarm reply %s \"…\"   (in another terminal)\n", d.ID, d.ID)
 		}
 	}
 	search, err := p.newAnswerWait(c, sent)
@@ -176,7 +176,7 @@ func (w *awaiting) file(a *client.Answer) error {
 		return err
 	}
 	if a.Type == dropbox.Question {
-		fmt.Fprintf(w.c.App.ErrWriter, "claude-swarm: %s asks this\n  try: claude-swarm reply %s \"…\"\n", a.From, a.ID)
+		fmt.Fprintf(w.c.App.ErrWriter, "claude-swarm: %s is waiting for your answer\n  try: claude-swarm reply %s \"…\"\n", a.From, a.ID)
 		return nil
 	}
 	return a.File()

@@ -25,7 +25,7 @@ func webhooksCommand() *cli.Command {
 		Name: "webhooks", Category: groupDaemon,
 		Usage: "list the webhooks, or test them",
 		Description: `Lists the webhooks of the configuration: what they post, when their receiver
-last accepted an event, how many events wait, and how many were given up. The
+last accepted an event, how many are waiting, and how many were given up. The
 latter are kept: claude-swarm dead list hooks.
 
 docs/webhooks.md describes what is posted and how a receiver checks it.` +

@@ -33,7 +33,7 @@ func check(what, s string, wild func(word string, last bool) bool) error {
 			continue
 		}
 		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return invalid("%s %q: want words of a-z, 0-9, - and _ separated by dots, such as task.created", what, cutText(s))
+			return invalid("%s %q: must be words of a-z, 0-9, - and _ separated by dots, such as task.created", what, cutText(s))
 		}
 	}
 	return nil

@@ -52,14 +52,14 @@ var ErrNoPage = errors.New("nobody has written it yet")
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("there is no page %q; pages are %s, %s and %s/NAME of an agent", e.Name, Status, Decisions, handoffs)
+	return fmt.Sprintf("there is no page %q; the pages are %s, %s and %s/NAME of an agent", e.Name, Status, Decisions, handoffs)
 }
 
 // A TooLongError reports that a write would make a page too long.
 type TooLongError struct{ Bytes int }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("the page would have %d bytes, but the maximum is %d; summarize its text, and replace it", e.Bytes, MaxPage)
+	return fmt.Sprintf("the page would be %d bytes long, but the maximum is %d; summarize its text, and replace it", e.Bytes, MaxPage)
 }
 
 // Check returns a [*NameError] if a page cannot have this name.

@@ -33,7 +33,7 @@ var orderLines = []orderLine{
 	{string(Resume), "AGENT", "it continues; @AGENT resume does the same", Control},
 	{string(Abort), "AGENT", "ends its turn; @AGENT abort does the same", Control},
 	{string(Halt), "[WHY]", "no agent starts a new turn", Control},
-	{string(Unhalt), "", "all go on", Control},
+	{string(Unhalt), "", "all agents continue", Control},
 	{join, "#CHANNEL", "I join a channel", Control},
 	{part, "#CHANNEL", "I leave a channel", Control},
 	{topic, "#CHANNEL [TEXT]", "shows the topic of a channel, or sets it", Control},
@@ -125,7 +125,7 @@ func helpOn(word, bridge string, agents []string, c Names) []string {
 	}
 	if word == "" {
 		return []string{
-			fmt.Sprintf(`"%s: how far are you?" asks; "TASK: @%s fix the build" gives a task.`, agent, agent),
+			fmt.Sprintf(`"%s: how is it going?" asks; "TASK: @%s fix the build" gives a task.`, agent, agent),
 			fmt.Sprintf("Orders: %s: %s", bridge, strings.Join(orderWords, ", ")),
 			fmt.Sprintf("More: %s: help ORDER, %s: help all", bridge, bridge),
 		}

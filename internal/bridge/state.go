@@ -134,7 +134,7 @@ func writeState(dir string, s State) error {
 }
 
 // ErrRunning reports that another process is the bridge of this project.
-var ErrRunning = errors.New("another process is the bridge of this project")
+var ErrRunning = errors.New("another process is already running the bridge of this project")
 
 func lockFile(dir string) string { return filepath.Join(dir, "lock") }
 

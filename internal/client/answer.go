@@ -28,7 +28,7 @@ type OverError struct {
 }
 
 func (e *OverError) Error() string {
-	return fmt.Sprintf("%s no longer waits for the answer to %s: %s", e.Agent, e.ID, e.Why)
+	return fmt.Sprintf("%s is no longer waiting for the answer to %s: %s", e.Agent, e.ID, e.Why)
 }
 
 // MayAnswer checks that a message still needs an answer. The error is an [*OverError].

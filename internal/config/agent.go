@@ -27,14 +27,14 @@ type Agent struct {
 	Permissions    Permissions    `key:"permissions" default:"{allow: [], ask: [], deny: [], otherwise: null, timeout: 10m}" doc:"What a client that asks before it uses a tool may do: {allow: [fetch, \"execute go test*\"], ask: [\"execute git push*\"], deny: [\"execute rm -rf*\"], otherwise: deny, timeout: 10m}. An entry is a kind of call (read, edit, delete, move, search, execute, think, fetch, switch_mode, other), or a kind and a pattern for its command line or path, where * is any text; tool NAME is a tool of an MCP server, by the client's name. deny takes precedence over ask, and ask over allow. ask is a question to the lead; without an answer within timeout it means deny. otherwise is allow, ask or deny, for calls that no entry names, except read, search and think, which are allowed; null allows edits in the agent's folder and denies the rest. An agent's lists are added to those of defaults."`
 
 	PermissionMode string `key:"permission_mode" from:"mode" doc:"What the client may do without asking, in the client's words; each backend supports some of them, and null is the default of the backend. For claude, bypassPermissions allows everything, and applies only where it is written; if allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
-	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of the agent's last turns is kept and given back after the client has compacted its context, in tokens of 4 bytes."`
+	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of the agent's latest turns is kept and given back after the client has compacted its context, in tokens of 4 bytes."`
 	// With a compact_window of 50,000, versions 2.1.197 and 2.1.330 of Claude Code did not
 	// compact a context of 72,000 tokens.
-	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), regardless of the limit of the model: with a model of 1,000,000 tokens the default compacts at a sixth of them. The minimum is 100000, because Claude Code does not compact below that."`
-	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn is ended, and counts as a failure, if it goes this long with no event, no open tool call and no child that uses the processor."`
-	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The maximum duration of a turn, not counting the time in which it waits for an answer; a longer turn is ended, and counts as a failure."`
+	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), regardless of the limit of the model: with a model of 1,000,000 tokens the default compacts at a sixth of that. The minimum is 100000, because Claude Code does not compact below that."`
+	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn is stopped, and counts as a failure, if it goes this long with no event, no open tool call and no child that uses the processor."`
+	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The maximum duration of a turn, not counting the time in which it waits for an answer; a longer turn is stopped, and counts as a failure."`
 	RetryDelay    time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with each further failure, up to 10 minutes."`
-	MaxFailures   int           `key:"max_failures" default:"3" doc:"How many times one message may fail before it becomes a dead letter and its sender is told."`
+	MaxFailures   int           `key:"max_failures" default:"3" doc:"How many times one message may fail before it becomes a dead letter and its sender is notified."`
 	Session       Session       `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn continues. resume: the agent's own. continue: the newest one in the folder, so no two agents may share that folder. fresh: a new one for every message."`
 
 	// If Attached is set, a person's own session acts as this agent, and the daemon runs
@@ -47,7 +47,7 @@ type Agent struct {
 
 	// AllowedTools are the tools that the agent may use. nil allows all tools; a list
 	// denies every tool that is not in it, even if the list is empty.
-	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, by the client's names, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; with a list, everything that is not on it is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, with which sessions of one user reach each other without the mailboxes, cannot be allowed."`
+	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, by the client's names, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; with a list, everything that is not on it is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, through which the sessions of one user reach each other without the mailboxes, cannot be allowed."`
 	DisallowedTools *[]string `key:"disallowed_tools" is:"empty" type:"text, list or null" split:"tools" doc:"The tools that the agent may not use, even if they are allowed above; written in the same way."`
 
 	// AllowedDirs contains absolute paths.
@@ -58,7 +58,7 @@ type Agent struct {
 
 	// If Model or PermissionMode is empty, the client chooses. Cwd is absolute. Channels
 	// may contain {slug}.
-	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it, with the provider's prefix if the client wants one (anthropic/claude-sonnet-4-6); null is the client's own choice. The meaning of an alias changes with the version of the client: for Claude Code 2.1.330, opus, which is also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
+	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it, with the provider's prefix if the client requires one (anthropic/claude-sonnet-4-6); null is the client's own choice. The meaning of an alias changes with the version of the client: for Claude Code 2.1.330, opus, which is also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
 	Thinking string            `key:"thinking" type:"off | low | medium | high | xhigh | max | null" doc:"How much the model thinks before it answers; null is the client's own choice."`
 	Cwd      string            `key:"cwd" is:"cwd" type:"path" default:"." doc:"The folder in which the agent works. Relative to project_dir."`
 	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its lines, and the copies of its mail, go to the first unless they name another; people speak to it there, or privately. []: the project's channel, and people speak to it in every channel. The # may be left out, {slug} means the project."`
@@ -68,9 +68,9 @@ type Agent struct {
 	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables removed from the client's environment: NAME, or PREFIX_* for all with that prefix."`
 
 	// A Heartbeat of 0 means no heartbeats.
-	Hours           Hours         `key:"hours" like:"{work: \"mon-fri 08:00-20:00\"}" default:"{zone: null, work: null}" doc:"The hours in which this agent begins turns, in place of the top-level hours, key by key: {zone: Asia/Tokyo, work: \"mon-fri 09:00-18:00\"}. work: always lets it work at all times."`
+	Hours           Hours         `key:"hours" like:"{work: \"mon-fri 08:00-20:00\"}" default:"{zone: null, work: null}" doc:"The hours in which this agent begins turns, overriding the top-level hours, key by key: {zone: Asia/Tokyo, work: \"mon-fri 09:00-18:00\"}. work: always lets it work at all times."`
 	Heartbeat       time.Duration `key:"heartbeat" is:"switch" zero:"for none" type:"time span, true or null" doc:"Prompt the agent when it has been idle for this long without any mail; true is 30s. Each further prompt waits twice as long, up to an hour, until mail arrives. Such a turn costs as much as any other, counts towards policy.turns_per_hour and the budget, and is not reported to anybody. No heartbeat begins outside the agent's hours, or while it is paused. null and false mean none."`
-	HeartbeatPrompt string        `key:"heartbeat_prompt" is:"raw" type:"text or null" doc:"What the heartbeat tells the agent; null means a request to continue any work that it had put aside."`
+	HeartbeatPrompt string        `key:"heartbeat_prompt" is:"raw" type:"text or null" doc:"What the heartbeat tells the agent; null means a request to continue any work that it has put aside."`
 }
 
 // A Session determines which conversation of the client a turn continues.

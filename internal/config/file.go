@@ -27,9 +27,9 @@ type File struct {
 	// [File.Running]. Lead is the name of an agent, or "" for the person.
 	DeadDropDir string        `key:"dead_drop_dir" is:"path" type:"path" default:".dead-drop" doc:"The folder with the mailboxes. Relative to this file; ~/ is the home folder. The folder must not contain anything else."`
 	ProjectDir  string        `key:"project_dir" is:"path" type:"path" default:"." doc:"The folder in which the agents work. Relative to this file. It may be missing while mail is read or written, but not for \x60start\x60."`
-	Debounce    time.Duration `key:"debounce" default:"1s" doc:"How long a file dropped by hand must be unchanged before the daemon delivers it. Messages from \x60send\x60 and other programs that deliver by rename wake the agent at once."`
+	Debounce    time.Duration `key:"debounce" default:"1s" doc:"How long a file dropped by hand must be unchanged before the daemon delivers it. Messages from \x60send\x60 and other programs that deliver by rename wake the agent immediately."`
 	MaxRunning  int           `key:"max_running" type:"number or auto" default:"auto" doc:"The maximum number of turns that run at once; further agents wait. auto: twice the processor cores, but not more than one for each 600 MB of memory."`
-	MaxWarm     int           `key:"max_warm" default:"4" doc:"The maximum number of clients that may wait for another message, over all agents with linger; each uses the memory of a client. The client that has waited longest is closed first."`
+	MaxWarm     int           `key:"max_warm" default:"4" doc:"The maximum number of clients that may wait for another message, across all agents with linger; each uses the memory of a client. The client that has waited longest is closed first."`
 	MaxWaiting  int           `key:"max_waiting" default:"10000" doc:"The maximum number of messages that may wait in one mailbox; further ones are refused. Answers and alerts always pass."`
 	Lead        string        `key:"lead" is:"word" type:"text or null" doc:"The agent that gets mail to lead, and the alerts; null means you. You still get answers to your own messages, alerts about that agent, its own mail to lead, and every alert while it cannot work."`
 	LeadName    string        `key:"lead_name" is:"word" type:"text or null" doc:"What the agents call you: they read it in place of lead, and mail to either name reaches you. IRC shows and understands it in place of lead, too. It has the form of an agent's name, and no agent may have it. Files and --json still say lead. It cannot be combined with the key lead, because an agent already has a name."`
@@ -62,8 +62,8 @@ type Log struct {
 
 // Topics contains the rules for unclaimed published work.
 type Topics struct {
-	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent to claim it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, else the lead is told."`
-	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) means that the lead is told about it."`
+	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent to claim it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, or the lead is notified if that is null."`
+	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) means that the lead is notified."`
 }
 
 // Audit determines where finished turns are recorded in addition to the mailboxes.

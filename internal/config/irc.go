@@ -9,7 +9,7 @@ import (
 // is empty, IRC is off. All paths are absolute, and a null value is "".
 type IRC struct {
 	Server   string `key:"server" is:"word,host" type:"text or null" doc:"The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."`
-	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. If it is in use, the bridge uses a similar one, and tries again later."`
+	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. If it is in use, the bridge uses a similar one, and tries the configured one again later."`
 	TLS      bool   `key:"tls" type:"true, false or auto" default:"auto" doc:"Whether the connection is encrypted; the certificate is verified. auto: unless the server is on this machine."`
 	TLSName  string `key:"tls_name" is:"word" type:"text or null" doc:"The name in the server's certificate; null: the host."`
 	CAFile   string `key:"ca_file" is:"path" type:"path or null" doc:"A file with the certificates (PEM) of the authorities that may sign the server's; null: those of the system."`
@@ -40,8 +40,8 @@ type IRC struct {
 
 	BufferSize     int  `key:"buffer_size" default:"500" doc:"How many lines of each channel are kept for the agents to read."`
 	WakesPerMinute int  `key:"wakes_per_minute" zero:"for any number" default:"10" doc:"The maximum number of messages from one channel to agents in a minute. 0: any number."`
-	Burst          int  `key:"burst" default:"4" doc:"How many lines the bridge may send at once. The default is safe on every server that was tested."`
-	Rate           int  `key:"rate" zero:"for no bound" default:"1" doc:"How many lines a second it may send after that. 0: no limit, for your own server if it has none."`
+	Burst          int  `key:"burst" default:"4" doc:"How many lines the bridge may send in one burst. The default is safe on every server that was tested."`
+	Rate           int  `key:"rate" zero:"for no bound" default:"1" doc:"How many lines per second it may send after that. 0: no limit, for your own server if it has none."`
 	Apart          bool `key:"apart" doc:"Whether the bridge is a separate process (claude-swarm irc run), and not part of the daemon."`
 }
 

@@ -70,7 +70,7 @@ func splitTools(list string) (tools []string, _ *Error) {
 			tool := strings.TrimSpace(list[begin:i])
 			begin = i + 1
 			if strings.HasPrefix(tool, "-") {
-				return nil, wrong("", "%q: a tool does not begin with -", tool)
+				return nil, wrong("", "%q: the name of a tool cannot begin with -", tool)
 			} else if tool != "" {
 				tools = append(tools, tool)
 			}

@@ -111,7 +111,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		good("reply", "Sent: ", "id="+owed, "text=Yes"),
 		bad("reply", "no such message", "id=zzzzzzzzzz", "text=x"),
 		good("publish", "Published on task.created as", "topic=task.created", "text=Port it"),
-		bad("publish", `topic "Task": want words of a-z`, "topic=Task", "text=x"),
+		bad("publish", `topic "Task": must be words of a-z`, "topic=Task", "text=x"),
 		good("subscribe", "coder subscribes to ", `patterns=["task.*","review.>"]`),
 		bad("subscribe", "patterns: want a list of strings, got text", "patterns=task.*"),
 		good("unsubscribe", "coder subscribes to", `patterns=["never.heard"]`),

@@ -82,7 +82,7 @@ func TestNumbers(t *testing.T) {
 	want := `measure now goal
 methods of the largest type 3 60 mail: Box
 fields of the largest type with methods 3 20 mail: Box
-files of a package in one circle of uses 2 8 mail, of 3 files
+files of a package that use each other in a circle 2 8 mail, of 3 files
 files of the largest package 3 45 mail
 functions called init 1* 0
 places that write a file by a rename 1 1
@@ -143,7 +143,7 @@ func TestWhatClosesACircle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `files of a package in one circle of uses, above 8:
+	want := `files of a package that use each other in a circle, above 8:
    9  example.com/small, of 10 files
         files: a.go b.go c.go d.go e.go f.go g.go h.go i.go
         a.go → b.go: B1

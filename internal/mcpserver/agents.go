@@ -47,8 +47,8 @@ type agentView struct {
 	State   string   `json:"state" jsonschema:"starting, idle, queued, working, asking, backoff, limited, off, parked, paused, stopped or attached"`
 	Since   string   `json:"since,omitempty" jsonschema:"of the state"`
 	Why     string   `json:"why,omitempty" jsonschema:"why it is in that state"`
-	Task    string   `json:"task,omitempty" jsonschema:"what it works on now"`
-	Waiting int      `json:"waiting" jsonschema:"messages that wait for it"`
+	Task    string   `json:"task,omitempty" jsonschema:"what it is working on now"`
+	Waiting int      `json:"waiting" jsonschema:"messages waiting for it"`
 	Seen    string   `json:"last_seen,omitempty" jsonschema:"when it last began a turn"`
 	Said    string   `json:"last_words,omitempty"`
 	Topics  []string `json:"topics" jsonschema:"what it subscribes to"`
@@ -173,7 +173,7 @@ func cannotWork(st swarm.Status, name string) string {
 			continue
 		}
 		if h := view.HoldupOf(a); h != nil && h.Lasting() {
-			return fmt.Sprintf("%s is %s (%s): the message waits.", name, h.State, cmp.Or(h.Why, "by hand"))
+			return fmt.Sprintf("%s is %s (%s): the message is waiting.", name, h.State, cmp.Or(h.Why, "by hand"))
 		}
 	}
 	return ""

@@ -33,7 +33,7 @@ type askArguments struct {
 	Priority  string   `json:"priority,omitempty" jsonschema:"default: normal" enum:"urgent,normal,low"`
 	Attach    []string `json:"attach,omitempty" jsonschema:"paths of files"`
 	Timeout   int      `json:"timeout,omitempty" jsonschema:"seconds to wait; default: 300" minimum:"1" maximum:"3600"`
-	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (the default) with your default; pause after this turn until one comes; deny, it is a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
+	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (the default) with your default; pause after this turn until one comes; deny, treat it as a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
 	Default   string   `json:"default,omitempty" jsonschema:"the answer if none comes, at most 1024 bytes"`
 }
 
@@ -62,7 +62,7 @@ type received struct {
 	ID       string   `json:"id"`
 	From     string   `json:"from"`
 	Proven   bool     `json:"proven" jsonschema:"whether the sender is proven"`
-	Type     string   `json:"type" jsonschema:"result, or question when something is asked back: answer that with reply"`
+	Type     string   `json:"type" jsonschema:"result, or question if you are asked something in return: answer it with reply"`
 	Attached []string `json:"attached,omitempty" jsonschema:"paths of files"`
 }
 

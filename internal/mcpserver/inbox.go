@@ -28,7 +28,7 @@ type inboxArguments struct {
 type inbox struct {
 	Mailbox  string `json:"mailbox"`
 	Messages []gist `json:"messages"`
-	Left     int    `json:"left_out,omitempty" jsonschema:"further messages that wait"`
+	Left     int    `json:"left_out,omitempty" jsonschema:"further waiting messages"`
 	Note     string `json:"note,omitempty"`
 }
 

@@ -105,7 +105,7 @@ func (s *saidOnIRC) readable() string {
 	var t text
 	t.line("Left for %s (%s).", s.Channel, s.ID)
 	for _, task := range s.Tasks {
-		t.line("%s has it as task %s.", task.To, task.ID)
+		t.line("%s received it as task %s.", task.To, task.ID)
 	}
 	t.remark(s.Note)
 	return t.String()
@@ -126,7 +126,7 @@ type channelLines struct {
 }
 
 type ircLine struct {
-	Nick      string `json:"nick" jsonschema:"who said it; of an agent, its name"`
+	Nick      string `json:"nick" jsonschema:"who said it; for an agent, its name"`
 	Text      string `json:"text"`
 	Timestamp string `json:"timestamp"`
 	Account   string `json:"account,omitempty" jsonschema:"the account that the server vouches for; without one the nick proves nothing"`
@@ -188,7 +188,7 @@ type ircAskArguments struct {
 	Answerers string `json:"answerers,omitempty" jsonschema:"whose answer counts: human (the default), a person who may talk to you; any, even an agent by reply; first, the first person of several in channel" enum:"human,any,first"`
 	Question  string `json:"question" jsonschema:"at most 8192 bytes"`
 	Timeout   int    `json:"timeout,omitempty" jsonschema:"seconds to wait; default: 300" minimum:"1" maximum:"3600"`
-	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (the default), you decide; pause after this turn until one comes; deny, it is a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
+	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (the default), you decide; pause after this turn until one comes; deny, treat it as a no; abort this turn and give up its message" enum:"continue,pause,deny,abort"`
 }
 
 // An ircAnswer is the result of irc_ask.
@@ -197,7 +197,7 @@ type ircAnswer struct {
 	Channel  string `json:"channel"`
 	Answered bool   `json:"answered"`
 	Outcome  string `json:"outcome" jsonschema:"answered; refused, when nobody will answer; or what happens without an answer: continue, pause, deny, abort"`
-	Text     string `json:"text,omitempty" jsonschema:"the answer; it is a person's word, not an instruction of the swarm"`
+	Text     string `json:"text,omitempty" jsonschema:"the answer; it is what a person said, not an instruction from the swarm"`
 	Nick     string `json:"nick,omitempty"`
 	Account  string `json:"account,omitempty" jsonschema:"the account that the server vouches for"`
 	Note     string `json:"note,omitempty"`

@@ -435,7 +435,7 @@ func TestTasksByIRCSend(t *testing.T) {
 	if len(mail) != 1 || mail[0].Type != dropbox.Task || mail[0].From != "coder" || string(mail[0].Body) != "look at the parser,\nall of it\n" {
 		t.Fatalf("reviewer got %+v", mail)
 	}
-	if want := "reviewer has it as task " + mail[0].ID + "."; !strings.Contains(readable, want) {
+	if want := "reviewer received it as task " + mail[0].ID + "."; !strings.Contains(readable, want) {
 		t.Errorf("irc_send = %q, want %q in it", readable, want)
 	}
 	for text, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 // maxLine is the maximum length of a message from the client, in bytes.
 const maxLine = 16 << 20
 
-var errLongLine = fmt.Errorf("a message has at most %d bytes", maxLine)
+var errLongLine = fmt.Errorf("a message can have at most %d bytes", maxLine)
 
 // readLine reads a line. If the line is too long, readLine skips to the end of it and
 // returns errLongLine.

@@ -17,14 +17,14 @@ type publishArguments struct {
 	Priority string   `json:"priority,omitempty" jsonschema:"default: normal" enum:"urgent,normal,low"`
 	Thread   string   `json:"thread,omitempty" jsonschema:"default: that of your turn"`
 	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
-	Key      string   `json:"key,omitempty" jsonschema:"no second time with this key within 7 days"`
+	Key      string   `json:"key,omitempty" jsonschema:"nothing else is published with this key within 7 days"`
 }
 
 // A publication is the result of publish.
 type publication struct {
-	ID        string   `json:"id,omitempty" jsonschema:"of the work, which is claimed and closed by it; news has none"`
+	ID        string   `json:"id,omitempty" jsonschema:"of the work, which is claimed and closed by it; news has no id"`
 	Topic     string   `json:"topic"`
-	Offered   []sentTo `json:"offered" jsonschema:"who was offered the work, or told the news"`
+	Offered   []sentTo `json:"offered" jsonschema:"who was offered the work, or got the news"`
 	Duplicate bool     `json:"duplicate,omitempty" jsonschema:"it was published before with this key, and not again"`
 	Note      string   `json:"note,omitempty"`
 }

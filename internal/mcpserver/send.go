@@ -32,7 +32,7 @@ type sendArguments struct {
 	ReplyTo  string   `json:"reply_to,omitempty" jsonschema:"id of the message that it answers"`
 	CC       []string `json:"cc,omitempty" jsonschema:"names that get a copy as a note"`
 	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
-	Key      string   `json:"key,omitempty" jsonschema:"no second message with this key within 7 days"`
+	Key      string   `json:"key,omitempty" jsonschema:"no other message is sent with this key within 7 days"`
 }
 
 // sentMessages is the result of send and reply.

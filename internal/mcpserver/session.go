@@ -131,7 +131,7 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 		switch {
 		case err != nil:
 		case m.method == "initialize":
-			err = errors.New("initialize may not be in a batch")
+			err = errors.New("initialize must not be in a batch")
 		case m.key != "" && m.method != "" && seen[m.key]:
 			err = errors.New("another request with that id has not been answered yet")
 		}

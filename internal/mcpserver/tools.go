@@ -4,12 +4,12 @@ package mcpserver
 // client gets them sorted by name.
 func tools() []tool {
 	return []tool{
-		reads("whoami", `Get your name, role, zone, lead and folders, the message of your turn, and whether the daemon runs.`, crewOf, crew.whoami),
+		reads("whoami", `Get your name, role, zone, lead and folders, the message of your turn, and whether the daemon is running.`, crewOf, crew.whoami),
 		reads("list_agents", `List the agents: role, zone, folder, state, and how much mail is waiting for each. Call it before you send work.`, crewOf, crew.list),
-		does("send", `Send a message. A task or a question begins a turn of the recipient, and you get the answer in a later turn. A status or a note wakes no agent: the recipient gets it with its next turn.`, mailOf, mail.send),
+		does("send", `Send a message. A task or a question begins a turn of the recipient, and you get the answer in a later turn. A status or a note does not wake the agent: the recipient gets it with its next turn.`, mailOf, mail.send),
 		does("ask", `Ask and wait for the answer, if you need it to continue; otherwise send a question. An agent answers after its current turn, so two agents that ask each other get no answer.`, askerOf, asker.ask),
 		does("reply", `Answer a message in your mailbox. You do not need this for the message of your turn: your last words answer it.`, mailOf, mail.reply),
-		reads("inbox", `List your mailbox: the message of your turn, and those that wait. They stay there.`, mailboxOf, mailbox.list),
+		reads("inbox", `List your mailbox: the message of your turn, and the waiting ones. They stay there.`, mailboxOf, mailbox.list),
 		reads("read", `Read the whole text of a message. It stays where it is.`, mailboxOf, mailbox.read),
 		does("publish", `Publish work or news on a topic if you do not know who should get it. Work (a task, a question, a handoff) is offered to all subscribers; the first to claim it does it, and you get its result. News (a status, a note) goes to all.`, mailOf, mail.publish),
 		does("subscribe", `Subscribe to topics: from now on you get published work as a message that offers it, and news with your next turn.`, topicsOf, topics.subscribe),
@@ -21,7 +21,7 @@ func tools() []tool {
 		reads("board_read", `Read the board, which holds what all agents should know.`, boardOf, boardPages.read),
 		does("board_write", `Write on the board: the current state (status), decisions (decisions), or what your next session should know (handoff). This wakes no agent.`, boardOf, boardPages.write),
 		does("compact_context", `Compact your context after this turn: the client summarizes it, and you get your last work back verbatim.`, ownTurnOf, ownTurn.compact),
-		does("clear_context", `Clear your context after this turn: your next message begins a new session, which has only your handoff.`, ownTurnOf, ownTurn.clear),
+		does("clear_context", `Clear your context after this turn: your next message begins a new session, which gets only your handoff.`, ownTurnOf, ownTurn.clear),
 		reads("set_directory", `Change your working folder to another of your folders, and get its CLAUDE.md and its entries. Your conversation continues.`, foldersOf, folders.enter),
 	}
 }
@@ -38,10 +38,10 @@ func budgetTools() []tool {
 func ircTools() []tool {
 	return []tool{
 		does("irc_send", `Post a message on IRC, to a channel or a person, if others should see it while you work. It returns at once. Your answer to a message from IRC goes there automatically.`, chatOf, chat.send),
-		does("irc_read", `Read the lines of a channel since you last read it, oldest first. It does not wait. Read between two pieces of work; lines for you come as messages anyway.`, chatOf, chat.read),
+		does("irc_read", `Read the lines of a channel since you last read it, oldest first. It does not wait. Read it between two pieces of work; lines addressed to you arrive as messages anyway.`, chatOf, chat.read),
 		does("irc_ask", `Ask the people of a channel, or one person, and wait for the answer. Use this only if you cannot continue without it. People may be away.`, chatOf, chat.ask),
 		does("irc_join", `Have the bridge join a channel: from then on you can read what is said there.`, chatOf, chat.join),
-		does("irc_part", `Have the bridge leave a channel. Others in the swarm can then no longer read it either.`, chatOf, chat.part),
+		does("irc_part", `Have the bridge leave a channel. After that, nobody else in the swarm can read it either.`, chatOf, chat.part),
 		reads("irc_channels", `The channels that the bridge is in: how many people are there, and how much you have not read.`, chatOf, chat.channels),
 		reads("irc_who", `Members of a channel, with modes: @ is an operator, + has a voice.`, chatOf, chat.who),
 		does("irc_topic", `Get the topic of a channel, or set it to text.`, chatOf, chat.topic),

@@ -130,8 +130,8 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"publish", `{"text":"x"}`, "publish: the argument topic is missing: words of a-z"},
 		{"publish", `{"topic":"task.created"}`, "publish: the argument text is missing"},
-		{"publish", `{"topic":"Task.Created","text":"x"}`, `topic "Task.Created": want words of a-z`},
-		{"publish", `{"topic":"task.*","text":"x"}`, `topic "task.*": want words of a-z`},
+		{"publish", `{"topic":"Task.Created","text":"x"}`, `topic "Task.Created": must be words of a-z`},
+		{"publish", `{"topic":"task.*","text":"x"}`, `topic "task.*": must be words of a-z`},
 		{"publish", `{"topic":"task.created","text":" "}`, "publish: the text is empty"},
 		{"publish", `{"topic":"task.created","text":"x","type":"result"}`, `type: "result" is not one of task, question, handoff, status, note`},
 		{"publish", `{"topic":"task.created","text":"x","thread":"zzzzzzzzzz"}`, "no such message"},

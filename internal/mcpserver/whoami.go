@@ -24,8 +24,8 @@ type self struct {
 	Work    string   `json:"work,omitempty" jsonschema:"the folder for your notes and drafts"`
 	Turn    string   `json:"turn,omitempty" jsonschema:"the turn that you are in"`
 	Message *gist    `json:"message,omitempty" jsonschema:"the message that the turn works on"`
-	Waiting int      `json:"waiting" jsonschema:"messages that wait for your next turns"`
-	Daemon  bool     `json:"daemon" jsonschema:"whether it runs"`
+	Waiting int      `json:"waiting" jsonschema:"messages waiting for your next turns"`
+	Daemon  bool     `json:"daemon" jsonschema:"whether it is running"`
 	Note    string   `json:"note,omitempty"`
 }
 

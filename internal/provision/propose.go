@@ -22,8 +22,8 @@ import (
 type Proposal struct {
 	Agents         []Proposed
 	Backend        string // the kind of all agents; "" means the kind that [Proposal.Kind] chooses
-	Command        string // "" means the usual program of the kind
-	PermissionMode string // "" means the usual mode of the kind
+	Command        string // "" means the kind's usual program
+	PermissionMode string // "" means the kind's usual mode
 
 	// Installed lists the kinds whose programs are on the PATH, in the order of
 	// [backends.Kinds].
@@ -34,7 +34,7 @@ type Proposal struct {
 type Proposed struct {
 	Name string
 	Dir  string // the agent's working folder, as written in the file; "" means the project's folder
-	Why  string // a text for a person that says where the agent was found
+	Why  string // a message for the person that says where the agent was found
 }
 
 // Installed returns the kinds whose usual programs are on the PATH, in the order of
@@ -51,8 +51,8 @@ func Installed() (all []*runner.Kind) {
 }
 
 // Propose proposes a configuration for a project folder: a coder for the folder itself and
-// an agent for each other git work tree or, if there is no other work tree, the template's
-// agents.
+// an agent for each other git work tree. If there is no other work tree, it proposes the
+// template's agents.
 func Propose(ctx context.Context, dir string) Proposal {
 	p := Proposal{Installed: Installed()}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -141,7 +141,7 @@ func (p Proposal) Config() string {
 			}
 			b.WriteString("    #zone: \"\"                   # the part of the project that it is responsible for\n" +
 				"    #system: \"\"                 # added to the client's own instructions\n" +
-				"    #allowed_tools: null        # null: all, as far as permission_mode lets them\n")
+				"    #allowed_tools: null        # null: all, as far as permission_mode allows\n")
 		}
 		text = head + "\nagents:\n" + b.String() + "\n" + afterSection(rest)
 	}
@@ -156,8 +156,8 @@ func (p Proposal) Config() string {
 	return text
 }
 
-// afterSection returns the part of a YAML text that follows its first section, beginning
-// at the first line that is not indented.
+// afterSection returns the part of a YAML document that follows its first section,
+// beginning at the first line that is not indented.
 func afterSection(text string) string {
 	end := 0
 	for line := range strings.Lines(text) {

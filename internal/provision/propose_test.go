@@ -74,7 +74,7 @@ func TestProposalConfig(t *testing.T) {
 	if diff := cmp.Diff(section.FindAllString(config.Template(), -1), section.FindAllString(p.Config(), -1)); diff != "" {
 		t.Errorf("sections, -template +proposal:\n%s", diff)
 	}
-	if text := p.Config(); strings.Contains(text, "reviewer:\n") || !strings.Contains(text, "lets them\n\n# Which messages are allowed") {
+	if text := p.Config(); strings.Contains(text, "reviewer:\n") || !strings.Contains(text, "permission_mode allows\n\n# Which messages are allowed") {
 		t.Errorf("the section of the agents does not end where it should:\n%s", text)
 	}
 }

@@ -108,7 +108,7 @@ type Exit struct {
 func (x Exit) Crash() string {
 	switch {
 	case x.Signal != "":
-		return "process was ended by a signal (" + x.Signal + ")"
+		return "process was terminated by a signal (" + x.Signal + ")"
 	case x.ExitCode < 0:
 		return "process ended"
 	}

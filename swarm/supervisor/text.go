@@ -6,7 +6,7 @@ import (
 )
 
 // again is appended to a stronger whisper from the judge.
-const again = " You were told before. If this continues, you will be paused and a person will be asked. If you are stuck, ask for what you need."
+const again = " You have been told this before. If this continues, you will be paused and a person will be asked. If you are stuck, ask for what you need."
 
 // advice returns the message of the whisper about a finding of the rules.
 func (f Finding) advice(strong bool) string {
@@ -63,7 +63,7 @@ func (f Finding) details(v Verdict) string {
 	case SameCall:
 		lines = append(lines, fmt.Sprintf("%s repeats: %s", who, f.About))
 	case SameError:
-		lines = append(lines, fmt.Sprintf("%s gets the same failure again: %s", who, f.Error), "The last call was: "+f.About)
+		lines = append(lines, fmt.Sprintf("%s got the same failure again: %s", who, f.Error), "The last call was: "+f.About)
 	}
 	if v.Message != "" && f.Rule != ByJudge {
 		lines = append(lines, "The supervisor's model says: "+v.Message)

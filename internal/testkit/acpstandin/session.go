@@ -72,7 +72,7 @@ func (a *agent) create(cwd string) *session {
 // open reads the session that the client names.
 func (a *agent) open(id, cwd string) (*session, error) {
 	if id == "" || strings.ContainsAny(id, "/\\") {
-		return nil, invalid("sessionId: %q is no id", id)
+		return nil, invalid("sessionId: %q is not an id", id)
 	}
 	s := &session{file: filepath.Join(a.folder(), id+".json")}
 	data, err := os.ReadFile(s.file)

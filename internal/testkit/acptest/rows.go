@@ -17,7 +17,7 @@ var Rows = []Row{
 	{"cancel", "a turn is stopped, and the agent continues", false},
 	{"resume", "another process continues the session", false},
 	{"mcp", "calls the tools of claude-swarm", false},
-	{"unknown", "says that a session is unknown", true},
+	{"unknown", "reports that a session is unknown", true},
 	{"tokens", "reports the tokens of a turn", true},
 	{"limit", "a usage limit does not count as a failed attempt", true},
 	{"429", "neither does status 429", true},
@@ -25,8 +25,8 @@ var Rows = []Row{
 	{"kill", "a stopped turn leaves no process", true},
 }
 
-// Cannot contains the reason why a client cannot pass a row, by the client and the name
-// of the row. The reason completes a sentence that begins with the client's name.
+// Cannot contains the reason why a client cannot pass a row, keyed by the names of the
+// client and the row. The reason completes a sentence that begins with the client's name.
 var Cannot = map[string]map[string]string{
 	"gemini": {
 		"cancel": "forgets a session whose first turn was stopped: the next turn has a new one",

@@ -98,7 +98,7 @@ var goals = []goal{
 	{what: "send as a process", how: cost, floor: value{sendFloor, "p50-ns"}, ours: value{send, "p50-ns"}, is: 3, linux: true},
 	{what: "a turn over ACP, warm", how: excess, floor: value{acpFloor, "p50-ns"}, ours: value{acpTurn, "p50-ns"}, is: 3e6},
 	{what: "50 idle ACP agents", how: bound, ours: value{acpIdle, "MiB"}, is: 40, linux: true},
-	{what: "the tools' server, start", how: bound, ours: value{mcpStart, "p50-ns"}, is: 50e6, linux: true},
+	{what: "the tool server, start", how: bound, ours: value{mcpStart, "p50-ns"}, is: 50e6, linux: true},
 	{what: "  and its memory", how: bound, ours: value{mcpStart, "MiB"}, is: 25, linux: true},
 	{what: "10,000 wait: 1st turn", how: bound, floor: value{listing, "ns/op"}, ours: value{backlog, "first-ns"}, is: 50e6},
 	{what: "10,000 against 1,000", how: cost, floor: value{smallBacklog, "ns/op"}, ours: value{backlog, "ns/op"}, times: 10, is: 12},

@@ -73,10 +73,10 @@ func testNextBridge(s *scene) {
 func testTalk(s *scene) {
 	s.start()
 	s.in("#project", true)
-	s.network.Say(s.T, "ann", "#project", "coder: how far are you?")
+	s.network.Say(s.T, "ann", "#project", "coder: how is it going?")
 	m := s.mail("coder")
 	o, ok := bridge.OriginOf(m, s.network.Name())
-	if m.Type != dropbox.Question || m.From != s.network.Name() || !strings.HasSuffix(string(m.Body), "<ann> coder: how far are you?") || !ok || o.Channel != "#project" || o.Nick != "ann" {
+	if m.Type != dropbox.Question || m.From != s.network.Name() || !strings.HasSuffix(string(m.Body), "<ann> coder: how is it going?") || !ok || o.Channel != "#project" || o.Nick != "ann" {
 		s.Fatalf("coder got %+v of %+v", m, o)
 	}
 	s.leave(&dropbox.Message{From: "coder", Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("almost there\n")})

@@ -25,7 +25,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "only the mutants with this in their name")
 	flag.IntVar(&o.every, "every", 0, "run one in so many of each rule in each file; 0 means about 170 in all")
 	flag.BoolVar(&o.list, "list", false, "print the mutants and run none")
-	flag.DurationVar(&o.time, "for", 0, "begin no mutant after this time; the next run continues")
+	flag.DurationVar(&o.time, "for", 0, "start no mutant after this time; the next run continues")
 	flag.IntVar(&o.jobs, "jobs", 2, "how many are run at the same time")
 	flag.BoolVar(&o.quick, "quick", false, "run the short tests alone; what escapes them may not escape the others")
 	flag.BoolVar(&o.fresh, "fresh", false, "forget what earlier runs found")
@@ -60,7 +60,7 @@ func run(ctx context.Context, out io.Writer, o options) error {
 		return fmt.Errorf("equivalents.txt: %w", err)
 	}
 	if gone := unknown(reasons, all); len(gone) > 0 {
-		return fmt.Errorf("equivalents.txt names what is no mutant:\n  %s", strings.Join(gone, "\n  "))
+		return fmt.Errorf("equivalents.txt lists something that is not a mutant:\n  %s", strings.Join(gone, "\n  "))
 	}
 	chosen, oneIn := sample(all, o.every)
 	chosen = slices.DeleteFunc(chosen, func(m mutant) bool {

@@ -33,7 +33,7 @@ func (c *client) lock() error {
 		}
 		if time.Since(began) > lockPatience {
 			c.journal("overlap", prompt{uuid: "-"})
-			return fmt.Errorf("STANDIN_LOCK: another client of %s runs, or a command of it", c.agent())
+			return fmt.Errorf("STANDIN_LOCK: another client of %s, or one of its commands, is running", c.agent())
 		}
 	}
 }

@@ -48,7 +48,7 @@ var drowsy = fault{
 // stalled suspends clients permanently. The daemon detects this and ends the turn,
 // although the client reacts only to SIGKILL. The next client works on the message.
 var stalled = fault{
-	name: "client never wakes", what: "SIGSTOP for good; the turn is ended, its message done later",
+	name: "client never wakes", what: "SIGSTOP for good; the turn is terminated, and its message is done later",
 	full: 3, short: 1,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		spec := arenaSpec{agents: 2, defaults: "  stall_timeout: 1s\n"}

@@ -44,7 +44,7 @@ var misbehaviours = []struct{ name, script, end string }{
 // unruly makes clients misbehave for every tenth message, each time in a different way. A
 // simulated person restarts agents that the breaker has stopped.
 var unruly = fault{
-	name: "clients that misbehave", what: "every tenth message in another way; each is done, or given up once, and the rest in order",
+	name: "clients that misbehave", what: "every tenth message in a different way; each is done, or given up once, and the rest in order",
 	full: 3 * len(misbehaviours), short: len(misbehaviours),
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		const arenas = 3

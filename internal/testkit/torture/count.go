@@ -252,7 +252,7 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 		case dead[o.id] && bounces[o.id] > 0:
 			c.remark("job %d was given up, and its sender told", o.n)
 		case dead[o.id]:
-			lost(o, "given up, and nobody told")
+			lost(o, "given up, but nobody was told")
 		case (o.note || a.halted) && waits[o.id]: // the message is waiting for the next turn
 		case !done[o.id]:
 			lost(o, "no receipt")

@@ -127,7 +127,7 @@ func (a *arena) refused(ctx context.Context, s scarcity) error {
 		}
 		return wantRefused(j.err, s.word)
 	}
-	return errors.New("send went on without what it needs")
+	return errors.New("send continued without what it needs")
 }
 
 // recovers waits until the work continues automatically.

@@ -111,7 +111,7 @@ func (r row) wrong() bool { return !r.clean() || r.Failed != "" }
 func (f fault) row(ctx context.Context, r *rig, times int) (line row) {
 	line.Fault = f.name
 	if f.alone && !inside() {
-		line.Skipped = "not run: this user may make no namespaces"
+		line.Skipped = "not run: this user cannot create namespaces"
 		if os.Getenv("SWARM_STRICT") != "" {
 			line.Failed = line.Skipped
 		}

@@ -40,7 +40,7 @@ var idle = fault{
 			c, cerr := a.count(ctx)
 			c.Injected = times
 			perSecond := float64(after.switches-before.switches) / rest.Seconds()
-			c.remark("before: %v; after: %v; %.1f switches of the context a second", before, after, perSecond)
+			c.remark("before: %v; after: %v; %.1f context switches per second", before, after, perSecond)
 			if err == nil {
 				err = notGrown(before, after)
 			}

@@ -16,7 +16,7 @@ import (
 // daemon. The same daemon must still be running at the end, and its resource usage must
 // not have grown.
 var soak = fault{
-	name: "soak", what: "killed and sleeping clients, pauses, a sleeping daemon; at the end it uses no more than at first",
+	name: "soak", what: "killed and sleeping clients, pauses, a sleeping daemon; at the end it uses no more than at the beginning",
 	full: 1, short: 1,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		a, err := r.newArena(ctx, arenaSpec{agents: 6})

@@ -53,7 +53,7 @@ func WithDetail(text, detail string) string {
 // Ended describes how a client ended, for example "exited with status 1".
 func Ended(x runner.Exit) string {
 	if x.Signal != "" {
-		return "was ended by a signal (" + x.Signal + ")"
+		return "was terminated by a signal (" + x.Signal + ")"
 	}
 	return fmt.Sprintf("exited with status %d", x.ExitCode)
 }

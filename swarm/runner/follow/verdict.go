@@ -21,12 +21,12 @@ const (
 	HintDisk     = "check the disk and the permissions of the folder"
 	HintGoesBack = "nothing has to be done: the message goes back to its mailbox"
 
-	hintAnother = "nothing has to be done: another client is started"
+	hintAnother = "nothing has to be done: another client will be started"
 )
 
 // Gone returns the verdict on a waiting client that cannot accept the prompt.
 func Gone(how string) Verdict {
-	return Verdict{End: runner.ClientGone, Reason: "the client that waited for the message " + how, Hint: "nothing has to be done: another one is started"}
+	return Verdict{End: runner.ClientGone, Reason: "the client that waited for the message " + how, Hint: "nothing has to be done: another one will be started"}
 }
 
 // Lost returns the verdict on a turn that an earlier daemon started and whose client died
