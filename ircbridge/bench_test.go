@@ -66,7 +66,7 @@ func (r *raw) until(part string) (line string, ok bool) {
 }
 
 // folder makes a folder that `go test -artifacts` does not delete, because after many
-// deletions ext4 takes a long time to find an inode number for each new file.
+// deletions ext4 takes a long time to find a free inode number for each new file.
 func folder(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())
@@ -188,8 +188,8 @@ func paced(b *testing.B, send func(n int) error, arrived func(n int) bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOut measures the time from the writing of a message's file to the arrival of
-// the line at a client.
+// BenchmarkOut measures the time from when a message's file is written until the line
+// arrives at a client.
 func BenchmarkOut(b *testing.B) {
 	text := func(n int) string { return fmt.Sprintf("message %d of many, as long as people write.", n) }
 	b.Run("floor", func(b *testing.B) {
@@ -220,8 +220,8 @@ func BenchmarkOut(b *testing.B) {
 	})
 }
 
-// BenchmarkIn measures the time from a person's line to the appearance of its file in the
-// mailbox.
+// BenchmarkIn measures the time from when a person sends a line until its file appears in
+// the mailbox.
 func BenchmarkIn(b *testing.B) {
 	line := func(n int) string {
 		return fmt.Sprintf("PRIVMSG #bench :coder: message %d of many, as long as people write.\r\n", n)
@@ -254,7 +254,7 @@ func BenchmarkIn(b *testing.B) {
 // many is the number of messages that are waiting when a rate is measured.
 const many = 1000
 
-// rate reports the messages per second between the first message and the last.
+// rate reports the number of messages per second between the first message and the last.
 func rate(b *testing.B, next func() bool) {
 	b.Helper()
 	var first time.Time
@@ -270,9 +270,9 @@ func rate(b *testing.B, next func() bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOutRate measures the messages per second when many are waiting. Here the floor
-// is a relay that moves each file away after it has written the line. The bridge, in
-// addition, confirms each message and files it with a receipt.
+// BenchmarkOutRate measures the number of messages per second when many are waiting. Here
+// the floor is a relay that moves each file away after it has written the line. The
+// bridge, in addition, confirms each message and files it with a receipt.
 func BenchmarkOutRate(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		for range b.N {

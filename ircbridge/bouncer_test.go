@@ -15,8 +15,8 @@ import (
 )
 
 // A bouncer plays back the whole history each time a client attaches. The bridge does not
-// obey these lines and does not keep any of them twice. It reports only lines that are
-// new to it as missed.
+// obey these lines and does not store any of them twice. It reports as missed only the
+// lines that are new to it.
 func TestBouncer(t *testing.T) {
 	server := irctest.Ngircd(t, irctest.Unlimited)
 	ann := newPerson(t, server, "ann", "#project-x")

@@ -29,7 +29,7 @@ type connection struct {
 	fold     irc.CaseMapping
 	state    irc.State // the state when the connection began
 	since    time.Time // when this connection began
-	proven   int       // how many pieces of our texts are known to have arrived over this connection
+	proven   int       // how many pieces of our text are known to have arrived over this connection
 	retired  bool
 }
 

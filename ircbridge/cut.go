@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// maxShown is how many lines of a long text are sent if the text cannot be one multiline
-// message. People can ask for the remaining lines.
+// maxShown is how many lines of long text are sent if the text cannot be sent as one
+// multiline message. People can ask for the remaining lines.
 const maxShown = 6
 
 // again marks text that may have been sent before.
@@ -23,24 +23,24 @@ func threaded(msgid string) map[string]string {
 	return map[string]string{"+draft/reply": msgid}
 }
 
-// A piece is one line, or one multiline message, that is to be sent.
+// A piece is one line or one multiline message to be sent.
 type piece struct {
 	text string // the text as it is posted
-	bare string // the text without prefix and mark
+	bare string // the text without the prefix and the mark
 	upto int    // where the piece ends in the whole text, in bytes
 }
 
-// A cutter cuts a masked text into pieces.
+// A cutter cuts masked text into pieces.
 type cutter struct {
 	prefix string // the text in front of each piece, such as "[coder] "
 	limit  int    // maximum number of bytes in a line, including the prefix
-	whole  bool   // the text can be one multiline message
+	whole  bool   // the text can be sent as one multiline message
 	read   string // the order that shows the whole text
 }
 
 // short returns the text that people see. If there are too many lines, it leaves out
 // those that are only markup. If there are still too many, it returns the first lines,
-// followed by a line with the number of lines that are missing.
+// followed by a line with the number of missing lines.
 func (c cutter) short(text string) string {
 	if c.whole {
 		return text
@@ -59,9 +59,9 @@ func (c cutter) short(text string) string {
 
 func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }
 
-// pieces cuts a text that the method short has returned, starting at the byte offset
-// from. A piece that begins before the byte offset unsure gets a mark, because it may
-// have been sent before.
+// pieces cuts text that the method short returned, starting at the byte offset from. A
+// piece that begins before the byte offset unsure gets a mark, because it may have been
+// sent before.
 func (c cutter) pieces(text string, from, unsure int) []piece {
 	if from >= len(text) {
 		return nil
@@ -93,8 +93,8 @@ func (c cutter) pieces(text string, from, unsure int) []piece {
 }
 
 // said returns how many bytes at the beginning of rest were sent in the line heard, or 0
-// if the line is unrelated. The line may be marked (again) or not. It may have been cut
-// at a different position, because a longer nick leaves less room in a line.
+// if the line is unrelated. The line may or may not be marked (again). It may have been
+// cut at a different position, because a longer nick leaves less room in a line.
 func (c cutter) said(rest, heard string) int {
 	line, ok := strings.CutPrefix(heard, c.prefix)
 	if !ok {

@@ -1,7 +1,7 @@
 // Package ircbridge links the mailboxes to an IRC network. It implements [bridge.Link]
 // for the bridge named "irc".
 //
-// It splits each text of the bridge into lines that fit, sends them under a name that the
+// It splits the bridge's text into lines that fit, sends them under a name that the
 // [Style] determines, and tracks each line until its arrival is confirmed:
 //
 //	bridge          speech                            server

@@ -10,9 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// inviteEvery is the minimum time between two invitations to the same channel that the
-// link accepts. The limit is needed because the link must send a line to accept an
-// invitation.
+// inviteEvery is the minimum time between two accepted invitations to the same channel.
+// The limit is needed because the link must send a line to accept an invitation.
 const inviteEvery = 10 * time.Second
 
 // enter immediately asks the server to let us into a channel.

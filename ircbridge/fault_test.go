@@ -12,10 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A breakage is a way in which a connection breaks. It begins while a text is being sent,
-// and ends once it has had an effect.
+// A breakage is a way in which a connection breaks. It begins while a message is being
+// sent, and ends once it has had an effect.
 type breakage struct {
-	at     []irctest.Way // the directions in which that text travels, in turn
+	at     []irctest.Way // the directions in which that message travels, in turn
 	strike func(*irctest.Proxy)
 	done   func(before, now irctest.Counts) bool
 }
@@ -84,24 +84,24 @@ type faultyTraffic struct {
 	took   map[string]time.Duration
 }
 
-// The number of messages in each direction, and of faults of each kind.
+// The number of messages in each direction, and the number of faults of each kind.
 const (
 	faultyMessages = 500
 	faultsPerKind  = 10
 )
 
-// calmEvery is the number of faults after which the test waits until all messages are
-// sent. The bridge gives up a message after the fourth connection that ends while the
-// message is in flight, because the message may be the cause. Therefore no message may
-// encounter more than three faults.
+// calmEvery is the number of faults after which the test waits until all messages have
+// been sent. The bridge gives up a message after the fourth connection that ends while
+// the message is in flight, because the message may be the cause. Therefore no message
+// may encounter more than three faults.
 const calmEvery = 3
 
 // TestFaults sends 500 messages in each direction while the connection breaks ten times
 // in each way, always while a message is being sent.
 //
 // No outgoing message is lost. If the server has a history, no message is sent twice.
-// Otherwise the messages that were in flight when the connection ended, at most four, are
-// sent again and marked.
+// Otherwise, the messages that were in flight when the connection ended (at most four)
+// are sent again and marked.
 //
 // If the server has a history, no incoming line is lost or duplicated. For a server
 // without a history, [traffic.checkIn] describes which lines the bridge may miss.
@@ -134,8 +134,9 @@ func newFaultyTraffic(tr *traffic) *faultyTraffic {
 	return &faultyTraffic{traffic: tr, times: map[string]int{}, took: map[string]time.Duration{}}
 }
 
-// breakConnections breaks connections in every way in breakages, and checks the messages.
-// If there are several faultyTraffic values, they share the messages and the faults.
+// breakConnections breaks connections in every way listed in breakages, and checks the
+// messages. If there are several faultyTraffic values, they share the messages and the
+// faults.
 func breakConnections(t *testing.T, all ...*faultyTraffic) {
 	t.Helper()
 	for _, s := range all {
@@ -156,7 +157,7 @@ func breakConnections(t *testing.T, all ...*faultyTraffic) {
 		}
 		for _, s := range all {
 			if i%calmEvery == calmEvery-1 {
-				s.allSaid() // the bridge is connected once all messages are sent
+				s.allSaid() // once all messages have been sent, the bridge is connected
 				for range s.most * calmEvery / len(s.order) {
 					s.line()
 				}

@@ -10,7 +10,7 @@ import (
 )
 
 // A server may continue to read from a dead connection and post its lines later. The
-// history is complete only when the server has closed that connection. Until then, the
+// history is complete only once the server has closed that connection. Until then, the
 // connection's nick stays in the channel.
 func TestTheOldConnectionHasItsSay(t *testing.T) {
 	if testing.Short() {

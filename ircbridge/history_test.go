@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// heard returns the texts that the bridge keeps for a channel, without those of agents.
+// heard returns the lines that the bridge keeps for a channel, except those from agents.
 func (s *scene) heard(channel string) (all []string) {
 	s.Helper()
 	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent(channel, time.Time{}, 0)

@@ -29,7 +29,7 @@ var hostile = []string{
 	"\ufffd", "\x1b[31m", "\x07", "word",
 }
 
-// TestHostileTexts sends 200 texts, names and topics that consist of hostile pieces
+// TestHostileTexts sends 200 messages, names and topics that consist of hostile pieces
 // through several servers. One of these servers executes the text after a CR as a
 // command.
 func TestHostileTexts(t *testing.T) {
@@ -109,8 +109,8 @@ func TestHostileTexts(t *testing.T) {
 	})
 }
 
-// secrets returns texts that each contain a secret, for example in a sentence or in a file.
-// The secret must never be shown.
+// secrets returns strings that each contain a secret, for example in a sentence or in a
+// file. The secret must never be shown.
 func secrets() []string {
 	letters := func(n int) string {
 		const from = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -150,7 +150,7 @@ func TestSecretsReachNobody(t *testing.T) {
 	})
 }
 
-// secretIn returns the secret in a text, which is the longest run of letters and digits.
+// secretIn returns the secret in text, which is the longest run of letters and digits.
 func secretIn(text string) string {
 	longest := ""
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
@@ -207,8 +207,8 @@ func (s *scene) secretsReachNobody(planted []string) {
 	}
 }
 
-// TestAMessageThatTheServerDoesNotBear makes a server hang up because of one text, with
-// and without a reason. It checks that the other texts are posted.
+// TestAMessageThatTheServerDoesNotBear makes a server hang up because of one message,
+// with and without a reason. It checks that the other messages are posted.
 func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

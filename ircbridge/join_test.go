@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// Requests to join channels that are closed to the bridge do not delay texts.
+// Requests to join channels that are closed to the bridge do not delay messages.
 func TestJoinsHoldUpNothing(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

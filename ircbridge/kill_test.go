@@ -49,11 +49,11 @@ func beBridge(args []string) error {
 const atOnce = 12
 
 // TestKilled kills the bridge's process at 20 random moments while messages are being
-// sent and lines are being received. At each of these moments, a text is in flight
+// sent and lines are being received. At each of these moments, a message is in flight
 // between the bridge and the server.
 //
 // No outgoing message is lost. If the server has a history, no message is sent twice.
-// Otherwise at most four unproven messages per kill are sent again, and marked. See
+// Otherwise, at most four unproven messages per kill are sent again and marked. See
 // [traffic.checkIn] for incoming lines.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
@@ -87,7 +87,7 @@ func killed(t *testing.T, s *traffic) {
 		}
 		moment := rand.N(3 * time.Millisecond)
 		struck := s.proxy.OnText(bothWays[i%2], rand.N(60), func() {
-			if i%4 > 1 { // in the other cases the bridge is killed at once, before the text has passed
+			if i%4 > 1 { // in the other cases, the bridge is killed immediately, before the message has passed
 				time.AfterFunc(moment, func() { _ = cmd.Process.Kill() })
 				return
 			}

@@ -65,7 +65,7 @@ func weightOf(err error) int {
 	return 3
 }
 
-// arrived decides what happens to a text after all its pieces have landed.
+// arrived decides what happens to a message after all its pieces have landed.
 func (s *speech) arrived(f *saying, via *connection) {
 	err := f.failed
 	refused, isRefused := errors.AsType[*irc.Rejected](err)
@@ -76,7 +76,7 @@ func (s *speech) arrived(f *saying, via *connection) {
 		s.l.rooms.room(f.Target).bare = refused.Error()
 		s.say(f)
 	case isRefused && !s.l.inside(f.conn, f.Target):
-		// We are no longer in the channel. The text waits until we are back in the
+		// We are no longer in the channel. The message waits until we are back in the
 		// channel, or until it is known that the channel does not let us in.
 		rm := s.l.rooms.room(f.Target)
 		rm.joined, rm.caught = false, false // the event about leaving has not arrived yet
@@ -96,7 +96,7 @@ func (s *speech) arrived(f *saying, via *connection) {
 	}
 }
 
-// landed reports the fate of a text to the bridge.
+// landed reports the fate of a message to the bridge.
 func (s *speech) landed(f *saying, end bridge.Landing) {
 	delete(s.sayings, f.ID)
 	end.Shown = bridge.Shown{Lines: f.lines, MsgIDs: f.msgids, Again: f.marked}
@@ -105,9 +105,9 @@ func (s *speech) landed(f *saying, end bridge.Landing) {
 	}
 }
 
-// landCut puts back the unproven texts of a connection that has ended, as soon as the fate
-// of every text of that connection is known. If the other side hung up, the first of the
-// unproven texts may be the cause.
+// landCut puts back the unproven messages of a connection that has ended, as soon as the
+// fate of every message of that connection is known. If the other side hung up, the first
+// of the unproven messages may be the cause.
 func (s *speech) landCut(conn *irc.Conn) {
 	list := s.cut[conn]
 	if len(list) == 0 {
@@ -141,8 +141,8 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 	return in
 }
 
-// release puts back a text for another attempt. Every piece that this attempt has written
-// is proven.
+// release puts back a message for another attempt. Every piece that the current attempt
+// has written is proven or was refused.
 func (s *speech) release(f *saying) {
 	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {

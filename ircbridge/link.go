@@ -22,7 +22,7 @@ const (
 )
 
 // A link is the bridge's link to an IRC network. It contains the connections, the
-// channels, and the texts in flight. The bridge's goroutine owns all of its data.
+// channels, and the messages in flight. The bridge's goroutine owns all of its data.
 type link struct {
 	o       *Options
 	host    bridge.Host
@@ -165,7 +165,7 @@ func (l *link) handle(c *connection, e irc.Event) {
 	}
 }
 
-// textOf converts a text from a connection for the bridge.
+// textOf converts a message from a connection for the bridge.
 func (l *link) textOf(c *connection, t irc.Text) bridge.Text {
 	who := personOf(t.Nick, t.Source)
 	if c.state.Cap("account-tag") {
@@ -242,10 +242,10 @@ func (l *link) Usable() bool { return l.main.usable() && len(l.speech.cut) == 0 
 // Connection implements [bridge.Link].
 func (l *link) Connection() (n int, since time.Time) { return l.main.gen, l.main.since }
 
-// If the server may have hung up because of a text, that text waits until the connection
-// has proved reliable. Otherwise the bridge could mistake a bad network for a bad
-// message. A connection counts as reliable when othersFirst pieces of other texts have
-// arrived over it, or when it has lasted standFirst times as long as the first pause
+// If the server may have hung up because of a message, that message waits until the
+// connection has proved reliable. Otherwise the bridge could mistake a bad network for a
+// bad message. A connection counts as reliable when othersFirst pieces of other messages
+// have arrived over it, or when it has lasted standFirst times as long as the first pause
 // between two attempts to connect.
 const (
 	othersFirst = 8

@@ -11,11 +11,11 @@ import (
 // provenWithin and clockSkew limit the difference between the known time of a message and
 // the time at which another process sent it.
 const (
-	provenWithin = 2 * time.Minute // the longest wait for a proof; the library ends the connection before this time
+	provenWithin = 2 * time.Minute // the longest wait for a proof; the library ends the connection before this time has passed
 	clockSkew    = time.Minute     // the difference between the server's clock and ours
 )
 
-// A memory tells the library which texts were handled. These are the texts in the
+// A memory tells the library which messages were handled. These are the messages in the
 // buffers. Its methods only read files, so any goroutine can call them.
 type memory struct{ dir string }
 

@@ -15,11 +15,10 @@ const (
 	Title = "IRC"
 )
 
-// Folder returns the folder of the bridge's files, which is inside the daemon's folder,
-// home.
+// Folder returns the folder for the bridge's files, inside the daemon's folder, home.
 func Folder(home string) string { return bridge.Folder(home, Name) }
 
-// names interprets names and text in the same way as a server.
+// names interprets names and text the way a server does.
 type names struct{ irc.CaseMapping }
 
 // anyNames is for a server that has not announced its case mapping.
@@ -39,13 +38,13 @@ func (names) Plain(text string) string { return irc.PlainText(text) }
 // most servers.
 func (names) IsChannel(target string) bool { return isChannel(target) }
 
-// isChannel reports whether a target is a channel. It is for use without a server, which
-// would announce the characters that begin channel names.
+// isChannel reports whether a target is a channel. It is for use when there is no server
+// to announce the prefixes of channel names.
 func isChannel(target string) bool {
 	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0
 }
 
-// TaskFor parses a line that gives a task, as in "TASK: @coder fix the build", and
+// TaskFor parses a line that gives agents a task, as in "TASK: @coder fix the build", and
 // returns the agents and the task. tags maps each tag to the agents that have it. ok is
 // false for other lines.
 func TaskFor(text string, agents []string, tags map[string][]string) (to []string, what string, ok bool) {

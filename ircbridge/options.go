@@ -27,7 +27,7 @@ type Options struct {
 	// channel names are not case-sensitive. The keys are secrets.
 	Keys map[string]string
 
-	// RejoinAfter are the pauses between attempts to join a channel that has refused us
+	// RejoinAfter lists the pauses between attempts to join a channel that has refused us
 	// several times; the last pause repeats. nil means 1, 2, 5 and 10 minutes.
 	RejoinAfter []time.Duration
 
@@ -51,15 +51,15 @@ type Server struct {
 
 	TLS        bool   // the certificate is always verified
 	ServerName string // the name in the certificate; "" means the host
-	CAFile     string // PEM file of the trusted authorities; "" means the system's authorities
-	CertFile   string // PEM file of our own certificate, which is the login with SASL "external"
+	CAFile     string // PEM file with the trusted authorities; "" means the system's authorities
+	CertFile   string // PEM file with our own certificate, which serves as the login with SASL "external"
 	KeyFile    string
 
 	SASL         string // "plain", "external", or "" for no login; if the login is refused, the bridge does not retry
 	Account      string // "" means the nick or, with "external", any account
 	SASLPassword string
 
-	Burst     int           // how many lines may be sent at once; 0 means 4
+	Burst     int           // how many lines may be sent without a pause; 0 means 4
 	Rate      float64       // how many lines per second after that; 0 means 1
 	Unlimited bool          // removes these limits; only for your own server
 	RetryMin  time.Duration // the first pause between two attempts to connect, which doubles each time; 0 means 1 s
@@ -69,7 +69,7 @@ type Server struct {
 	RegisterTimeout time.Duration // maximum time from dialling to the end of the server's greeting; 0 means 60 s
 	PingAfter       time.Duration // how long after the last line the bridge sends a PING; 0 means 60 s
 	PingTimeout     time.Duration // the connection counts as dead after this time without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // the connection also counts as dead if a line remains unproven for this time; 0 means 90 s
+	ProofTimeout    time.Duration // the connection also counts as dead if a line remains unproven for this long; 0 means 90 s
 }
 
 // config returns the configuration for the library. It fails if a TLS file cannot be
@@ -133,7 +133,7 @@ func (s Server) HostPort() string {
 	return net.JoinHostPort(strings.Trim(s.Addr, "[]"), port)
 }
 
-// A Style determines the name under which an agent's texts appear.
+// A Style determines the name under which an agent's messages appear.
 type Style string
 
 // The styles. If the server does not support a style, the bridge falls back to StylePrefix,
@@ -141,7 +141,7 @@ type Style string
 const (
 	StylePrefix Style = "prefix"   // [agent] text; one connection for all agents
 	StyleNicks  Style = "nicks"    // a connection for each agent, under its own nick
-	StyleRelay  Style = "relaymsg" // one connection; lines appear under nicks such as coder/swarm, by ergo's RELAYMSG
+	StyleRelay  Style = "relaymsg" // one connection; lines appear under nicks such as coder/swarm, by means of ergo's RELAYMSG
 )
 
 // fixed returns the channels to join at startup, without duplicates.

@@ -11,8 +11,8 @@ import (
 )
 
 // A person reads a result of 200 KB page by page, to its last byte. The message's body
-// contains only the beginning of the result. The bridge sends the pages privately,
-// although the person asked in the channel.
+// contains only the beginning of the result. The bridge sends the pages privately, even
+// though the person asked in the channel.
 func TestReadingALongResult(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -83,8 +83,8 @@ func TestReadingALongResult(t *testing.T) {
 	})
 }
 
-// A text that does not fit in one IRC line does not count as a short answer. No page or
-// line ends within a secret.
+// A message that does not fit in one IRC line does not count as a short answer. No page
+// or line ends within a secret.
 func TestReadingNeitherFloodsNorTells(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A long text is sent in several batches. If the connection ends between two of them, the
-// next attempt may resend the first batch only with a mark, because the server already has
-// it.
+// A long message is sent in several batches. If the connection ends between two of them,
+// the next attempt may resend the first batch only with a mark, because the server already
+// has it.
 func TestACutBetweenTwoBatches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -94,8 +94,8 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 	s.mail("coder", 1)
 }
 
-// A server may keep the history of channels but not name the people who wrote privately.
-// The bridge then reports that it cannot know the private lines.
+// A server may keep the history of channels but not report who wrote privately. The
+// bridge then reports that it does not know which private lines it missed.
 func TestPrivateTalkThatNobodyTells(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -46,7 +46,7 @@ func (s *speech) recall(f *saying) {
 }
 
 // lingerPatience is how long a server may continue to send the lines of our earlier
-// connection. A test with 40 lines took 18 s.
+// connection. In a test with 40 lines, it took 18 s.
 const lingerPatience = 20 * time.Second
 
 // lingers reports whether a message that may have been sent must wait, because the nick
@@ -67,9 +67,9 @@ func (l *link) earlier(conn *irc.Conn, channel string) bool {
 	return slices.ContainsFunc(members, func(nick string) bool { return l.Ours(nick) && !l.now(nick) })
 }
 
-// A lookup is a request for a history, together with the texts that are waiting for the
-// answer. These are texts that may have been partly sent, and the texts queued after
-// them.
+// A lookup is a request for a history, together with the messages that are waiting for
+// the answer. These are messages that may have been partly sent, and the messages queued
+// after them.
 type lookup struct {
 	since   time.Time
 	flights []*saying
@@ -91,8 +91,9 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 			if s.lookups[target] == q {
 				delete(s.lookups, target)
 			}
-			// If the connection ended before the answer, the text is not sent now. If the
-			// request failed for another reason, the text is sent again, marked.
+			// If the connection ended before the answer arrived, the message is not sent
+			// now. If the request failed for another reason, the message is sent again,
+			// with a mark.
 			known := true
 			if err != nil {
 				s.l.o.Log.Info("history could not be fetched", keyChannel, target, keyErr, err)
@@ -122,7 +123,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 	})
 }
 
-// sayInTurn sends a text after the texts for the same target that are waiting for a
+// sayInTurn sends a message after those for the same target that are waiting for a
 // history.
 func (s *speech) sayInTurn(f *saying) {
 	if q := s.lookups[f.Target]; q != nil {
@@ -132,9 +133,9 @@ func (s *speech) sayInTurn(f *saying) {
 	s.say(f)
 }
 
-// recognise finds the parts of a text that are in the history, and records them as sent.
-// It returns the other lines of the history. absent reports whether none of these lines
-// looks like the part that was not found.
+// recognise finds the parts of a message that are in the history, and records them as
+// sent. It returns the other lines of the history. absent reports whether none of these
+// lines looks like the part that was not found.
 func (s *speech) recognise(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()

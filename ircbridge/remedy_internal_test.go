@@ -9,8 +9,8 @@ import (
 )
 
 // The link derives the remedy from the reason, so that no advice suggests a retry that
-// cannot succeed. The test of the bridge's advice checks the texts for people, and
-// TestWhatIRCDoesNotTakeIsGivenUp checks the servers' refusals.
+// cannot succeed. The test of the bridge's advice checks the wording that people read,
+// and TestWhatIRCDoesNotTakeIsGivenUp checks the servers' refusals.
 func TestRemedy(t *testing.T) {
 	refused := func(code, text string) string {
 		return (&irc.Rejected{Code: code, Target: "#c", Text: text}).Error()

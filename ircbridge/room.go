@@ -52,7 +52,7 @@ type rooms struct {
 
 var _ bridge.Rooms = (*rooms)(nil)
 
-// room returns the room of a channel, and makes a room if the channel has none yet.
+// room returns the room of a channel, which it creates if necessary.
 func (r *rooms) room(name string) *room {
 	key := strings.ToLower(name)
 	if r.l.main != nil {
@@ -187,8 +187,8 @@ func (r *rooms) caughtUp(e irc.CaughtUp) {
 	r.askModes(rm)
 }
 
-// giveUp records that a channel does not let us in. The library retries after the time
-// retry, or never if retry is 0. Texts for the channel are given up.
+// giveUp records that a channel does not let us in. The library retries after the
+// duration retry, or never if retry is 0. Messages for the channel are given up.
 func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	now := time.Now()
 	if rm.failed == "" {
@@ -281,7 +281,7 @@ func rankSigns(s irc.ISupport) string {
 	return "~&@%+"
 }
 
-// told returns the room in the form that the state contains.
+// told returns the room in the form used in the state.
 func (rm *room) told(main *connection) bridge.Channel {
 	c := bridge.Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry, NotRelayed: rm.bare}
 	conn, ok := main.client.Conn()

@@ -8,13 +8,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A saying is a text that is being sent.
+// A saying is a message that is being sent.
 type saying struct {
 	*bridge.Saying
 
-	conn   *irc.Conn // the connection that last sent the text; nil if the text was not sent
+	conn   *irc.Conn // the connection that last sent the message; nil if it has not been sent
 	seq    uint64
-	as     string // the nick under which the text is relayed
+	as     string // the nick under which the message is relayed
 	pieces []piece
 	landed int // the number of pieces whose fate is known
 	failed error
@@ -23,29 +23,29 @@ type saying struct {
 	unsure int // how many bytes from the start may have been sent before
 	sent   int // the end of the last piece that this attempt has written at least partly
 	marked bool
-	at     time.Time // when the text was first sent
+	at     time.Time // when the message was first sent
 	msgids []string
 	lines  int
 }
 
-// A resume is the progress of a text that is waiting for a retry.
+// A resume is the progress of a message that is waiting for a retry.
 type resume struct {
 	said, unsure int
-	at           time.Time // when the text was first sent; zero means unknown
+	at           time.Time // when the message was first sent; zero means unknown
 }
 
 // A speech tracks the messages of a link that are being sent, and the progress of those
 // that are waiting for a retry. The bridge's goroutine owns it.
 type speech struct {
 	l       *link
-	sayings map[string]*saying      // texts in flight, by message id
-	cut     map[*irc.Conn][]*saying // unproven texts of connections that have ended
+	sayings map[string]*saying      // messages in flight, by id
+	cut     map[*irc.Conn][]*saying // unproven messages of connections that have ended
 	resume  map[string]resume       // progress of the messages that are waiting for a retry, by id
 	lookups map[string]*lookup      // requests for histories, by target
 	posted  uint64                  // counts sayings
 }
 
-// begin sends a text, or the part of it that was not sent in an earlier attempt.
+// begin sends a message, or the part of it that was not sent in an earlier attempt.
 func (s *speech) begin(text *bridge.Saying) {
 	f := &saying{Saying: text}
 	s.sayings[f.ID] = f
@@ -56,8 +56,8 @@ func (s *speech) begin(text *bridge.Saying) {
 	s.sayInTurn(f)
 }
 
-// voice chooses how a text identifies its speaker. It returns the connection that sends
-// the text, the prefix, and the nick under which the text is relayed.
+// voice chooses how a message identifies its speaker. It returns the connection that
+// sends the message, the prefix, and the nick under which the message is relayed.
 func (s *speech) voice(f *saying) (via *connection, prefix, as string) {
 	prefix = "[" + f.Name + "] "
 	if !f.Agent {
@@ -81,7 +81,7 @@ func (s *speech) voice(f *saying) (via *connection, prefix, as string) {
 	return s.l.main, prefix, ""
 }
 
-// cutterOf returns the cutter for a text, given the prefix and the nick from
+// cutterOf returns the cutter for a message, given the prefix and the nick from
 // [speech.voice].
 func (s *speech) cutterOf(f *saying, conn *irc.Conn, prefix, as string) cutter {
 	st := conn.State()
@@ -91,7 +91,7 @@ func (s *speech) cutterOf(f *saying, conn *irc.Conn, prefix, as string) cutter {
 	}
 }
 
-// say sends the part of a text that is not proven yet.
+// say sends the part of a message that has not been proven yet.
 func (s *speech) say(f *saying) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()
@@ -150,7 +150,7 @@ func (l *link) Tell(target, text, answers string) bridge.Told {
 	return told{l.main.client.Post(irc.Outgoing{Target: target, Text: text, Priority: irc.Answer, Tags: threaded(answers)})}
 }
 
-// told is a text that was sent to people.
+// told is a message that was sent to people.
 type told struct{ *irc.Delivery }
 
 // MsgID implements [bridge.Told].

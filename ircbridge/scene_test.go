@@ -243,7 +243,7 @@ func (p *person) raw(command string, params ...string) {
 	}
 }
 
-// lines returns the texts that the person has seen, as "target nick: text".
+// lines returns the messages that the person has seen, as "target nick: text".
 func (p *person) lines() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -256,7 +256,7 @@ func (p *person) lines() []string {
 	return all
 }
 
-// heard returns the last parameter of every received line: texts, topics and reasons.
+// heard returns the last parameter of every received line: messages, topics and reasons.
 func (p *person) heard() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

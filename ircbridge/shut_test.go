@@ -30,7 +30,7 @@ func isOut(channel, why string) func(bridge.State) bool {
 	}
 }
 
-// The bridge never stops its attempts to join a channel that may let it in later, and the
+// The bridge never stops trying to join a channel that may let it in later, and the
 // status shows the time of the next attempt.
 func TestAChannelThatOpensLater(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
@@ -58,8 +58,8 @@ func TestAChannelThatOpensLater(t *testing.T) {
 	})
 }
 
-// The bridge returns to a channel that kicked it, even if an agent had asked for that
-// channel.
+// The bridge returns to a channel from which it was kicked, even if an agent had asked
+// for that channel.
 func TestKickedManyTimes(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#asked")

@@ -138,7 +138,8 @@ func TestEachAgentItsNick(t *testing.T) {
 		if m := s.mail("coder", 1)[0]; string(m.Body) != "[IRC @mention in #project-x] <ann> x-coder: by your nick" {
 			t.Errorf("mention: %q", m.Body)
 		}
-		// The bridge posts an agent's text in a channel that the agent has not joined.
+		// The bridge itself posts an agent's message in a channel that the agent has not
+		// joined.
 		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar")
 		joe := newPerson(t, addr, "joe", "#elsewhere")
 		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar again")

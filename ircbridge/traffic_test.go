@@ -134,7 +134,7 @@ func (s *traffic) finished() int {
 	return n
 }
 
-// allSaid waits until all messages are sent.
+// allSaid waits until all messages have been sent.
 func (s *traffic) allSaid() {
 	s.Helper()
 	eventually(s, "all is said", func() bool { return s.finished() == s.drops }, s.mailbox)
@@ -176,8 +176,8 @@ func (s *traffic) checkOut() {
 	}
 }
 
-// checkIn sends lines until the network has delivered the number most of them to the
-// bridge. It then checks which lines the bridge heard.
+// checkIn sends lines until the network has delivered as many to the bridge as the
+// parameter most specifies. It then checks which lines the bridge heard.
 //
 // If the server has a history, the bridge hears each line once. If the server has no
 // history, the bridge misses the lines that are sent while it has no connection. On each

@@ -111,8 +111,8 @@ func TestFilingIsTriedAgain(t *testing.T) {
 	})
 }
 
-// The bridge tells a person who writes to an agent whose mailbox accepts no messages that
-// the line was not delivered. Lines for other agents still arrive.
+// If a person writes to an agent whose mailbox accepts no messages, the bridge replies
+// that the line was not delivered. Lines for other agents still arrive.
 func TestUndeliveredIsSaid(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

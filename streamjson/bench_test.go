@@ -40,7 +40,7 @@ func mix(tb testing.TB, skip ...string) []byte {
 	return all
 }
 
-// floorEvent is the struct for decoding a line in the simple way, with encoding/json.
+// floorEvent is the struct for the simple way of decoding a line, with encoding/json.
 type floorEvent struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`
@@ -155,7 +155,7 @@ func floorDecode(b *testing.B, stream []byte) {
 
 var tools = claude.Kind().Tools
 
-// remember adds an event to the window in the same way as the daemon.
+// remember adds an event to the window the way the daemon does.
 func remember(win *window.Buffer, names map[string]string, ev *streamjson.Event) {
 	if ev.Parent != "" || ev.Synthetic {
 		return
@@ -196,7 +196,7 @@ func oursDecode(b *testing.B, stream []byte, win *window.Buffer) {
 func BenchmarkStream(b *testing.B) {
 	for name, stream := range map[string][]byte{
 		"all":   mix(b),
-		"small": mix(b, "big_output.jsonl"), // without long texts to skip, which is the hard case
+		"small": mix(b, "big_output.jsonl"), // without long strings to skip, which is the hard case
 	} {
 		lines := float64(bytes.Count(stream, []byte("\n")))
 		run := func(variant string, decode func()) {

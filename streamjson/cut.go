@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// A text that is too long is cut to at most this many bytes at each end. The remaining
+// A string that is too long keeps at most this many bytes at each end. The remaining
 // bytes of [MaxResult] are reserved for the note in the middle.
 const (
 	keepHead = MaxResult/2 - 32
 	keepTail = MaxResult/2 - 32
 )
 
-// bound replaces the middle of a text that is longer than MaxResult bytes with a note.
-// Neither kept part begins or ends inside a character. size is the length of the text in
-// bytes, and part returns a part of it.
+// bound replaces the middle of a string that is longer than MaxResult bytes with a note.
+// Neither kept part begins or ends inside a character. size is the length of the string
+// in bytes, and part returns a part of it.
 func bound(size int, part func(from, to int) []byte) (kept string, lost int64) {
 	if size <= MaxResult {
 		return string(part(0, size)), 0

@@ -65,8 +65,8 @@ func (p *parser) decode(line []byte) {
 	ev.finish()
 }
 
-// small empties a buffer, so that the buffer does not keep a line in memory. If a long
-// line has made the buffer larger than most, small discards the buffer.
+// small empties a buffer so that it does not keep a line in memory. If a long line has
+// made the buffer's capacity exceed the limit most, small discards the buffer.
 func small[T any](buf []T, most int) []T {
 	if cap(buf) > most {
 		return nil
@@ -75,7 +75,7 @@ func small[T any](buf []T, most int) []T {
 	return buf[:0]
 }
 
-// content reads a message's content, which is either one text or a list of blocks.
+// content reads a message's content, which is either a string or a list of blocks.
 func (p *parser) content(raw []byte) []Block {
 	if isString(raw) {
 		p.blocks = append(p.blocks, Block{Kind: BlockText, Text: p.str(raw)})
@@ -115,7 +115,7 @@ func (p *parser) block(o object) Block {
 	}
 }
 
-// toolResult reads the content of a tool result, which is either a text or a list of
+// toolResult reads the content of a tool result, which is either a string or a list of
 // parts. It replaces a part that is not text with the part's type in brackets.
 func (p *parser) toolResult(raw []byte) (kept string, lost int64) {
 	parts, ok := p.list(raw, '[')

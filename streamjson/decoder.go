@@ -28,7 +28,7 @@ type Decoder struct {
 }
 
 // NewDecoder returns a decoder that reads from r; the caller closes r. maxLine is the
-// maximum number of bytes of a line that are kept; 0 means [DefaultMaxLine].
+// maximum number of bytes kept from each line; 0 means [DefaultMaxLine].
 func NewDecoder(r io.Reader, maxLine int) *Decoder {
 	if maxLine <= 0 {
 		maxLine = DefaultMaxLine
@@ -38,7 +38,7 @@ func NewDecoder(r io.Reader, maxLine int) *Decoder {
 
 // Next returns the next event. The event is valid until the next call to Next. The error
 // is [io.EOF] only at the end of the stream. Any other error comes from the reader and is
-// returned after the events of all earlier bytes.
+// returned after the events from all earlier bytes.
 func (d *Decoder) Next() (*Event, error) {
 	for {
 		line, err := d.lines.next()
@@ -87,7 +87,7 @@ func (d *Decoder) Offset() int64 { return d.lines.offset() }
 func (d *Decoder) Stats() Stats { return d.stats }
 
 // Decode decodes one line, with or without its newline. Raw and Input are slices of line.
-// A line that is not a JSON object is an event of kind bad.
+// A line that is not a JSON object becomes an event of kind bad.
 func Decode(line []byte) Event {
 	var p parser
 	p.decode(bytes.TrimSuffix(line, []byte("\n")))

@@ -69,7 +69,7 @@ func TestNothingInAStreamEndsIt(t *testing.T) {
 }
 
 // A decoder that begins where another one stopped continues with the next event,
-// regardless of the remaining contents of the first decoder's buffer.
+// regardless of what was left in the first decoder's buffer.
 func TestOffsetIsWhereTheNextEventBegins(t *testing.T) {
 	long := `{"type":"user","message":{"content":"` + strings.Repeat("x", 300_000) + `"}}`
 	stream := "\n" + strings.Join([]string{`{"type":"user","uuid":"1"}`, long, ` {"type":"user","uuid":"3"}`, "no JSON", `{"type":"user","uuid":"5"}`, `{"type":"user","uuid":"6"}`}, "\n\n")

@@ -15,10 +15,10 @@
 //
 // # Interpretation of a line
 //
-// A line is interpreted in the same way as by encoding/json when it decodes into a map:
-// keys can be in any order and are compared exactly, the last of two equal keys counts,
-// and bytes that are not valid UTF-8 become U+FFFD. If a field is missing or has an
-// unexpected type, its value is zero, but the other fields are still read. The package
+// A line is interpreted the way encoding/json interprets it when decoding into a map:
+// keys can be in any order and are compared exactly, the last of several equal keys
+// counts, and bytes that are not valid UTF-8 become U+FFFD. If a field is missing or has
+// an unexpected type, its value is zero, but the other fields are still read. The package
 // has its own parser, because encoding/json is five to ten times slower. A fuzz test
 // compares the two.
 //

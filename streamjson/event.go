@@ -14,7 +14,7 @@ const (
 	KindAssistant Kind = "assistant" // output of the model: Blocks, Model, MessageID, Usage, Error
 	KindUser      Kind = "user"      // tool results, notes from the client: Blocks
 	KindReplay    Kind = "replay"    // the client has read a message that was sent to it: UUID, Blocks
-	KindPartial   Kind = "partial"   // a part of a text that is still being written: at most one block
+	KindPartial   Kind = "partial"   // a part of the output that is still being written: at most one block
 	KindResult    Kind = "result"    // a turn ends: Result, Usage
 	KindStatus    Kind = "status"    // Status
 	KindCompact   Kind = "compact"   // the context was compacted: Compact
@@ -147,7 +147,7 @@ type Result struct {
 	APIStatus int           `json:"api_status,omitempty"` // HTTP status of the API error, or 0
 	APIType   string        `json:"api_type,omitempty"`   // as in [APIError]; since 2.1.330
 	APICode   string        `json:"api_code,omitempty"`   // as in [APIError]; since 2.1.330
-	Text      string        `json:"text,omitempty"`       // the agent's last text, which is never cut
+	Text      string        `json:"text,omitempty"`       // the agent's final message, which is never cut
 	Errors    []string      `json:"errors,omitempty"`
 	Turns     int           `json:"turns,omitempty"`
 	Duration  time.Duration `json:"duration_ns,omitempty"`
@@ -160,8 +160,9 @@ type Result struct {
 	// CostUnknown indicates that the client did not report a cost for this result. In
 	// that case CostUSD is 0.
 	CostUnknown bool `json:"cost_unknown,omitempty"`
-	// SinceLastUSD is the cost since the last result of this process, or since its start,
-	// in US dollars, or nil if the client does not report it (2.1.197).
+	// SinceLastUSD is the cost, in US dollars, since the process's last result or, for
+	// its first result, since its start. It is nil if the client does not report it
+	// (2.1.197).
 	SinceLastUSD   *float64 `json:"since_last_usd,omitempty"`
 	StopReason     string   `json:"stop_reason,omitempty"`
 	TerminalReason string   `json:"terminal_reason,omitempty"`
@@ -232,12 +233,12 @@ type Task struct {
 	Type    string `json:"type,omitempty"`     // such as local_bash, or local_agent for a sub-agent
 	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that started the task
 	Status  string `json:"status,omitempty"`
-	Summary string `json:"summary,omitempty"` // the summary or, without one, the description
+	Summary string `json:"summary,omitempty"` // the summary or, if there is none, the description
 	// Foreground means that the tool call waits for the task that it started. False means
 	// that the tool call does not wait, or that this is unknown (2.1.197).
 	Foreground bool `json:"foreground,omitempty"`
-	// Background lists all background tasks, with only the ID and Type of each. It is nil if
-	// there are no background tasks, and in the other phases.
+	// Background lists all background tasks, with only the ID and Type of each. It is nil in
+	// the other phases, and if there are no background tasks.
 	Background []Task `json:"background,omitempty"`
 }
 
@@ -257,7 +258,7 @@ type Control struct {
 }
 
 // ContextTokens returns the size of the main conversation in tokens, according to this
-// event. Only replies of the model in the main conversation show the size, because
+// event. Only the model's replies in the main conversation show the size, because
 // sub-agents have a separate context and text from the client has no usage.
 func (e *Event) ContextTokens() (int, bool) {
 	if e.Kind != KindAssistant || e.Parent != "" || e.Synthetic || e.Usage == nil {

@@ -45,10 +45,10 @@ func roundTrip(t *testing.T, ev *streamjson.Event) {
 	}
 }
 
-// FuzzDecoder reads arbitrary bytes as a stream, both at once and byte by byte. It checks
-// that every call makes progress, that the events cover exactly the input, that the
-// result does not depend on how the bytes arrive, and that an event survives both a JSON
-// round trip and a copy.
+// FuzzDecoder reads arbitrary bytes as a stream, both all at once and byte by byte. It
+// checks that every call makes progress, that the events cover exactly the input, that
+// the result does not depend on how the bytes arrive, and that an event survives both a
+// JSON round trip and a copy.
 func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(`{"type":"system","subtype":"init"}`+"\n"), uint16(4096))
 	f.Add([]byte(`{"type":"result"`), uint16(4096)) // cut off

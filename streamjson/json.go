@@ -16,7 +16,7 @@ const maxDepth = 10000
 type member struct{ key, value []byte }
 
 // members appends the members of the object or array b, which may be surrounded by white
-// space. ok is false if b is not such a value or not valid JSON.
+// space. ok is false if b is not such a value or is not valid JSON.
 func members(list []member, b []byte, bracket byte) (_ []member, ok bool) {
 	i := space(b, 0)
 	if at(b, i) != bracket {

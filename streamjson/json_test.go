@@ -96,14 +96,14 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzBound compares cutting an escaped text with decoding the whole text and then
-// cutting it. It repeats the text, so that short inputs are also cut.
+// FuzzBound compares cutting an escaped string with decoding the whole string and then
+// cutting it. It repeats the string so that short inputs are also cut.
 func FuzzBound(f *testing.F) {
 	f.Add([]byte(`plain text`), uint16(2000))
 	f.Add([]byte(`\n\u001b[31m é \ud83d\ude00 \ud83d \\`), uint16(900))
 	f.Add([]byte("€"), uint16(6000))
 	f.Add([]byte("\xff\\u20ac"), uint16(3000))
-	f.Add([]byte("\xff"), uint16(6000)) // the decoded text is longer than its JSON form
+	f.Add([]byte("\xff"), uint16(6000)) // the decoded string is longer than its JSON form
 	f.Fuzz(func(t *testing.T, unit []byte, times uint16) {
 		times = min(times, 8000)
 		if len(unit) > 200 {

@@ -20,9 +20,8 @@ type line struct {
 
 // A lineReader splits a stream into lines of any length. Lines that fit into its buffer
 // are not copied. A longer line is collected in pieces, which are joined when its length
-// is known. While they are joined, this requires twice the line's length in memory;
-// doubling a buffer would require four times the length. Reading the next line frees all
-// of that memory.
+// is known. Joining them requires twice the line's length in memory; doubling a buffer
+// would require four times the length. Reading the next line frees all of that memory.
 type lineReader struct {
 	r   io.Reader
 	max int
@@ -33,7 +32,8 @@ type lineReader struct {
 	read       int64 // number of bytes of the stream read so far
 }
 
-// offset returns the number of returned bytes of the stream, including newlines.
+// offset returns the number of bytes of the stream that have been returned, including
+// newlines.
 func (l *lineReader) offset() int64 { return l.read - int64(l.end-l.start) }
 
 func (l *lineReader) next() (line, error) {

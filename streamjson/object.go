@@ -25,8 +25,9 @@ type parser struct {
 	arena   strings.Builder
 }
 
-// An object is a JSON object on the line. Keys are compared exactly, and the last of two
-// equal keys counts. A field that is missing or does not have the requested type is zero.
+// An object is a JSON object on the line. Keys are compared exactly, and the last of
+// several equal keys counts. A field that is missing or does not have the requested type
+// is zero.
 type object struct {
 	p       *parser
 	members []member
@@ -101,7 +102,7 @@ func (o object) get(key string) []byte {
 	return nil
 }
 
-// unique sorts the members by key and keeps only the last of equal keys.
+// unique sorts the members by key and keeps only the last member with each key.
 func (o object) unique() []member {
 	slices.Reverse(o.members)
 	slices.SortStableFunc(o.members, func(a, b member) int { return bytes.Compare(a.key, b.key) })

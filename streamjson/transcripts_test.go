@@ -99,7 +99,7 @@ func pinTranscripts(t *testing.T, version string, least int) {
 	}
 }
 
-// digest returns an event as one line: its JSON with shortened texts, without random parts
+// digest returns an event as one line: its JSON with shortened text, without random parts
 // and without parts that are the same on all lines.
 func digest(t *testing.T, ev *streamjson.Event) string {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// In the prompt of a turn, the advice precedes the message.
+// In a turn's prompt, the advice precedes the message.
 func TestAdviceComesWithATurn(t *testing.T) {
 	f := newField(t, "coder")
 	asked := make(chan swarm.Spec, 10)

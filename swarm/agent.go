@@ -30,7 +30,7 @@ type agent struct {
 	// Except for log, only the agent's goroutine may use the fields below.
 
 	log *slog.Logger
-	// unsettled says that cur/ may contain unfinished messages. This is the case at
+	// unsettled reports whether cur/ may contain unfinished messages. This is the case at
 	// startup, while a claimed message is not settled, and after an attached session.
 	unsettled bool
 	beats     beats

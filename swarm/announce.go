@@ -27,11 +27,11 @@ type announcedUntil struct {
 }
 
 const (
-	// announceSlack is how long an older message may take to appear after newer ones. The
+	// announceSlack is how long after newer messages an older one may still appear. The
 	// event keys prevent messages from being shown twice.
 	announceSlack = time.Minute
-	// oldMail is the age above which mail and the questions of turns are not shown after
-	// a restart of the daemon.
+	// oldMail is the age above which mail and turns' questions are not shown after a
+	// restart of the daemon.
 	oldMail = 24 * time.Hour
 )
 

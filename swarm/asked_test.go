@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asks returns a step that asks a question in the same way as the tools, receives from the
-// channel next, and calls the function end.
+// asks returns a step that asks a question the way the tools do, receives from the channel
+// next, and calls the function end.
 func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct{}, end func(*journal.Waiting)) runnertest.Step {
 	return runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
@@ -141,10 +141,11 @@ func (f *field) linesOf(key string) (n int) {
 	}
 }
 
-// One event says that a question was asked, and another says that nobody answered it in
+// One event reports that a question was asked, and another that nobody answered it in
 // time. If the daemon crashes before it adds such an event, the next daemon adds it. If
 // the daemon crashes after that, but before it records that the list contains the event,
-// the next daemon repeats the event with the same key. As a result, nobody is told twice.
+// the next daemon repeats the event with the same key. As a result, nobody is notified
+// twice.
 func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f := newField(t, "coder")
 	f.announcer = everywhere{}
@@ -186,7 +187,7 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	}
 }
 
-// A turn that waits for an answer counts as neither silent nor too long, because
+// A turn that is waiting for an answer counts as neither silent nor too long, because
 // turn_timeout limits only the time that the turn spends working.
 func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
 	if testing.Short() {

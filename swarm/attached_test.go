@@ -21,7 +21,7 @@ import (
 )
 
 // An attachedPost is the mailbox of an agent whose session is this test process. Its
-// methods call the hooks in the same way as a child process of the session.
+// methods call the hooks the way a child process of the session does.
 type attachedPost struct {
 	*testing.T
 	home  journal.Home
@@ -192,8 +192,8 @@ func TestTheCapOfTurnsInARow(t *testing.T) {
 	}
 }
 
-// If a person interrupts the turn of a message and types something else, the message is
-// not done.
+// If a person interrupts a message's turn and types something else, the message is not
+// done.
 func TestABrokenOffTurnPutsItsMessageBack(t *testing.T) {
 	p := newAttached(t)
 	id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
@@ -256,7 +256,7 @@ func TestAnAttachedSessionKeepsTheCostOfEarlierAttempts(t *testing.T) {
 	}
 }
 
-// When an attached session began a message and a client of the daemon finished it, the
+// If an attached session begins a message and a client of the daemon finishes it, the
 // receipt says that the cost is unknown.
 func TestAReceiptKnowsThatASessionHadBegunTheMessage(t *testing.T) {
 	f := newField(t, "coder")
@@ -666,8 +666,8 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	}
 }
 
-// shown returns a sorted list of the messages that wait in the irc mailbox. Each entry
-// has the kind and the sender; the entry of a result also has its text.
+// shown returns a sorted list of the messages waiting in the irc mailbox. Each entry has
+// the kind and the sender; the entry of a result also has its text.
 func (p *attachedPost) shown() (list []string) {
 	p.Helper()
 	box, err := p.store.Mailbox("irc")

@@ -8,15 +8,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// The test calls the hooks of a session in the same order as Claude Code 2.1.197 and
-// 2.1.330. A step is a hook with the id of its prompt. The steps expand and submit receive
-// a prompt, and fetch is a ! line of /inbox without an id. The step stop ends a turn, give
-// ends a turn after which the Stop hook gives the session its next message, and again ends
-// a turn that the Stop hook itself began. After the id, a step may list the sub-agents that
-// are still working when the turn ends. "<a" marks the prompt with which the client reports
-// the end of the sub-agent a. "clear" ends the session's conversation and begins another
-// one in the same process. "begin s2" begins another session without a hook that reports
-// the end of the first. "end" ends the session.
+// The test calls the hooks of a session in the order in which Claude Code 2.1.197 and
+// 2.1.330 call them. A step is a hook with the id of its prompt. The steps expand and
+// submit receive a prompt, and fetch is a ! line of /inbox without an id. The step stop
+// ends a turn, give ends a turn after which the Stop hook gives the session its next
+// message, and again ends a turn that the Stop hook itself began. After the id, a step may
+// list the sub-agents that are still working when the turn ends. "<a" marks the prompt with
+// which the client reports the end of the sub-agent a. "clear" ends the session's
+// conversation and begins another one in the same process. "begin s2" begins another
+// session without a hook that reports the end of the first. "end" ends the session.
 func TestTheOrderOfHooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

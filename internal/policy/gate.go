@@ -13,9 +13,9 @@ import (
 
 // A Ceiling limits what may be spent.
 type Ceiling interface {
-	// Spent returns the reason, in one line, why nothing more may be spent on messages
-	// for that agent in that conversation, or "" if more may be spent. It must be safe
-	// for concurrent use.
+	// Spent returns a one-line reason why nothing more may be spent on messages for that
+	// agent in that conversation, or "" if more may be spent. It must be safe for
+	// concurrent use.
 	Spent(agent, thread string) string
 }
 
@@ -47,9 +47,9 @@ func (g *Gate) Policy() Policy {
 	return g.policy
 }
 
-// Ask decides on a message. The past remembers each message that passes at the claim. If
-// the same message is asked about again, the rules about rates and echoes neither refuse
-// nor count it.
+// Ask decides whether a message may pass. The past remembers each message that passes at
+// the claim. If Ask is called again for the same message, the rate and echo rules neither
+// refuse nor count it.
 func (g *Gate) Ask(q Question) Verdict {
 	if g.ceiling != nil && !q.BeforeDelivery && q.Spent == "" {
 		q.Spent = g.ceiling.Spent(q.To, threadOf(q.Message))
@@ -82,8 +82,8 @@ type saved struct {
 
 const savedVersion = 1
 
-// Load reads a past that Save has written. A missing file is not an error. After an
-// error, the past is unchanged.
+// Load reads a past written by Save. A missing file is not an error. After an error, the
+// past is unchanged.
 func (g *Gate) Load(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

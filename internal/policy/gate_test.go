@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// After a restart, the counts of rates and echoes continue from where they were.
+// After a restart, the rate and echo counts continue from where they were.
 func TestThePastSurvivesARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "gate.json")
 	g := newGate(t, policy.Default())

@@ -7,7 +7,7 @@ import (
 )
 
 // These are the maximum numbers of entries that a past remembers. It drops the least
-// recently used senders and threads first, and the oldest known messages first.
+// recently used senders and threads, and the oldest known messages, first.
 const (
 	maxSenders = 1024
 	maxThreads = 512
@@ -72,8 +72,8 @@ func (p *Past) admit(rules Policy, q Question) {
 		return
 	}
 	if q.person() {
-		// A person's message restarts the conversation, so later repetitions of earlier
-		// texts are not echoes.
+		// A person's message restarts the conversation, so a later message that repeats
+		// an earlier one is not an echo.
 		if t := p.threads[threadOf(m)]; t != nil {
 			for i := range t.Said {
 				t.Said[i].Print = ""

@@ -51,7 +51,7 @@ type Rule string
 // These are the rules, in the order in which they are checked. The last four depend on the
 // past and on what has been spent, so they are checked only at the claim.
 const (
-	RuleUnproven   Rule = "unproven"    // the sender is not proven, and a proof is required
+	RuleUnproven   Rule = "unproven"    // the sender is not proven, and proof is required
 	RuleReserved   Rule = "reserved"    // no sender may use this name
 	RuleType       Rule = "type"        // the type is not allowed
 	RuleSize       Rule = "size"        // the body is too long
@@ -88,14 +88,15 @@ func (v Verdict) String() string {
 	return string(v.Rule) + ": " + v.Reason
 }
 
-// isReserved reports whether a name is reserved and no sender may use it. The names of the
-// bridges and of the lead are also reserved, but bridges and the lead do send messages.
+// isReserved reports whether a name is reserved so that no sender may use it. The names of
+// the bridges and of the lead are also reserved, but bridges and the lead do send
+// messages.
 func isReserved(name string) bool {
 	return dropbox.Reserved(name) && name != dropbox.Lead && !dropbox.IsBridge(name)
 }
 
-// broadcasts reports whether a message is addressed to all other agents, if there are at
-// least two.
+// broadcasts reports whether a message is addressed to all other agents, provided that
+// there are at least two.
 func (p Policy) broadcasts(m *dropbox.Message) bool {
 	if slices.Contains(m.To, dropbox.All) || slices.Contains(m.CC, dropbox.All) {
 		return true

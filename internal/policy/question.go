@@ -8,7 +8,7 @@ import (
 
 // A Question is the input of a decision, apart from the rules and the message history.
 type Question struct {
-	Message *dropbox.Message // as delivered or, before the delivery, as it will be delivered
+	Message *dropbox.Message // as delivered or, before delivery, as it will be delivered
 	To      string           // the mailbox that receives this copy
 	Proven  bool             // a proof confirms the sender's name
 	Now     time.Time
@@ -28,7 +28,7 @@ type Question struct {
 	Spent string
 }
 
-// daemon reports whether the daemon sent the message. It returns false before a delivery,
+// daemon reports whether the daemon sent the message. It returns false before delivery,
 // because the daemon does not ask then.
 func (q *Question) daemon() bool {
 	return q.Message.From == dropbox.Swarm && q.Proven && !q.BeforeDelivery
@@ -43,10 +43,10 @@ func (q *Question) person() bool {
 	return m.From == dropbox.Lead && (q.Proven || m.Hops == 0 && len(m.Path) == 0 && len(q.Suspects) == 0)
 }
 
-// dropped reports whether a message claims to be from the lead without a proof, and
-// nothing shows that an agent passed it on. A person may drop a hundred files at once,
-// even while agents are working, so the rules about rates and echoes do not apply to
-// them. A loop of such messages ends when it reaches the limit on turns without a person.
+// dropped reports whether a message claims to be from the lead without proof, and nothing
+// shows that an agent passed it on. A person may drop a hundred files at once, even while
+// agents are working, so the rules about rates and echoes do not apply to them. A loop of
+// such messages ends when it reaches the limit on turns without a person.
 func (q *Question) dropped() bool {
 	m := q.Message
 	return m.From == dropbox.Lead && !q.Proven && m.Hops == 0 && len(m.Path) == 0

@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// loop detects requests that go in a circle: A → B → C → A.
+// loop detects requests that go around in a circle: A → B → C → A.
 //
 // The path of a message lists the agents that passed the request on and have not received an
 // answer: an answer travels back along the path and removes the names. So if the recipient's
@@ -27,9 +27,9 @@ func (p Policy) loop(q Question) Verdict {
 	return halt(RuleRing, fmt.Sprintf("agents are passing it around in a circle: %s (policy.max_returns is %d)", shownPath(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
 }
 
-// returns counts how many times to is already on the path. A message to oneself is not a
-// round: a name that appears several times in a row counts once, and at the end of the
-// path not at all.
+// returns counts how many times the recipient, to, is already on the path. A message that
+// an agent sends to itself is not a round: a name that appears several times in a row
+// counts once, and a name at the end of the path does not count.
 func returns(path []string, to string) int {
 	n := 0
 	for i, name := range path {

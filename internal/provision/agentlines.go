@@ -69,7 +69,7 @@ func (s *setup) addAgent(name string, text []byte, lines string) error {
 }
 
 // rewrite replaces the content of claude-swarm.yaml, and saves its entry e in the manifest.
-// If init created the file and nobody changed it, it still counts as created by init.
+// If init created the file and nobody has changed it, it still counts as created by init.
 func (s *setup) rewrite(e entry, text []byte) error {
 	if e.Kind == kindFile {
 		e.Plain = false
@@ -92,8 +92,8 @@ func (s *setup) rewrite(e entry, text []byte) error {
 }
 
 // removeAgents removes the lines of an agent from claude-swarm.yaml; "" means the lines
-// of all agents. For "", it does not touch a file that init created and nobody changed,
-// because [setup.undoAll] removes that file as a whole.
+// of all agents. For "", it does not touch a file that init created and nobody has
+// changed, because [setup.undoAll] removes that file as a whole.
 func (s *setup) removeAgents(agent string) error {
 	if e := s.m.find(s.r.Config); agent == "" && e != nil && e.Kind == kindFile {
 		if changed, err := s.m.edited(s.r.Config); err != nil || !changed {
@@ -259,9 +259,9 @@ func (e *EntryError) Line() string {
 	return e.Agent + ": {attached: true}, under agents in " + config.Name
 }
 
-// placeAgent returns the insert for the entry of an attached agent: before the first agent
-// or, if the agent is known, before its first key. If a fence begins just before that line,
-// the insert goes before the fence.
+// placeAgent returns the insert for the entry of an attached agent. It goes before the
+// first agent or, if the file already lists the agent, before that agent's first key. If a
+// fence begins just before that line, the insert goes before the fence.
 func placeAgent(text []byte, name string, known bool) (insert, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -300,7 +300,7 @@ func placeAgent(text []byte, name string, known bool) (insert, error) {
 	return insert{offset, b.String()}, nil
 }
 
-// lineOffset returns the offset of a line in a text. Lines are counted from 1.
+// lineOffset returns the offset of a line in text. Lines are counted from 1.
 func lineOffset(text []byte, line int) int {
 	offset := 0
 	for n := 1; n < line; n++ {

@@ -8,9 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Check reports, for everything that [Init] and [Attach] create, whether it exists and is
-// the same as this version would create it. It changes nothing. It detects changed files
-// by comparing their content with the recorded hash, not by their names or times.
+// Check reports, for everything that [Init] and [Attach] create, whether it exists and
+// matches what this version would create. It changes nothing. It detects changed files by
+// comparing their content with the recorded hash, not by their names or times.
 func Check(dir string) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, nil, &r)

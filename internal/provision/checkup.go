@@ -33,15 +33,15 @@ type Finding struct {
 	Name  string `json:"name"`          // what was checked, such as "client" or "socket"
 	Text  string `json:"text"`          // one line
 	Try   string `json:"try,omitempty"` // what to do; empty if nothing has to be done
-	// Fixable reports whether Fix can safely repair the finding.
+	// Fixable reports whether Fix can safely resolve the finding.
 	Fixable bool `json:"fixable,omitempty"`
 
 	fix func() error
 }
 
-// Fix repairs a finding that is Fixable: it recreates what [Init] creates, or removes
-// other users' permissions on claude-swarm's files and on files with passwords. It never
-// ends a process.
+// Fix resolves a Fixable finding: it recreates what [Init] creates, or removes other
+// users' permissions on claude-swarm's files and on files with passwords. It never
+// terminates a process.
 func (f Finding) Fix() error { return f.fix() }
 
 // DoctorOptions determine which checks are run. Config and Getenv are required.
@@ -93,7 +93,7 @@ func (e *checkup) bad(g Grade, name, try, format string, args []any) {
 	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: printable(fmt.Sprintf(format, args...)), Try: printable(cmp.Or(try, e.next(name)))})
 }
 
-// fixBy makes the last finding fixable; fix is the function that repairs it.
+// fixBy makes the last finding fixable; fix is the function that resolves it.
 func (e *checkup) fixBy(fix func() error) {
 	f := &e.findings[len(e.findings)-1]
 	f.Fixable, f.fix = true, fix

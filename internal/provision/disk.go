@@ -90,7 +90,7 @@ func (d disk) remove(path string) error {
 	return ignoreMissing(os.Remove(path))
 }
 
-// tempPath returns the path of the temporary file for a path.
+// tempPath returns the path of the temporary file for the file at path.
 func tempPath(path string) string {
 	dir, name := filepath.Split(path)
 	return filepath.Join(dir, "."+name+".claude-swarm-new")

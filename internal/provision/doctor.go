@@ -15,11 +15,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// Examine checks everything that a swarm needs: configuration, clients, folders, file system
-// and daemon. It also looks for processes that earlier turns left behind. It removes every
-// file that it creates. Most of its time is spent on printing the versions of all clients,
-// opening a session with the slowest client, and making the round trip. It ends early when
-// ctx is done.
+// Examine checks everything that a swarm needs: the configuration, clients, folders, file
+// system and daemon. It also looks for processes that earlier turns left behind. It removes
+// every file that it creates. It spends most of its time getting the versions of all
+// clients, opening a session with the slowest client, and making the round trip. It ends
+// early when ctx is done.
 func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	if o.ClientTimeout == 0 {
 		o.ClientTimeout = 10 * time.Second

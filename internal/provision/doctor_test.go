@@ -111,7 +111,7 @@ func TestALockWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// A kind whose program must be named in the configuration has no usual program, so
+// A kind whose program must be named in the configuration has no default program, so
 // nothing is known about its login.
 func TestAKindWithoutAProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "claude-swarm.yaml")

@@ -102,7 +102,7 @@ func files(t *testing.T, dir string) map[string]string {
 func TestWhatAnEarlierVersionAttached(t *testing.T) {
 	for name, c := range map[string]struct {
 		way   provision.Way
-		wants map[string]string // maps a file to a text that it must contain
+		wants map[string]string // maps a file name to a string that the file must contain
 	}{
 		"one-by-plugin": {provision.ByPlugin, map[string]string{
 			".claude-swarm/attach/ada/.claude-plugin/plugin.json": `"name": "swarm"`,

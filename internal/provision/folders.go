@@ -66,8 +66,7 @@ func (e *checkup) mailboxes() {
 }
 
 // noAccessIn adds a finding for each folder of a mailbox that this user may not read or
-// write, and returns whether there are any. [checkup.fileSystem] detects a read-only
-// disk.
+// write, and reports whether it added any. [checkup.fileSystem] detects a read-only disk.
 func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	folders, err := os.ReadDir(mailbox)
 	if errors.Is(err, fs.ErrPermission) && e.noAccess(mailbox) {
@@ -84,7 +83,7 @@ func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	return found
 }
 
-// noAccess adds a finding for a folder if this user may not read or write it. It returns
+// noAccess adds a finding for a folder if this user may not read or write it. It reports
 // whether it added a finding.
 func (e *checkup) noAccess(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {

@@ -50,8 +50,8 @@ func (s *setup) ignoreNeeded() (need, missing bool, err error) {
 		return false, false, err
 	}
 	for line := range strings.Lines(string(text)) {
-		// There are several ways to write the rule. If a later rule negates it, the
-		// person wants that.
+		// There are several ways to write the rule. If a later rule negates it, that is
+		// the person's choice.
 		if rule := strings.Trim(strings.TrimSpace(line), "/"); rule == homeName {
 			return false, false, nil
 		}

@@ -31,8 +31,8 @@ func (e *checkup) irc() {
 		}
 	}
 	for _, variable := range i.Secrets() {
-		// A running daemon may have the variable, but a daemon started from here would
-		// not.
+		// A running daemon may have the variable in its environment, but a daemon started
+		// from here would not.
 		if e.Getenv(variable) == "" {
 			e.warn(name, "export "+variable+"=… before start", "%s, which contains a password, is not set here", variable)
 		}

@@ -14,7 +14,7 @@ import (
 func TestIRC(t *testing.T) {
 	for name, tc := range map[string]struct {
 		section string
-		want    []string // the grade and the beginning of the text of each finding
+		want    []string // the grade of each finding and the beginning of its text
 	}{
 		"none":          {"{}", nil},
 		"good":          {"{server: localhost, allow: [{nick: ann, may: [talk]}]}", []string{"ok localhost; the daemon connects when it runs"}},

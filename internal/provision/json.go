@@ -38,8 +38,8 @@ type jsonStep struct {
 	list bool // the member is a list, not an object
 }
 
-// placeJSON returns the inserts that add a value to JSON data, in the object or list at
-// the end of the steps. They also create the missing objects and lists. All other bytes
+// placeJSON returns the inserts that add a value to JSON data, in the object or list to
+// which the steps lead. They also create the missing objects and lists. All other bytes
 // remain unchanged. name is the value's key, or "" in a list.
 func placeJSON(data []byte, steps []jsonStep, name string, value any) ([]insert, error) {
 	if !json.Valid(data) {

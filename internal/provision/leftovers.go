@@ -20,7 +20,7 @@ import (
 )
 
 // daemon checks whether a daemon is running, and looks for a lock or a socket that an
-// earlier one left behind.
+// earlier daemon left behind.
 func (e *checkup) daemon(ctx context.Context) {
 	const name = "daemon"
 	dir := filepath.Dir(e.Config)
@@ -140,7 +140,7 @@ func (e *checkup) isClient(pid int) bool {
 	})
 }
 
-// runs reports whether the daemon is running a turn. A turn's id begins with the id of
+// runs reports whether the daemon is running the turn. A turn's id begins with the id of
 // its message.
 func (e *checkup) runs(turn string) bool {
 	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {

@@ -82,7 +82,8 @@ func (m *manifest) linesState(e entry) (State, error) {
 }
 
 // undoLines removes our inserts from a file if all of them are unchanged. If the result
-// equals the file's content before the inserts, it restores the old modification time.
+// equals the file's content before the inserts, undoLines also restores the old
+// modification time.
 func (m *manifest) undoLines(e entry) (taken bool, err error) {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)

@@ -77,13 +77,13 @@ type insert struct {
 	Text string `json:"text"`
 }
 
-// before is the state of a file before something was inserted.
+// before is the state of a file before anything was inserted.
 type before struct {
 	SHA256 string    `json:"sha256"`
 	Time   time.Time `json:"time"`
 }
 
-// oldTime returns the modification time that a file had before something was inserted. It
+// oldTime returns the modification time that a file had before anything was inserted. It
 // returns the zero time unless text is the file's content at that time.
 func (e entry) oldTime(text []byte) time.Time {
 	if e.Before != nil && hashOf(text) == e.Before.SHA256 {
@@ -97,8 +97,8 @@ type Way string
 
 // These are the ways, best first.
 const (
-	// ByPlugin creates a plugin in the daemon's folder, with which the session is
-	// started. No other files change.
+	// ByPlugin creates a plugin in the daemon's folder, and the session is started with
+	// that plugin. No other files change.
 	ByPlugin Way = "plugin"
 	// BySettings adds entries to .claude/settings.json and .mcp.json in the agent's folder,
 	// and adds the command /inbox there.
@@ -140,8 +140,8 @@ func openManifest(dir, config string, step func(string) error) (*manifest, error
 }
 
 // adopt converts an earlier version's entry for claude-swarm.yaml. The entry has only the
-// lines of the agent that was attached last, because that version forgot the lines of
-// earlier agents.
+// lines of the agent that was attached last, because that version did not keep the lines
+// of earlier agents.
 func (m *manifest) adopt(config string) {
 	for i, e := range m.Entries {
 		if e.Path == config && e.Kind == kindLines && len(e.Inserts) == 1 {

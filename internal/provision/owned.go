@@ -68,8 +68,8 @@ func (e entry) wrote(data []byte) bool {
 }
 
 // renew replaces the content of a file that we created. Both contents count as ours until
-// the new one is durable. If someone changed the file, so that it is no longer ours,
-// renew keeps the recorded hash.
+// the new one is durable. If someone has changed the file and it is therefore no longer
+// ours, renew keeps the recorded hash.
 func (m *manifest) renew(e entry, text []byte, ours bool) error {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)
@@ -89,7 +89,7 @@ func (m *manifest) renew(e entry, text []byte, ours bool) error {
 	return m.put(e)
 }
 
-// otherUser returns another agent's entry for something in a folder, or nil.
+// otherUser returns an entry that another agent has in the folder, or nil.
 func (m *manifest) otherUser(folder entry) *entry {
 	for i, e := range m.Entries {
 		if e.Agent != folder.Agent && strings.HasPrefix(m.abs(e.Path), m.abs(folder.Path)+string(filepath.Separator)) {

@@ -22,13 +22,13 @@ type part struct {
 	// Such a file is recreated only if it has not changed since another version created
 	// it.
 	yours bool
-	// place returns the inserts for an existing file of another owner; it is nil if the
-	// part needs a separate file.
+	// place returns the inserts for an existing file that belongs to someone else; it is
+	// nil if the part needs a separate file.
 	place func(text []byte) ([]insert, error)
 	cores []string // the pieces of text that identify the part in such a file
 }
 
-// A condition is the state of a part in comparison with what we created.
+// A condition is the state of a part compared with what we created.
 //
 //	             init         init --upgrade  init --reset   init --check
 //	absent       made         made            made           missing

@@ -22,7 +22,7 @@ func shellQuote(s string) string {
 }
 
 // shellWord quotes a string as one word of a command line that a person types. Control
-// characters are written as numbers.
+// characters are written as octal escapes.
 func shellWord(s string) string {
 	if printable(s) == s {
 		return shellQuote(s)
@@ -42,7 +42,7 @@ func shellWord(s string) string {
 	return b.String() + "'"
 }
 
-// printable makes a text safe to print on one line of a terminal. A control character,
+// printable makes a string safe to print on one line of a terminal. A control character,
 // such as an escape in a file name, is replaced by an escape sequence.
 func printable(text string) string {
 	var b strings.Builder

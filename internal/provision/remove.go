@@ -54,7 +54,7 @@ func (s *setup) removeRest(o RemoveOptions) error {
 	return s.m.save()
 }
 
-// stillNamed adds to the report that claude-swarm.yaml still has an entry for the agent.
+// stillNamed notes in the report that claude-swarm.yaml still has an entry for the agent.
 // The person wrote that entry, so Remove does not delete it.
 func (s *setup) stillNamed(agent string) {
 	file, err := config.Load(s.r.Config)

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// removeMail removes the empty mailboxes, or with Purge all mailboxes, and then their
+// removeMail removes the empty mailboxes, or, with Purge, all mailboxes, and then their
 // folder. Mail behind a symbolic link is foreign, so the mail and the link remain.
 func (s *setup) removeMail(o RemoveOptions) error {
 	if s.m.Mail == "" {
@@ -42,9 +42,9 @@ func (s *setup) removeMail(o RemoveOptions) error {
 	return s.removeMailFolder(dir, o)
 }
 
-// mailboxNames lists the project's mailboxes, sorted. It lists only the mailbox of one agent, or
-// all mailboxes if agent is "". The error is [dropbox.ErrNoStore] if the store is missing or its
-// creation was interrupted.
+// mailboxNames lists the project's mailboxes, sorted. If agent is not "", it lists only that
+// agent's mailbox. The error is [dropbox.ErrNoStore] if the store is missing or its creation was
+// interrupted.
 func (s *setup) mailboxNames(agent string) ([]string, error) {
 	store, err := dropbox.Open(s.m.abs(s.m.Mail), dropbox.Options{})
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 	})
 }
 
-// purgeable returns a text that says how to remove the mail, or why Remove does not
+// purgeable returns a message that says how to remove the mail, or why Remove does not
 // remove it.
 func (s *setup) purgeable(how string) string {
 	if to, err := filepath.EvalSymlinks(s.m.abs(s.m.Mail)); err == nil && isLink(s.m.abs(s.m.Mail)) {
@@ -91,7 +91,7 @@ func (s *setup) purgeable(how string) string {
 	return how
 }
 
-// removeMailFolder removes the mailboxes' folder after the mailboxes.
+// removeMailFolder removes the mailboxes' folder once the mailboxes have been removed.
 func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 	left := 0
 	entries, err := os.ReadDir(dir)
@@ -128,7 +128,7 @@ func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 // removeStore removes a store that contains no mail: the store's own files and its empty
 // folders. If dir is a link, the link and its target remain.
 func removeStore(dir string, entries []fs.DirEntry) (err error) {
-	// The file version is removed last: until then, the folder counts as a store, so the
+	// The version file is removed last: until then, the folder counts as a store, so the
 	// next run finds it.
 	for _, name := range []string{".lock", ".gitignore"} {
 		err = errors.Join(err, ignoreMissing(os.Remove(filepath.Join(dir, name))))
@@ -181,9 +181,9 @@ type Held struct {
 	Messages int
 }
 
-// MailToPurge returns what [Remove] with Purge would delete: for each mailbox that contains
-// messages, their number, sorted by name. If agent is not "", it returns only that agent's
-// mailbox.
+// MailToPurge returns what [Remove] with Purge would delete: the number of messages in each
+// mailbox that contains any, sorted by name. If agent is not "", it returns only that
+// agent's mailbox.
 func MailToPurge(dir, agent string) ([]Held, error) {
 	var r Report
 	s, err := openSetup(dir, nil, &r)

@@ -2,7 +2,7 @@ package provision
 
 import "path/filepath"
 
-// A State says what a run found or did.
+// A State describes what a run found or did.
 type State string
 
 // These are the states of an [Item].
@@ -19,7 +19,7 @@ const (
 
 	Removed State = "removed"
 	Taken   State = "taken" // our lines were removed from a file that remains; Why names them
-	Kept    State = "kept"  // it was not removed or changed; Why gives the reason
+	Kept    State = "kept"  // it was not removed or changed; Why is the reason
 )
 
 // An Item is one file or folder of a project.
@@ -61,7 +61,7 @@ func (r *Report) add(path string, state State, why, try string) {
 	r.Items = append(r.Items, Item{Path: short(filepath.Dir(r.Config), path), State: state, Why: why, Try: try})
 }
 
-// made adds an item that was created just now or already existed.
+// made adds an item that has just been created or already existed.
 func (r *Report) made(path string, now bool) {
 	state := There
 	if now {

@@ -22,8 +22,8 @@ const trialTime = 60 * time.Second
 const word = "the round trip works"
 
 // trial makes a round trip in a scratch project: it starts a daemon and an agent whose
-// client is a shell, sends a message, and waits for the answer of the turn. This
-// distinguishes problems of the machine from problems of the project.
+// client is a shell, sends a message, and waits for the turn's answer. This distinguishes
+// problems with the machine from problems with the project.
 func (e *checkup) trial(ctx context.Context) {
 	const name = "round trip"
 	if e.Program == "" {
@@ -45,7 +45,7 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// A shell takes the role of the client, so a failed trial shows that something other
+	// A shell plays the role of the client, so a failed trial shows that something other
 	// than the client is broken.
 	kind := backends.Kinds()[0]
 	text := fmt.Sprintf("agents:\n  probe: {mcp: false, command: [sh, -c, %s]}\n", yamlQuote(kind.Echo(word)))
@@ -75,7 +75,7 @@ func (e *checkup) trialVerb(ctx context.Context, dir string, args ...string) (st
 	cmd := exec.CommandContext(ctx, e.Program, append([]string{"--config", filepath.Join(dir, "claude-swarm.yaml")}, args...)...)
 	cmd.Dir = dir
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "CLAUDE_SWARM_") && !strings.HasPrefix(v, "ANTHROPIC_") { // prevents calls of a model
+		if !strings.HasPrefix(v, "CLAUDE_SWARM_") && !strings.HasPrefix(v, "ANTHROPIC_") { // prevents model calls
 			cmd.Env = append(cmd.Env, v)
 		}
 	}

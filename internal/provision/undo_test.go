@@ -196,7 +196,7 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 		if err := tr.make(dir, cutAfter(n)); !errors.Is(err, errCut) {
 			t.Fatalf("cut after %d of %d changes: %v", n, makes, err)
 		}
-		if n%2 == 0 { // as if a person gives up instead of repeating init
+		if n%2 == 0 { // as if a person gave up instead of repeating init
 			must(tr.remove(dir, nil))
 			same(fmt.Sprintf("cut after change %d, and removed", n), dir, before)
 		}

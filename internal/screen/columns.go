@@ -7,7 +7,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Columns returns the number of terminal columns that a text occupies: two for a Chinese,
+// Columns returns the number of terminal columns that text occupies: two for a Chinese,
 // Japanese or Korean character and for most emoji, and zero for a mark that combines with
 // another character.
 func Columns(text string) int {
@@ -67,7 +67,7 @@ func Fit(text string, columns int) string {
 	return Cut(text, columns)
 }
 
-// Wrap breaks the lines of a text at spaces so that they fit in n columns. A line remains
+// Wrap breaks the lines of text at spaces so that they fit in n columns. A line remains
 // longer only if it is a single long word.
 func Wrap(text string, n int) string {
 	var out []string

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// OneLine makes a text safe to print on one line of a terminal. It replaces white space
-// and characters that could control the terminal with one space between words, and drops
+// OneLine makes text safe to print on one line of a terminal. It replaces white space and
+// characters that could control the terminal with one space between words, and drops
 // bytes that are not UTF-8.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
@@ -31,7 +31,7 @@ func Plain(text string) string {
 }
 
 // Short is like OneLine, but also cuts the line to n columns and marks the cut with …. It
-// reads only the beginning of a very long text.
+// reads only the beginning of very long text.
 func Short(text string, n int) string {
 	if most := 8 * n; len(text) > most {
 		text = text[:max(most, 0)]

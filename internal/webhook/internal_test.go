@@ -56,8 +56,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// There are three tries within a minute. The next three tries follow after waits of 5
-// minutes, 30 minutes and 2 hours.
+// Three attempts are made within a minute. The next three attempts follow after waits of
+// 5 minutes, 30 minutes and 2 hours.
 func TestNext(t *testing.T) {
 	at := time.Duration(0)
 	var tries []time.Duration

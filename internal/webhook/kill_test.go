@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// events is the number of events that each call of life passes to Hear.
+// events is the number of events that each call to life passes to Hear.
 const events = 2
 
 // life passes some events to Hear and posts them. It kills its own process before the nth
@@ -78,8 +78,8 @@ func life(dir, home, url, nth string) error {
 	return s.Run(ctx)
 }
 
-// A daemon does not lose an event, regardless of before which of its changes to the disk it
-// is killed. It posts an event twice, with the same id, only if it was killed between the
+// A daemon does not lose an event, no matter which of its changes to the disk it is killed
+// before. It posts an event twice, with the same id, only if it was killed between the
 // answer and the receipt.
 func TestKilledAtEachStep(t *testing.T) {
 	if testing.Short() {

@@ -62,8 +62,8 @@ const Test journal.Word = "test"
 // hours.
 const QuietHours journal.Word = "quiet_hours"
 
-// These are size limits for the strings in a payload, in bytes. Together they fit into a
-// mailbox message.
+// These are size limits for the strings in a payload, in bytes. Together, strings of
+// these sizes fit into a mailbox message.
 const (
 	maxText    = 500
 	maxDetails = 2000
@@ -83,7 +83,7 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	if ev.Task != nil {
 		about = ev.Task
 	}
-	if about != nil && about.ID != "" { // otherwise, the event contains only a text from the daemon
+	if about != nil && about.ID != "" { // otherwise, the event contains only text from the daemon
 		p.Data.Message = &Message{about.ID, about.From, string(about.Type), cut(screen.OneLine(about.Subject), maxSubject), about.Thread, about.Trace}
 	}
 	if ev.Message != nil {
@@ -120,7 +120,7 @@ func TestPayload(hook, project string, at time.Time) Payload {
 	}}
 }
 
-// JSON returns the payload in the form in which it is posted. It does not escape < and &,
+// JSON returns the payload in the form in which it is posted. It does not escape < or &,
 // because the payload is not HTML.
 func (p Payload) JSON() []byte {
 	var out bytes.Buffer

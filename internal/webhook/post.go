@@ -27,20 +27,20 @@ const (
 	maxRead   = 1 << 10
 )
 
-// DefaultTimeout is the default timeout of a whole try.
+// DefaultTimeout is the default timeout for a whole attempt.
 const DefaultTimeout = 15 * time.Second
 
 // longestRest is the longest wait that a receiver can request.
 const longestRest = 2 * time.Hour
 
-// An Answer describes how a try ended.
+// An Answer describes how an attempt ended.
 type Answer struct {
 	Status int           // the HTTP status; 0 if there was no answer
-	Took   time.Duration // from the start of the try to its end
-	// Why is the reason, in one line, why the receiver has not accepted the message. It
-	// is "" if the receiver has accepted it.
+	Took   time.Duration // from the start of the attempt to its end
+	// Why says, in one line, why the receiver did not accept the message. It is "" if the
+	// receiver accepted it.
 	Why string
-	// Rest is the time for which the receiver wants no requests, or 0 if it did not
+	// Rest is how long the receiver has asked to receive no requests, or 0 if it did not
 	// specify a time.
 	Rest time.Duration
 }
@@ -59,7 +59,7 @@ type Poster struct {
 
 // PosterOptions contains the settings of a Poster. The zero value is ready to use.
 type PosterOptions struct {
-	Timeout time.Duration // timeout of a whole try; 0 means [DefaultTimeout]
+	Timeout time.Duration // timeout for a whole attempt; 0 means [DefaultTimeout]
 	// Proxy returns the proxy for a request; nil means the proxy that the environment
 	// variables specify.
 	Proxy func(*http.Request) (*url.URL, error)
@@ -80,8 +80,8 @@ func NewPoster(h Hook, o PosterOptions) *Poster {
 	return p
 }
 
-// Post tries once to post a message. id must be the same in all tries of one message. If
-// ctx ends the try, the receiver may still have accepted the message.
+// Post tries once to post a message. id must be the same in all attempts to post one
+// message. If ctx ends the attempt, the receiver may still have accepted the message.
 func (p *Poster) Post(ctx context.Context, id string, body []byte) Answer {
 	start := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errSlow)

@@ -64,7 +64,7 @@ func hijack(w http.ResponseWriter) net.Conn {
 	return c
 }
 
-// patience is the timeout of each try in these tests.
+// patience is the timeout for each attempt in these tests.
 const patience = 300 * time.Millisecond
 
 // A failure is one way in which a receiver can fail, with the reason that is shown to
@@ -75,7 +75,7 @@ type failure struct {
 	tls   bool   // use TLS with a certificate from an unknown authority
 	why   string // the beginning of the reason; "" if the receiver has accepted the message
 	rest  time.Duration
-	quick bool // the try must end well before the timeout
+	quick bool // the attempt must end well before the timeout
 }
 
 var failures = map[string]failure{

@@ -29,8 +29,8 @@ const (
 	maxNtfy    = 3500 // bytes
 )
 
-// request returns the HTTP request for one try. id must be the same in all tries of one
-// message.
+// request returns the HTTP request for one attempt. id must be the same in all attempts
+// to post one message.
 func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time) (*http.Request, error) {
 	p, err := decode(body)
 	if err != nil {
@@ -48,8 +48,8 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 	case Ntfy:
 		priority, tag := ntfyLook(p.Data.Severity)
 		header.Set("Content-Type", "text/plain; charset=utf-8")
-		// A header may contain only ASCII, so the title is encoded by RFC 2047, which
-		// ntfy decodes.
+		// A header may contain only ASCII, so the title is encoded according to RFC 2047,
+		// which ntfy decodes.
 		header.Set("Title", mime.BEncoding.Encode("utf-8", p.Data.Project+": "+strings.ReplaceAll(string(p.Type), "_", " ")))
 		header.Set("Priority", priority)
 		header.Set("Tags", tag)
@@ -80,8 +80,8 @@ func (h Hook) request(ctx context.Context, id string, body []byte, at time.Time)
 	return r, nil
 }
 
-// lines returns a payload in the form of text for a person: its text and, unless they
-// repeat it, its details.
+// lines returns a payload as text for a person: its text, followed by its details unless
+// they repeat the text.
 func (p Payload) lines() string {
 	lines := p.Data.Text
 	if d := p.Data.Details; d != "" && !strings.Contains(p.Data.Text, screen.OneLine(d)) {
@@ -90,8 +90,8 @@ func (p Payload) lines() string {
 	return lines
 }
 
-// slackText returns a replacer that escapes text for Slack, whose markup has the form <…>
-// for people, channels and links.
+// slackText returns a replacer that escapes text for Slack, which marks up people,
+// channels and links as <…>.
 var slackText = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") })
 
 // discordText returns a replacer that escapes text for Discord's Markdown.

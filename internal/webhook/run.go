@@ -16,8 +16,8 @@ import (
 
 // These are the intervals and timeouts of the loop.
 const (
-	sweepEvery = 30 * time.Second // interval of checks of the mailbox that do not depend on the watcher
-	lastWords  = 3 * time.Second  // time for tries that are still running when the service ends
+	sweepEvery = 30 * time.Second // interval between checks of the mailbox that do not depend on the watcher
+	lastWords  = 3 * time.Second  // time for attempts that are still running when the service ends
 	diskAgain  = 5 * time.Second  // wait before a webhook is used again after a message could not be claimed
 )
 
@@ -25,7 +25,7 @@ const (
 type run struct {
 	*Service
 	box   *dropbox.Mailbox
-	post  context.Context // the context of the tries
+	post  context.Context // the context of the attempts
 	tries sync.WaitGroup
 	ended chan ended
 
@@ -33,25 +33,25 @@ type run struct {
 	held  map[string]bool         // messages that are being posted or settled, by id
 	taken map[string]bool         // webhooks that are posting a message
 	left  map[string]func() error // steps that failed on disk and must be retried, by message id
-	pause map[string]time.Time    // until when a webhook waits because a message could not be claimed
+	pause map[string]time.Time    // the time until which a webhook waits because a message could not be claimed
 }
 
-// ended tells the loop how a try ended.
+// ended tells the loop how an attempt ended.
 type ended struct {
 	id, hook string
 	result
 }
 
-// A result describes which disk step of a try failed, if any.
+// A result says which disk step of an attempt failed, if any.
 type result struct {
 	settle  func() error // the last step if it failed on disk, otherwise nil
 	refused bool         // the message could not be claimed and is still waiting
 }
 
 // Run posts the messages in the mailbox until ctx is done, and then returns nil. Running
-// tries get a few seconds to end; a message whose try has not ended by then is put back.
-// Only the process that holds the store's lock may call Run. An error means that a disk
-// error prevents all work.
+// attempts get a few seconds to end; a message whose attempt has not ended by then is put
+// back. Only the process that holds the store's lock may call Run. An error means that a
+// disk error prevents all work.
 func (s *Service) Run(ctx context.Context) error {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	for errors.Is(err, dropbox.ErrNoMailbox) {
@@ -89,7 +89,7 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	patience := time.AfterFunc(lastWords, cancel)
 	defer patience.Stop()
-	go func() { // ends when all tries have ended; the loop below waits for this
+	go func() { // ends when all attempts have ended; the loop below waits for this
 		r.tries.Wait()
 		close(r.ended)
 	}()
@@ -99,7 +99,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// loop starts tries until ctx is done.
+// loop starts attempts until ctx is done.
 func (r *run) loop(ctx context.Context, rewatch func()) {
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
@@ -128,7 +128,7 @@ func (r *run) loop(ctx context.Context, rewatch func()) {
 	}
 }
 
-// takeUp settles the messages in cur/ on which no try is working, either because of a
+// takeUp settles the messages in cur/ that no attempt is handling, either because of a
 // crash or because their last step failed on disk.
 func (r *run) takeUp() error {
 	if err := r.settleRest(); err != nil {
@@ -188,8 +188,9 @@ func (r *run) settleRest() error {
 	return nil
 }
 
-// begin starts a try for each webhook that has a message due and no running try. It
-// returns the time until the next message is due, or false if no message will become due.
+// begin starts an attempt for each webhook that has a message due and no running attempt.
+// It returns the time until the next message is due, or false if no message will become
+// due.
 func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 	if r.o.Store.Halted() {
 		return 0, false // the watcher reports when HALT is removed
@@ -235,7 +236,7 @@ func (r *run) count(n int) {
 	r.busy += n
 }
 
-// end updates the state of the loop after the end of a try.
+// end updates the state of the loop after an attempt has ended.
 func (r *run) end(e ended) {
 	r.count(-1)
 	delete(r.taken, e.hook)
@@ -327,7 +328,7 @@ func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
 		return r.step("given up", c.Entry, func() error { return r.box.GiveUp(c.Entry, why) })
 	}
 	a := NewPoster(h, r.o.Post).Post(r.post, "msg_"+c.ID, c.Message.Body)
-	if !a.Taken() && r.post.Err() != nil { // the try was interrupted because the service is ending
+	if !a.Taken() && r.post.Err() != nil { // the attempt was interrupted because the service is ending
 		return r.step("put back", c.Entry, func() error { return r.putBack(c.Entry, false) })
 	}
 	now := time.Now()
@@ -383,7 +384,7 @@ func (r *run) putBack(e dropbox.Entry, failed bool) error {
 	return err
 }
 
-// step performs the last step of a try on disk. If the step fails, the result contains
+// step performs the last disk step of an attempt. If the step fails, the result contains
 // it, so that the loop can retry it.
 func (r *run) step(what string, e dropbox.Entry, step func() error) result {
 	err := step()
@@ -407,7 +408,7 @@ type receipt struct {
 		Name   string `yaml:"name"`
 		Status int    `yaml:"status"`
 		Tries  int    `yaml:"tries"`
-		MS     int64  `yaml:"ms"` // duration of the last try
+		MS     int64  `yaml:"ms"` // duration of the last attempt
 	} `yaml:"webhook"`
 }
 

@@ -28,7 +28,7 @@ type Options struct {
 	// Lost is called for the first message that a webhook loses, and called again for the
 	// first message that it loses after its receiver has accepted one. It must not block.
 	Lost  func(hook, why string)
-	Waits []time.Duration // the waits between the tries of a message; nil means [DefaultWaits]
+	Waits []time.Duration // the waits between the attempts to post a message; nil means [DefaultWaits]
 	Post  PosterOptions
 }
 
@@ -49,7 +49,7 @@ type Service struct {
 	mu    sync.Mutex
 	hooks []Hook
 	state State
-	busy  int // number of running tries, including the disk steps that follow them
+	busy  int // number of running attempts, including the disk steps that follow them
 }
 
 // New creates a Service. The Service posts nothing until [Service.Run] is called.
@@ -70,8 +70,8 @@ func New(o Options) (*Service, error) {
 	return &Service{o: o, wake: make(chan struct{}, 1), state: state}, nil
 }
 
-// Set replaces the webhooks. A running try uses its old webhook until it ends. An error
-// means that the mailbox cannot be created.
+// Set replaces the webhooks. An attempt that is already running keeps using the old
+// webhook until it ends. An error means that the mailbox cannot be created.
 func (s *Service) Set(hooks []Hook) error {
 	var err error
 	if len(hooks) > 0 {
@@ -118,8 +118,8 @@ type Failure struct {
 	Why   string
 }
 
-// failing is the number of consecutive tries that must fail before people see the failure.
-// A single failure may mean only that the receiver is restarting.
+// failing is the number of consecutive attempts that must fail before people see the
+// failure. A single failure may mean only that the receiver is restarting.
 const failing = 2
 
 // Failures returns the webhooks that are not working, in the order in which the
@@ -149,8 +149,8 @@ func (s *Service) Drain(ctx context.Context) {
 	}
 }
 
-// due reports whether a try is running, or whether any webhook works and any message has not
-// failed yet. It does not check whether that message belongs to that webhook.
+// due reports whether an attempt is running, or whether some webhook works and some message
+// has not failed yet. It does not check whether that message belongs to that webhook.
 func (s *Service) due(now time.Time) bool {
 	box, err := s.o.Store.Mailbox(dropbox.Hooks)
 	if err != nil {
@@ -166,8 +166,8 @@ func (s *Service) due(now time.Time) bool {
 	return slices.ContainsFunc(s.hooks, works) && slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.Failed == 0 })
 }
 
-// settled records the outcome of a try. It returns the reason if the message is the first one
-// that the webhook has lost since its receiver last accepted one, and otherwise "".
+// settled records the outcome of an attempt. It returns the reason if the message is the
+// first one that the webhook has lost since its receiver last accepted one, and otherwise "".
 func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost bool, now time.Time) (tell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

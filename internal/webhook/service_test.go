@@ -24,7 +24,7 @@ import (
 
 const token = "SWARMSWARMSWARMSWARMSWARMS"
 
-// short lists waits between tries that are short enough for a test.
+// short lists waits between attempts that are short enough for a test.
 var short = []time.Duration{5 * time.Millisecond, 5 * time.Millisecond, 5 * time.Millisecond}
 
 // A scene is a store with a service for a test.
@@ -203,7 +203,7 @@ func TestTheNightIsPostedInTheMorning(t *testing.T) {
 	}
 }
 
-// The id and the body are the same in all tries.
+// The id and the body are the same in all attempts.
 func TestTriesUntilItIsTaken(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -223,8 +223,8 @@ func TestTriesUntilItIsTaken(t *testing.T) {
 	}
 }
 
-// After the last try, the message is in dead/ with the reason. The lead is told only
-// about the first lost message. If a person retries the message, a new series of tries
+// After the last attempt, the message is in dead/ with the reason. The lead is told only
+// about the first lost message. If a person retries the message, a new series of attempts
 // starts.
 func TestGivenUpAfterTheLastTry(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
@@ -261,7 +261,7 @@ func TestGivenUpAfterTheLastTry(t *testing.T) {
 	if f := sc.Failures(); len(f) != 1 || f[0].Hook != "ops" || f[0].Since.IsZero() {
 		t.Errorf("Failures = %v", f)
 	}
-	sc.run(hookTo("ops", rc)) // the next daemon reads from the state that the lead has been told
+	sc.run(hookTo("ops", rc)) // the state records for the next daemon that the lead has been told
 	sc.hear(crashed(3))
 	sc.until("the third is dead", func() bool { return len(sc.files("dead")) == 3 })
 	if lost.Load() != 1 {
@@ -761,7 +761,7 @@ func TestARecoveredReceiverGetsWhatWaits(t *testing.T) {
 }
 
 // If a webhook is removed from the configuration, its waiting messages become dead
-// letters at once.
+// letters immediately.
 func TestARemovedWebhookLeavesDeadLetters(t *testing.T) {
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	sc := newScene(t, dropbox.Options{})

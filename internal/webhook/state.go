@@ -22,14 +22,14 @@ type State struct {
 // A Stand contains the state of one webhook.
 type Stand struct {
 	Taken  time.Time `json:"taken,omitzero"`  // when its receiver last accepted a message
-	Status int       `json:"status"`          // the HTTP status of the last try, or 0 if there was no answer
-	Why    string    `json:"why,omitempty"`   // why the last try failed; "" if it did not fail
-	Failed int       `json:"failed"`          // number of consecutive failed tries
-	Since  time.Time `json:"since,omitzero"`  // when the first of these tries failed
-	Rest   time.Time `json:"rest,omitzero"`   // time until which the receiver wants no messages
-	Told   bool      `json:"told,omitempty"`  // the lead was told that messages are lost
-	Event  string    `json:"event,omitempty"` // event of the last try
-	At     time.Time `json:"at,omitzero"`     // time of the last try
+	Status int       `json:"status"`          // the HTTP status of the last attempt, or 0 if there was no answer
+	Why    string    `json:"why,omitempty"`   // why the last attempt failed; "" if it did not fail
+	Failed int       `json:"failed"`          // number of consecutive failed attempts
+	Since  time.Time `json:"since,omitzero"`  // when the first of these attempts failed
+	Rest   time.Time `json:"rest,omitzero"`   // time until which the receiver has asked for no messages
+	Told   bool      `json:"told,omitempty"`  // the lead has been told that messages are being lost
+	Event  string    `json:"event,omitempty"` // event of the last attempt
+	At     time.Time `json:"at,omitzero"`     // time of the last attempt
 }
 
 // A Waited describes a message that has failed and will be retried.

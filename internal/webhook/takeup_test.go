@@ -16,7 +16,7 @@ func TestTheTakeUpEndsAtTheFirstRefusal(t *testing.T) {
 	refused := errors.New("no space left on device")
 	for lost, test := range map[string]struct {
 		left   []string
-		at     func(dropbox.Step) bool // reports whether this is the step that fails, or before which the folder spoil is replaced
+		at     func(dropbox.Step) bool // reports whether this is the step that fails, or the step before which the folder spoil is replaced
 		spoil  string                  // the folder of the mailbox that is replaced with a file; "" means that the step fails instead
 		cur    int                     // number of messages still in cur/, if cur/ can be listed
 		within string                  // a part of the error

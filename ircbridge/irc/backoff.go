@@ -25,7 +25,7 @@ type Backoff struct {
 // Next returns how long to wait after a connection that ended with err. stood is how long
 // the connection was registered, or 0 if it never was. If the server currently does not
 // want the client (see [Unwelcome]), wait is at least Max. stop is true if no retry can
-// help and a retry may do harm; see [Final].
+// help and retrying may do harm; see [Final].
 func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop bool) {
 	least, most, stand := orDefault(b.Min, time.Second), orDefault(b.Max, time.Minute), orDefault(b.Stand, time.Minute)
 	if stood >= stand {
@@ -55,7 +55,7 @@ func Final(err error) bool {
 
 // Unwelcome reports whether the client should stay away from the server for a while. The
 // cause can be a ban (465), a wrong password (464), a refusal whose text mentions
-// throttling or a ban, or that the server currently accepts no logins (ErrNoSASL).
+// throttling or a ban, or a server that currently accepts no logins (ErrNoSASL).
 func Unwelcome(err error) bool {
 	if errors.Is(err, ErrNoSASL) {
 		return true

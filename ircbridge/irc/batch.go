@@ -109,8 +109,8 @@ func (b *batch) flat() []Message {
 }
 
 // merged joins the lines into one message. It puts a line feed between two lines, unless
-// the second has the concat tag. The tags of the whole text (msgid, time, account, label)
-// come from the BATCH line.
+// the second has the concat tag. The tags of the merged message (msgid, time, account,
+// label) come from the BATCH line.
 func (b *batch) merged() []Message {
 	if len(b.members) == 0 {
 		return nil

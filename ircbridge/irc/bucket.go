@@ -57,6 +57,6 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	return time.Duration(math.Ceil((1 - b.tokens) / b.rate * float64(time.Second)))
 }
 
-// pay removes one token for each line. The number can become negative, but not less than
-// minus four bursts. A batch costs several tokens.
+// pay removes one token for each line. The number can become negative, but never falls
+// below minus four bursts. A batch costs several tokens.
 func (b *bucket) pay(lines int) { b.tokens = max(b.tokens-float64(lines), -4*b.burst) }

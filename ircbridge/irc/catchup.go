@@ -9,7 +9,7 @@ import (
 // fetched is the history of a target, or the error that prevented it.
 type fetched struct {
 	target   string // the folded name of the channel; "" for private messages
-	name     string // the name as the server writes it; "" means that all private messages are fetched, and err then is nil or the reason why some are missing
+	name     string // the name as the server writes it; "" means that all private messages have been fetched, and err is then nil or the reason why some are missing
 	messages []Message
 	byTime   bool // see [Conn.history]
 	after    Mark // where the history of a channel begins
@@ -17,7 +17,7 @@ type fetched struct {
 	err      error
 }
 
-// entered starts to catch up with a channel that this client has joined.
+// entered starts catching up on a channel that this client has joined.
 func (v *connTranslator) entered(ctx, fetching context.Context, channel string, at time.Time) {
 	key := v.st.CaseMapping().Fold(channel)
 	v.rejoin.joined(key, channel)
@@ -54,10 +54,10 @@ func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	})
 }
 
-// fetchPrivate catches up with private messages. The server lists the nicks that wrote,
-// and fetchPrivate requests the history of each nick. If the server has no history, there
-// is nothing to fetch. Such a server has already told the people who wrote while this
-// client was away that there was no such nick.
+// fetchPrivate catches up on private messages. The server lists the nicks that wrote, and
+// fetchPrivate requests the history of each nick. If the server has no history, there is
+// nothing to fetch. Such a server has already told anyone who wrote while this client was
+// away that there was no such nick.
 func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 	from := v.private
 	if marks, err := v.o.Memory.Marks(""); err == nil && len(marks) > 0 && from.IsZero() {
@@ -86,7 +86,7 @@ func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 	})
 }
 
-// caughtUp emits a history, and then the texts that were held back until it arrived.
+// caughtUp emits a history, and then the messages that were held back until it arrived.
 func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 	if f.target != "" && f.byTime {
 		known := v.knows(f)
@@ -110,7 +110,7 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 		v.tell(ctx, v.st.CaseMapping().Fold(t.Peer()), t)
 	}
 	if v.conn.Err() != nil && (f.err != nil || f.name == "") {
-		// The held texts are not emitted, so the mark does not change, and the next
+		// The held messages are not emitted, so the mark does not change, and the next
 		// connection requests the history from that mark again.
 		return
 	}
@@ -124,9 +124,9 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 	}
 }
 
-// knows reports whether there is no gap between the known texts and a history. There is no
-// gap if the history contains a known text, or if no known text is recent enough to be in
-// it.
+// knows reports whether there is no gap between the known messages and a history. There is
+// no gap if the history contains a known message, or if no known message is recent enough
+// to be in it.
 func (v *connTranslator) knows(f fetched) bool {
 	r := v.recent(f.target)
 	if f.after.ID == "" && (r.id.ID == "" || r.id.Time.Before(f.after.Time)) {

@@ -9,8 +9,9 @@ import (
 )
 
 // A Client keeps a connection up. After a connection ends, it reconnects with a
-// [Backoff], rejoins its channels, and fetches the texts that it has missed. Its events
-// form a single stream without duplicates. All methods are safe for concurrent use.
+// [Backoff], rejoins its channels, and fetches the messages that it has missed. Its
+// events form a single stream without duplicates. All methods are safe for concurrent
+// use.
 type Client struct {
 	cfg    Config
 	o      Options
@@ -113,8 +114,8 @@ func (c *Client) Conn() (conn *Conn, ok bool) {
 	return c.conn, c.conn != nil
 }
 
-// Post works like [Conn.Post]. If there is no connection, the delivery fails at once with
-// [ErrNotSent].
+// Post works like [Conn.Post]. If there is no connection, the delivery fails immediately
+// with [ErrNotSent].
 func (c *Client) Post(o Outgoing) *Delivery {
 	if conn, ok := c.Conn(); ok {
 		return conn.Post(o)
@@ -130,9 +131,9 @@ func (c *Client) Do(ctx context.Context, m Message) ([]Message, error) {
 	return nil, fmt.Errorf("%s: %w", m.Command, ErrNotSent)
 }
 
-// History returns the texts of target after a mark, as [Conn.History] does. They include
-// this client's own texts, so the history shows the fate of a delivery that ended with
-// [ErrUnproven].
+// History returns the messages of target after a mark, as [Conn.History] does. They
+// include this client's own messages, so the history shows the fate of a delivery that
+// ended with [ErrUnproven].
 func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text, error) {
 	conn, ok := c.Conn()
 	if !ok {
@@ -152,7 +153,7 @@ func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text
 
 // Join makes the client join a channel, now and after every reconnect. The outcome is an
 // event: [Joined] or [Failed]. If an earlier attempt to join the channel failed, the
-// client retries at once.
+// client retries immediately.
 func (c *Client) Join(ch Channel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,9 +177,9 @@ func (c *Client) fold() CaseMapping {
 	return ASCII
 }
 
-// Handled records in the [Memory] that a text was handled, so that it is not emitted
-// again after a restart of the program. The caller must handle the texts of a target in
-// order.
+// Handled records in the [Memory] that a message was handled, so that it is not emitted
+// again after a restart of the program. The caller must handle the messages of a target
+// in order.
 func (c *Client) Handled(t Text) error {
 	c.mu.Lock()
 	fold := c.fold()

@@ -40,7 +40,7 @@ func run(t *testing.T, cfg irc.Config, o irc.Options) *irc.Client {
 	return c
 }
 
-// wait reads events until it finds one of type E that fits, and returns this event and
+// wait reads events until it finds one of type E that matches, and returns this event and
 // the events before it.
 func wait[E irc.Event](t *testing.T, c *irc.Client, fits func(E) bool) (found E, before []irc.Event) {
 	t.Helper()
@@ -108,8 +108,8 @@ func TestWhatWasMissedIsTold(t *testing.T) {
 	}
 }
 
-// After a restart of the program, the client emits only the texts after the last handled
-// one.
+// After a restart of the program, the client emits only the messages after the last
+// handled one.
 func TestMemoryLivesThroughARestart(t *testing.T) {
 	s := irctest.NewServer(t, irctest.Features{})
 	memory := &irc.RAM{}
@@ -218,7 +218,7 @@ func TestLongTextIsOneMessage(t *testing.T) {
 	if got, _ := wait[irc.Text](t, reader, nil); got.Body != text || got.MsgID != said[0].ID {
 		t.Errorf("the reader sees %+v", got)
 	}
-	// A text that is too long for one batch is sent in several batches.
+	// A message that is too long for one batch is sent in several batches.
 	if err := delivered(t, c.Post(irc.Outgoing{Target: "#room", Text: strings.Repeat("line\n", 100)})); err != nil {
 		t.Fatal(err)
 	}
@@ -244,8 +244,8 @@ func TestRelayedUnderAnotherNick(t *testing.T) {
 	}
 }
 
-// Every message arrives exactly once, regardless of the fault that occurs. The test looks
-// for an unproven message in the history before it resends the message.
+// Every message arrives exactly once, regardless of which fault occurs. The test looks
+// for an unproven message in the history before resending it.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -169,7 +169,7 @@ func TestAlertsFirstAndTargetsInTurn(t *testing.T) {
 	})
 }
 
-// A private message does not wait for texts to channels. Many private messages do not
+// A private message does not wait for messages to channels. Many private messages do not
 // block the channels forever.
 func TestPrivateBeforeChannels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -91,8 +91,8 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	return nil, fmt.Errorf("register at %s: %w", cfg.Addr, c.Err())
 }
 
-// connect dials and does the TLS handshake. It refuses an unencrypted login to another
-// machine. If TLS is configured, it never connects without TLS.
+// connect dials and performs the TLS handshake. It refuses an unencrypted login to
+// another machine. If TLS is configured, it never connects without TLS.
 func (c *Conn) connect(ctx context.Context) (net.Conn, error) {
 	nc, err := c.cfg.Dial(ctx, "tcp", c.cfg.Addr)
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// State returns a snapshot of the data that is known about the connection.
+// State returns a snapshot of what is known about the connection.
 func (c *Conn) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,8 +171,8 @@ func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
 }
 
 // Close sends QUIT, waits until the server hangs up or ctx is done, and then waits for
-// the goroutines. Texts that are still waiting are not sent, so the caller should first
-// wait for their deliveries.
+// the goroutines. Messages that are still waiting are not sent, so the caller should
+// first wait for their deliveries.
 func (c *Conn) Close(ctx context.Context, reason string) error {
 	c.mu.Lock()
 	if c.p.st.refused == nil {
@@ -196,7 +196,7 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
 		if errors.Is(err, ErrTimeout) {
-			c.discard() // before a caller can see that the connection has ended and resend the text
+			c.discard() // before a caller can see that the connection has ended and resend the message
 		}
 		c.mu.Lock()
 		switch {
@@ -216,7 +216,7 @@ func (c *Conn) end(err error) {
 
 // discard drops the bytes that the other side has not acknowledged. Otherwise the kernel
 // would try to send them for several minutes after the end, and they could arrive after
-// the text was resent.
+// the message was resent.
 func (c *Conn) discard() {
 	if tcp, ok := c.below.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0)

@@ -35,7 +35,7 @@ func dial(t *testing.T, cfg irc.Config) *irc.Conn {
 	return c
 }
 
-// until reads messages until it finds one that fits.
+// until reads messages until it finds one that matches.
 func until(t *testing.T, c *irc.Conn, what string, fits func(irc.Message) bool) irc.Message {
 	t.Helper()
 	late := time.After(patience)

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// A Priority determines the queue in which a message waits. Texts for people and texts for
-// channels have separate queues. In each of these two groups, a queue of lower priority
-// waits until every queue of higher priority is empty.
+// A Priority determines the queue in which a message waits. Messages for people and
+// messages for channels have separate queues. In each of these two groups, a queue of
+// lower priority waits until every queue of higher priority is empty.
 type Priority int
 
 // Alerts are sent before answers to people, and answers before agents' output.
@@ -19,7 +19,7 @@ const (
 	priorities = int(Alert) + 1
 )
 
-// A Kind describes how a text is sent.
+// A Kind describes how a message is sent.
 type Kind int
 
 // Talk is a PRIVMSG. Emote is a PRIVMSG with a CTCP ACTION, as from /me. A program must
@@ -30,13 +30,13 @@ const (
 	Emote
 )
 
-// An Outgoing is a text to send.
+// An Outgoing is a message to send.
 type Outgoing struct {
 	Target   string // a channel or a nick
 	Text     string // any text; the client masks it, makes it plain and splits it
 	Kind     Kind
 	Priority Priority
-	As       string            // the nick to post the text under, by RELAYMSG, if the server offers this
+	As       string            // the nick to post the message under, by RELAYMSG, if the server supports it
 	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped if the server accepts none
 }
 
@@ -50,16 +50,16 @@ const (
 	Bounced                   // the server refused it
 )
 
-// A Piece is the part of a text in one line, or in one multiline batch.
+// A Piece is the part of a message in one line or one multiline batch.
 type Piece struct {
 	Text  string
 	State PieceState
 	MsgID string // the server's id, or "" if it sends none
 }
 
-// A Delivery tracks a text until its arrival is proven. The proof is its echo or the
+// A Delivery tracks a message until its arrival is proven. The proof is its echo or the
 // labelled answer. If there is neither, the proof is the PONG to a PING that was written
-// after the text, because a server answers in order. It is safe for concurrent use.
+// after the message, because a server answers in order. It is safe for concurrent use.
 type Delivery struct {
 	done chan struct{}
 
@@ -85,7 +85,7 @@ func refusedDelivery(err error) *Delivery {
 }
 
 // Done returns a channel that is closed when the fate of every piece is known. This
-// happens when the connection ends, at the latest.
+// happens, at the latest, when the connection ends.
 func (d *Delivery) Done() <-chan struct{} { return d.done }
 
 // Err returns nil until Done is closed. After that, it returns nil if everything was
@@ -104,7 +104,7 @@ func (d *Delivery) Err() error {
 }
 
 // Wait waits until Done is closed, and returns Err. If ctx is done first, Wait returns
-// the error of ctx, and the text may still arrive.
+// the error of ctx, and the message may still arrive.
 func (d *Delivery) Wait(ctx context.Context) error {
 	select {
 	case <-d.done:
@@ -176,8 +176,8 @@ func (d *Delivery) hopeless() bool {
 }
 
 // settle counts one piece as settled, and keeps the most important error. A refusal by
-// the server is the most important, followed by a text that may have arrived, and then by
-// a text that was not sent.
+// the server is the most important, followed by a message that may have arrived, and then
+// by a message that was not sent.
 func (d *Delivery) settle(err error) {
 	if weight(err) > weight(d.err) {
 		d.err = err

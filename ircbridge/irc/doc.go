@@ -16,53 +16,53 @@
 // # A client
 //
 // [NewClient] makes a client, and [Client.Run] runs it. [Client.Events] returns its
-// events, and [Client.Post] sends texts. [Dial] makes a single connection, for example to
-// examine a server.
+// events, and [Client.Post] sends messages. [Dial] makes a single connection, for example
+// to examine a server.
 //
 //	down --dial--> connecting -> registering -> up --ERROR, cut, silence--> down
 //	  ^                 \____________\________________________________________|
 //	  \__ 1 s, 2 s, 4 s … 60 s, each times 0.5 to 1.5; stops only if [Final]
 //
-// After each [Up] the client joins its channels. The client first emits [Joined] for each
-// channel. If the server has draft/chathistory, it then emits the texts since the last
-// [Text], and otherwise a [Gap]. The last event is [CaughtUp]. In a channel that is new
-// to the client, [CaughtUp] follows [Joined] directly. For private messages, the client
-// emits the texts and a [CaughtUp] for every nick that, according to the server, wrote in
-// the meantime. A final [CaughtUp] has no target. The client recognizes a text by its
-// msgid and emits it only once. This holds even across restarts of the program if the
-// [Memory] survives them. A client that is kicked from a channel or not let in retries
-// five times, and then emits [Failed].
+// After each [Up], the client joins its channels. The client first emits [Joined] for
+// each channel. If the server has draft/chathistory, the client then emits the messages
+// since the last [Text]; otherwise, it emits a [Gap]. The last event is [CaughtUp]. In a
+// channel that is new to the client, [CaughtUp] follows [Joined] directly. For every nick
+// that, according to the server, sent private messages in the meantime, the client emits
+// those messages and a [CaughtUp]. A final [CaughtUp] has no target. The client
+// recognizes a message by its msgid and emits it only once. This holds even across
+// restarts of the program if the [Memory] survives them. A client that is kicked from a
+// channel or not let in retries five times, and then emits [Failed].
 //
 // # Delivered means proven
 //
 // A successful write is no proof of delivery, because the connection may be dead.
 // [Conn.Post] therefore returns a [Delivery], which is done when the server has shown
-// that it handled the text:
+// that it handled the message:
 //
 //	waiting --written--> written --echo, label, PONG--> proven
 //	   |                    |\--404, 401, FAIL …------> bounced   (*Rejected)
 //	   \--the end           \---the end
 //	     ErrNotSent            ErrUnproven: it may have arrived
 //
-// With labeled-response, the proof is the labelled answer. It is the echo of the text
+// With labeled-response, the proof is the labelled answer. It is the echo of the message
 // with its msgid, or an ACK if the server has no echo-message. Without labeled-response,
-// the client writes a PING after the text. A server answers in order, so its PONG is sent
-// after it has handled the text (observed with ergo 2.20, ngircd 26.1, inspircd 3.15 and
-// ircd-hybrid 8.2, even while they throttle).
+// the client writes a PING after the message. A server answers in order, so its PONG is
+// sent after it has handled the message (observed with ergo 2.20, ngircd 26.1, inspircd
+// 3.15 and ircd-hybrid 8.2, even while they throttle).
 //
 // # Impossible failures
 //
-//   - A text, a nick or a topic cannot inject a second command. [Message.Append] writes
-//     every line except the PING above, and every parameter passes through
+//   - A message, a nick or a topic cannot inject a second command. [Message.Append]
+//     writes every line except the PING above, and every parameter passes through
 //     [Message.Clean].
-//   - The server does not cut a text. The client splits long lines, between words if
+//   - The server does not cut messages. The client splits long lines, between words if
 //     possible and never within a character, and leaves exactly enough room for the
 //     source that the server adds in front of them.
 //   - A SASL password is never sent in the clear. SASL requires TLS or a loopback
 //     connection, and the client never tries an address configured for TLS without it.
 //   - With the default [Flood], the server does not disconnect the client for flooding.
 //   - A secret of a known form does not appear in a channel or in the log of raw lines,
-//     because all texts pass through a [Masker].
+//     because all messages pass through a [Masker].
 //
 // # Bounds
 //

@@ -8,17 +8,17 @@ import (
 	"os"
 )
 
-// Errors of a connection and of a text. The errors in the second group tell the caller
-// whether the text may be sent again.
+// Errors of a connection and of a message. The errors in the second group tell the caller
+// whether the message may be sent again.
 var (
 	ErrConfig  = errors.New("cannot connect as configured") // no connection was attempted, or the password would have been sent in the clear
 	ErrSASL    = errors.New("the server refused the login") // never retried
-	ErrNoSASL  = errors.New("the server accepts no logins") // currently; it will accept logins when its services are running again
+	ErrNoSASL  = errors.New("the server accepts no logins") // for now; it will accept logins when its services are running again
 	ErrTimeout = errors.New("the server stopped responding")
 	ErrClosed  = errors.New("the connection was closed") // by us
 
 	ErrNotSent   = errors.New("not sent")                            // nothing was written except pieces that are proven; the others can be sent again
-	ErrUnproven  = errors.New("sent, but not known to have arrived") // the text was written before the connection was cut, so it may have arrived
+	ErrUnproven  = errors.New("sent, but not known to have arrived") // the message was written before the connection was cut, so it may have arrived
 	ErrQueueFull = errors.New("too much is waiting to be sent")      // nothing was written
 	ErrNoText    = errors.New("there is no text in the message")     // nothing was written, because the server would answer 412
 	ErrTooLong   = errors.New("the line is too long for the server") // nothing was written, because the server would answer 417
@@ -41,9 +41,9 @@ type Refused struct {
 
 func (e *Refused) Error() string { return fmt.Sprintf("the server says %s: %s", e.Code, e.Text) }
 
-// A Rejected is the server's refusal of a text or a command. It is a numeric from 400 to
-// 599, 716 for a person who accepts no private messages, or FAIL with its code. The text
-// was not delivered.
+// A Rejected is the server's refusal of a message or a command. It is a numeric from 400
+// to 599, 716 for a person who accepts no private messages, or FAIL with its code. The
+// message was not delivered.
 type Rejected struct {
 	Code   string // the numeric, such as 404, or the code of a FAIL, such as MULTILINE_MAX_BYTES
 	Target string // the refused target; may be ""
@@ -57,7 +57,7 @@ func (e *Rejected) Error() string {
 	return fmt.Sprintf("%s: %s (%s)", e.Target, e.Text, e.Code)
 }
 
-// rejected returns the failure in a message, or nil for any other message.
+// rejected returns the failure that a message reports, or nil if it reports none.
 func rejected(m Message) *Rejected {
 	switch {
 	case m.Command == "FAIL": // FAIL command code context… :text

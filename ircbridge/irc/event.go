@@ -9,9 +9,9 @@ import (
 // [Renamed], [TopicChanged], [ModesChanged], [Text], [Invited], [CaughtUp], [Gap] or [Failed].
 type Event interface{ event() }
 
-// Up reports that a connection is registered. A text that failed with [ErrNotSent] can now
-// be sent again. A text that failed with [ErrUnproven] may be in the history, which is
-// known after [CaughtUp].
+// Up reports that a connection is registered. A message that failed with [ErrNotSent] can
+// now be sent again. A message that failed with [ErrUnproven] may be in the history, which
+// is known after [CaughtUp].
 type Up struct{ State State }
 
 // Down reports that there is no connection, because the last one has ended or an attempt
@@ -34,7 +34,7 @@ type Joined struct {
 // client then rejoins the channel if it can.
 type Left struct {
 	Channel, Nick, Reason string
-	By                    string // the nick that gave the KICK; "" if there was no KICK
+	By                    string // the nick that sent the KICK; "" if there was no KICK
 	Own                   bool
 }
 
@@ -51,7 +51,7 @@ type TopicChanged struct{ Channel, Nick, Topic string }
 // member.
 type ModesChanged struct{ Channel, Nick string }
 
-// A Text is a text in a channel or a private message.
+// A Text is a channel message or a private message.
 type Text struct {
 	Time    time.Time // the server's time, or this machine's if the server sends none
 	Target  string    // the channel; this client's nick in a private message
@@ -68,7 +68,7 @@ type Text struct {
 	Own     bool // under the nick of this client, but not sent by this connection
 	Bot     bool // the sender declares that it is a bot
 	Relayed bool // sent by RELAYMSG, so the nick and host are not proof of identity
-	History bool // an old text from the history, which is never a command
+	History bool // an old message from the history, which is never a command
 }
 
 // Peer returns the target for an answer: the channel, or the other party in a private
@@ -80,7 +80,7 @@ func (t Text) Peer() string {
 	return t.Target
 }
 
-// Mark returns the text's position in the history of its [Text.Peer].
+// Mark returns the message's position in the history of its [Text.Peer].
 func (t Text) Mark() Mark {
 	m := Mark{ID: t.MsgID, Time: t.Time}
 	if m.ID == "" {
@@ -89,16 +89,16 @@ func (t Text) Mark() Mark {
 	return m
 }
 
-// CaughtUp reports that the client has emitted the texts of Target that it had missed. It
-// follows each [Joined] of this client. After each [Up], there is also a CaughtUp for
+// CaughtUp reports that the client has emitted the messages of Target that it had missed.
+// It follows each [Joined] of this client. After each [Up], there is also a CaughtUp for
 // every nick that wrote privately, and then one with Target "" for all private messages.
 type CaughtUp struct{ Target string }
 
-// Gap reports that the texts of Target between two times are unknown.
+// Gap reports that the messages of Target between two times are unknown.
 type Gap struct {
 	Target   string // "" means private messages from nicks that the server does not list
 	From, To time.Time
-	Err      error // why the history could not be fetched; nil if the server has no history, or no longer has the texts
+	Err      error // why the history could not be fetched; nil if the server has no history, or no longer has the messages
 }
 
 // Failed reports that a channel has refused this client several times, and is emitted

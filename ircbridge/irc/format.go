@@ -17,7 +17,7 @@ const (
 	ctcpMark = '\x01'
 )
 
-// StripFormat removes the formatting codes from a received text. A comma without a digit
+// StripFormat removes the formatting codes from received text. A comma without a digit
 // after it belongs to the text, not to the preceding colour.
 func StripFormat(s string) string {
 	if !strings.ContainsFunc(s, isFormat) {
@@ -72,7 +72,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// CTCP parses a text between two \x01 bytes, the second of which may be missing. For
+// CTCP parses text between two \x01 bytes, the second of which may be missing. For
 // "\x01ACTION waves\x01" it returns ACTION and "waves". ok is false for plain text.
 func CTCP(text string) (command, args string, ok bool) {
 	inner, ok := strings.CutPrefix(text, string(ctcpMark))

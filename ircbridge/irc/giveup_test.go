@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Bytes that were in flight when a silent connection was ended must not arrive later,
-// because the same text may have been resent by then.
+// Bytes that were in flight when a silent connection was closed must not arrive later,
+// because the same message may have been resent by then.
 func TestWhatIsGivenUpIsTakenBack(t *testing.T) {
 	s := irctest.NewServer(t, irctest.Features{})
 	p := irctest.NewProxy(t, s.Addr)

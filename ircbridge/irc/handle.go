@@ -201,12 +201,12 @@ func (p *protocol) unlabelled(m Message) bool {
 	return false
 }
 
-// textRefusals are the numerics that refuse a text, but no other command that this
-// package sends.
+// textRefusals are the numerics that refuse a PRIVMSG or NOTICE but no other command that
+// this package sends.
 var textRefusals = []string{"401", "402", "404", "406", "407", "411", "412", "413", "414", "415", "417", "481", "486", "492", "531", "716"}
 
-// refused returns the unproven text that a failure without a label belongs to, or nil if
-// the text is unknown.
+// refused returns the unproven message that a failure without a label belongs to, or nil
+// if that message is unknown.
 func (p *protocol) refused(m Message, failure *Rejected) *entry {
 	text := func(e *entry) bool { return e.delivery != nil && e.label == "" }
 	if m.Command == "FAIL" {
@@ -215,7 +215,7 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 		})
 	}
 	switch failure.Code {
-	case "407", "411", "412", "417": // these codes refuse the text, not its target
+	case "407", "411", "412", "417": // these codes refuse the message, not its target
 		return p.out.find(text)
 	}
 	target := p.st.fold.Fold(failure.Target)
@@ -226,8 +226,8 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 		return nil
 	}
 	// The failure contains the target in a different form, for example cut to the length
-	// of a nick, or does not contain it. If texts for several targets are in flight, the
-	// refused text may then be unknown.
+	// of a nick, or does not contain it. If messages for several targets are in flight,
+	// it may then be unknown which message was refused.
 	if e := p.out.find(func(e *entry) bool { return text(e) && target != "" && strings.HasPrefix(e.target, target) }); e != nil {
 		return e
 	}

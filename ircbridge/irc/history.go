@@ -17,8 +17,8 @@ var ErrNoHistory = errors.New("the server has no history")
 
 // overlap is how far before the known time a request for history begins. The client uses
 // it for private messages, and for a history whose mark has an id that the server may no
-// longer know. The overlap is needed because clocks differ. A text that arrives twice is
-// emitted only once.
+// longer know. The overlap is needed because clocks differ. A message that arrives twice
+// is emitted only once.
 const overlap = time.Minute
 
 // HistoryLimit returns how many messages of history to request at once. This is the
@@ -40,8 +40,8 @@ func (c *Conn) HistoryLimit() int {
 // until a page is not full; each page begins after the last message of the previous page.
 // A message that arrives twice is returned only once. If the mark has no id, or the
 // server no longer knows the id, History uses the mark's time. The error is
-// [ErrNoHistory], an error from [Conn.Do], or an error that reports more than 100 pages.
-// Even if there is an error, History returns the messages that it has fetched.
+// [ErrNoHistory], an error from [Conn.Do], or an error that says that there are more than
+// 100 pages. Even if there is an error, History returns the messages that it has fetched.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
 	all, byTime, err := c.history(ctx, target, after)
 	if byTime {
@@ -50,8 +50,8 @@ func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Messag
 	return all, err
 }
 
-// since removes the messages before the mark, and the message of the mark, from a history
-// that was requested by time.
+// since removes the message at the mark, and all messages before it, from a history that
+// was requested by time.
 func since(all []Message, after Mark) []Message {
 	return slices.DeleteFunc(all, func(m Message) bool {
 		return messageTime(m, after.Time).Before(after.Time) || after.ID != "" && m.Tags["msgid"] == after.ID
@@ -60,8 +60,8 @@ func since(all []Message, after Mark) []Message {
 
 // history is like [Conn.History], but if byTime is true, the messages may begin before
 // the mark. The server may not know the id of the mark, and the earlier messages show
-// whether it does. For an unknown id, ergo 2.20 returns no message, just as for the id of
-// the newest message; other servers refuse an unknown id.
+// whether it does. For an unknown id, ergo 2.20 returns no messages, just as for the id
+// of the newest message; other servers refuse an unknown id.
 func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Message, byTime bool, err error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -114,9 +114,9 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 // PrivateSince returns the nicks with which private messages were exchanged since a time.
 // They are in the server's order, which can be oldest first or newest first. It may
 // request several pages, because the server's answer also contains the channels with new
-// messages. The error is [ErrNoHistory], an error from [Conn.Do], or an error that
-// reports that the pages do not end. Even if there is an error, PrivateSince returns the
-// nicks that it has fetched.
+// messages. The error is [ErrNoHistory], an error from [Conn.Do], or an error that says
+// that the pages do not end. Even if there is an error, PrivateSince returns the nicks
+// that it has fetched.
 func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {

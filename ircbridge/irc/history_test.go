@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A server that no longer knows the id of the last text answers as if there were no later
-// text (ergo 2.20), or refuses the id. The client then requests the history by time, and
-// emits a gap for the lost texts.
+// A server that no longer knows the id of the last message answers as if there were no
+// later messages (ergo 2.20), or refuses the id. The client then requests the history by
+// time, and emits a gap for the lost messages.
 func TestHistoryWithoutTheLastText(t *testing.T) {
 	texts := func(from, to int) (all []string) {
 		for i := from; i < to; i++ {
@@ -24,7 +24,7 @@ func TestHistoryWithoutTheLastText(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		f       irctest.Features
-		restart bool // the server loses the earlier texts
+		restart bool // the server loses the earlier messages
 		said    int
 		want    []string
 		gap     bool
@@ -76,8 +76,8 @@ func TestHistoryWithoutTheLastText(t *testing.T) {
 	}
 }
 
-// If the last mark has only a time, the client looks for the last text with an id in the
-// history. That text shows whether the server has lost texts.
+// If the last mark has only a time, the client looks for the last message with an id in
+// the history. That message shows whether the server has lost messages.
 func TestHistoryAfterOurOwnWords(t *testing.T) {
 	for name, forget := range map[string]bool{"known": false, "server restarted": true} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,7 @@ func unescapeISupport(s string) string {
 	}
 }
 
-// Number returns the value of a token, or the argument otherwise if the value is not a
+// Number returns the value of a token, or its second argument if the value is not a
 // number greater than 0.
 func (s ISupport) Number(token string, otherwise int) int {
 	if n, err := strconv.Atoi(s[token]); err == nil && n > 0 {

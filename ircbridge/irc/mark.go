@@ -16,11 +16,11 @@ const Remembered = 1000
 type Mark struct {
 	ID   string // the server's msgid; "" if only the time is known
 	Time time.Time
-	Sum  uint64 // checksum of a text without an id, see [Sum]; 0 means unknown
+	Sum  uint64 // checksum of a message without an id, see [Sum]; 0 means unknown
 }
 
-// Sum returns a checksum of speaker and text. If a bouncer plays back a text without an
-// id, the client can recognize the text by its time and this checksum.
+// Sum returns a checksum of speaker and text. If a bouncer plays back a message without
+// an id, the client can recognize the message by its time and this checksum.
 func Sum(nick, text string) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, nick+"\x00"+text)
@@ -39,9 +39,9 @@ func (m Mark) key() string {
 	return ""
 }
 
-// A Memory keeps the marks of handled texts across restarts of the program. [Client.Run]
-// and [Client.Handled] call its methods. The names of targets are folded; "" means all
-// private messages.
+// A Memory keeps the marks of handled messages across restarts of the program.
+// [Client.Run] and [Client.Handled] call its methods. The names of targets are folded; ""
+// means all private messages.
 type Memory interface {
 	// Marks returns the last marks, at most Remembered of them, oldest first.
 	Marks(target string) ([]Mark, error)

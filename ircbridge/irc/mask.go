@@ -9,11 +9,11 @@ import (
 // Masked is the text that replaces a secret.
 const Masked = "[masked]"
 
-// A Masker removes secrets from texts before they are split, sent or logged. It
-// recognizes the forms of common tokens and keys, assignments to names that suggest a
-// secret, command-line flags for secrets, Authorization and cookie headers, passwords in
-// URLs, private key blocks, and the literal secrets that it was made with. It cannot find
-// every secret, because a password in a sentence looks like any other word.
+// A Masker removes secrets from text before it is split, sent or logged. It recognizes
+// the forms of common tokens and keys, assignments to names that suggest a secret,
+// command-line flags for secrets, Authorization and cookie headers, passwords in URLs,
+// private key blocks, and the literal secrets that it was made with. It cannot find every
+// secret, because a password in a sentence looks like any other word.
 //
 // A Masker is immutable and safe for concurrent use.
 type Masker struct{ own *strings.Replacer }
@@ -48,8 +48,8 @@ func (m *Masker) Line(line string) string {
 	return m.Mask(credentials().ReplaceAllString(line, "${1}"+Masked))
 }
 
-// pattern compiles a regular expression on first use. Compiling all of them at startup
-// would slow down every command, although few commands mask anything.
+// pattern compiles a regular expression on first use. Compiling all expressions at
+// startup would slow down every command, although few commands mask anything.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
@@ -139,7 +139,7 @@ func worthMasking(name, between, value string, quoted bool) bool {
 	lower := strings.ToLower(name)
 	shell := name == strings.ToUpper(name) && strings.ContainsFunc(name, isLetter) && strings.HasPrefix(between, "=")
 	if strings.HasSuffix(lower, "key") && !keyName().MatchString(lower) {
-		// The key of a map or of a table is not secret, unless it looks like a secret.
+		// The key of a map or of a table is not a secret, unless it looks like one.
 		return mixed && len(value) >= 16 && !strings.ContainsAny(value, " /.") || random || shell && mixed && len(value) >= 8
 	}
 	if shell {

@@ -14,7 +14,7 @@ func planted() map[string]string {
 	mixed := r("aB3dE6gH9jK2mN5pQ8sT1vW4", 60)
 	hex := r("0a1b2c3d4e5f6789", 64)
 	upper := r("A1B2C3D4E5F6G7H8", 64)
-	return map[string]string{ // maps each secret to a text in which % is replaced by the secret
+	return map[string]string{ // maps each secret to a string in which % is replaced by the secret
 		"sk-" + "ant-api03-" + mixed:                                "my key is % ok",
 		"sk-" + "proj-" + mixed[:40]:                                "openai %",
 		"ghp" + "_" + mixed[:36]:                                    "git clone with %, please",

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Mentions reports whether a text addresses nick. The text must contain the nick, in any
+// Mentions reports whether text addresses nick. The text must contain the nick, in any
 // spelling that c treats as equal, without another nick character on either side. An @
 // before it and a colon or comma after it are allowed. A nick in a URL, a path, a mail
 // address or the name of a channel does not count.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Limits on the queues. A text for a full queue fails at once with ErrQueueFull; no
-// waiting text is dropped to make room.
+// Limits on the queues. A message for a full queue fails immediately with ErrQueueFull;
+// no waiting message is dropped to make room.
 const (
 	maxWaiting       = 4096 // total number of pieces; twice as many for alerts
 	maxWaitingTarget = 1024 // number of pieces for one target with one priority; alerts have no such limit
@@ -24,7 +24,8 @@ const (
 
 // Limits on unanswered lines if there is no flood limit. ngircd 26.1 handles 3 commands
 // at once and further commands a second later, so it is slower with more than two lines
-// and their PING. It does not support labels; servers that do handle more lines at once.
+// and their PING. It does not support labels; servers that support them handle more lines
+// at once.
 const (
 	maxFlyingOff      = 2
 	maxFlyingLabelled = 8
@@ -43,14 +44,14 @@ type entry struct {
 	label    string
 	delivery *Delivery // nil for a bare command
 	piece    int
-	call     *call // the call of a Do; otherwise nil
+	call     *call // the call that Do made; otherwise nil
 
 	number uint64 // numbers the entries in the order in which they are written, from 1
 	at     time.Time
 	over   bool
 }
 
-// An outbox contains the entries that are waiting to be written, and those that are
+// An outbox contains the entries that are waiting to be written, and those that have been
 // written but not proven yet. It belongs to a connection, whose mutex guards it.
 type outbox struct {
 	flood  Flood
@@ -58,12 +59,12 @@ type outbox struct {
 
 	urgent  [][]byte // the registration, PONG, QUIT and the PING that checks the server; they do not wait for the bucket
 	waiting [priorities]turns
-	private [priorities]turns // texts for people; see peek
-	inARow  int               // number of consecutive private texts written while other texts waited
+	private [priorities]turns // messages for people; see peek
+	inARow  int               // number of consecutive private messages written while other messages waited
 
-	flying   []*entry          // entries that are written but not proven yet, in order
+	flying   []*entry          // entries that have been written but not proven yet, in order
 	bytes    int               // total size of flying
-	labels   map[string]*entry // the entries that are not answered yet, by label
+	labels   map[string]*entry // the entries that have not been answered yet, by label
 	last     uint64            // number of the entry that was written last
 	label    uint64            // the number in the newest label or batch reference
 	barrier  uint64            // the newest PING proves the entries up to this number
@@ -215,13 +216,13 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	return data, wait
 }
 
-// privateInARow is the maximum number of consecutive private texts while other entries
-// wait.
+// privateInARow is the maximum number of consecutive private messages while other entries
+// are waiting.
 const privateInARow = 3
 
-// peek returns the next entry. Private texts take precedence over texts for channels,
-// because a person is waiting for them. However, if texts for channels are waiting, at
-// most privateInARow private texts are written in a row.
+// peek returns the next entry. Private messages take precedence over messages for
+// channels, because a person is waiting for them. However, if messages for channels are
+// waiting, at most privateInARow private messages are written in a row.
 func (o *outbox) peek() *entry {
 	private, other := highest(&o.private), highest(&o.waiting)
 	if private == nil || other != nil && o.inARow >= privateInARow {
@@ -319,7 +320,7 @@ func (o *outbox) reject(e *entry, err error) {
 	o.passed(e.number)
 }
 
-// find returns the oldest unproven entry that fits, or nil.
+// find returns the oldest unproven entry that matches, or nil.
 func (o *outbox) find(fits func(*entry) bool) *entry {
 	for _, e := range o.flying {
 		if fits(e) {

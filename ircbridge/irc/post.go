@@ -62,12 +62,12 @@ func (p *protocol) post(o Outgoing) *Delivery {
 // noNick reports whether a target that is not a channel also cannot be a nick. A server
 // may interpret such a target as a mask of users or servers ($$*), an address
 // (nick!user@host) or the operators of a channel (@#channel). The check is needed because
-// a server without labels does not report which text it refuses.
+// a server without labels does not report which message it refuses.
 func noNick(target string) bool {
 	return strings.TrimSpace(target) == "" || strings.ContainsAny(target, "!@$*?%")
 }
 
-// A parcel is a text that is being converted to lines.
+// A parcel is a message that is being converted to lines.
 type parcel struct {
 	proto   *protocol
 	o       Outgoing

@@ -24,7 +24,7 @@ const archive = `
 > CAP END` + hello
 
 // heardUntil is the time at which the client in these tests received its last private
-// text.
+// message.
 var heardUntil = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // told returns, in a short form, the events that arrive before all private messages are

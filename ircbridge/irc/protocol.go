@@ -47,8 +47,8 @@ func (p *protocol) wake() {
 }
 
 // urgent queues a line ahead of all waiting entries. The line does not wait for the
-// bucket. A message that cannot be written as a line is logged and dropped, because it is
-// an error in this package.
+// bucket. A message that cannot be written as a line is logged and dropped, because it
+// indicates a bug in this package.
 func (p *protocol) urgent(m Message) {
 	line, err := m.Append(nil)
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *protocol) urgent(m Message) {
 	p.wake()
 }
 
-// bare queues a command for whose answer no call waits.
+// bare queues a command whose answer no call is waiting for.
 func (p *protocol) bare(m Message) {
 	line, err := m.Append(nil)
 	if err != nil || len(line) > p.st.lineLen(p.cfg.LineLen) {

@@ -2,7 +2,7 @@ package irc
 
 import "time"
 
-// recent contains the keys of the last texts of one target.
+// recent contains the keys of the last messages of one target.
 type recent struct {
 	ids   []string // oldest first
 	known map[string]bool
@@ -19,9 +19,9 @@ func newRecent(marks []Mark) *recent {
 	return r
 }
 
-// add adds a mark, and reports whether it is new. A live text without an id always counts
-// as new, because a person may say the same thing twice in the same instant. played
-// reports whether the text is from a history.
+// add adds a mark, and reports whether it is new. A live message without an id always
+// counts as new, because a person may say the same thing twice in the same instant.
+// played reports whether the message is from a history.
 func (r *recent) add(m Mark, played bool) bool {
 	key := m.key()
 	known := key != "" && r.known[key]

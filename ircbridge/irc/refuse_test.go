@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A text to a target that is neither a channel nor a nick is not sent, because some
+// A message to a target that is neither a channel nor a nick is not sent, because some
 // servers pass it to many people or to a person on another server, and other servers do
 // not answer.
 func TestTargetsThatAreNone(t *testing.T) {
@@ -24,16 +24,16 @@ func TestTargetsThatAreNone(t *testing.T) {
 		}
 	}
 	for _, target := range []string{"#room", "#*", "#a@b", "bob", "b[o]b", "b{}|b", "`b^_-\\", "coder/swarm", "äöü"} {
-		c.Send(target, "x") // this text is sent to the server, but its fate does not matter here
+		c.Send(target, "x") // this message is sent to the server, but its fate does not matter here
 	}
 	if n := c.State().Waiting + c.State().Unproven; n != 9 {
 		t.Errorf("%d texts are on their way, want 9", n)
 	}
 }
 
-// A server without labels refuses a text with a numeric that may contain the target in a
-// different form, or not at all. The numeric arrives before the PONG. If it is clear which
-// text the numeric refuses, that text does not count as delivered.
+// A server without labels refuses a message with a numeric that may contain the target in
+// a different form, or not at all. The numeric arrives before the PONG. If it is clear
+// which message the numeric refuses, that message does not count as delivered.
 func TestRefusalsThatNameAnother(t *testing.T) {
 	for name, c := range map[string]struct {
 		targets []string

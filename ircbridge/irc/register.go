@@ -21,11 +21,11 @@ var usedCaps = []string{
 //
 //	CAP LS 302 -> PASS, NICK, USER -> CAP REQ -> AUTHENTICATE -> CAP END -> 001 -> 376
 //
-// A server without CAP answers 421 or nothing, and continues to 001.
+// A server without CAP answers with 421 or not at all, and continues to 001.
 type registration struct {
 	cfg      Config
 	want     []string
-	asked    [][]string // CAP REQ lines that are not answered yet
+	asked    [][]string // CAP REQ lines that have not been answered yet
 	listed   bool       // the answer to CAP LS is complete
 	ended    bool       // CAP END was sent
 	login    bool       // AUTHENTICATE was sent

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxRejoins is how many times the client retries to join a channel before it emits
+// maxRejoins is how many times the client retries joining a channel before it emits
 // [Failed]. Later attempts follow after longer pauses, because a closed channel may be
 // opened again.
 const maxRejoins = 5

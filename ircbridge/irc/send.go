@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Send posts texts to a target, each as a separate line, with the priority Output. See
-// [Conn.Post].
+// Send posts one or more strings to a target, each as a separate line, with the priority
+// Output. See [Conn.Post].
 func (c *Conn) Send(target string, text ...string) *Delivery {
 	return c.Post(Outgoing{Target: target, Text: strings.Join(text, "\n")})
 }
 
-// Post queues a text and returns at once. It masks the text ([Masker]), makes it plain
-// ([PlainText]) and splits it. If the text needs several lines and the server supports
-// multiline batches, the text becomes one or more such batches, unless it is an [Emote] or
-// is sent by RELAYMSG. Otherwise it becomes single lines. A blank single line is sent as a
-// space. Trailing line ends are removed.
+// Post queues a message and returns immediately. It masks the text ([Masker]), makes it
+// plain ([PlainText]) and splits it. If the text needs several lines and the server
+// supports multiline batches, the text becomes one or more such batches, unless it is an
+// [Emote] or is sent by RELAYMSG. Otherwise it becomes single lines. A blank single line
+// is sent as a space. Trailing line ends are removed.
 //
 // Every target has a separate queue. The queues take turns within the flood limit, and
-// texts for people are sent before texts for channels. If the queues are full, the
+// messages for people are sent before messages for channels. If the queues are full, the
 // delivery fails with [ErrQueueFull]. It fails with [ErrTarget] if the target is neither
 // a channel nor a nick.
 func (c *Conn) Post(o Outgoing) *Delivery {
@@ -40,8 +40,9 @@ func (c *Conn) Limit(o Outgoing) int {
 // Do returns exactly the server's answer to the command. Without it, Do writes a PING
 // after the command, and returns every numeric and FAIL that arrives before the PONG;
 // some of them may have a different cause. The error is a [*Rejected] if the answer
-// contains a failure, an error of [Conn.Err] if the connection ends, or the error of ctx.
-// It is [ErrNotSent], [ErrQueueFull], [ErrTooLong] or [ErrMessage] if m was not queued.
+// contains a failure, the error from [Conn.Err] if the connection ends, or the error of
+// ctx. It is [ErrNotSent], [ErrQueueFull], [ErrTooLong] or [ErrMessage] if m was not
+// queued.
 //
 // [Conn.Messages] also delivers the answer, unless it is a history. The goroutine that
 // reads Messages therefore must not call Do, because this would cause a deadlock.
@@ -126,7 +127,7 @@ func concerns(r *Rejected, answer, m Message, fold CaseMapping) bool {
 	return false
 }
 
-// tell queues a command for whose answer no call waits.
+// tell queues a command whose answer no call is waiting for.
 func (c *Conn) tell(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -120,7 +120,7 @@ func TestServersLastWords(t *testing.T) {
 	}
 }
 
-// A hostile text does not become a second command, and does not end the connection.
+// Hostile text does not become a second command, and does not end the connection.
 func TestHostileTextIsTextOnly(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		ann := dial(t, irc.Config{Addr: addr, Nick: "ann", Flood: fast})
@@ -134,7 +134,7 @@ func TestHostileTextIsTextOnly(t *testing.T) {
 				t.Errorf("Send(%.40q) = %v", text, err)
 			}
 			for _, o := range []irc.Outgoing{{Target: text, Text: "x"}, {Target: "#room", Text: "x", As: text}} {
-				_ = delivered(t, ann.Post(o)) // the text's fate does not matter here
+				_ = delivered(t, ann.Post(o)) // the message's fate does not matter here
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			_, _ = ann.Do(ctx, irc.Msg("TOPIC", "#room", text))

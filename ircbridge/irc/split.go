@@ -7,13 +7,13 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A Line is a piece of a text that fits into one message.
+// A Line is a piece of text that fits into one message.
 type Line struct {
 	Text   string
 	Concat bool // continues the previous piece, within one line of the text
 }
 
-// Split cuts a text into lines of at most limit bytes each. A smaller limit than 4 counts
+// Split cuts text into lines of at most limit bytes each. A limit of less than 4 counts
 // as 4. A line of the text that is too long is cut before a space, so that words stay
 // intact. The space begins the next piece because some servers strip trailing spaces
 // (ngircd 26.1). A word longer than limit is cut between visible characters, and a
@@ -90,7 +90,7 @@ func Join(lines []Line) string {
 
 // Batches combines lines into draft/multiline batches within the server's limits maxBytes
 // and maxLines. A limit of 0 or less means no limit. A line feed between two lines counts
-// as a byte. If possible, a batch ends between two lines of the text. If it must end
+// as one byte. If possible, a batch ends between two lines of the text. If it must end
 // within a line, the next batch begins with a Concat line.
 func Batches(lines []Line, maxBytes, maxLines int) [][]Line {
 	fits := func(b []Line) bool {

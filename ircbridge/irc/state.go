@@ -29,7 +29,7 @@ type State struct {
 	Heard    time.Time     // when the last line outside a batch arrived, by the server's clock if the server sends the time
 	Dropped  int           // number of lines that were too long or could not be parsed, and of batches that exceeded a limit
 	Waiting  int           // number of pieces and commands that are waiting to be written
-	Unproven int           // number of pieces and commands that are written but not proven yet
+	Unproven int           // number of pieces and commands that have been written but not proven yet
 }
 
 // Cap reports whether a capability is enabled.

@@ -7,12 +7,12 @@ import (
 
 // eventSource is the source under which ergo 2.20 writes events, such as a JOIN, into the
 // history of clients without draft/event-playback. On ergo, the nick in it is reserved.
-// On another server, a person could have that nick. Texts that this person sent without a
-// login would then be missing from the history.
+// On another server, a person could have that nick. Messages that this person sent
+// without a login would then be missing from the history.
 const eventSource = "HistServ!HistServ@localhost"
 
 // newText makes a Text from a PRIVMSG or NOTICE. ok is false for any other message, for a
-// CTCP other than ACTION, and for an event that the history contains as a text.
+// CTCP other than ACTION, and for an event that appears in the history as a message.
 func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	if (m.Command != "PRIVMSG" && m.Command != "NOTICE") || len(m.Params) < 2 {
 		return Text{}, false

@@ -38,13 +38,13 @@ type connTranslator struct {
 	st      State // as of the last message that changed the nick or isupport
 	rejoin  rejoiner
 	fetched chan fetched
-	held    map[string][]Message // live messages that wait for the history of their target, by target
+	held    map[string][]Message // live messages that are waiting for the history of their target, by target
 	caught  bool                 // all private messages have been fetched
 	ctcp    time.Time            // when a CTCP request was last answered
 	wg      sync.WaitGroup       // waits for the fetches
 }
 
-// serve runs until the connection ends, and returns the reason for the end.
+// serve runs until the connection ends, and returns the reason why it ended.
 func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 	v := &connTranslator{
 		translator: tr, conn: conn, st: conn.State(),
@@ -94,7 +94,7 @@ func (v *connTranslator) leave() {
 	}
 }
 
-// recent returns the last texts of a peer. On the first call for a peer, it reads them
+// recent returns the last messages of a peer. On the first call for a peer, it reads them
 // from the [Memory].
 func (tr *translator) recent(key string) *recent {
 	r := tr.recents[key]
@@ -180,7 +180,7 @@ func (v *connTranslator) failed(ctx context.Context, f *Failed) {
 	}
 }
 
-// heard emits a text, or holds it back while the preceding history is being fetched.
+// heard emits a message, or holds it back while the preceding history is being fetched.
 func (v *connTranslator) heard(ctx context.Context, m Message) {
 	t, ok := newText(m, &v.st, time.Now())
 	if !ok {
@@ -193,19 +193,19 @@ func (v *connTranslator) heard(ctx context.Context, m Message) {
 			v.held[key] = append(held, m)
 			return
 		}
-		v.release(ctx, key) // the history takes too long, so its texts follow these texts
+		v.release(ctx, key) // the history takes too long, so its messages follow these messages
 	}
 	v.tell(ctx, key, t)
 }
 
-// tell emits a text, unless it is already known.
+// tell emits a message, unless it is already known.
 func (v *connTranslator) tell(ctx context.Context, key string, t Text) {
 	if v.recent(key).add(t.Mark(), t.History) {
 		v.events.emit(ctx, t)
 	}
 }
 
-// release emits the texts that were held back for a history.
+// release emits the messages that were held back for a history.
 func (v *connTranslator) release(ctx context.Context, key string) {
 	held := v.held[key]
 	delete(v.held, key)

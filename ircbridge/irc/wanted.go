@@ -52,7 +52,7 @@ func (w *wanted) wake() {
 }
 
 // pending returns the list, and the folded names of the channels for which Join was
-// called since the last call of pending.
+// called since the last call to pending.
 func (w *wanted) pending() (list []Channel, again map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

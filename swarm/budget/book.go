@@ -26,9 +26,9 @@ type Book struct {
 	version uint64                    // see Version
 }
 
-// Open returns a book in which nothing is spent. now returns the time; nil means the
-// system clock. If the error is a [*journal.DamagedError], the book is usable but lacks
-// the raises and answers that people gave.
+// Open returns a book in which nothing has been spent. now returns the time; nil means
+// the system clock. If the error is a [*journal.DamagedError], the book is usable but
+// lacks the raises and answers that people gave.
 func Open(home journal.Home, rules Rules, now func() time.Time) (*Book, error) {
 	if now == nil {
 		now = time.Now
@@ -58,8 +58,8 @@ func (b *Book) Bounds() bool {
 	return b.rules.Bounds()
 }
 
-// Version returns a number that changes whenever a blocked turn may now be able to start.
-// The end of a day does not change it.
+// Version returns a number that changes whenever a blocked turn may have become able to
+// start. The end of a day does not change it.
 func (b *Book) Version() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

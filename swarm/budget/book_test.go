@@ -97,8 +97,8 @@ func (d *desk) line(name string) budget.Line {
 func usd(x float64) budget.Amount { return budget.Of(x, 0, 0) }
 
 // TestAThousandTurns begins and ends turns of random cost in random order, with unknown
-// costs, overruns and restarts. The sum of what is spent and reserved never exceeds a cap
-// by more than the overruns, and no turn begins in a scope at its cap.
+// costs, overruns and restarts. The sum of the spent and reserved amounts never exceeds a
+// cap by more than the overruns, and no turn begins in a scope at its cap.
 func TestAThousandTurns(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			waiting := []string{"n"}
-			for range 2 { // the second call is that of a daemon that was killed and repeats the answer
+			for range 2 { // the second call stands for a daemon that was killed and repeats the answer
 				passed, err := d.book.Answer(scope, "a", budget.Reply{ID: "r", Answer: answer}, waiting)
 				if err != nil || (passed == 1) != (answer == budget.End) {
 					t.Fatalf("%d may pass, %v", passed, err)

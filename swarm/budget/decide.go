@@ -23,7 +23,7 @@ func (b *Book) IsAsked(s Scope) bool {
 	return b.saidOf(s).Asked
 }
 
-// A Warning says that a scope has reached the fraction of its cap at which people are
+// A Warning reports that a scope has reached the fraction of its cap at which people are
 // warned.
 type Warning struct {
 	Scope

@@ -106,7 +106,7 @@ func (b Bound) amount() (a Amount) {
 	return a
 }
 
-// A Cell contains the texts for one unit of a row.
+// A Cell contains the strings for one unit of a row.
 type Cell struct {
 	Spent, Reserved, Cap, Rest string
 	Full                       bool

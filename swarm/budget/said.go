@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Answer is a person's decision about the messages that wait in a scope at its cap.
+// An Answer is a person's decision about the messages waiting in a scope at its cap.
 type Answer string
 
 // The answers.

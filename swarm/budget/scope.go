@@ -81,8 +81,8 @@ type Rules struct {
 	Zone    *time.Location // the time zone of the days; nil means the system's time zone
 	Swarm   Amount         // for one day
 	// Judge is the name of the supervisor's model. Other turns leave a sixteenth of the
-	// remaining daily amount of the swarm for its judgements, which count in dollars and
-	// time but not as turns. "" means no model.
+	// swarm's remaining daily amount for its judgements, which count in dollars and time
+	// but not as turns. "" means no model.
 	Judge  string
 	Task   Amount
 	Agents map[string]AgentRules

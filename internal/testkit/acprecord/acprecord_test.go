@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/acptest"
 )
 
-// There is a recording of each row for each client, in the client version that the tests
-// run. No recording contains traces of the machine on which it was made.
+// There is a recording of each row for each client, made with the client version that the
+// tests run. No recording contains traces of the machine on which it was made.
 func TestEveryRowIsRecorded(t *testing.T) {
 	// The home folder in all recordings is /tmp/acp/home.
 	machine := regexp.MustCompile(`/root|[^p]/home/|/Users/|127\.0\.0\.1:(808[1-9]|[1-79]|80[0-79])|` + regexp.QuoteMeta(os.TempDir()) + `/acp[0-9]`)

@@ -37,7 +37,7 @@ type dialogue struct {
 
 	mu     sync.Mutex
 	lines  []line
-	decide string   // the kind of option to choose in answers to questions; "" leaves questions open
+	decide string   // the kind of option to choose when answering questions; "" leaves questions open
 	asked  []any    // ids of unanswered questions
 	odd    []string // unexpected events, for the person who makes the recordings
 }
@@ -125,7 +125,7 @@ func (d *dialogue) say(text string) {
 	d.odd = append(d.odd, text)
 }
 
-// permit sets the kind of option to choose in answers to the next questions; with "",
+// permit sets the kind of option to choose when answering the next questions; with "",
 // they stay open.
 func (d *dialogue) permit(kind string) {
 	d.mu.Lock()

@@ -49,7 +49,7 @@ func neutral(lines []line, names map[string]string) ([]byte, error) {
 }
 
 // ids contains the patterns of ids and times in the clients' messages. If a replacement
-// contains a formatting verb, each different id gets its own number.
+// contains a formatting verb, each distinct id gets its own number.
 var ids = []struct {
 	pattern *regexp.Regexp
 	form    string
@@ -65,7 +65,7 @@ var ids = []struct {
 }
 
 // shorten keeps only the first two entries of the long lists in which a client describes
-// what it offers, and only the beginning of long texts.
+// what it offers, and only the beginning of long strings.
 func shorten(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

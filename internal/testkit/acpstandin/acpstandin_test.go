@@ -49,7 +49,7 @@ type talk struct {
 	lines   chan map[string]any
 	id      int
 	session string
-	option  string // the kind of option to choose in answers to questions
+	option  string // the kind of option to choose when answering questions
 	asked   []map[string]any
 	updates []map[string]any
 }
@@ -77,7 +77,7 @@ func speak(t *testing.T, home string, env []string, args ...string) *talk {
 		t.Fatal(err)
 	}
 	k := &talk{t: t, cmd: cmd, in: in, lines: make(chan map[string]any, 1000), option: "allow_once"}
-	go func() { // ends when the agent ends, which Cleanup kills
+	go func() { // ends when the agent exits; Cleanup kills the agent
 		defer close(k.lines)
 		r := bufio.NewReader(out)
 		for {

@@ -38,7 +38,7 @@ var Bad = []string{
 const garbageSize = 100 << 20
 
 // misbehave turns the agent into a bad client. If all is true, the client never spoke the
-// protocol and has ended with code.
+// protocol, and code is its exit status.
 func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code int, all bool) {
 	kind, method, _ := strings.Cut(bad, ":")
 	if !slices.Contains(Bad, kind) {
@@ -88,7 +88,7 @@ func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code i
 	return 0, false
 }
 
-// pester prints requests until it is killed or the reader has closed the pipe.
+// pester prints requests until it is killed or the reader closes the pipe.
 func pester(kind string, stdout io.Writer) {
 	request := `"method":"session/request_permission","params":{"toolCall":{"toolCallId":"call-1","kind":"execute","rawInput":{"command":"true"}},"options":[]}`
 	if kind == "wants" {
@@ -101,7 +101,7 @@ func pester(kind string, stdout io.Writer) {
 	}
 }
 
-// spoiled returns the output of a bad client that replaces a line.
+// spoiled returns what a bad client outputs in place of a line.
 func (a *agent) spoiled(kind string, line []byte) []byte {
 	switch kind {
 	case "exit", "kill":

@@ -15,7 +15,7 @@ type Personality struct {
 
 	Protocol int    `json:"protocol"` // protocol version in the answer to initialize
 	IDs      string `json:"ids"`      // format of session ids: uuid, ses or cli
-	Login    bool   `json:"login"`    // session/new returns the error that a login is missing
+	Login    bool   `json:"login"`    // session/new returns an error because a login is missing
 
 	// Servers specifies where the client gets its MCP servers: session (from session/new),
 	// trusted (from session/new, only with --skip-trust or GEMINI_CLI_TRUST_WORKSPACE), flag
@@ -44,8 +44,8 @@ type Personality struct {
 	// or none.
 	Input string `json:"input"`
 	// Refused specifies what happens after a refused call: goes-on, ends, says (the client
-	// sends a text, then ends the turn) or cancelled (the turn is cancelled, unless the call
-	// is for an MCP tool).
+	// sends some text, then ends the turn) or cancelled (the turn is cancelled, unless the
+	// call is for an MCP tool).
 	Refused string `json:"refused"`
 	// CancelWaits means that session/cancel has no effect while a question is open.
 	CancelWaits bool `json:"cancel_waits"`
@@ -84,7 +84,7 @@ type Personality struct {
 	// AsksFiles means that the client requests fs/write_text_file with the text of a
 	// file, and writes the file itself if the request is refused.
 	AsksFiles bool   `json:"asks_files"`
-	Prefix    string `json:"prefix"` // a warning in front of each answer
+	Prefix    string `json:"prefix"` // a warning that precedes each answer
 	Noise     bool   `json:"noise"`  // sends unknown updates, fields, notifications and a request
 }
 
@@ -99,9 +99,9 @@ type Option struct {
 type Error struct {
 	Statuses []int `json:"statuses"` // empty: all
 	// As is error (a JSON-RPC error), code (one with the status as its code), login (one that
-	// demands a login), system (a text, end_turn and the status systemError), text (a text that
-	// begins with "Error: ", end_turn) or usage (only for "@status 429 usage": a JSON-RPC error
-	// that names the limit).
+	// demands a login), system (a message, end_turn and the status systemError), text (a
+	// message that begins with "Error: ", end_turn) or usage (only for "@status 429 usage": a
+	// JSON-RPC error that names the limit).
 	As     string `json:"as"`
 	Silent bool   `json:"silent"` // the error is reported only after Silence
 }

@@ -17,13 +17,13 @@ import (
 
 // A Line is one line of a recorded dialogue.
 type Line struct {
-	TMS int             `json:"t_ms"` // time since the start of the agent
+	TMS int             `json:"t_ms"` // time since the agent started
 	Dir string          `json:"dir"`  // client or agent
 	Msg json.RawMessage `json:"msg"`
 }
 
 // ReadRecord reads a record and splits it into its connections, each of which begins with
-// the client's initialize. Lines with a direction other than client or agent are
+// the client's initialize request. Lines with a direction other than client or agent are
 // comments.
 func ReadRecord(r io.Reader) ([][]Line, error) {
 	var connections [][]Line
@@ -95,7 +95,7 @@ func kindOf(m message) string {
 }
 
 // Next returns the messages that the agent prints after a message from the client. For a
-// request that is not in the record, it returns the error that the method is unknown.
+// request that is not in the record, it returns the error for an unknown method.
 func (p *Player) Next(m message) ([]json.RawMessage, error) {
 	kind := kindOf(m)
 	at := p.used[kind]
@@ -185,7 +185,7 @@ func (p *Player) played(recorded json.RawMessage, replacer *strings.Replacer) js
 	return encode(fields)
 }
 
-// same reports whether two JSON texts have the same value.
+// same reports whether two JSON values are equal.
 func same(a, b json.RawMessage) bool {
 	var x, y any
 	json.Unmarshal(a, &x) // nil for missing JSON

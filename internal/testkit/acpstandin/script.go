@@ -9,7 +9,7 @@ import (
 // A step is one line of a script.
 type step struct{ word, arg string }
 
-// words contains the known words of a script, which doc.go explains.
+// words contains the words that a script can use; doc.go explains them.
 var words = []string{"say", "think", "sh", "write", "double", "deny", "tool", "sleep", "hang", "cost", "context", "compact", "steer", "late", "fail", "status", "noresult"}
 
 // script returns the steps of a prompt. It ignores lines from earlier turns that the
@@ -28,7 +28,7 @@ func script(prompt string) []step {
 	return steps
 }
 
-// duration parses a text such as 3s or 250ms. It returns 0 for an invalid text.
+// duration parses a string such as 3s or 250ms. It returns 0 for an invalid string.
 func duration(text string) time.Duration {
 	d, _ := time.ParseDuration(text)
 	return d

@@ -69,7 +69,7 @@ func (t *turn) silence(rest string) time.Duration {
 	return time.Duration(t.a.is.Silence) * time.Millisecond
 }
 
-// broken reports an error as codex does, with a text and with its thread status.
+// broken reports an error as codex does, with a message and its thread status.
 func (t *turn) broken(text string) {
 	t.a.update(t.s, map[string]any{"sessionUpdate": "session_info_update",
 		"_meta": map[string]any{"codex": map[string]any{"threadStatus": map[string]any{"type": "systemError"}}}})

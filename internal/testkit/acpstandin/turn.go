@@ -36,7 +36,7 @@ type turn struct {
 	s        *session
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	steering chan string // texts of the _session/steering messages
+	steering chan string // contents of the _session/steering messages
 
 	calls int // number of calls to the model
 	said  bool

@@ -8,8 +8,9 @@ import (
 const insideVar = "CLAUDE_SWARM_ACP_INSIDE" // set inside the network namespace
 
 // Again runs this program again, with the same arguments, in a network namespace that has
-// only loopback, and returns its exit status. If done is false, the caller must do the work
-// itself, because it is already inside the namespace or the machine does not allow one.
+// only a loopback interface, and returns its exit status. If done is false, the caller must
+// do the work itself, because it is already inside the namespace or the machine does not
+// allow one.
 func Again() (status int, done bool, err error) {
 	if os.Getenv(insideVar) != "" {
 		return 0, false, nil

@@ -4,7 +4,8 @@ import (
 	"path/filepath"
 )
 
-// Tools describes an MCP server over standard input and output that a client starts.
+// Tools describes an MCP server that a client starts and that uses standard input and
+// output.
 type Tools struct {
 	Name    string
 	Command string

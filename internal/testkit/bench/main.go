@@ -27,8 +27,8 @@ func main() {
 	}
 }
 
-// run runs the measurements and prints the table. It shows its progress in a single line
-// on progress that it keeps overwriting.
+// run runs the measurements and prints the table. It reports to the writer progress in a
+// single line that it keeps overwriting.
 func run(ctx context.Context, out, progress io.Writer, rounds int, only string, asJSON bool) (err error) {
 	chosen := choose(goals, only, runtime.GOOS)
 	if len(chosen) == 0 || rounds < 1 {
@@ -64,7 +64,8 @@ func run(ctx context.Context, out, progress io.Writer, rounds int, only string, 
 	}{1, machine, rounds, rows})
 }
 
-// choose returns the goals that match only and that this system can measure.
+// choose returns the goals whose names contain the string in only and that this system
+// can measure.
 func choose(all []goal, only, system string) []goal {
 	return slices.DeleteFunc(slices.Clone(all), func(g goal) bool {
 		return g.linux && system != "linux" || !strings.Contains(g.what, only)

@@ -181,7 +181,7 @@ func scale(unit string, size float64) (factor float64, shown string) {
 	return 1, ""
 }
 
-// exact formats a chosen number, such as a goal.
+// exact formats a number that is not a measurement, such as a goal.
 func exact(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // number formats a value: without decimals if it is whole or large, and otherwise with two

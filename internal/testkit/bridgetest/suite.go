@@ -22,7 +22,8 @@ type Network interface {
 	Bridge(t *testing.T, o bridge.Options) func(context.Context) error
 	// Name returns the name of the bridge.
 	Name() string
-	// Say makes a person send a text to a channel, or to the bridge, whose name is swarm.
+	// Say makes a person send a message to a channel, or to the bridge, whose name is
+	// swarm.
 	Say(t *testing.T, nick, target, text string)
 	// Seen returns the bridge's lines that people have seen in a channel, or that one
 	// person has seen privately, in order.
@@ -133,7 +134,7 @@ func (s *scene) until(what string, ok func() bool) {
 	}
 }
 
-// sees waits until people have seen a text that contains part.
+// sees waits until people have seen a message that contains part.
 func (s *scene) sees(target, part string) {
 	s.Helper()
 	s.until(fmt.Sprintf("%s sees %q", target, part), func() bool { return s.count(target, part) > 0 })

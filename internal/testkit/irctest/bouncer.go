@@ -11,9 +11,9 @@ import (
 )
 
 // Znc starts ZNC, which connects to a server on loopback with the given nick and joins
-// the channels. To every client that attaches with the password, ZNC plays back all
-// lines, even those that the client has already received. Znc returns ZNC's address; the
-// nick appears on the server soon afterwards.
+// the channels. ZNC plays back all lines to every client that attaches with the password,
+// even lines that the client has already received. Znc returns ZNC's address; the nick
+// appears on the server soon afterwards.
 func Znc(t testing.TB, server, nick, password string, channels ...string) (addr string) {
 	t.Helper()
 	dir, port := workDir(t), freePorts(t, 1)[0]

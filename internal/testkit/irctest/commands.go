@@ -303,7 +303,7 @@ func (s *Server) keepEvent(room string, m irc.Message) {
 }
 
 // played returns an event from the history. This is the event itself if the user
-// requested events, and otherwise a text from a service in the format of ergo 2.20.
+// requested events, and otherwise a message from a service in the format of ergo 2.20.
 func (u *user) played(said Said, tags map[string]string) irc.Message {
 	if u.caps["draft/event-playback"] {
 		m := *said.event

@@ -146,7 +146,7 @@ func freePorts(t testing.TB, n int) (ports []string) {
 	return ports
 }
 
-// A program is a process that ends at the latest when the test ends.
+// A program is a process that does not outlive the test.
 type program struct {
 	name  string
 	cmd   *exec.Cmd

@@ -45,7 +45,7 @@ type Proxy struct {
 // Counts contains the current counts of a [Proxy].
 type Counts struct {
 	Connections int    // connections that clients have opened
-	Refused     int    // those of Connections that were closed immediately
+	Refused     int    // how many of Connections were closed immediately
 	Stand       int    // connections that are open now
 	Left        int    // connections on which the client has hung up
 	Cut, Reset  int    // connections
@@ -122,8 +122,8 @@ func (p *Proxy) Reset() {
 // connections, and it also affects new ones.
 func (p *Proxy) Stall(w Way) { p.change(func() { p.faults[w].stall = true }) }
 
-// Swallow discards all bytes in one direction while the writer assumes that they are
-// sent. It affects the current connections until they close, because a stream cannot
+// Swallow discards all bytes in one direction while the writer assumes that they have
+// been sent. It affects the current connections until they close, because a stream cannot
 // continue after a gap.
 func (p *Proxy) Swallow(w Way) {
 	p.change(func() {
@@ -159,7 +159,7 @@ func (p *Proxy) CutAfter(w Way, n int) { p.change(func() { p.faults[w].cutIn = n
 // Refuse closes new connections immediately until [Proxy.Heal].
 func (p *Proxy) Refuse() { p.change(func() { p.refuse = true }) }
 
-// Heal removes all faults. A connection whose bytes are being discarded stays that way.
+// Heal removes all faults. A connection whose bytes are being discarded does not recover.
 func (p *Proxy) Heal() {
 	p.change(func() {
 		p.refuse = false
@@ -170,7 +170,7 @@ func (p *Proxy) Heal() {
 	})
 }
 
-// OnText makes the proxy call f, which causes a fault, while a text is in transit. The
+// OnText makes the proxy call f, which causes a fault, while a message is in transit. The
 // proxy calls f after the given number of pieces that contain a PRIVMSG have passed in
 // that direction, when the next such piece has reached the proxy but has not been
 // forwarded. Closed connections, and those on which the client has hung up, do not count.

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// A fault is triggered only on an open connection. A text that was read from a connection
-// that has since ended triggers no fault, because there is no connection to break.
+// A fault is triggered only on an open connection. A message that was read from a
+// connection that has since ended triggers no fault, because there is no connection to
+// break.
 func TestOnTextNeedsAnOpenConnection(t *testing.T) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

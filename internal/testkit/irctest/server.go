@@ -128,15 +128,15 @@ func (s *Server) Said(target string) []Said {
 	return all
 }
 
-// Say sends a text from a person without a connection to the server.
+// Say sends a message from a person who has no connection to the server.
 func (s *Server) Say(nick, account, target, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.say(nil, Said{Source: nick + "!u@elsewhere", Account: account, Target: target, Text: text}, "PRIVMSG")
 }
 
-// Forget empties the history, like a restart of a server that keeps its history in
-// memory. [Server.Said] still returns all texts.
+// Forget empties the history, as happens when a server that keeps its history in memory
+// is restarted. [Server.Said] still returns all messages.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *Server) Op(channel, nick string) {
 	s.toRoom(channel, irc.Message{Source: "op!u@elsewhere", Command: "MODE", Params: []string{channel, "+o", nick}})
 }
 
-// Online reports whether a client uses the nick.
+// Online reports whether a client is using the nick.
 func (s *Server) Online(nick string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -158,7 +158,7 @@ func (n *Network) Register(account, password string, certificates ...Certificate
 	}
 }
 
-// Ask sends a text to NickServ and waits for a line that contains answer. Lines that
+// Ask sends a message to NickServ and waits for a line that contains answer. Lines that
 // arrive before that line are discarded.
 func (n *Network) Ask(ctx context.Context, c *irc.Conn, text, answer string) {
 	n.t.Helper()

@@ -70,8 +70,8 @@ func (c *conversation) next() (prompt string, left []step) {
 	return "", nil
 }
 
-// after returns the steps after the first n calls, with the last @context step before them
-// at the beginning.
+// after returns the steps after the first n calls, preceded by the last @context step that
+// comes before them.
 func after(steps []step, n int) []step {
 	var kept []step
 	for i, s := range steps {

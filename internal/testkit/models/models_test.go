@@ -20,7 +20,7 @@ type dialect struct {
 	said    func(data []json.RawMessage) (text, tool, input string, in, out int)
 }
 
-// A turn is one message in a request: a text from one side, a tool call, or its result.
+// A turn is one message in a request: text from one side, a tool call, or its result.
 type turn struct{ who, text string }
 
 func user(text string) turn  { return turn{"user", text} }

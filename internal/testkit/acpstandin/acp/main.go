@@ -1,5 +1,5 @@
-// Acp is the stand-in of package acpstandin as a program. Tests run it in place of an agent
-// that supports the Agent Client Protocol.
+// Acp is the stand-in from package acpstandin, built as a program. Tests run it in place of
+// an agent that supports the Agent Client Protocol.
 //
 //	go build -o bin/ ./internal/testkit/acpstandin/acp
 package main
