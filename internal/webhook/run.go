@@ -207,7 +207,7 @@ func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 		if r.held[e.ID] {
 			continue
 		}
-		name, err := r.hookOf(e)
+		name, err := r.hookOf(r.box, r.hooks, e)
 		if err != nil {
 			continue // the message has been moved in the meantime
 		}
@@ -284,29 +284,30 @@ func (r *run) forget(entries []dropbox.Entry) {
 }
 
 // hookOf returns the name of a message's webhook, or "" if the message is not an event that
-// the daemon wrote. An error means that the message could not be read.
-func (r *run) hookOf(e dropbox.Entry) (string, error) {
-	if name, ok := r.hooks[e.ID]; ok {
+// the daemon wrote. It remembers the names in names, by message id. An error means that the
+// message could not be read.
+func (s *Service) hookOf(box *dropbox.Mailbox, names map[string]string, e dropbox.Entry) (string, error) {
+	if name, ok := names[e.ID]; ok {
 		return name, nil
 	}
-	m, err := r.box.Read(e)
+	m, err := box.Read(e)
 	name := ""
 	switch {
 	case errors.Is(err, dropbox.ErrInvalid), errors.Is(err, dropbox.ErrTooLarge):
 	case err != nil:
 		return "", err
-	case r.ours(m):
+	case s.ours(m):
 		if p, err := decode(m.Body); err == nil {
 			name = p.Data.Webhook
 		}
 	}
-	r.hooks[e.ID] = name
+	names[e.ID] = name
 	return name, nil
 }
 
 // ours reports whether the daemon wrote a message.
-func (r *run) ours(m *dropbox.Message) bool {
-	return m.From == dropbox.Swarm && dropbox.Proven(r.o.Token, m, dropbox.Hooks)
+func (s *Service) ours(m *dropbox.Message) bool {
+	return m.From == dropbox.Swarm && dropbox.Proven(s.o.Token, m, dropbox.Hooks)
 }
 
 // try claims a message, posts it and settles it.

@@ -138,9 +138,14 @@ func (s *Service) Failures() (list []Failure) {
 // Drain waits until each working webhook has tried to post all of its messages, or until
 // ctx is done.
 func (s *Service) Drain(ctx context.Context) {
+	box, err := s.o.Store.Mailbox(dropbox.Hooks)
+	if err != nil {
+		return // without a mailbox, there are no messages
+	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for s.due(time.Now()) {
+	names := map[string]string{}
+	for s.due(box, names, time.Now()) {
 		select {
 		case <-ctx.Done():
 			return
@@ -149,21 +154,24 @@ func (s *Service) Drain(ctx context.Context) {
 	}
 }
 
-// due reports whether an attempt is running, or whether some webhook works and some message
-// has not failed yet. It does not check whether that message belongs to that webhook.
-func (s *Service) due(now time.Time) bool {
-	box, err := s.o.Store.Mailbox(dropbox.Hooks)
-	if err != nil {
-		return false
-	}
+// due reports whether an attempt is running, or whether a working webhook has a message that
+// it has not tried to post yet. names contains the webhooks of messages, as in [Service.hookOf].
+func (s *Service) due(box *dropbox.Mailbox, names map[string]string, now time.Time) bool {
 	entries, _ := box.Peek()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.busy > 0 {
-		return true
+	busy, works := s.busy > 0, map[string]bool{}
+	for _, h := range s.hooks {
+		stand := s.state.Hooks[h.Name]
+		works[h.Name] = stand.Failed == 0 && !now.Before(stand.Rest)
 	}
-	works := func(h Hook) bool { stand := s.state.Hooks[h.Name]; return stand.Failed == 0 && !now.Before(stand.Rest) }
-	return slices.ContainsFunc(s.hooks, works) && slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.Failed == 0 })
+	s.mu.Unlock()
+	return busy || slices.ContainsFunc(entries, func(e dropbox.Entry) bool {
+		if e.Failed > 0 {
+			return false
+		}
+		name, err := s.hookOf(box, names, e)
+		return err == nil && works[name]
+	})
 }
 
 // settled records the outcome of an attempt. It returns the reason if the message is the

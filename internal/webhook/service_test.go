@@ -316,6 +316,30 @@ func TestReceiverIsLeftAlone(t *testing.T) {
 	}
 }
 
+// Drain does not wait for the messages of a paused webhook, even while another webhook works.
+func TestDrainIgnoresAPausedWebhook(t *testing.T) {
+	sc, rc := newScene(t, dropbox.Options{}), newReceiver(t, nil)
+	away := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	sc.run(hookTo("ops", rc), hookTo("away", away))
+	sc.hear(crashed(1), crashed(2))
+	sc.until("ops has all, and away has answered", func() bool {
+		st, _ := webhook.ReadState(sc.o.Home)
+		return sc.done() == 2 && st.Hooks["away"].Failed == 1
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	sc.Drain(ctx)
+	if err := ctx.Err(); err != nil {
+		t.Errorf("Drain waited for a paused webhook: %v", err)
+	}
+	if n := len(sc.files("new")); n != 2 {
+		t.Errorf("%d messages are waiting for the paused webhook, want 2", n)
+	}
+}
+
 // A message that is not an event becomes a dead letter at once, even while its webhook is
 // paused.
 func TestWhatIsNoEventWaitsForNobody(t *testing.T) {
