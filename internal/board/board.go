@@ -8,7 +8,8 @@
 //
 // A page is always complete, because a rename replaces it. Several processes may write
 // concurrently: each waits for the previous writer to finish. The package does not read
-// or write a page that is a symbolic link.
+// or write a page that is a symbolic link, and it does not follow a link that leads out of
+// the store.
 package board
 
 import (
@@ -76,13 +77,37 @@ func Check(page string) error {
 
 // A Board is the folder that contains the pages. Its methods are safe for concurrent use.
 type Board struct {
-	dir   string
+	store string // the folder that contains the folder of the board
 	files durable.Files
 }
 
 // Of returns the board that belongs to the mailboxes in the folder store. It creates no
 // files or folders.
-func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
+func Of(store string) Board { return Board{store: store} }
+
+// folder is the folder of the board, below the store.
+const folder = "board"
+
+// open opens the board's folder. It returns an error if the folder is a link that leads out
+// of the store. The caller closes the root.
+func (b Board) open() (*os.Root, error) {
+	store, err := os.OpenRoot(b.store)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	return store.OpenRoot(folder)
+}
+
+// create creates the board's folders that are missing.
+func (b Board) create() error {
+	store, err := os.OpenRoot(b.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return store.MkdirAll(path.Join(folder, handoffs), 0o700)
+}
 
 // With returns a copy of the board that writes its pages through files.
 func (b Board) With(files durable.Files) Board {
@@ -103,7 +128,7 @@ func (b Board) Read(page string) (Page, error) {
 	if err := Check(page); err != nil {
 		return Page{}, err
 	}
-	root, err := os.OpenRoot(b.dir)
+	root, err := b.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return Page{}, fmt.Errorf("page %s: %w", page, ErrNoPage)
 	} else if err != nil {
@@ -146,8 +171,15 @@ func read(root *os.Root, page string) (Page, error) {
 // List returns the existing pages, sorted by name.
 func (b Board) List() ([]string, error) {
 	pages := []string{}
+	root, err := b.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return pages, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer root.Close()
 	for _, dir := range []string{".", handoffs} {
-		entries, err := os.ReadDir(path.Join(b.dir, dir))
+		entries, err := fs.ReadDir(root.FS(), dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {
@@ -184,10 +216,10 @@ func (b Board) change(page string, change func(old string) string) (_ Page, err 
 	if err := Check(page); err != nil {
 		return Page{}, err
 	}
-	if err := os.MkdirAll(path.Join(b.dir, handoffs), 0o700); err != nil {
+	if err := b.create(); err != nil {
 		return Page{}, err
 	}
-	root, err := os.OpenRoot(b.dir)
+	root, err := b.open()
 	if err != nil {
 		return Page{}, err
 	}

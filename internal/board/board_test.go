@@ -136,6 +136,41 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
+// A link out of the store in place of one of the board's folders is not followed.
+func TestForeignFolders(t *testing.T) {
+	for _, name := range []string{"board", "board/handoff"} {
+		store, outside := t.TempDir(), t.TempDir()
+		link := filepath.Join(store, name)
+		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range []string{"status.md", "coder.md"} {
+			if err := os.WriteFile(filepath.Join(outside, page), []byte("secret"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(outside, link); err != nil {
+			t.Fatal(err)
+		}
+		b, page := board.Of(store), board.Status
+		if name != "board" {
+			page = board.Handoff("coder")
+		}
+		if p, err := b.Read(page); err == nil || errors.Is(err, board.ErrNoPage) {
+			t.Errorf("%s: Read = %q, %v; want an error", name, p.Text, err)
+		}
+		if got, err := b.List(); err == nil {
+			t.Errorf("%s: List = %q, want an error", name, got)
+		}
+		if _, err := b.Replace(page, "x"); err == nil {
+			t.Errorf("%s: Replace wrote through a link", name)
+		}
+		if data, err := os.ReadFile(filepath.Join(outside, "coder.md")); err != nil || string(data) != "secret" {
+			t.Errorf("%s: the file outside is %q, %v", name, data, err)
+		}
+	}
+}
+
 // After concurrent writes, the page contains the entries of all writers.
 func TestManyWriters(t *testing.T) {
 	const writers, entries = 8, 20
