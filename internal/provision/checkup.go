@@ -41,8 +41,13 @@ type Finding struct {
 
 // Fix resolves a Fixable finding: it recreates what [Init] creates, or removes other
 // users' permissions on claude-swarm's files and on files with passwords. It never
-// terminates a process.
-func (f Finding) Fix() error { return f.fix() }
+// terminates a process. It returns an error if the finding is not Fixable.
+func (f Finding) Fix() error {
+	if f.fix == nil {
+		return fmt.Errorf("%s: this cannot be repaired automatically", f.Name)
+	}
+	return f.fix()
+}
 
 // DoctorOptions determine which checks are run. Config and Getenv are required.
 type DoctorOptions struct {

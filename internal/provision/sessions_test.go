@@ -72,11 +72,15 @@ func TestFix(t *testing.T) {
 	}
 	fixed := 0
 	for _, f := range examineIn(t, dir, nil) {
-		if f.Fixable {
-			fixed++
-			if err := f.Fix(); err != nil {
-				t.Errorf("%+v: %v", f, err)
+		if !f.Fixable {
+			if err := f.Fix(); err == nil {
+				t.Errorf("%+v: Fix returned no error", f)
 			}
+			continue
+		}
+		fixed++
+		if err := f.Fix(); err != nil {
+			t.Errorf("%+v: %v", f, err)
 		}
 	}
 	if fixed < 4 {
