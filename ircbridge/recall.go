@@ -76,7 +76,8 @@ type lookup struct {
 }
 
 // lookUp requests the history of a message's target since the given time. If a request for
-// that target since the same or an earlier time is in progress, the message waits for it.
+// that target that goes back at least as far is already in progress, the message waits for
+// it.
 func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.Time) {
 	target, client := f.Target, via.client
 	if q := s.lookups[target]; q != nil && !since.Before(q.since) {

@@ -83,7 +83,7 @@ func (r *rooms) regroup() {
 }
 
 // noChannel returns the reason why no channel on this server can have the given name, or
-// "" if the name is possible.
+// "" if the name is allowed.
 func (r *rooms) noChannel(name string) string {
 	switch most := r.l.main.state.ISupport.Number("CHANNELLEN", 200); {
 	case strings.ContainsAny(name, " ,\x07") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' }):

@@ -147,8 +147,8 @@ func TestEachAgentItsNick(t *testing.T) {
 	})
 }
 
-// A person who has an agent's nick receives the private lines that are meant for that
-// agent, so the status contains a warning.
+// A person who has an agent's nick receives the private lines meant for that agent, so
+// the status contains a warning.
 func TestTheNickOfAnAgentIsTaken(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

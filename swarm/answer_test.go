@@ -60,8 +60,8 @@ func TestNoAnswerHoldsUpTheNext(t *testing.T) {
 	}
 }
 
-// The reason why a message is invalid may be long. In this case the lead is told its
-// beginning.
+// The reason why a message is invalid may be long. In that case the lead gets a message
+// with the beginning of the reason.
 func TestALongReasonIsToldToo(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -116,7 +116,7 @@ func capWords(b *budget.Block) []journal.AnswerWord {
 	}
 }
 
-// capText says that a scope is at its cap.
+// capText describes a scope that is at its cap.
 func capText(b *budget.Block) string {
 	text := fmt.Sprintf("%s is at its cap: %s of %s has been spent", b.Scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit))
 	if b.Kind == budget.KindTurn {
@@ -131,8 +131,8 @@ func capText(b *budget.Block) string {
 	return text
 }
 
-// capNext says what a person can type, and when work in a daily scope continues without a
-// person.
+// capNext states what a person can type, and when work in a daily scope continues on its
+// own.
 func capNext(b *budget.Block) string {
 	next := "claude-swarm budget raise " + b.Scope.String() + " " + raiseText(b)
 	if b.Daily() {

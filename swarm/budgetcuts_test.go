@@ -25,9 +25,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// budgetVictim is the place name of a victim that counts its changes on disk, and kills
-// itself before the change whose number is in the variable victimStep. If the number is
-// 0, the victim survives.
+// budgetVictim, used in place of a cut's name, selects a victim that counts its changes
+// on disk and kills itself before the change whose number is in the variable victimStep.
+// If the number is 0, the victim survives.
 const (
 	budgetVictim = "budget"
 	victimStep   = "SWARM_TEST_STEP"
@@ -118,7 +118,7 @@ func (f *cutField) person() {
 }
 
 // settled answers the open questions. It reports whether both messages have been answered
-// and the person has been told the outcome of each reply.
+// and the person has received the outcome of each reply.
 func (f *cutField) settled() bool {
 	f.person()
 	told := map[string]bool{}

@@ -79,8 +79,8 @@ func TestAMixedSwarmNamesItsClients(t *testing.T) {
 }
 
 // After a reload that gives an agent another kind of client, the status does not mention
-// the old client, with or without a daemon. A turn that runs during the reload keeps its
-// client.
+// the old client, with or without a daemon. A turn that is running during the reload
+// keeps its client.
 func TestAReloadReplacesTheClient(t *testing.T) {
 	f, other := mixedField(t)
 	let := make(chan struct{})

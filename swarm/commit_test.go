@@ -117,7 +117,7 @@ syncdir coder/done/DAY
 	}
 }
 
-// Each change that a message causes in the mailboxes fails once and succeeds at the next
+// Each change that a message causes in the mailboxes fails once and succeeds on the next
 // attempt. The daemon continues, and the message reaches its final folder once. No turn
 // runs twice, and no file is missing.
 func TestEachChangeIsRefusedOnce(t *testing.T) {
@@ -318,8 +318,8 @@ func TestAPauseWhileAnAgentWaitsForAPlace(t *testing.T) {
 	f.answer(second)
 }
 
-// The number and the total size of the notes of a turn are limited, but a single note can
-// have any size. The other notes wait for the next turn and do not count as begun.
+// The number and the total size of a turn's notes are limited, but a single note can have
+// any size. The other notes wait for the next turn and do not count as begun.
 func TestHowMuchRidesAlong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -21,10 +21,10 @@ type control struct {
 	ended   chan struct{}           // closed when the running turn has ended
 	cut     *Cut                    // the outcome of the running turn's message, complete once ended is closed
 	ender   string                  // who aborted or interrupted the running turn
-	given   []chan Cut              // one for each goroutine that waits until a message is given up
+	given   []chan Cut              // one for each goroutine that is waiting for a message to be given up
 }
 
-// turnBegins lets other goroutines end the turn that begins now.
+// turnBegins lets other goroutines end the turn that is beginning.
 func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,8 +150,8 @@ func (c *control) set(to Spec) bool {
 	return true
 }
 
-// A Cut is the outcome of a message whose turn was ended by an order. A turn that compacts
-// the context has no message; its Cut is the outcome of the compaction.
+// A Cut is the outcome of a message whose turn was stopped by an order. A turn that
+// compacts the context has no message; its Cut is the outcome of the compaction.
 type Cut struct {
 	Message string `json:"message"` // id of the message, or ""
 	// State is [dropbox.Done] if the turn finished before it could be stopped,
@@ -159,23 +159,24 @@ type Cut struct {
 	State dropbox.State `json:"state"`
 }
 
-// waits records which turns wait for other turns to end, because two turns that wait for
-// each other would never end. The zero value is ready to use. A waits is safe for
+// waits records which turns are waiting for other turns to end, because two turns waiting
+// for each other would never end. The zero value is ready to use. A waits is safe for
 // concurrent use.
 type waits struct {
 	mu  sync.Mutex
 	all []*turnWait
 }
 
-// A turnWait is a turn of one agent that waits for a turn of another agent to end.
+// A turnWait is a turn of one agent that is waiting for a turn of another agent to end.
 type turnWait struct {
 	who, whom string
 	turn      <-chan struct{} // closed when the waiting turn has ended, which also ends the wait
 }
 
-// begin records, until end is called, that a turn of one agent (who) waits for the turn of
-// another (whom). If the other agent already waits for the first one, directly or through
-// further agents, begin refuses and ok is false. If turn is nil, begin records nothing.
+// begin records, until end is called, that a turn of one agent (who) is waiting for the
+// turn of another (whom). If the other agent is already waiting for the first one,
+// directly or through further agents, begin refuses and ok is false. If turn is nil, begin
+// records nothing.
 func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
 	if turn == nil {
 		return func() {}, true
@@ -195,7 +196,7 @@ func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func()
 	}, true
 }
 
-// leads reports whether one agent (from) waits for another (to), directly or through
+// leads reports whether one agent (from) is waiting for another (to), directly or through
 // further agents. The caller holds mu.
 func (w *waits) leads(from, to string, seen map[string]bool) bool {
 	if from == to {

@@ -26,7 +26,7 @@ var errCut = errors.New("the daemon is dead")
 
 // cutStore runs a daemon on a store that refuses every change once the function at has
 // returned true, and then ends the daemon. Afterwards the mailboxes are in the same state as
-// after the death of a killed daemon.
+// if the daemon had been killed.
 func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.t.Helper()
 	dead := make(chan struct{})
@@ -62,7 +62,7 @@ func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.store = whole
 }
 
-// cutEverywhere runs a task once for each change to the mailboxes that follows the client's
+// cutEverywhere runs a task once for each change made to the mailboxes after the client's
 // text. In each run the disk refuses that change and all later ones. After its text, the
 // client takes the given last steps. Then a daemon starts again and cutEverywhere calls
 // check. The function over reports whether the task has ended.
@@ -166,7 +166,7 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 	f := newField(t, "coder")
 	id := f.send("coder", "work")
 	turn := claim(f, "coder", id)
-	// The client of this turn is this process, so it still runs.
+	// The client of this turn is this process, so it is still running.
 	self, err := runner.Identify(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestAFollowedTurnKeepsItsTools(t *testing.T) {
 	}
 }
 
-// Without a daemon the status shows the turns that were begun, whether or not their clients
+// Without a daemon the status shows the turns that have begun, whether or not their clients
 // are still running.
 func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
@@ -353,7 +353,7 @@ func TestAMessageBegunTenTimesWithoutAnEndIsGivenUp(t *testing.T) {
 	}
 }
 
-// claim claims a message in the same way as a daemon that dies right after the claim. It
+// claim claims a message the way a daemon that dies right after the claim would. It
 // returns the id of the turn.
 func claim(f *field, name, id string) string {
 	f.t.Helper()

@@ -258,8 +258,8 @@ func (f *field) onlyOnce(id string, begun int) {
 	}
 }
 
-// givenUpOnce makes a task fail for the last time and cuts the daemon while the daemon
-// gives up the task.
+// givenUpOnce makes a task fail for the last time and cuts the daemon while the daemon is
+// giving up the task.
 func (f *field) givenUpOnce(at string) {
 	f.t.Helper()
 	id := f.send("coder", "@say begun\n@exit 3")

@@ -27,8 +27,8 @@
 // # Promises
 //
 // An accepted message is either done, or moved to dead/ with the reason. In the second case
-// the daemon tells the sender or the lead. A message is claimed at the start of a turn and
-// acknowledged when the turn succeeds. After a crash at any point, the next daemon
+// the daemon notifies the sender or the lead. A message is claimed at the start of a turn
+// and acknowledged when the turn succeeds. After a crash at any point, the next daemon
 // determines from the files how far the message got, and continues from that point (see
 // takeup.go). A turn is committed once its receipt is durable next to the message in cur/.
 // If the daemon crashes before that, the next daemon follows the client to the end of the

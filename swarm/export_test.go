@@ -23,11 +23,11 @@ func (s *Swarm) Failures(agent string) int { return len(s.holds.Of(agent).Failur
 // Questions returns the daemon's own questions to the person.
 func (s *Swarm) Questions() *mail.Questions { return s.mail.Questions }
 
-// Whisper gives an agent a verdict of the supervisor.
+// Whisper gives an agent a verdict from the supervisor.
 func (s *Swarm) Whisper(w supervisor.Whisper) { s.whisper(w) }
 
-// Stuck carries out an escalation of the supervisor.
+// Stuck carries out an escalation by the supervisor.
 func (s *Swarm) Stuck(e supervisor.Escalation) { s.stuck(e) }
 
-// Deeper returns the thinking level above the given one.
+// Deeper returns the next deeper thinking level after level.
 func Deeper(level string) string { return deeper(level) }

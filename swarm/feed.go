@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// feedQueue is the maximum number of events that wait for a slow reader. Beyond that, the
+// feedQueue is the maximum number of events queued for a slow reader. Beyond that, the
 // feed drops the oldest events and tells the reader how many it dropped.
 const feedQueue = 1024
 
@@ -32,7 +32,7 @@ type FeedEvent struct {
 	Text  string    `json:"text,omitempty"`
 	Count int       `json:"count,omitempty"` // of FeedLost
 	Cost  float64   `json:"cost_usd,omitempty"`
-	// CostUnknown says that Cost contains only the known part of the cost.
+	// CostUnknown indicates that Cost contains only the known part of the cost.
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 }
 
@@ -66,7 +66,7 @@ func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 func (s *Subscription) Closed() <-chan struct{} { return s.closed }
 
 // Take returns the events since the last call, oldest first. If events were dropped, the
-// first event says how many.
+// first event reports how many.
 func (s *Subscription) Take() []FeedEvent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ const maxOpenText = 256 << 10
 type feed struct {
 	mu   sync.Mutex
 	subs map[*Subscription]struct{}
-	open map[string]*openText // the text whose log line is not written yet, by agent
+	open map[string]*openText // the text whose log line has not been written yet, by agent
 }
 
 // An openText is the text that an agent is writing.

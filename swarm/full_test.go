@@ -9,7 +9,7 @@ import (
 )
 
 // An agent that cannot work does not check its mail. Even so, senders are refused when
-// too much mail waits, and accepted again when there is room.
+// too much mail is waiting, and accepted again when there is room.
 func TestSendersAreRefusedWhileAnAgentIsHeld(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -231,8 +231,8 @@ func TestAnHonestConversationIsNoLoop(t *testing.T) {
 	}
 }
 
-// An agent is told once per conversation that its mail is refused, and that message does
-// not wake the agent.
+// An agent gets one notice per conversation that its mail is being refused, and the
+// notice does not wake the agent.
 func TestASenderIsToldOnce(t *testing.T) {
 	rules := policy.Default()
 	rules.Types = []dropbox.Type{dropbox.Task, dropbox.Result, dropbox.Note, dropbox.Status}

@@ -9,7 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A GoneAgent is an agent that left the configuration while mail waits in its mailbox.
+// A GoneAgent is an agent that has left the configuration but still has mail in its
+// mailbox.
 type GoneAgent struct {
 	Name    string
 	Waiting int

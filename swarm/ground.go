@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A ground is the folder of all mailboxes that the daemon found when it started. While
+// A ground is the folder of all mailboxes, as the daemon found it when it started. While
 // the daemon is running, another program may delete, move or replace the folder. Only the
 // sweep goroutine uses a ground.
 type ground struct {

@@ -22,7 +22,7 @@ func drop(f *field, agent, name, text string) {
 	f.t.Helper()
 	// The file appears with its complete text. Otherwise, on a loaded machine, the time
 	// between the creation of a file and the writing of its text could exceed the short
-	// debounce of these tests, and an empty file is set aside.
+	// debounce of these tests, and the empty file would be set aside.
 	whole := filepath.Join(filepath.Dir(f.store.Dir()), ".drop-"+agent+"-"+name)
 	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)

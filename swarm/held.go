@@ -139,7 +139,8 @@ func (a *agent) answered(p *journal.Pause) bool {
 	return false
 }
 
-// until returns the duration from now to t. If t is zero, it returns forever.
+// until returns the duration from now to t. If t is zero, it returns the constant
+// forever.
 func until(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return forever
@@ -147,8 +148,8 @@ func until(t, now time.Time) time.Duration {
 	return max(t.Sub(now), time.Millisecond)
 }
 
-// attachedStatus says which session handles the mail of an attached agent, and what to do
-// if no session does. The plugin that attach creates is stored next to the daemon's
+// attachedStatus describes which session handles the mail of an attached agent, and what
+// to do if no session does. The plugin that attach creates is stored next to the daemon's
 // files. Its path is shown relative to the project.
 func attachedStatus(home journal.Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {

@@ -21,8 +21,8 @@ func (a *agent) off(now time.Time) (time.Time, bool) {
 	return offUntil(a.control.hours(), a.holds.Of(a.name), now)
 }
 
-// untilHours returns the time until the agent's hours begin or end, or forever if they
-// never do.
+// untilHours returns the time until the agent's hours next begin or end, or forever if
+// they never do.
 func (a *agent) untilHours(now time.Time) time.Duration {
 	return until(a.control.hours().Change(now), now)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// clockAt returns a time zone in which the current time of day is the given one, to
-// within a second.
+// clockAt returns a time zone in which it is currently the given time of day, to within a
+// second.
 func clockAt(t *testing.T, shown string) *time.Location {
 	t.Helper()
 	want, err := time.Parse(time.TimeOnly, shown)
@@ -32,8 +32,8 @@ func clockAt(t *testing.T, shown string) *time.Location {
 	return time.FixedZone("Test/Clock", int(ahead/time.Second))
 }
 
-// worksIn gives an agent the hours 08:00-20:00 in a time zone in which the current time
-// of day is the given one.
+// worksIn gives an agent the hours 08:00-20:00 in a time zone in which it is currently
+// the given time of day.
 func (f *field) worksIn(n int, shown string) {
 	f.t.Helper()
 	week, err := hours.Parse("08:00-20:00")
@@ -140,7 +140,7 @@ func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
 	}
 	f.untilState("coder", swarm.Paused)
 	proven := f.send("coder", "night work", urgent)
-	// An agent's order to resume ends neither the pause nor the time outside the hours.
+	// If an agent orders a resume, neither the pause nor the time outside the hours ends.
 	if err := f.daemon.Resume("coder", "other"); !isPersonError(err) {
 		t.Errorf("Resume by an agent: %v", err)
 	}

@@ -15,14 +15,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// intake delivers files that were dropped into mailboxes once the files no longer change.
-// It runs in one goroutine for the whole swarm, and sleeps while there are no such files.
+// intake delivers files that were dropped into mailboxes, as soon as the files have
+// stopped changing. It runs in one goroutine for the whole swarm, and sleeps while there
+// are no such files.
 type intake struct {
 	swarm  *Swarm
 	wakeup wakeup
 	seen   map[strayKey]strayState // the files that the last check found
-	full   map[string]bool         // mailboxes that the status reports as full
-	tight  bool                    // whether the status lists files that wait for room on the disk
+	full   map[string]bool         // mailboxes that the status shows as full
+	tight  bool                    // whether the status lists files that are waiting for room on the disk
 }
 
 type strayKey struct{ mailbox, name string }
@@ -38,8 +39,8 @@ type strayState struct {
 	cut     string        // the reason to set the file aside if a full disk may have truncated it, or ""
 }
 
-// roomAgain is the time between two attempts to write to a full disk while files wait for
-// room on it.
+// roomAgain is the time between two attempts to write to a full disk while files are
+// waiting for room on it.
 const roomAgain = time.Second
 
 // mostPatience is the maximum wait after a failed delivery of a file.
@@ -135,7 +136,7 @@ func isFull(box *dropbox.Mailbox) bool {
 	return err == nil && full
 }
 
-// complain shows in the status which files wait for room in a full mailbox.
+// complain shows in the status which files are waiting for room in a full mailbox.
 func (in *intake) complain(full map[string][]string) {
 	for name := range in.full {
 		if len(full[name]) == 0 {
@@ -149,7 +150,7 @@ func (in *intake) complain(full map[string][]string) {
 	}
 }
 
-// complainOfDisk shows in the status which files wait for room on the disk.
+// complainOfDisk shows in the status which files are waiting for room on the disk.
 func (in *intake) complainOfDisk(files []string) {
 	const key = "drops are waiting for disk space"
 	if len(files) > 0 {

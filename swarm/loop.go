@@ -26,7 +26,7 @@ func (a *agent) run(stop, kill context.Context, ready func()) {
 }
 
 // untilStarted waits until a stopped agent is started. It is a separate function because its
-// variables would double the stack of every agent that waits.
+// variables would double the stack of every waiting agent.
 func (a *agent) untilStarted(stop context.Context) {
 	for stop.Err() == nil && a.stopped() {
 		a.wakeup.wait(stop, forever)

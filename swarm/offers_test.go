@@ -262,7 +262,7 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if !slices.Equal(asked, []string{"coder", "coder", "fixer"}) {
 		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
 	}
-	// The next daemon begins at the first step, and asks no agent twice. The steps and
+	// The next daemon begins with the first step, and asks no agent twice. The steps and
 	// turns of newly published work follow those of the earlier work.
 	f.halt()
 	f.start()

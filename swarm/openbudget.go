@@ -106,7 +106,7 @@ func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happene
 	return "what waits in " + q.scope.String() + " is given up", nil
 }
 
-// waitingIn returns the ids of the messages that wait for a turn in a scope.
+// waitingIn returns the ids of the messages that are waiting for a turn in a scope.
 func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
 	for _, m := range t.members() {
 		entries, err := m.inbox.Box.Peek()

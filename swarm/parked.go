@@ -37,7 +37,7 @@ type purse struct {
 	first   parked // how to show the agent when only parked messages are left
 }
 
-// A parked describes how the status shows an agent whose mail waits for the budget.
+// A parked describes how the status shows an agent whose mail is waiting for the budget.
 type parked struct {
 	state     State
 	why, next string
@@ -132,7 +132,8 @@ func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	return shown
 }
 
-// queuedFor returns how to show an agent that waits for the reservations of other turns.
+// queuedFor returns how to show an agent that is waiting for the reservations of other
+// turns.
 func queuedFor(b *budget.Block) parked {
 	return parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for running turns", next: "runs when one of them has ended"}
 }

@@ -58,7 +58,7 @@ type turnPermits struct {
 	*permitter
 	rec    *journal.Record
 	rules  permission.Rules
-	places chan struct{} // one for each question that waits for its answer
+	places chan struct{} // one for each question that has not been answered yet
 
 	mu        sync.Mutex
 	questions int // number of questions asked

@@ -112,7 +112,7 @@ func (f *field) reply(q *dropbox.Message, text string, set ...func(*dropbox.Mess
 	}}, set...)...)
 }
 
-// decided returns the texts of the permission events since its last call.
+// decided returns the text of each permission event since its last call.
 func (f *field) decided() (all []string) {
 	f.t.Helper()
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)

@@ -72,7 +72,7 @@ type Plan struct {
 	Agents []Spec
 	mail.Names
 	MaxRunning int           // maximum number of concurrent turns; 0 means 4
-	MaxWarm    int           // maximum number of clients that wait for their agent's next message; 0 means 4
+	MaxWarm    int           // maximum number of clients that may wait for their agent's next message; 0 means 4
 	Debounce   time.Duration // how long a dropped file must stay unchanged before delivery; 0 means 1 s
 	Log        journal.LogPolicy
 	Topics     TopicPolicy

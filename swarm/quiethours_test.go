@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// quietAt gives the person the quiet hours 22:00-07:00 in a time zone in which the
-// current time of day is the given one.
+// quietAt gives the person the quiet hours 22:00-07:00 in a time zone in which it is
+// currently the given time of day.
 func (f *field) quietAt(shown string) {
 	f.t.Helper()
 	week, err := hours.ParseDaily("22:00-07:00")

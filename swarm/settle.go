@@ -55,7 +55,7 @@ func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.Claim.ID, Text: string(out.End), Cost: out.CostUSD, CostUnknown: out.CostUnknown})
 }
 
-// aborted gives up the message of a turn that was ended by an order to abort. The agent
+// aborted gives up the message of a turn that was stopped by an order to abort. The agent
 // continues with the next message, and the aborted message can be retried from dead/.
 func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)

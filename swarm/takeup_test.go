@@ -73,7 +73,7 @@ func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
 	}
 }
 
-// A client that was waiting for a message when its daemon died is ended at the next
+// A client that was waiting for a message when its daemon died is terminated at the next
 // start.
 func TestAClientThatWaitedForADeadDaemonIsEnded(t *testing.T) {
 	f := newField(t, "coder")

@@ -72,8 +72,8 @@ func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 	}
 }
 
-// Processes that a client and its turns left running are ended at the next start, even if
-// no message of these turns is in cur/.
+// Processes that a client and its turns left running are terminated at the next start,
+// even if no message of these turns is in cur/.
 func TestWhatAClientThatWaitedLeftIsEnded(t *testing.T) {
 	f := newWarmField(t, "coder")
 	f.start()

@@ -60,7 +60,7 @@ func (d *AgentLog) Line(id, text string) {
 	d.told(now.UTC(), id, entry)
 }
 
-// Close closes the file, so that an idle agent keeps no file open. The next call of Line
+// Close closes the file, so that an idle agent keeps no file open. The next call to Line
 // reopens it.
 func (d *AgentLog) Close() {
 	if err := d.out.Close(); err != nil {

@@ -28,8 +28,8 @@ type Asked struct {
 	Text    string         `json:"text,omitempty"` // the beginning of the question, on one line
 	Since   time.Time      `json:"since,omitzero"`
 	Until   time.Time      `json:"until,omitzero"`
-	Process runner.Process `json:"process,omitzero"` // the process that waits
-	// Call is the tool call for which the client of the turn asks permission, or "" for
+	Process runner.Process `json:"process,omitzero"` // the process that is waiting
+	// Call is the tool call for which the turn's client is asking permission, or "" for
 	// any other question.
 	Call string `json:"call,omitempty"`
 	// Copy is the id of the first of several questions that need only one answer between
@@ -59,17 +59,17 @@ type Asks struct{ path string }
 // Asks returns the questions of a turn.
 func (h Home) Asks(turn string) Asks { return Asks{h.TurnFile(turn, ".asks")} }
 
-// A Waiting is a question of the running turn that waits for its answer.
+// A Waiting is a question of the running turn that has not been answered yet.
 type Waiting struct {
 	asks  Asks
 	id    string
 	noted bool
 }
 
-// Asks records that the running turn waits at most patience for the answer to a question.
-// The caller sets ID and Of, and may set Mailbox, Text and Copy. The status shows the
-// question, and the daemon tells people about it. The caller must end the wait. Outside a
-// turn, Asks does nothing.
+// Asks records that the running turn will wait at most patience for the answer to a
+// question. The caller sets ID and Of, and may set Mailbox, Text and Copy. The status
+// shows the question, and the daemon tells people about it. The caller must end the wait.
+// Outside a turn, Asks does nothing.
 func (id Identity) Asks(a Asked, patience time.Duration) *Waiting {
 	if id.Turn == "" {
 		return &Waiting{}
@@ -89,9 +89,9 @@ const maxAskedShown = 200
 // question, and tells them again if nobody answers in time.
 func (w *Waiting) Noted() bool { return w.noted }
 
-// End records that the turn no longer waits. why is the reason why the question no longer
-// needs an answer. If it is "", the question stays open for a later answer. Only the
-// first End or Late counts.
+// End records that the turn is no longer waiting. why is the reason why the question no
+// longer needs an answer. If it is "", the question stays open for a later answer. Only
+// the first End or Late counts.
 func (w *Waiting) End(why string) { w.end(Asked{Over: true, At: time.Now().UTC(), Why: why}) }
 
 // Late records that nobody answered in time. The parameter "does" says what the asker
@@ -117,7 +117,7 @@ func (s Asks) Begin(a Asked) (err error) {
 	return s.writeLine(a)
 }
 
-// End records that the turn no longer waits for the answer to a question, and why.
+// End records that the turn is no longer waiting for the answer to a question, and why.
 func (s Asks) End(question, why string) error {
 	return s.writeLine(Asked{ID: question, Over: true, At: time.Now().UTC(), Why: why})
 }
@@ -136,7 +136,7 @@ func (s Asks) writeLine(a Asked) error {
 }
 
 // Longest returns the question that the turn has been waiting on the longest, or nil if
-// it waits for no answer.
+// it is not waiting for an answer.
 func (s Asks) Longest() *Asked {
 	for _, a := range s.Open() {
 		if a.Process.Alive() {
@@ -149,8 +149,8 @@ func (s Asks) Longest() *Asked {
 // turnEnded is the default reason why a question is over.
 const turnEnded = "that turn has ended"
 
-// WhyOver returns the reason why the turn no longer waits for the answer to a question.
-// It returns "" if the turn is still waiting.
+// WhyOver returns the reason why the turn is no longer waiting for the answer to a
+// question. It returns "" if the turn is still waiting.
 func (s Asks) WhyOver(question string) (why string) {
 	why = turnEnded
 	for a := range s.lines() {

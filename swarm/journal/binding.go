@@ -38,7 +38,7 @@ type Binding struct {
 	// The ids that the client assigned to the sub-agents that work in the background.
 	Tasks  []string `json:"tasks,omitempty"`  // those that were working when the last turn ended
 	Before []string `json:"before,omitempty"` // those that were working before the session got the message
-	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message waits for its sub-agents
+	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message is waiting for its sub-agents
 }
 
 // Helpers returns the sub-agents that work for the message.
@@ -46,10 +46,10 @@ func (b *Binding) Helpers() []string {
 	return slices.DeleteFunc(slices.Clone(b.Tasks), func(id string) bool { return slices.Contains(b.Before, id) })
 }
 
-// AwaitsTasks reports whether the message waits for its sub-agents at the end of a turn.
-// done says whether the turn that ended was the turn of the message. If it was another
-// turn, AwaitsTasks returns b.Awaits, because the session may not yet have noticed that
-// sub-agents have ended.
+// AwaitsTasks reports whether the message must wait for its sub-agents at the end of a
+// turn. done says whether the turn that ended was the turn of the message. If it was
+// another turn, AwaitsTasks returns b.Awaits, because the session may not yet have
+// noticed that sub-agents have ended.
 func (b *Binding) AwaitsTasks(done bool) bool {
 	if done {
 		return len(b.Helpers()) > 0

@@ -60,7 +60,7 @@ func (e *Events) Begin(name string) error {
 
 // Tell calls hear with the events that a listener has not heard, at most 100 at a time,
 // until there are no more or hear returns an error. Tell then returns that error, and the
-// next call of Tell repeats the refused events. missed is the number of events
+// next call to Tell repeats the refused events. missed is the number of events
 // immediately before the given events that the listener has lost because they are no
 // longer in the list or because their lines cannot be read. A listener for which Begin
 // was never called hears the whole list.

@@ -38,7 +38,7 @@
 // once, but after a crash it may hear an event a second time.
 //
 // A process that repeats interrupted steps after a crash may add an event a second time.
-// Both copies have the same [Event].Key, by which a listener recognizes the second.
+// Both copies have the same [Event].Key, so a listener recognizes the second one.
 //
 // The list is bounded. If events are deleted before a listener has heard them, the
 // listener is told how many it has missed.

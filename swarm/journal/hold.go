@@ -190,7 +190,7 @@ func (st Hold) empty() bool {
 	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil
 }
 
-// EndDeeper ends the supervisor's order to think harder in one turn, unless there is a
+// EndDeeper ends the supervisor's order to think deeper in one turn, unless there is a
 // newer order. at is the time of the order. If at is zero, EndDeeper does nothing.
 func (s *Holds) EndDeeper(agent string, at time.Time) error {
 	if at.IsZero() {

@@ -60,8 +60,8 @@ func (h Home) DaemonLog() string { return filepath.Join(h.dir, "daemon.log") }
 // AgentLog returns the log file of one agent. The log is for people.
 func (h Home) AgentLog(agent string) string { return filepath.Join(h.dir, "logs", agent+".log") }
 
-// PIDFile returns the file that names the process that works for an agent, or waits for
-// its next message.
+// PIDFile returns the file that names the process that is working for an agent, or
+// waiting for its next message.
 func (h Home) PIDFile(agent string) string { return filepath.Join(h.dir, "pids", agent+".pid") }
 
 // Ledger returns the file that contains one line for each attempt that ended.

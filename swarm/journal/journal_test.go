@@ -221,8 +221,8 @@ func TestADamagedList(t *testing.T) {
 	}
 }
 
-// If several writers add events at once, each event gets a unique number and is heard
-// once.
+// If several writers add events at the same time, each event gets a unique number and is
+// heard once.
 func TestManyAdd(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup

@@ -15,7 +15,7 @@ type Word string
 
 // The words of notices.
 const (
-	AgentQuestion  Word = "agent_question"  // an agent asked a person a question and waits for the answer
+	AgentQuestion  Word = "agent_question"  // an agent asked a person a question and is waiting for the answer
 	AgentSpiraling Word = "agent_spiraling" // an agent repeats itself and whispers have not helped
 	AgentTimeout   Word = "agent_timeout"   // a turn took too long, or a question was not answered in time
 	AgentError     Word = "agent_error"     // a client crashed, or the daemon stopped an agent
@@ -56,8 +56,8 @@ func (w Word) Severity() Severity {
 }
 
 // A Notice is the part of an [Event] that a person may have to act on. It has separate
-// fields instead of a text, so that the same fact has the same wording everywhere. See
-// [Notice.Text].
+// fields instead of a single string, so that the same fact has the same wording
+// everywhere. See [Notice.Text].
 type Notice struct {
 	Word  Word   `json:"word"`
 	Agent string `json:"agent,omitempty"` // the agents that the notice is about, separated by ", "; "" means the swarm
@@ -145,8 +145,8 @@ const (
 	maxLastWords = 200
 )
 
-// sentences joins texts with spaces. It adds a full stop to a text that has no final
-// punctuation mark, and omits empty texts.
+// sentences joins strings with spaces. It adds a full stop to a string that has no final
+// punctuation mark, and omits empty strings.
 func sentences(texts ...string) string {
 	var b strings.Builder
 	for _, s := range texts {

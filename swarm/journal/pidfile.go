@@ -10,10 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// WritePIDFile records which process works for an agent or waits for its next message: its
-// pid, its start time and its mark on one line. The file is used by scripts, by people,
-// for tracing, and by the daemon after a restart. During a turn, the daemon itself uses
-// the turn's record.
+// WritePIDFile records which process is working for an agent or waiting for its next
+// message: its pid, its start time and its mark on one line. The file is used by scripts,
+// by people, for tracing, and by the daemon after a restart. During a turn, the daemon
+// itself uses the turn's record.
 func WritePIDFile(path string, p runner.Process, mark string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%d %d %s\n", p.PID, p.Start, mark), 0o600)
 }

@@ -200,7 +200,7 @@ func TriesOf(home Home, message string, begun int) ([]*Record, error) {
 	}
 }
 
-// clockSlack is the amount by which a file may appear too old, because file systems use a
+// clockSlack is how much too old a file may appear to be, because file systems use a
 // clock that ticks only every few milliseconds.
 const clockSlack = 20 * time.Millisecond
 

@@ -25,13 +25,13 @@ type Tokens struct {
 	by   map[string]string // by name
 }
 
-// OpenTokens reads the tokens, and creates tokens for those of names that have none.
+// OpenTokens reads the tokens, and creates the missing tokens for names.
 func OpenTokens(home Home, names ...string) (*Tokens, error) {
 	t := &Tokens{home: home}
 	return t, t.Add(names...)
 }
 
-// Add creates tokens for those of names that have none.
+// Add creates the missing tokens for names.
 func (t *Tokens) Add(names ...string) error {
 	all, err := t.home.Tokens(names...)
 	if err != nil {
@@ -70,7 +70,7 @@ func (t *Tokens) SignAgain(m *dropbox.Message) func(*dropbox.Message, string) st
 	return t.Sign
 }
 
-// Tokens reads all tokens, and creates tokens for those of names that have none.
+// Tokens reads all tokens, and creates the missing tokens for names.
 func (h Home) Tokens(names ...string) (map[string]string, error) {
 	t, err := tokens.Read(h.dir)
 	if err != nil {

@@ -265,9 +265,9 @@ func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	return "", false, err
 }
 
-// TurnsSince returns the running turns that began before at. For a client that waits for
-// its next message, it returns the client's last turn. It reads the turns from files, so
-// programs other than the daemon can also call it.
+// TurnsSince returns the running turns that began before at. For a client that is waiting
+// for its next message, it returns the client's last turn. It reads the turns from files,
+// so programs other than the daemon can also call it.
 func (h Home) TurnsSince(at time.Time) []*Record {
 	all := h.AttachedTurns(at)
 	clients, err := h.MarkedClients()

@@ -51,7 +51,7 @@ type Copy struct {
 	Text  string // the note to show there; if "", the subject and the body are shown
 }
 
-// mostCopies is the maximum number of copies that wait while no bridge is running. A
+// mostCopies is the maximum number of copies that can wait while no bridge is running. A
 // person who reads them an hour later wants the current state, not each step. Copies that
 // people must see (mail, alerts, dead letters) are delivered even if there are more.
 const mostCopies = 1000

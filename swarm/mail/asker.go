@@ -86,9 +86,9 @@ func hasQuestionKey(m *dropbox.Message, answerers ...string) bool {
 // TakesAgents reports whether an agent may answer a question in the mailbox of a bridge.
 func TakesAgents(m *dropbox.Message) bool { return hasQuestionKey(m, ByAny) }
 
-// WhyOver returns the reason why a question no longer needs an answer: its turn no longer
-// waits for the permission, or somebody who may answer has already done so. It returns ""
-// for every other message.
+// WhyOver returns the reason why a question no longer needs an answer: its turn is no
+// longer waiting for the permission, or somebody who may answer has already done so. It
+// returns "" for every other message.
 func WhyOver(home journal.Home, m *dropbox.Message) string {
 	switch {
 	case AsksPermission(m):

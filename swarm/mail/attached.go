@@ -65,7 +65,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 		Alerted: func(time.Time, string, string) { /* this process has no listeners */ },
 	}
 	if o.Announcer != nil {
-		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // the maximum makes the first call of room count the copies
+		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // the maximum makes the first call to room count the copies
 	}
 	listeners := []Listener{s.LeadListener()}
 	if s.Announcer != nil {
@@ -78,7 +78,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 	}
 	s.WakeListeners = func() { // there may be no running daemon that calls the listeners
 		for _, l := range listeners {
-			_, _ = s.Hear(context.Background(), l) // Hear reports the error, and the next call of Hear repeats the event
+			_, _ = s.Hear(context.Background(), l) // Hear reports the error, and the next call to Hear repeats the event
 		}
 	}
 	in := &Inbox{Service: s, Name: name, Box: box, Log: log, Hidden: hider{s.Secrets}, Backend: func() string { return o.Backend }}
@@ -298,8 +298,8 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 // it (2.1.197).
 //
 // text is the text of the prompt. The client also uses a prompt to notify its session
-// that a sub-agent in the background has ended (2.1.330). The work on a message that
-// waits for that sub-agent then continues. Text that the person types before the
+// that a sub-agent in the background has ended (2.1.330). The work on a message that is
+// waiting for that sub-agent then continues. Text that the person types before the
 // notification does not interrupt that work.
 func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)

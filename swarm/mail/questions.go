@@ -56,7 +56,7 @@ func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 }
 
 // Handle sets the handler for a kind of question. Handle must be called before the first
-// call of Look, because an earlier daemon may have left an answer.
+// call to Look, because an earlier daemon may have left an answer.
 func (q *Questions) Handle(kind string, h AnswerHandler) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

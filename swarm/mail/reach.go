@@ -23,7 +23,7 @@ func NewReach(store string) *Reach {
 	}
 }
 
-// Called records the mailboxes of other agents that a tool call of an agent names.
+// Called records the other agents' mailboxes that an agent's tool call names.
 func (r *Reach) Called(by string, input []byte) {
 	found := r.folder.FindAllSubmatch(input, 16)
 	if len(found) == 0 {

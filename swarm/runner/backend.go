@@ -191,8 +191,8 @@ type Spec struct {
 	Options map[string]any
 
 	// Stall is how long a turn may run without an event while no tool call is open and
-	// its processes use no CPU time. After that, the turn is ended. 0 means never.
+	// its processes use no CPU time. After that, the turn is stopped. 0 means never.
 	Stall time.Duration
-	// Timeout is how long a turn may run before it is ended. 0 means never.
+	// Timeout is how long a turn may run before it is stopped. 0 means never.
 	Timeout time.Duration
 }

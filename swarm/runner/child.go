@@ -13,7 +13,7 @@ import (
 type Command struct {
 	Args []string // the program and its arguments; a program name without a slash is looked up in the PATH of Env
 	Dir  string
-	Env  []string // its MarkVar is the mark by which Finish finds the processes that the client leaves behind
+	Env  []string // its MarkVar is the mark that Finish uses to find the processes that the client leaves behind
 	// Stdout and Stderr are files to which the client writes directly. The caller closes
 	// them after Start has returned.
 	Stdout, Stderr *os.File

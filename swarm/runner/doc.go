@@ -21,10 +21,10 @@
 //
 // Regardless of how a turn ends, the remaining processes of its group are killed before
 // the leader is reaped. Then all processes that still carry the turn's mark ([MarkVar])
-// in their environment are ended, for example a tool's child in a separate session. The
-// other processes of that session are ended as well, even those without the mark. For a
-// client that stays, this happens when the client ends, for all of its turns together.
-// They share a mark, because the environment of a process cannot change.
+// in their environment are terminated, for example a tool's child in a separate session.
+// The other processes of that session are terminated as well, even those without the
+// mark. For a client that stays, this happens when the client ends, for all of its turns
+// together. They share a mark, because the environment of a process cannot change.
 //
 // On Linux, [BecomeReaper] makes a turn's orphans children of the daemon, so that
 // [EndAdopted] can find and end them. On macOS, a leftover process can be found only by

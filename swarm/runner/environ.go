@@ -82,7 +82,7 @@ func prefixPath(dir, path string) string {
 	return dir + ":" + path
 }
 
-// markIn returns the mark in an environment, or "" if it has none.
+// markIn returns the mark in an environment, or "" if there is no mark in it.
 func markIn(env []string) string {
 	for _, entry := range slices.Backward(env) { // if there are several entries, the last one applies
 		if mark, ok := strings.CutPrefix(entry, MarkVar+"="); ok {

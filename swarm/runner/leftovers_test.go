@@ -93,7 +93,7 @@ func (s scene) gone(all map[string]runner.Process) {
 var ofTool = []string{"shell", "session", "orphan", "clean", "last"}
 
 // A client's tool runs in another session, and some of its children drop the mark. All
-// these processes are ended with the client, regardless of how the client ends.
+// these processes are terminated with the client, regardless of how the client ends.
 func TestTheSessionOfAToolEndsWithItsClient(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, c *runner.Child) runner.Exit{
 		"finish": func(_ *testing.T, c *runner.Child) runner.Exit { return c.Finish(100 * time.Millisecond) },

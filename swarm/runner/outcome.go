@@ -100,7 +100,7 @@ type Exit struct {
 	ExitCode int    // -1 if a signal ended the process or the exit code is unknown
 	Signal   string // such as "killed"; "" if the process exited on its own
 	// Leftovers is the number of processes of the turn that were still running after the
-	// client ended and had to be ended as well.
+	// client ended and had to be terminated as well.
 	Leftovers int
 }
 

@@ -36,5 +36,5 @@ type Proof string
 const (
 	Unproven Proof = ""       // the client has not listed them, or there are none
 	Proven   Proof = "proven" // the client has listed them
-	Later    Proof = "later"  // the client starts the tool server only at the first prompt, so the proof is available at the end of the turn
+	Later    Proof = "later"  // the client starts the tool server only with the first prompt, so the proof is available at the end of the turn
 )

@@ -19,7 +19,7 @@ func BecomeReaper() error {
 	return nil
 }
 
-// suspects contains the zombies that the last call of ReapAdopted found.
+// suspects contains the zombies that the last call to ReapAdopted found.
 var suspects struct {
 	mu   sync.Mutex
 	seen map[Process]bool

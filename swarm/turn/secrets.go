@@ -10,14 +10,14 @@ import (
 )
 
 // Secrets removes two kinds of secrets from a client's text: the tokens of the project, and
-// the secrets by which other clients of the same kind can reach this client. The daemon
+// the secrets that other clients of the same kind need to reach this client. The daemon
 // removes them before it writes the text to the log, a receipt, an answer, the ledger, the
 // window, the status or IRC. The stream that the client itself writes is not changed. A
 // Secrets belongs to the goroutine that runs the turn, but any goroutine may call Text, as
 // the supervisor does.
 type Secrets struct {
 	tokens *tokens.Source // the project's tokens
-	// clients maps each secret by which other clients can reach the client to the text
+	// clients maps each secret that other clients need to reach the client to the text
 	// that replaces the secret. The secrets are found in the client's output.
 	clients map[string]string
 	own     atomic.Pointer[tokens.Redactor] // of clients

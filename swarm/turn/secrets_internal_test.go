@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// The swarm's tokens, and the secrets by which other clients can reach this client, are
+// The swarm's tokens, and the secrets that other clients need to reach this client, are
 // removed from events and outcomes, even if the client prints them.
 func TestSecretsOfEvents(t *testing.T) {
 	const token = "NDGFHCVWAUMSOU4NHL3JBTNHQD"

@@ -23,7 +23,7 @@ type Personality struct {
 	Servers  string `json:"servers"`
 	ToolName string `json:"tool_name"` // format string for the names of the server and the tool
 	BareTool bool   `json:"bare_tool"` // questions name the tool without its server
-	// LateServers means that servers start only at the first prompt.
+	// LateServers means that servers start only with the first prompt.
 	LateServers bool `json:"late_servers"`
 	ClosedEnv   bool `json:"closed_env"` // an MCP server gets only a few variables of the client's environment
 	// AllowedTools contains the flags that name a server or tool that the client may use

@@ -27,7 +27,7 @@ type session struct {
 	cwd     string
 	file    string
 	servers []*server    // in the order that the client specified
-	waiting []serverSpec // servers to start at the first prompt
+	waiting []serverSpec // servers to start with the first prompt
 }
 
 // A said is one entry of the history: an update that session/load replays.

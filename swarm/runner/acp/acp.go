@@ -16,7 +16,7 @@ type Options struct {
 	Client *Client // one of [Clients]
 	Timing runner.Timing
 	// MaxOutput is the maximum output of a client in one turn, in bytes; 0 means 1 GiB. A
-	// turn with more output is ended.
+	// turn with more output is stopped.
 	MaxOutput int64
 }
 

@@ -68,7 +68,7 @@ func (p *program) classifyText(text string, status int, info string) follow.Verd
 	return limited
 }
 
-// matches applies a regular expression to a text, and returns nil if the text does not
+// matches applies a regular expression to a string, and returns nil if the string does not
 // match. The expression is valid because it is either in the table or was checked with the
 // configuration.
 func matches(pattern, text string) []string {

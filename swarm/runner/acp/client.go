@@ -22,7 +22,7 @@ type Client struct {
 	ModelArgs  []string   // the arguments that set the model; they contain {model}
 	ModelVar   string     // the variable that sets the model; if ModelArgs and ModelVar are both empty, a request sets it
 	Servers    serversWay // where the client reads its MCP servers from
-	LateTools  bool       // the client starts MCP servers only at the first prompt, so its tools are checked at the end of the turn
+	LateTools  bool       // the client starts MCP servers only with the first prompt, so its tools are checked at the end of the turn
 	LateReplay bool       // the replay may continue after the answer to session/load
 	FreshLoads bool       // session/load destroys a session that was created in the current minute
 	Stays      bool       // the client does not exit when its input is closed

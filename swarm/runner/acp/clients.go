@@ -93,7 +93,7 @@ func gemini() *Client {
 }
 
 // cline is the client cline. It reads its list of MCP servers from a file and starts them
-// at the first prompt. Unless its sessions are local, it leaves a daemon behind.
+// with the first prompt. Unless its sessions are local, it leaves a daemon behind.
 func cline() *Client {
 	return row(runner.Kind{
 		Name: "cline", Title: "Cline", Command: []string{"cline", "--acp"}, Install: "npm install -g cline",

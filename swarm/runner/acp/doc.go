@@ -25,10 +25,11 @@
 // Clients send each event of a turn in pieces, and each client uses a different order. A
 // stream assembles the pieces. Each client has an entry in [Clients] that specifies what
 // the protocol does not define. The verdict on a turn is based on fields of the client's
-// messages. Error texts ([Client].Errors) are used only if no field identifies the cause.
+// messages. Error messages ([Client].Errors) are used only if no field identifies the
+// cause.
 //
 // A turn begins when our tool server has listed its tools for the client. Some clients
-// start MCP servers only at the first prompt. In that case, the turn counts only if the
+// start MCP servers only with the first prompt. In that case, the turn counts only if the
 // file that our server creates ([removeReady]) exists at the end of the turn.
 //
 // The requests and their names come from the library acp-go-sdk, where it defines them. This

@@ -148,7 +148,7 @@ type usage struct {
 // An update is a message in which the client reports on its work: session/update.
 type update struct {
 	Kind    string          `json:"sessionUpdate"`
-	Content json.RawMessage `json:"content"` // one block for a text, or a list of blocks for a tool call
+	Content json.RawMessage `json:"content"` // one block for text, or a list of blocks for a tool call
 	toolFields
 	Used *int `json:"used"`
 	Size *int `json:"size"`
@@ -200,7 +200,7 @@ type meta struct {
 	MCPCall     bool `json:"is_mcp_tool_call"`
 }
 
-// A block is one piece of a text or of a tool's result.
+// A block is one piece of text or of a tool's result.
 type block struct {
 	Type    string `json:"type"` // text, image or resource_link; in the list of a tool call: content, diff or terminal
 	Text    string `json:"text"`

@@ -26,7 +26,7 @@ type played struct {
 	File    string // the changed file, in the working directory
 	Reset   string // when the limit ends, in the format 15:04
 	Unknown bool   // the client reported no cause
-	Silent  bool   // the client was silent until its turn was ended
+	Silent  bool   // the client was silent until its turn was stopped
 }
 
 // A difference describes how a client behaves differently from the others.

@@ -95,7 +95,7 @@ func (s *startup) environment() []string {
 	return env
 }
 
-// removeReady removes the file by which an earlier client proved that it had our tools.
+// removeReady removes the file with which an earlier client proved that it had our tools.
 func removeReady(path string) error {
 	if err := os.Remove(path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

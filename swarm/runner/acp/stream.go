@@ -6,8 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-// A stream converts the updates for one prompt into events. The client sends its texts and
-// tool calls in pieces, but each event contains a complete text or call.
+// A stream converts the updates for one prompt into events. The client sends its text and
+// tool calls in pieces, but each event contains a complete text block or call.
 type stream struct {
 	client  *Client
 	session string

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Timing runner.Timing
 	// MaxOutput is the maximum output of a client in one turn, in bytes; 0 means 1 GiB. A
-	// turn with more output is ended, because a client stuck in a loop would fill the
+	// turn with more output is stopped, because a client stuck in a loop would fill the
 	// disk.
 	MaxOutput int64
 }
@@ -88,8 +88,8 @@ func (r *follower) follow() (runner.Outcome, runner.Warm) {
 		}
 	}
 	if !r.rests {
-		// Usually the client has already exited. If its output cannot be read, it is ended
-		// here.
+		// Usually the client has already exited. If its output cannot be read, it is
+		// terminated here.
 		r.run.Finish()
 	}
 	o := r.run.Outcome(r.proven(r.judge()), broken)

@@ -53,9 +53,9 @@
 // # How a turn is judged
 //
 // The verdict is based on the field is_error in the result that belongs to our prompt. The
-// other fields contain "success" even for an invalid key, and a client that was ended by a
-// signal may exit with status 0. The result of our prompt is the first one after the line
-// that repeats the prompt.
+// other fields contain "success" even for an invalid key, and a client that was terminated
+// by a signal may exit with status 0. The result of our prompt is the first one after the
+// line that repeats the prompt.
 //
 // While a command or a sub-agent runs in the background, the turn continues. When this work
 // ends, the client begins another turn on its own. The cost and the text of that turn count

@@ -142,7 +142,7 @@ func programOf(t runner.Turn) (p program, path string, ok bool) {
 
 // ask runs the program with --help and without input, in a separate process group that is
 // killed if it takes too long or prints too much. A process that leaves the group carries
-// the mark of the turn and is ended with the turn.
+// the mark of the turn and is terminated with the turn.
 func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.time, helpTime))
 	defer cancel()

@@ -82,8 +82,8 @@ func TestHardClients(t *testing.T) {
 	}
 }
 
-// A client that waits too long for an API is ended. The message is considered the cause
-// only if the API has answered since then.
+// A client that waits too long for an API is terminated. The message is considered the
+// cause only if the API has answered since then.
 func TestAnAPIThatDoesNotAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -114,7 +114,7 @@ func TestAnAPIThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Processes that outlive their client are ended and counted.
+// Processes that outlive their client are terminated and counted.
 func TestLeftovers(t *testing.T) {
 	out := runClean(t, newTurn(t, "@orphan 10m\n@say ready"))
 	if out.End != runner.Done || out.Leftovers == 0 {
@@ -279,7 +279,7 @@ func TestBellIsClosed(t *testing.T) {
 }
 
 // A client that responds to a stop can exit on its own, and its tool's child process is
-// ended as well.
+// terminated as well.
 func TestStopDuringATool(t *testing.T) {
 	turn := newTurn(t, "@sh echo $$ > pid; exec sleep 600")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -98,7 +98,7 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 }
 
 // Processes that a turn leaves behind keep running during the client's next turns and are
-// ended with the client.
+// terminated with the client.
 func TestLeftoversEndWithTheirClient(t *testing.T) {
 	turn := newTurn(t, "@sh setsid sleep 600 >/dev/null 2>&1 &\n@say one")
 	_, w := serve(t, turn, nil)

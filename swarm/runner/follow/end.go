@@ -49,12 +49,12 @@ func (r *Run) Hurry(now time.Time) {
 	}
 }
 
-// Ending reports whether the client is being ended by signals.
+// Ending reports whether the client is being terminated by signals.
 func (r *Run) Ending() bool { return r.ladder.Begun() }
 
-// Cause returns why the client is being ended. It returns the zero Verdict if the client
-// is not being ended, or if the only reason is that it kept running after its input was
-// closed.
+// Cause returns why the client is being terminated. It returns the zero Verdict if the
+// client is not being terminated, or if the only reason is that it kept running after its
+// input was closed.
 func (r *Run) Cause() Verdict { return r.cause }
 
 // CloseInput closes the client's input to signal that its work is done. The client must

@@ -15,7 +15,8 @@ import (
 type Options struct {
 	Timing runner.Timing
 	// MaxOutput is the maximum output of a client in one turn, in bytes; 0 means 1 GiB. A
-	// turn with more output is ended, because a client stuck in a loop would fill the disk.
+	// turn with more output is stopped, because a client stuck in a loop would fill the
+	// disk.
 	MaxOutput int64
 	// Terminates means that a client that does not exit after its input is closed first
 	// gets SIGTERM, and is killed only if it is still running after Timing.Terminate. It
@@ -35,7 +36,7 @@ func (o Options) or() Options {
 type Protocol interface {
 	// Tick performs the actions of the protocol that are due. It is called before each
 	// read of the output, after each [Run.Wake], and at Due, but not while the client is
-	// being ended or while it is expected to exit.
+	// being terminated or while it is expected to exit.
 	Tick(now time.Time)
 	// Due returns when Tick must be called even if the client prints nothing; zero means
 	// never.
@@ -43,7 +44,7 @@ type Protocol interface {
 	// Working reports whether time counts towards the limits of the turn. It returns
 	// false before the client has its prompt.
 	Working() bool
-	// Late returns the verdict on a turn that is ended because it takes too long or is
+	// Late returns the verdict on a turn that is stopped because it takes too long or is
 	// silent for too long. v assumes that the turn is the cause, but the protocol may
 	// have found another cause.
 	Late(v Verdict) Verdict
@@ -71,7 +72,7 @@ type Run struct {
 	process runner.Client // nil if the client is dead
 	feed    *feed         // nil if we do not own the client's standard input
 	ladder  runner.Ladder
-	cause   Verdict // why the client is being ended; zero if it is not
+	cause   Verdict // why the client is being terminated; zero if it is not
 
 	output output
 	quiet  quiet

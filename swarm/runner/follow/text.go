@@ -30,19 +30,19 @@ func OneLine(text string) string {
 	return text[:cut] + "…"
 }
 
-// FirstLine returns the first non-blank line of a text.
+// FirstLine returns the first non-blank line of a string.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(line)
 }
 
-// LastLine returns the last non-blank line of a text.
+// LastLine returns the last non-blank line of a string.
 func LastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// WithDetail appends the detail to a text, if there is one.
+// WithDetail appends the detail, if there is one, to a string.
 func WithDetail(text, detail string) string {
 	if detail == "" {
 		return text

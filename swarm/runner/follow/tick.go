@@ -66,7 +66,7 @@ func (r *Run) endSilent(now time.Time) {
 }
 
 // crampedPatience is how long a client may be silent after the disk was full before its
-// turn is ended, as a multiple of Timing.PromptNotRun. The time is short because the
+// turn is stopped, as a multiple of Timing.PromptNotRun. The time is short because the
 // client may already have finished.
 const crampedPatience = 6
 

@@ -10,7 +10,7 @@ import (
 // woken contains the signals that end a wait for more output.
 type woken struct {
 	poll  poller
-	rung  bool          // new messages may have arrived since the last call of Messages
+	rung  bool          // new messages may have arrived since the last call to Messages
 	extra chan struct{} // signalled by Wake
 }
 
