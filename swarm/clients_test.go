@@ -134,7 +134,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 		"rubbish":                                  {body: "@rubbish\n@say ready\n@rubbish\n@unknown", state: swarm.Idle},
 		"not installed":                            {body: "@say ready", command: missing, state: swarm.Stopped, why: "/no/such/claude is not installed", next: "npm install", outcome: "refused"},
 		"not executable":                           {body: "@say ready", command: []string{file}, state: swarm.Stopped, why: "is not executable", next: "check command: of agent coder", outcome: "refused"},
-		"wrong model":                              {body: "@status 404", state: swarm.Stopped, why: "selected model", next: "set model: of agent coder", outcome: "refused"},
+		"wrong model":                              {body: "@status 404", state: swarm.Stopped, why: "selected model", next: "set model: of agent coder to one that your account can use", outcome: "refused"},
 		"wrong key":                                {body: "@status 401", state: swarm.Stopped, why: "refuses the key", next: "claude /login, or set ANTHROPIC_API_KEY in env: of agent coder", outcome: "refused"},
 		"forbidden":                                {body: "@status 403", state: swarm.Limited, why: "403", next: "check the account, log in with claude /login, or use an API key; " + comes, outcome: "limited"},
 		"a usage limit with a reset":               {body: "@limited 1h", state: swarm.Limited, why: "hit your 5-hour limit", next: comes, outcome: "limited"},

@@ -108,7 +108,7 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	case f.code == codeNoConnection:
 		return limited(text, hintAway), true
 	case f.status == http.StatusNotFound || f.problem == "model_not_found":
-		return follow.Verdict{End: runner.Refused, Reason: text, Hint: "set model: of agent " + e.turn.Agent + "to one that your account can use"}, true
+		return follow.Verdict{End: runner.Refused, Reason: text, Hint: "set model: of agent " + e.turn.Agent + " to one that your account can use"}, true
 	case f.status == http.StatusUnauthorized:
 		return e.unauthorized(text), true
 	case f.status == http.StatusForbidden || f.problem == "oauth_org_not_allowed":
@@ -214,7 +214,7 @@ func (e evidence) refusedKey(text string) follow.Verdict {
 }
 
 // keyed reports whether the client uses a key or a fixed token rather than a login. The
-// init line contains "none" for ANTHROPIC_AUTH_TOKEN, for a login, and if there are no
+// init line contains "none" for ANTHROPIC_AUTH_TOKEN, for a login, and when there are no
 // credentials.
 func (e evidence) keyed() bool {
 	if e.source != "" && e.source != "none" {
