@@ -14,8 +14,8 @@ func pageOf(versions []string, answers [][]answer) string {
 	return fmt.Sprintf(`# Compatibility
 
 claude-swarm works with Claude Code %[1]s to %[2]s. The end-to-end tests run with the oldest and the newest of these
-versions. `+"`claude-swarm doctor`"+` prints the version that it finds. It reports an older version as an error. It only remarks on
-a newer version, which may work; if something does not work, please report it with the version.
+versions. `+"`claude-swarm doctor`"+` prints the version that it finds. It reports an older version as an error. For a newer
+version, which may work, it prints only a remark; if something does not work, please report it with the version.
 
 `+"```console"+`
 $ npm install -g @anthropic-ai/claude-code@%[2]s
