@@ -176,8 +176,8 @@ func (s *traffic) checkOut() {
 	}
 }
 
-// checkIn sends lines until the network has delivered as many to the bridge as the
-// parameter most specifies. It then checks which lines the bridge heard.
+// checkIn sends lines until the number of lines delivered to the bridge by the network
+// reaches most. It then checks which lines the bridge heard.
 //
 // If the server has a history, the bridge hears each line once. If the server has no
 // history, the bridge misses the lines that are sent while it has no connection. On each

@@ -40,7 +40,8 @@ func mix(tb testing.TB, skip ...string) []byte {
 	return all
 }
 
-// floorEvent is the struct for the simple way of decoding a line, with encoding/json.
+// floorEvent is the struct into which the floor sub-benchmark decodes a line with
+// encoding/json.
 type floorEvent struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype"`

@@ -161,8 +161,8 @@ type Result struct {
 	// that case CostUSD is 0.
 	CostUnknown bool `json:"cost_unknown,omitempty"`
 	// SinceLastUSD is the cost, in US dollars, since the process's last result or, for
-	// its first result, since its start. It is nil if the client does not report it
-	// (2.1.197).
+	// the first result, since the process started. It is nil if the client does not
+	// report it (2.1.197).
 	SinceLastUSD   *float64 `json:"since_last_usd,omitempty"`
 	StopReason     string   `json:"stop_reason,omitempty"`
 	TerminalReason string   `json:"terminal_reason,omitempty"`

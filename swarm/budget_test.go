@@ -211,8 +211,8 @@ func TestTheAnswersAtACap(t *testing.T) {
 }
 
 // TestAQuestionThatIsOver checks that a question about a cap disappears from the inbox
-// once the cap has been raised, either in the configuration or by an order that the
-// daemon did not survive. When the new cap is reached, the person is asked again.
+// once the cap has been raised, either in the configuration or by an order given just
+// before the daemon was killed. When the new cap is reached, the person is asked again.
 func TestAQuestionThatIsOver(t *testing.T) {
 	for name, raise := range map[string]func(f *field){
 		"in the configuration": func(f *field) {

@@ -25,9 +25,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// budgetVictim, used in place of a cut's name, selects a victim that counts its changes
-// on disk and kills itself before the change whose number is in the variable victimStep.
-// If the number is 0, the victim survives.
+// budgetVictim selects a victim that counts its changes on disk and kills itself before
+// the change whose number is in the variable victimStep. If the number is 0, the victim
+// survives.
 const (
 	budgetVictim = "budget"
 	victimStep   = "SWARM_TEST_STEP"

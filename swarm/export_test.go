@@ -29,5 +29,5 @@ func (s *Swarm) Whisper(w supervisor.Whisper) { s.whisper(w) }
 // Stuck carries out an escalation by the supervisor.
 func (s *Swarm) Stuck(e supervisor.Escalation) { s.stuck(e) }
 
-// Deeper returns the next deeper thinking level after level.
+// Deeper returns the next thinking level above level.
 func Deeper(level string) string { return deeper(level) }

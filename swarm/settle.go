@@ -15,7 +15,7 @@ import (
 )
 
 // settle files the outcome of a turn. An error means that a file could not be written. In
-// this case the claim remains, and the agent takes it up later.
+// this case, the claim remains, and the agent takes it up again later.
 func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	a.report(j, out)
 	if err := a.inbox.TellHalted(j.Claim.Message, ""); err != nil {
@@ -38,7 +38,7 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 	return a.failed(j, out)
 }
 
-// startHint returns a text that says what a person must do before starting a stopped
+// startHint returns a hint that explains what a person must do before starting a stopped
 // agent, and which command starts it.
 func startHint(hint, agent string) string { return hint + ", then claude-swarm start " + agent }
 
@@ -79,8 +79,8 @@ func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	return a.inbox.PutBackAll(j, out)
 }
 
-// done files a successful turn. Once the receipt is written, the turn counts as done in
-// any case, and Finish can be repeated after a crash at any step.
+// done files a successful turn. Once the receipt has been written, the turn counts as
+// done in any case, and Finish can be repeated after a crash at any step.
 func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 	r, err := a.inbox.Commit(j, out)
 	if err != nil {

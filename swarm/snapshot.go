@@ -142,5 +142,5 @@ func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
 	}
 }
 
-// Subscribe begins a subscription to events. The caller closes it.
+// Subscribe begins a subscription to events. The caller must close it.
 func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }

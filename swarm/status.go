@@ -16,13 +16,13 @@ import (
 type State string
 
 const (
-	Starting State = "starting" // finishes the work of an earlier daemon
+	Starting State = "starting" // finishing the work of an earlier daemon
 	Idle     State = "idle"     // has nothing to do
-	Queued   State = "queued"   // has mail and waits for a free slot
+	Queued   State = "queued"   // has mail and is waiting for a free slot
 	Working  State = "working"  // a turn is running
 	Asking   State = "asking"   // a turn is running and waiting for the answer to its question
-	Backoff  State = "backoff"  // waits after a failure
-	Limited  State = "limited"  // waits until the usage limit of its account resets
+	Backoff  State = "backoff"  // waiting after a failure
+	Limited  State = "limited"  // waiting until the usage limit of its account resets
 	Off      State = "off"      // outside its hours; mail waits
 	Parked   State = "parked"   // a budget is used up; mail waits for a person or for the next day
 	Paused   State = "paused"   // paused by a person, an agent or the daemon; mail waits
@@ -37,7 +37,7 @@ type Status struct {
 	Project string         `json:"project"`
 	Daemon  *DaemonStatus  `json:"daemon"` // nil if no daemon is running
 	Halted  bool           `json:"halted"`
-	Reason  string         `json:"halted_why"`        // the text of HALT
+	Reason  string         `json:"halted_why"`        // the content of HALT
 	Trouble []Problem      `json:"trouble,omitempty"` // problems with the daemon, its files or its mailboxes
 	Agents  []AgentStatus  `json:"agents"`
 	Mixed   bool           `json:"mixed"` // the agents have clients of different kinds
@@ -78,9 +78,9 @@ type IRCStatus struct {
 	Next      string     `json:"next"`      // command to type; "" if there is nothing to type
 	Nick      string     `json:"nick"`      // nick of the bridge
 	Channels  []string   `json:"channels"`  // channels that the bridge has joined
-	Waiting   int        `json:"waiting"`   // messages that wait to be posted
-	Unproven  int        `json:"unproven"`  // messages that were posted, but whose arrival is not proven
-	Questions int        `json:"questions"` // questions that wait for an answer on IRC
+	Waiting   int        `json:"waiting"`   // messages waiting to be posted
+	Unproven  int        `json:"unproven"`  // messages that have been posted but whose arrival has not been confirmed
+	Questions int        `json:"questions"` // questions waiting for an answer on IRC
 	Warnings  []string   `json:"warnings"`
 }
 
@@ -89,16 +89,16 @@ type DaemonStatus struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
 	Version string    `json:"version"`
-	// Stopping says that no more turns begin, and that the daemon ends after the running
-	// turns.
+	// Stopping means that no more turns begin and that the daemon will exit after the
+	// running turns.
 	Stopping bool `json:"stopping"`
 	// Goroutines is the number of goroutines in the daemon. If the number keeps growing,
 	// the daemon leaks goroutines.
 	Goroutines int `json:"goroutines"`
 }
 
-// LeadStatus contains the counts of the mail that waits for the person, and the name of
-// the lead agent.
+// LeadStatus contains the counts of the mail waiting for the person, and the name of the
+// lead agent.
 type LeadStatus struct {
 	Unread    int    `json:"unread"`
 	Questions int    `json:"questions"` // unanswered questions, whether or not they were read
@@ -106,7 +106,7 @@ type LeadStatus struct {
 	Name      string `json:"name"`      // another name for the person in addition to lead, or ""
 }
 
-// A QuestionStatus describes a question whose answer the running turn waits for.
+// A QuestionStatus describes a question whose answer the running turn is waiting for.
 type QuestionStatus struct {
 	ID    string    `json:"id"`
 	Of    string    `json:"of"` // who was asked: the lead, an agent, or a channel or nick on IRC
@@ -129,13 +129,13 @@ type AgentStatus struct {
 	Since    *time.Time `json:"since"` // start of the state, or of the running turn; nil if unknown
 	Why      string     `json:"why"`   // reason for the state
 	Next     string     `json:"next"`  // what happens next, or the command to type
-	// Question is the question whose answer an asking agent waits for; null for any other
-	// agent.
+	// Question is the question whose answer an asking agent is waiting for; null for any
+	// other agent.
 	Question *QuestionStatus `json:"question"`
 	// Message is the message of the running turn.
 	Message *turn.MessageStatus `json:"message"`
 	Waiting mail.Waiting        `json:"waiting"`
-	Drops   int                 `json:"drops"` // files dropped into the mailbox and not delivered yet, up to [dropbox.MaxDrops]
+	Drops   int                 `json:"drops"` // files dropped into the mailbox but not yet delivered, up to [dropbox.MaxDrops]
 	Dead    int                 `json:"dead"`
 	PID     *int                `json:"pid"` // pid of the running turn's CLI
 	Session string              `json:"session"`
@@ -147,7 +147,7 @@ type AgentStatus struct {
 	Context journal.Context `json:"context"`
 	CostUSD journal.Cost    `json:"cost_usd"`
 	Last    *turn.LastText  `json:"last"`
-	// Warm is the client that waits for the next message; null if there is no such
+	// Warm is the client that is waiting for the next message; null if there is no such
 	// client, or if it is working.
 	Warm *turn.WarmStatus `json:"warm"`
 	// Limit is the account limit that parks the agent; null if no limit applies.

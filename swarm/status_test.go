@@ -109,8 +109,8 @@ func TestDropsAreCountedUntilTheyAreTakenIn(t *testing.T) {
 	f.until("they are taken in", func() bool { return f.status("coder").Drops == 0 && len(f.files("coder", "done")) == 4 })
 }
 
-// An agent that waits for an answer has the state "asking". The status shows when the wait
-// began, whom the agent asked, and what to do.
+// An agent that is waiting for an answer has the state "asking". The status shows when the
+// wait began, whom the agent asked, and what to do.
 func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	f := newField(t, "coder")
 	next := make(chan struct{})

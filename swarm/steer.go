@@ -14,7 +14,7 @@ import (
 // ErrNoTurn reports that an agent has no running turn to end.
 var ErrNoTurn = errors.New("no turn is running")
 
-// ErrStopping reports that the daemon will end once its running turns have ended, and
+// ErrStopping reports that the daemon will exit once its running turns have ended, and
 // that it no longer accepts orders that begin work.
 var ErrStopping = errors.New("the daemon is stopping")
 
@@ -23,8 +23,8 @@ type StoppedError struct{ Name string }
 
 func (e *StoppedError) Error() string { return e.Name + " is stopped, not paused" }
 
-// An AttachedError reports that a person runs the session of an agent, so the daemon
-// cannot control the agent.
+// An AttachedError reports that a person is running the session of an agent, so the
+// daemon cannot control the agent.
 type AttachedError struct{ Name string }
 
 func (e *AttachedError) Error() string {
@@ -87,9 +87,9 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	if err != nil {
 		return err
 	}
-	// The queue may not yet contain a message that was sent just before. It is marked as
-	// changed before the hold changes, because an agent that is awake would otherwise
-	// continue with an older message.
+	// The queue may not yet contain a message that was sent just before the order. It is
+	// marked as changed before the hold changes, because an agent that is awake would
+	// otherwise continue with an older message.
 	m.inbox.Queue.Changed("")
 	if err := s.holds.Change(agent, f); err != nil {
 		return err
@@ -100,8 +100,8 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 }
 
 // Abort ends the running turn of an agent and gives up its message. The message is moved
-// to dead/, its sender is told, and the agent continues with its next message. If the turn
-// still succeeds, its message is done, because the work must not be done twice. Abort
+// to dead/, its sender is notified, and the agent continues with its next message. If the
+// turn still succeeds, its message is done, because the work must not be done twice. Abort
 // returns when the turn has ended. If no turn is running, the error is [ErrNoTurn]. The
 // parameter why may be "".
 //
@@ -170,13 +170,13 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 // end.
 var ErrNotPaused = errors.New("was not paused")
 
-// Resume ends the pause of an agent. If the agent waits after a failure or for its usage
-// limit, Resume lets it try again immediately. If no hold kept the agent from its mail, the
-// error is [ErrNotPaused]. If the agent is stopped, it remains stopped, and the error is a
-// [*StoppedError]; see [Swarm.StartAgent]. Only a person may resume an agent that a person
-// paused, that began too many turns, that is stuck, or that is outside its hours. If an
-// agent tries to do so, the error is a [*PersonError]. An agent that a person resumes
-// outside its hours works until its hours begin.
+// Resume ends the pause of an agent. If the agent is waiting after a failure or for its
+// usage limit to reset, Resume lets it try again immediately. If no hold kept the agent
+// from its mail, the error is [ErrNotPaused]. If the agent is stopped, it remains stopped,
+// and the error is a [*StoppedError]; see [Swarm.StartAgent]. Only a person may resume an
+// agent that a person paused, that began too many turns, that is stuck, or that is outside
+// its hours. If an agent tries to do so, the error is a [*PersonError]. An agent that a
+// person resumes outside its hours works until its hours begin.
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -234,12 +234,12 @@ func (s *Swarm) Resume(agent, by string) error {
 var ErrCannotCompact = errors.New("its client does not support compaction on request")
 
 // Clear makes an agent begin a fresh session with its next message. The error is an
-// [*AttachedError] if a person runs the agent's session.
+// [*AttachedError] if a person is running the agent's session.
 func (s *Swarm) Clear(agent, by string) error { return s.order(agent, journal.OrderClear, by) }
 
-// Compact makes an agent's client summarize its conversation before the next message.
-// The error is [ErrCannotCompact] if the client cannot do that, and an
-// [*AttachedError] if a person runs the agent's session.
+// Compact makes an agent's client summarize its conversation before the next message. The
+// error is [ErrCannotCompact] if the client cannot do that, and an [*AttachedError] if a
+// person is running the agent's session.
 func (s *Swarm) Compact(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {

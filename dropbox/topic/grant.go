@@ -280,9 +280,9 @@ func (t Topics) Open() ([]Publication, error) {
 // claim. A message's key is kept for the same length of time.
 const grantLife = 7 * 24 * time.Hour
 
-// Clean removes files that crashes left in the folder of the topics, in the same way as
-// [dropbox.Mailbox.Clean]. It also removes grants older than a week if their publications
-// are closed. It is safe to repeat the call. It returns the number of removed files.
+// Clean removes files that crashes left in the topics folder, as [dropbox.Mailbox.Clean]
+// does for a mailbox. It also removes grants older than a week if their publications are
+// closed. It is safe to repeat the call. It returns the number of removed files.
 func (t Topics) Clean(now time.Time) (removed int, err error) {
 	if removed, err = t.box.Clean(now); err != nil {
 		return removed, err

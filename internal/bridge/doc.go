@@ -29,11 +29,11 @@
 // # Promises
 //
 // Every message that the bridge's mailbox accepts is either posted or carried out, or the
-// bridge moves it to dead/ with the reason and tells its sender. Only a copy of a message
-// that is stored elsewhere may be filed as not shown instead. If a connection or this
-// process ends in the middle of a message, the link later resends every part that is not
-// known to have arrived. After a long outage, a single line reports how many turns began
-// and ended. The separate copies that report those turns are filed as not shown.
+// bridge moves it to dead/ with the reason and tells its sender. There is one exception:
+// a copy of a message that is stored elsewhere may be filed as not shown. If a connection
+// or this process ends in the middle of a message, the link later resends every part that
+// is not known to have arrived. After a long outage, a single line reports how many turns
+// began and ended. The separate copies that report those turns are filed as not shown.
 //
 // Only a permitted person can give orders; see [Permit]. A denied order is kept only in
 // the buffer and in the log. Lines from the history, notices, lines from bots, relayed

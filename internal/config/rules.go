@@ -30,7 +30,7 @@ const (
 // A rule converts a string to its final value, or returns an Error about it.
 type rule func(r *reader, s string) (string, *Error)
 
-// rules are the rules that the tag "is" may name.
+// rules maps each name that the tag "is" may contain to its rule.
 var rules = map[string]rule{
 	"word": fits("must be one word that does not begin with -", "", func(s string) bool {
 		return !strings.ContainsFunc(s, unicode.IsSpace) && !strings.HasPrefix(s, "-")

@@ -34,7 +34,7 @@ func Variable(pid int, name string) string {
 	return value(block, name)
 }
 
-// read reads a file of a process from /proc. It uses plain system calls because a send
+// read reads one of a process's files in /proc. It uses plain system calls because a send
 // reads two files for each ancestor, and package os would first register each file with
 // the poller.
 func read(pid int, name string) ([]byte, error) {

@@ -68,7 +68,7 @@ type directoryArguments struct {
 type directory struct {
 	Path         string   `json:"path" jsonschema:"the folder, without symbolic links"`
 	Instructions string   `json:"instructions,omitempty" jsonschema:"the CLAUDE.md of the folder, or the nearest one above it within your folders"`
-	From         string   `json:"from,omitempty" jsonschema:"the file of the instructions"`
+	From         string   `json:"from,omitempty" jsonschema:"the file that they come from"`
 	Entries      []string `json:"entries" jsonschema:"what is in the folder; folders end with /"`
 	Note         string   `json:"note"`
 }

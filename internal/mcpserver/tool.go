@@ -32,7 +32,7 @@ type result interface {
 }
 
 // A toolOf is one tool in a group of tools, with arguments of type In and a result of type
-// Out. The field of is the function that creates the group for one call.
+// Out. Its field "of" is the function that creates the group for one call.
 type toolOf[Group, In any, Out result] struct {
 	name, what string
 	readOnly   bool

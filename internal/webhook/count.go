@@ -12,7 +12,7 @@ type Counts struct {
 	Dead    int
 }
 
-// CountsOf counts the messages in the mailbox hooks, by webhook name. It reads every
+// CountsOf counts the messages in the hooks mailbox, by webhook name. It reads every
 // message that is neither done nor refused.
 func CountsOf(store *dropbox.Store) (map[string]Counts, error) {
 	counts := map[string]Counts{}

@@ -18,7 +18,7 @@ import (
 type Config struct {
 	Addr  string      // host:port
 	Clear bool        // connect without TLS; the default is TLS with a verified certificate, without a fallback
-	TLS   *tls.Config // sets a different authority or a client certificate, see [TLSFiles]; nil means the system's authorities
+	TLS   *tls.Config // sets a different authority or a client certificate (see [TLSFiles]); nil means the system's authorities
 
 	Nick     string // the wanted nick; [State] contains the actual nick
 	User     string // "" means the nick without the characters that servers do not accept in a user name

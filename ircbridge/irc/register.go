@@ -51,7 +51,7 @@ func (r *registration) begin(p *protocol) {
 	p.urgent(Msg("USER", r.cfg.User, "0", "*", r.cfg.RealName))
 }
 
-// handle handles one message. done reports whether the message is only for the
+// handle handles one message. done reports whether the message is only part of the
 // registration.
 func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 	switch m.Command {

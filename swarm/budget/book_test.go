@@ -340,7 +340,7 @@ func TestAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			waiting := []string{"n"}
-			for range 2 { // the second call stands for a daemon that was killed and repeats the answer
+			for range 2 { // the second call simulates a daemon that was killed and repeats the answer
 				passed, err := d.book.Answer(scope, "a", budget.Reply{ID: "r", Answer: answer}, waiting)
 				if err != nil || (passed == 1) != (answer == budget.End) {
 					t.Fatalf("%d may pass, %v", passed, err)

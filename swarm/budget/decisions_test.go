@@ -118,8 +118,8 @@ func (j *jury) configured(s budget.Scope) float64 {
 
 // check compares all caps with the raises of their days, including after a restart. Once
 // the clock has been set back, it does not compare the amounts spent in a day, because the
-// book moves amounts with a date in the future to the time of the check, and a restarted
-// daemon no longer has that time.
+// book moves amounts with a date in the future to the time of the check, and a restart
+// loses that time.
 func (j *jury) check() {
 	j.t.Helper()
 	before := map[string]budget.Line{}

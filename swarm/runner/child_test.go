@@ -64,7 +64,7 @@ func TestChildEndsByItself(t *testing.T) {
 	waitFor(t, out, "got hello")
 }
 
-// Finish ends the whole group and also processes that have left it.
+// Finish terminates the whole group as well as processes that have left it.
 func TestFinishLeavesNothing(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 600 & setsid sleep 601 & (setsid sh -c 'trap \"\" TERM; echo deaf; while :; do sleep 602; done' &); echo ready; wait")
 	waitFor(t, out, "ready")
@@ -188,7 +188,7 @@ func TestStartFindsTheProgram(t *testing.T) {
 	}{
 		{"tool", "/no/such/folder:" + dir, nil},
 		{"tool", "", exec.ErrNotFound},
-		{"local", ".", exec.ErrNotFound}, // LookPath ignores relative folders of PATH
+		{"local", ".", exec.ErrNotFound}, // LookPath ignores relative folders in PATH
 		{"./local", "", nil},
 		{"data", dir, fs.ErrPermission},
 		{dir, "", fs.ErrPermission},
@@ -205,7 +205,7 @@ func TestStartFindsTheProgram(t *testing.T) {
 	}
 }
 
-// A process number without the start time does not identify a process.
+// A process ID without the start time does not identify a process.
 func TestProcessIsMoreThanItsNumber(t *testing.T) {
 	self, err := runner.Identify(os.Getpid())
 	if err != nil || !self.Alive() {

@@ -7,7 +7,7 @@ import (
 )
 
 // A client and all its children have these variables in their environments. If they are
-// set, claude-swarm acts as the agent and in the turn that they identify.
+// set, claude-swarm acts on behalf of the agent and the turn that they identify.
 const (
 	AgentVar = "CLAUDE_SWARM_AGENT" // the agent's name
 	DirVar   = "CLAUDE_SWARM_DIR"   // the project's directory

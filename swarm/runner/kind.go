@@ -66,9 +66,9 @@ type Kind struct {
 	// except in the first kind.
 	Echo func(text string) string
 
-	// Secrets calls found for each secret in an event that would allow other programs to
-	// reach the client. mark is the text with which to replace the secret. Secrets is nil
-	// if the client has no such secrets.
+	// Secrets calls found for each secret that an event contains and that would allow
+	// other programs to reach the client. mark is the text with which to replace the
+	// secret. Secrets is nil if the client has no such secrets.
 	Secrets func(ev *streamjson.Event, found func(secret, mark string))
 }
 
@@ -85,13 +85,13 @@ func (k *Kind) Program() string {
 // input, which is JSON, differ from client to client. The methods are safe for concurrent
 // use and do not retain input.
 type Tools interface {
-	// About returns the argument that describes a call best, such as a command or a path,
+	// About returns the argument that best describes a call, such as a command or a path,
 	// or "" if no single argument does.
 	About(tool string, input []byte) string
 	// Changes returns the file that a call changes, under the client's name for it, or
 	// "".
 	Changes(tool string, input []byte) string
-	// Runs returns the command line that a call runs, or "" if it runs none.
+	// Runs returns the command line that a call runs, or "" if the call does not run one.
 	Runs(tool string, input []byte) string
 	// Waits reports whether a call only waits for work that began before the call.
 	Waits(tool string, input []byte) bool
@@ -104,7 +104,7 @@ type Tools interface {
 // Hooks describes how a client runs [Turn.Hook] right after a compaction, so that the
 // model reads the command's output.
 type Hooks interface {
-	// Room returns the maximum length, in UTF-16 code units, of a text that is certain to
+	// Room returns the maximum length, in UTF-16 code units, of text that is certain to
 	// reach the model in full, even with one line in front of it.
 	Room() int
 	// Answer returns the output that the command must print so that the model reads text.
@@ -113,8 +113,8 @@ type Hooks interface {
 	// is the hook's output, which shows whether the hook was ours. ok is true if the hook
 	// succeeded.
 	Answered(ev *streamjson.Event) (printed string, ok, ended bool)
-	// Blocked returns why a client in the folder dir does not run our hooks according to
-	// its settings in dir and home, or "" if it runs them.
+	// Blocked returns why, according to its settings in dir and home, a client in the
+	// folder dir does not run our hooks, or "" if it runs them.
 	Blocked(home, dir string) string
 }
 

@@ -12,9 +12,9 @@ type Client interface {
 	Finish(grace time.Duration) Exit
 }
 
-// A Ladder ends a client step by step. It uses no goroutine and no clock. The caller,
-// which keeps reading the client's output, must call Climb at the time that Due returns.
-// A Ladder is not safe for concurrent use.
+// A Ladder terminates a client step by step. It uses no goroutine and no clock. The
+// caller, which keeps reading the client's output, must call Climb at the time that Due
+// returns. A Ladder is not safe for concurrent use.
 //
 //	Begin: SIGINT ── Interrupt ── SIGTERM to the group ── Terminate ── SIGKILL to the group
 type Ladder struct {
@@ -36,8 +36,8 @@ func (l *Ladder) Begin(c Client, now time.Time) {
 	}
 }
 
-// BeginAtKill kills the group at once. It is used for a client that has no work left to
-// finish.
+// BeginAtKill kills the group immediately. It is used for a client that has no work left
+// to finish.
 func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	if l.rung < 3 {
 		l.rung = 2
@@ -45,9 +45,9 @@ func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	}
 }
 
-// BeginAtTerminate sends SIGTERM to the group at once. It is used for a client that has
-// done its work but does not exit, and that would leave files or processes behind if it
-// were killed.
+// BeginAtTerminate immediately sends SIGTERM to the group. It is used for a client that
+// has done its work but does not exit, and that would leave files or processes behind if
+// it were killed.
 func (l *Ladder) BeginAtTerminate(c Client, now time.Time) {
 	if l.rung < 2 {
 		l.rung = 1
@@ -55,7 +55,8 @@ func (l *Ladder) BeginAtTerminate(c Client, now time.Time) {
 	}
 }
 
-// Hurry sends SIGTERM at once. It is used for a client that has ignored the interrupt.
+// Hurry sends SIGTERM immediately. It is used for a client that has ignored the
+// interrupt.
 func (l *Ladder) Hurry(c Client, now time.Time) {
 	if l.rung == 1 {
 		l.climb(c, now)

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A scene is a folder in which each process of a shell script writes its process number
-// to a separate file.
+// A scene is a folder in which each process of a shell script writes its process ID to a
+// separate file.
 type scene struct {
 	t   *testing.T
 	dir string
@@ -22,8 +22,8 @@ type scene struct {
 
 func newScene(t *testing.T) scene { return scene{t, t.TempDir()} }
 
-// sleeper returns a shell command that writes its process number to the file with the
-// given name and then sleeps. how is the beginning of the command, such as setsid.
+// sleeper returns a shell command that writes its process ID to the file with the given
+// name and then sleeps. how is the beginning of the command, such as setsid.
 func (s scene) sleeper(how, name string) string {
 	return how + ` /bin/sh -c 'echo $$ >` + filepath.Join(s.dir, name) + `; exec sleep 600'`
 }
@@ -45,7 +45,7 @@ func (s scene) tool() string {
 	return "setsid /bin/sh " + path
 }
 
-// process waits until a process has written its number, and returns that process.
+// process waits until a process has written its ID, and returns that process.
 func (s scene) process(name string) runner.Process {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
@@ -134,7 +134,7 @@ func TestTheSessionOfAToolEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// An interrupted client may end the shell of its tool. Even if that shell was the last
+// An interrupted client may terminate its tool's shell. Even if that shell was the last
 // process with the mark in its session, the session belongs to the turn.
 func TestASessionWithoutTheMarkAtTheEnd(t *testing.T) {
 	for name, adopted := range map[string]bool{"child": false, "adopted": true} {
@@ -171,7 +171,7 @@ func TestASessionWithoutTheMarkAtTheEnd(t *testing.T) {
 	}
 }
 
-// A tool's shell may have ended before its client and left children in the background.
+// A tool's shell may have exited before its client and left children in the background.
 func TestASessionWhoseShellHasEnded(t *testing.T) {
 	s := newScene(t)
 	path := filepath.Join(s.dir, "tool.sh")

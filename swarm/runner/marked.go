@@ -19,14 +19,14 @@ func Leftovers(mark string) []Process {
 }
 
 // lastLooks is the number of extra scans if no process was found but new processes have
-// started. One of these may be the child of a process that ended before it was scanned.
+// started. One of these may be the child of a process that exited before it was scanned.
 // The number is limited because new processes start all the time on a busy machine.
 const lastLooks = 2
 
-// EndLeftovers ends the [Leftovers] of a turn whose client has ended. It sends SIGTERM,
-// and after grace SIGKILL, both to them and to processes that they start in the meantime.
-// It returns the number of processes found. It gives up 5 s after grace, because a
-// process that is waiting for a disk cannot be killed.
+// EndLeftovers terminates the [Leftovers] of a turn whose client has exited. It sends
+// SIGTERM, and after grace SIGKILL, both to them and to processes that they start in the
+// meantime. It returns the number of processes found. It gives up 5 s after grace,
+// because a process that is waiting for a disk cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {
 	return newSearch(mark, processStat{}).end(grace)
 }

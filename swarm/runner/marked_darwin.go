@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pids returns the numbers of all processes.
+// pids returns the IDs of all processes.
 func pids() []int {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
@@ -19,7 +19,7 @@ func pids() []int {
 	return numbers
 }
 
-// newestPID returns "" because this system does not report the number.
+// newestPID returns "" because this system does not report this ID.
 func newestPID() string { return "" }
 
 // An environReader reads environments.

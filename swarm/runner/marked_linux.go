@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pids returns the numbers of all processes.
+// pids returns the IDs of all processes.
 func pids() []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -26,7 +26,7 @@ func pids() []int {
 	return numbers
 }
 
-// newestPID returns the number of the process that was started last; see proc_loadavg(5).
+// newestPID returns the ID of the process that was started last; see proc_loadavg(5).
 func newestPID() string {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

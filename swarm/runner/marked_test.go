@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Only the exact mark matches. Turn 1 does not match turn 10, and the same text in
+// Only the exact mark matches. Turn 1 does not match turn 10, and the same string in
 // another variable is not a mark.
 func TestLeftoversByMark(t *testing.T) {
 	run := func(env ...string) *exec.Cmd {

@@ -5,7 +5,7 @@ import "slices"
 // An Option is a key below backend_options that the backend itself interprets.
 type Option struct {
 	Name string
-	Type string // the type of its value as text, such as "list of strings"
+	Type string // the type of its value in words, such as "list of strings"
 	Doc  string // one sentence that describes its effect
 	// Check returns an error if a value is invalid. The error text is a phrase such as
 	// "want a list". A value is nil, a bool, an int, a float64, a string, a []any or a

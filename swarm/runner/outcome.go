@@ -19,10 +19,10 @@ const (
 	Limited      End = "limited"    // the account or the service is the cause: usage limit, credit, login, overload, no connection; see ResetAt
 	Refused      End = "refused"    // the setup is the cause: wrong key, no login, unknown model, not installed, bad flag; a retry would not help
 	NoSession    End = "no-session" // the session to resume is unknown, or the new session already exists
-	Stalled      End = "stalled"    // we ended it because it was silent and idle and had no open tool call
-	TimedOut     End = "timed-out"  // we ended it because it took longer than Spec.Timeout
+	Stalled      End = "stalled"    // we stopped it because it was silent and idle and had no open tool call
+	TimedOut     End = "timed-out"  // we stopped it because it took longer than Spec.Timeout
 	CapReached   End = "capped"     // it spent [Turn].CapUSD before its work was done; this is not a failure of the message
-	Stopped      End = "stopped"    // we ended it because the context was done, or because output was lost when the disk was full
+	Stopped      End = "stopped"    // we stopped it because the context was done, or because output was lost when the disk was full
 	NoResources  End = "short"      // nothing was sent, because the machine has temporarily run out of disk space, file descriptors or processes
 	NoResult     End = "lost"       // only from Follow: the client is dead and its file contains no result
 	ClientGone   End = "gone"       // only from Serve: the waiting client ended or remained silent before it accepted the prompt, so no work was done
@@ -97,7 +97,7 @@ type Spent struct {
 
 // An Exit describes how the client's process ended.
 type Exit struct {
-	ExitCode int    // -1 if a signal ended the process or the exit code is unknown
+	ExitCode int    // -1 if a signal terminated the process or the exit code is unknown
 	Signal   string // such as "killed"; "" if the process exited on its own
 	// Leftovers is the number of processes of the turn that were still running after the
 	// client ended and had to be terminated as well.

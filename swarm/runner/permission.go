@@ -46,7 +46,7 @@ type Decision struct {
 	// By is the name of the person who answered the question, or "nobody" if the question
 	// timed out. It is "" if no question was asked.
 	By string `json:"by,omitempty"`
-	// Why is the reason why the question was not answered or not asked.
+	// Why explains why the question was not answered or not asked.
 	Why string    `json:"why,omitempty"`
 	At  time.Time `json:"at"`
 }

@@ -7,9 +7,9 @@ type Prober interface {
 	Backend
 
 	// Probe starts the client of t, opens a session, waits for its tools as at the start of
-	// a turn, and ends the client. It does not call the model or use t.Prompt, t.Session or
-	// t.Permit. When it returns, all processes that it started have ended, even if ctx was
-	// done first.
+	// a turn, and terminates the client. It does not call the model or use t.Prompt,
+	// t.Session or t.Permit. When it returns, all processes that it started have ended,
+	// even if ctx was done first.
 	Probe(ctx context.Context, t Turn) Probe
 }
 

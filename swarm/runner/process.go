@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Process identifies one process permanently. A process number can be reused, but not
-// with the same start time.
+// A Process identifies one process permanently. A process ID can be reused, but not with
+// the same start time.
 type Process struct {
 	PID int `json:"pid"`
 	// Start is the start time of the process, in clock ticks since boot on Linux and in
@@ -14,8 +14,8 @@ type Process struct {
 	Start uint64 `json:"start"`
 }
 
-// Identify returns the process that currently has this number. The error is
-// [fs.ErrNotExist] if there is no such process.
+// Identify returns the process that currently has this ID. The error is [fs.ErrNotExist]
+// if there is no such process.
 func Identify(pid int) (Process, error) {
 	s, err := stat(pid)
 	if err != nil {
@@ -47,8 +47,8 @@ type processStat struct {
 }
 
 // Ancestors returns the parent of a process, the parent's parent, and so on, excluding
-// the first process of the system. It returns at most the number given by the parameter
-// "most", and fewer if the system hides the next parent.
+// the first process of the system. The parameter most limits the number of ancestors.
+// There can be fewer if the system hides the next parent.
 func Ancestors(pid, most int) []Process {
 	var all []Process
 	s, err := stat(pid)

@@ -13,7 +13,7 @@ const stateZombie = 5
 func stat(pid int) (processStat, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
-		// If no process has this number, the kernel returns an empty record.
+		// If no process has this ID, the kernel returns an empty record.
 		return processStat{}, fs.ErrNotExist
 	}
 	if int(k.Proc.P_pid) != pid {

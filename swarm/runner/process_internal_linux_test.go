@@ -28,9 +28,9 @@ func TestParseStat(t *testing.T) {
 }
 
 // In a container, a client may belong to a session that was started outside the
-// container. Inside the container, that session has the number 0.
+// container. Inside the container, that session has the ID 0.
 func TestASessionFromOutsideTheContainer(t *testing.T) {
-	const ended = 1<<22 + 1 // above the maximum process number on Linux
+	const ended = 1<<22 + 1 // above the maximum process ID on Linux
 	r := newSearch("mark", processStat{pid: os.Getpid()})
 	if !r.begins(processStat{pid: os.Getpid(), session: ended}) {
 		t.Error("the session of a tool whose shell has ended is not the turn's")

@@ -43,8 +43,8 @@ func reapGroup(pgid int) {
 	if pgid <= 1 || pgid == syscall.Getpgrp() || children.has(pgid) {
 		return
 	}
-	// A killed process needs a short time to end. If it takes longer, for example because
-	// it is waiting for a disk, ReapAdopted reaps it later.
+	// A killed process takes a moment to exit. If it takes longer, for example because it
+	// is waiting for a disk, ReapAdopted reaps it later.
 	for deadline := time.Now().Add(time.Second); ; {
 		pid, err := syscall.Wait4(-pgid, nil, syscall.WNOHANG, nil)
 		switch {

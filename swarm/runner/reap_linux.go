@@ -26,7 +26,7 @@ var suspects struct {
 }
 
 // ReapAdopted reaps orphans that this process adopted and that have since ended, and
-// returns their number. It waits for each one by its process number and never for "any
+// returns their number. It waits for each one by its process ID and never for "any
 // child", because that would discard the exit status of a process for which os/exec is
 // waiting. An orphan cannot be distinguished from such a process, so ReapAdopted reaps
 // only children that were already dead at the previous call. Calls should therefore be

@@ -47,9 +47,9 @@ func TestReapAdopted(t *testing.T) {
 	}
 }
 
-// EndAdopted ends processes that a turn left behind, including their children, processes
-// without a mark, and processes that ignore SIGTERM. It does not end a process for which
-// os/exec is waiting.
+// EndAdopted terminates processes that a turn left behind, including their children,
+// processes without a mark, and processes that ignore SIGTERM. It does not terminate a
+// process for which os/exec is waiting.
 func TestEndAdopted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -20,8 +20,8 @@ var (
 )
 
 // ResetTime extracts the end time of a limit from a message about the limit. It returns
-// zero if the message contains no time. A time of day without a date is taken as its next
-// occurrence after now.
+// zero if the message contains no time. A time of day without a date is taken to mean its
+// next occurrence after now.
 func ResetTime(text string, now time.Time) time.Time {
 	if m := resetEpoch().FindStringSubmatch(text); m != nil {
 		seconds, _ := strconv.ParseInt(m[1], 10, 64)

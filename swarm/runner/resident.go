@@ -37,7 +37,7 @@ type Resident interface {
 type Warm interface {
 	// Process returns the client's process.
 	Process() Process
-	// Exited returns a channel that is closed when the client has ended. Close must be
+	// Exited returns a channel that is closed when the client has exited. Close must be
 	// called even after that.
 	Exited() <-chan struct{}
 	// Place returns where the next turn begins.

@@ -16,17 +16,18 @@ import (
 // The second criterion is the session. The shell tool of most clients starts a session for
 // each command, and all processes in a session descend from its leader. A session therefore
 // belongs to the turn if its leader carries the mark. It also belongs to the turn if
-// another process in it carries the mark, and its leader has ended or started after the
-// client. In that case, the leader must be a descendant of the client. If a process falsely
-// carries the mark of another turn, only its own session is attributed to that turn. The
-// client's own session is that of its daemon or of a person's terminal, and never belongs
-// to the turn.
+// another process in it carries the mark, and its leader either has exited or was started
+// after the client. In that case, the leader must be a descendant of the client. If a
+// process falsely carries the mark of another turn, only its own session is attributed to
+// that turn. The client's own session is that of its daemon or of a person's terminal, and
+// never belongs to the turn.
 //
 // A process that has lost the mark and started another session, for example with setsid
-// env -i, meets neither criterion. On Linux, [EndAdopted] ends it when the daemon ends.
+// env -i, meets neither criterion. On Linux, [EndAdopted] terminates it when the daemon
+// exits.
 //
 // The search keeps a session in its list after the last process with the mark has ended.
-// It removes the session when all its processes have ended, because its number can then be
+// It removes the session when all its processes have ended, because its ID can then be
 // reused. A search is safe for concurrent use.
 type search struct {
 	mark   string
@@ -80,7 +81,7 @@ func (r *search) each(f func(processStat)) {
 			continue
 		}
 		inUse[s.session] = true
-		// We cannot end a process of another user, so we do not wait for it.
+		// We cannot terminate another user's process, so we do not wait for it.
 		if !s.dead && s.start >= r.client.start && syscall.Kill(pid, 0) == nil {
 			f(s)
 		}

@@ -12,8 +12,9 @@ package runner
 type Steer struct {
 	UUID   string // identifies the message to the client, like the UUID of a prompt
 	Prompt string // ends with a paragraph that the caller wrote, like the prompt of a [Turn]
-	// Aside means that the text must not begin a turn. The backend lets the turn end
-	// without the text, and makes the client drop the text if possible.
+	// Aside means that the message must not begin a turn. The backend lets the turn end
+	// even if the client has not read the message, and makes the client drop it if
+	// possible.
 	Aside bool
 }
 

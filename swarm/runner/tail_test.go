@@ -12,7 +12,7 @@ import (
 )
 
 // A Tail reads everything, including bytes written between the last check and the writer's
-// end.
+// exit.
 func TestTail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	w, err := os.Create(path)

@@ -2,8 +2,8 @@ package runner
 
 import "time"
 
-// Timing contains the times for which a backend waits. Zero means the default given in
-// the field's comment. Tests use shorter times.
+// Timing contains the timeouts and intervals of a backend. Zero means the default given
+// in the field's comment. Tests use shorter times.
 type Timing struct {
 	Interrupt    time.Duration // from SIGINT to SIGTERM; 10 s
 	Terminate    time.Duration // from SIGTERM to SIGKILL; 5 s

@@ -22,7 +22,7 @@ func (p Process) Usage() Usage {
 	return tellUsage([]string{strconv.Itoa(p.PID)})
 }
 
-// tellUsage runs ps, because the kernel reveals the times only to privileged programs. The
+// tellUsage runs ps, because the kernel reveals CPU times only to privileged programs. The
 // times do not include children that have been reaped.
 func tellUsage(pids []string) Usage {
 	var u Usage

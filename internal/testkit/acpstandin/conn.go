@@ -120,7 +120,7 @@ func (c *conn) answered(m message) bool {
 	return true
 }
 
-// encode returns value as JSON. It cannot fail for the values of this package.
+// encode returns value as JSON. It cannot fail for the values that this package encodes.
 func encode(value any) []byte {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -194,7 +194,7 @@ func (s *server) call(ctx context.Context, tool string, input map[string]any) (o
 
 func (s *server) close() { s.session.Close() } // the error is only the server's exit status
 
-// allows reports whether the client's settings permit an MCP tool without a question.
+// allows reports whether the client's settings permit an MCP tool without asking.
 func (a *agent) allows(tool string) bool {
 	for _, flag := range a.is.AllowedTools {
 		for _, value := range a.flags(flag) {

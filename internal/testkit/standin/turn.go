@@ -16,7 +16,7 @@ type failure struct {
 	text   string
 	status int
 	kind   string // error field of the assistant line: rate_limit, server_error …
-	limit  string // subtype of the result, if a limit of the client was reached
+	limit  string // subtype of the result, if a client limit was reached
 	stop   string // stop_reason of that result; "" is printed as null
 
 	// These fields are printed only in the newer version.

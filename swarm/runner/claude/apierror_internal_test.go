@@ -17,7 +17,7 @@ import (
 
 // errorRows lists every recorded failure of the API, the network, a proxy or the login,
 // each with the expected end and part of the expected hint. TestWhatTheAPIRefuses in
-// internal/e2e recorded the output of the real clients in testdata/errors.
+// internal/e2e recorded the real clients' output in testdata/errors.
 var errorRows = map[string]struct {
 	end   runner.End
 	hint  string
@@ -57,7 +57,7 @@ var errorRows = map[string]struct {
 	"timeout":        {runner.Limited, hintAway, false},
 	// The setup is the cause.
 	"401-key":       {runner.Refused, "set ANTHROPIC_API_KEY", false},
-	"401-key-again": {runner.Refused, "set ANTHROPIC_API_KEY", false}, // we end the client while it is retrying
+	"401-key-again": {runner.Refused, "set ANTHROPIC_API_KEY", false}, // we terminate the client while it is retrying
 	"401-token":     {runner.Refused, "set ANTHROPIC_API_KEY", false},
 	"404":           {runner.Refused, "set model:", false},
 	"no-login":      {runner.Refused, "log in with claude /login", false},
@@ -128,7 +128,7 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v follow.Verdict, re
 	e := r.evidence()
 	e.exit.ExitCode = 1
 	e.followed, e.now = false, time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
-	if r.seen.refusals >= 2 { // we end the client after the second refusal
+	if r.seen.refusals >= 2 { // we terminate the client after the second refusal
 		return e.refusedByAPI(refused), time.Time{}
 	}
 	return judge(e), r.seen.resetAt

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// builtIn lists the tools of the supported and earlier client versions that may need
-// permission. A name that the client does not recognize has no effect.
+// builtIn lists the tools that may need permission in the supported and earlier client
+// versions. A name that the client does not recognize has no effect.
 var builtIn = []string{
 	"Agent", "Bash", "BashOutput", "Edit", "EnterWorktree", "ExitWorktree",
 	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings",
@@ -133,7 +133,7 @@ func allowed(s runner.Spec) []string {
 	case s.AllowedTools != nil:
 		return append(slices.Clone(*s.AllowedTools), mail...)
 	case s.PermissionMode == modePlan:
-		return mail // a list with Bash would allow every command, even in the mode plan
+		return mail // a list with Bash would allow every command, even in plan mode
 	}
 	if s.Background {
 		return slices.Concat(builtIn, behind, mail, furtherTools(s))
@@ -182,8 +182,8 @@ func environment(t runner.Turn) []string {
 	return env
 }
 
-// hookTimeout is how long the client waits for our hook, which reads one file, in seconds.
-// After this time, the turn continues without the hook's output.
+// hookTimeout is how long, in seconds, the client waits for our hook, which reads one
+// file. After this time, the turn continues without the hook's output.
 const hookTimeout = 20
 
 // settings returns the settings file, which contains the options that have no flag.
@@ -247,8 +247,8 @@ func writeFiles(t runner.Turn) error {
 }
 
 // writeChanged writes a file unless it already has this content. Reading a small file
-// takes a tenth of the time of writing it, and the client cannot start before the files
-// are written.
+// takes a tenth of the time needed to write it, and the client cannot start before the
+// files are written.
 func writeChanged(path string, data []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil

@@ -118,7 +118,7 @@ func TestArguments(t *testing.T) {
 }
 
 // Our tools are always allowed. The tools of other servers are allowed if there is no
-// list of allowed tools, except in the mode plan.
+// list of allowed tools, except in plan mode.
 func TestToolsOfServers(t *testing.T) {
 	further := map[string]runner.Server{"files": {Command: "x"}}
 	ours := &runner.Server{Command: "y"}
@@ -190,7 +190,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// asJSON returns a string as it is after JSON encoding, with invalid UTF-8 replaced.
+// asJSON returns a string as it appears after JSON encoding, with invalid UTF-8 replaced.
 func asJSON(t *testing.T, s string) string {
 	t.Helper()
 	data, err := json.Marshal(s)
@@ -249,7 +249,7 @@ func FuzzPromptLine(f *testing.F) {
 	})
 }
 
-// A message for a running turn cannot end the frame in which the client encloses it, or
+// A message for a running turn cannot close the frame in which the client encloses it, or
 // prevent the client from repeating it. Its text can be recovered.
 func FuzzSteerLine(f *testing.F) {
 	f.Add("hello\n\nTake it in.\n")

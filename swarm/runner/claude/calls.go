@@ -11,8 +11,8 @@ import (
 // tools interprets calls to the client's tools.
 type tools struct{}
 
-// aboutKeys contains, for the most common tools, the name of the argument that describes
-// a call best.
+// aboutKeys contains, for the most common tools, the name of the argument that best
+// describes a call.
 var aboutKeys = map[string]string{
 	"Bash":         "command",
 	"Read":         "file_path",
@@ -37,7 +37,7 @@ func (tools) About(tool string, input []byte) string {
 // stringField returns the field named key of a JSON object, or "" if the field is missing
 // or is not a string.
 func stringField(input []byte, key string) string {
-	// The field is nearly always the first one, without escape sequences.
+	// The field is nearly always the first one and contains no escape sequences.
 	if rest, ok := bytes.CutPrefix(input, []byte(`{"`+key+`":"`)); ok {
 		if end := bytes.IndexAny(rest, `"\\`); end >= 0 && rest[end] == '"' {
 			return string(rest[:end])
@@ -105,7 +105,7 @@ func (tools) Allow(tool string, input []byte) string {
 }
 
 // verbed lists the programs whose first argument is a subcommand. An entry for all calls
-// of such a program would allow far more than the denied call.
+// to such a program would allow far more than the denied call.
 var verbed = map[string]bool{
 	"git": true, "go": true, "npm": true, "yarn": true, "pnpm": true, "cargo": true,
 	"make": true, "docker": true, "kubectl": true, "pip": true, "claude-swarm": true,

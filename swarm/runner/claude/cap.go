@@ -17,8 +17,8 @@ import (
 //	sub-agent in the background ─ over the cap ─ stopped; result: success       CapReached
 //
 // After the result, the client keeps running while its standard input is open, and a
-// sub-agent of the turn keeps spending. We therefore close the input immediately and end
-// the client.
+// sub-agent of the turn keeps spending. We therefore close the input immediately and
+// terminate the client.
 
 // capFlag is the client's flag for the cap, in US dollars. The client refuses to start with
 // a cap of 0 or less.

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The lower of the turn's cap and the command's cap must apply, although the client uses
-// the last flag. The client refuses to start with a cap of 0.
+// The lower of the turn's cap and the command's cap must apply even though the client
+// uses the last flag. The client refuses to start with a cap of 0.
 func TestTheCapOfATurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		usd     float64

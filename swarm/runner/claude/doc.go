@@ -30,7 +30,7 @@
 // prompt may begin with a dash. In 2.1.197, a session keeps neither its permissions nor its
 // system prompt, so every turn passes both. In 2.1.330, it keeps the system prompt of the
 // first turn unless --system-prompt-snapshot off is passed. The client's --help shows
-// whether it supports that flag. Our tools have alwaysLoad; without it, the model would see
+// whether it supports that flag. Our tools set alwaysLoad; without it, the model would see
 // only their names in 2.1.330.
 //
 // In 2.1.330, a user's sessions can send messages to each other. To prevent this, the
@@ -44,8 +44,8 @@
 // of allowed tools, the permission mode is dontAsk, which denies all other tools. The
 // default mode, acceptEdits, would allow a reviewer to write files. (Even in dontAsk, the
 // client permits shell commands that it knows to be read-only, such as ls.) Without a
-// list, all built-in tools are allowed, except in the mode plan. If the configuration
-// sets the mode plan or bypassPermissions, that mode is passed unchanged.
+// list, all built-in tools are allowed, except in plan mode. If the configuration sets
+// the mode to plan or bypassPermissions, that mode is passed unchanged.
 //
 // Thinking: "off" sets MAX_THINKING_TOKENS to 0, and a number sets it to that number. Any
 // other value (low, medium, high, xhigh, max) is passed with --effort.
@@ -64,9 +64,9 @@
 // client's standard error.
 //
 // In 2.1.330, each result reports the cost since the previous result. 2.1.197 reports only
-// total_cost_usd, a running total of the process, so the cost is a difference. (In 2.1.330
-// that total includes earlier processes of the session.) If a client is killed, the cost
-// since its last result is unknown.
+// total_cost_usd, a running total for the process, so the cost of a turn is the difference
+// between two totals. (In 2.1.330 that total includes earlier processes of the session.)
+// If a client is killed, the cost since its last result is unknown.
 //
 // A turn with a cap (runner.Turn.CapUSD) uses --max-budget-usd and its own process,
 // because the cap applies to everything that a process spends. When a complete answer

@@ -142,7 +142,7 @@ func programOf(t runner.Turn) (p program, path string, ok bool) {
 
 // ask runs the program with --help and without input, in a separate process group that is
 // killed if it takes too long or prints too much. A process that leaves the group carries
-// the mark of the turn and is terminated with the turn.
+// the mark of the turn and is terminated when the turn ends.
 func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.time, helpTime))
 	defer cancel()
@@ -157,8 +157,8 @@ func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help st
 	return out.text.String(), err == nil && out.text.Len() < out.most
 }
 
-// bounded keeps the first most bytes that are written to it, and then calls full. It is
-// not safe for concurrent use.
+// bounded keeps the bytes that are written to it, up to the limit most, and then calls
+// full. It is not safe for concurrent use.
 type bounded struct {
 	text bytes.Buffer
 	most int

@@ -27,8 +27,7 @@ func runClean(t *testing.T, turn runner.Turn) runner.Outcome {
 	return out
 }
 
-// The verdict on a turn is correct and the client has ended, no matter how the client
-// behaves.
+// The verdict on a turn is correct and the client has exited, no matter how it behaves.
 func TestHardClients(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
@@ -361,8 +360,8 @@ func TestStopAFollowedClient(t *testing.T) {
 	}
 }
 
-// orphanClient starts the turn's client and sends the prompt, as if the daemon were killed
-// right afterwards.
+// orphanClient starts the turn's client and sends the prompt, as if the daemon had been
+// killed right afterwards.
 func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
 	t.Helper()
 	stdout, err := os.OpenFile(turn.Stdout, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

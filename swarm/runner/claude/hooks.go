@@ -15,8 +15,8 @@ type hooks struct{}
 
 const hookEvent = "SessionStart"
 
-// Room leaves space for the frame around the text. Version 2.1.197 passes a hook's output
-// of 9,993 characters to the model in full, but shortens one of 10,013 characters to a
+// Room leaves space for the frame around the text. Version 2.1.197 passes hook output of
+// 9,993 characters to the model in full, but shortens output of 10,013 characters to a
 // preview.
 func (hooks) Room() int { return 9500 }
 

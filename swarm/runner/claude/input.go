@@ -49,7 +49,7 @@ var (
 
 // steerLine returns the line that contains a message for a running turn. The client
 // encloses the message in a frame, <system-reminder>, and joins its blocks with newlines.
-// If a tag would end the frame or prevent the client from repeating the line, steerLine
+// If a tag would close the frame or prevent the client from repeating the line, steerLine
 // inserts a backslash after its <. It makes no other changes.
 func steerLine(s runner.Steer) []byte {
 	return userLine(s.UUID, steerTags().ReplaceAllString(s.Prompt, `<\$1`))
@@ -61,7 +61,7 @@ func steerLine(s runner.Steer) []byte {
 // Anywhere in that text, it recognizes files to read (@name), agents to ask (@agent-name)
 // and words that change its behaviour (ultrathink). So the last paragraph, which is ours,
 // is a separate block. A prompt that consists of one paragraph can be a command. A tag that
-// the client would mistake for its own is divided between two blocks.
+// the client would mistake for its own is split across two blocks.
 //
 // The concatenated blocks are identical to the prompt.
 func content(prompt string) any {

@@ -13,7 +13,7 @@ import (
 // evidence contains all facts on which a verdict is based.
 type evidence struct {
 	turn     runner.Turn
-	cause    follow.Verdict // why we ended the client, if we did
+	cause    follow.Verdict // why we terminated the client, if we did
 	own      *streamjson.Result
 	began    bool   // there was at least one event
 	problem  string // error name on the last assistant line
@@ -33,8 +33,8 @@ type evidence struct {
 func judge(e evidence) follow.Verdict {
 	switch {
 	case e.own != nil && !e.cut && (!e.own.IsError || answered(e.own)):
-		// The work is done and must not be repeated, even if we were already ending the
-		// client.
+		// The work is done and must not be repeated, even if we were already terminating
+		// the client.
 		return follow.Verdict{End: runner.Done}
 	case e.cause.End != "":
 		return e.cause
@@ -77,7 +77,7 @@ func (e evidence) noResult() follow.Verdict {
 
 // badCommand reports whether the client rejected its flags or the program is not the client.
 func badCommand(stderr string, exit runner.Exit) bool {
-	if exit.ExitCode == 126 || exit.ExitCode == 127 { // the shell and env exit with these if they cannot run a program
+	if exit.ExitCode == 126 || exit.ExitCode == 127 { // the shell and env exit with these codes if they cannot run a program
 		return true
 	}
 	if exit.ExitCode != 1 && exit.ExitCode != 2 {

@@ -22,8 +22,8 @@ func withTools(t *testing.T, script string, env ...string) runner.Turn {
 }
 
 // The prompt is held back until the client has the tools of our server. A client that lacks
-// them is terminated, and its turn is never done. The client may report that they are
-// missing before the prompt, or only in its init line.
+// them is terminated, and its turn never counts as done. The client may report the missing
+// tools before the prompt, or only in its init line.
 func TestToolsAreProved(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -115,7 +115,7 @@ func TestLeftoversEndWithTheirClient(t *testing.T) {
 	}
 }
 
-// A waiting client that does not exit is killed, and at once if the context is done.
+// A waiting client that does not exit is killed, immediately if the context is done.
 func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -136,7 +136,7 @@ func TestAWaitingClientThatDoesNotGo(t *testing.T) {
 }
 
 // speaker returns a client that is a shell script. For each prompt, the script repeats
-// the prompt and runs lines, in which $n is the number of the turn.
+// the prompt and runs the commands in lines, where $n is the number of the turn.
 func speaker(t *testing.T, turn runner.Turn, lines string) []string {
 	return script(t, fmt.Sprintf(`n=0
 event() { echo '{"type":"'$1'","subtype":"'$2'","session_id":"%[1]s",'$3'"uuid":"x"}'; }
@@ -150,9 +150,9 @@ done`, turn.Session.ID, lines))
 }
 
 // A client with work in the background does not stay, because it would begin a turn on
-// its own to report the end of that work. A client whose tool calls waited for their work
-// stays. The turn is over when all work has ended. The text after the end of a sub-agent
-// replaces the earlier text.
+// its own to report the end of that work. A client stays if its tool calls waited for
+// their work to finish. The turn is over when all work has finished. The text that
+// follows the end of a sub-agent replaces the earlier text.
 func TestWorkInTheBackground(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -222,7 +222,7 @@ func TestAClientThatRepeatsNoPromptDoesNotStay(t *testing.T) {
 }
 
 // We detect that a waiting client has begun a turn on its own, and the work of that turn
-// is not part of the next turn.
+// does not count as part of the next turn.
 func TestAWaitingClientThatStirs(t *testing.T) {
 	turn := newTurn(t, "hello")
 	const result = `event result success '"is_error":false,"result":"turn '$n'","total_cost_usd":'$n',"num_turns":1,'`

@@ -93,7 +93,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 }
 
 // own returns the result that belongs to our prompt: the first one after the line that
-// repeats the prompt, or the first result of all if there is no such line. A client that
+// repeats the prompt, or the very first result if there is no such line. A client that
 // has run earlier turns repeats each prompt, so a result before that line belongs to
 // another prompt.
 func (r *follower) own() *streamjson.Result {
@@ -154,7 +154,7 @@ func (r *follower) rateLimit(raw []byte) {
 	}
 }
 
-// hurry sends the next signal at once if the client begins a tool call after the
+// hurry sends the next signal immediately if the client begins a tool call after the
 // interrupt. Such a client has missed the interrupt, which sometimes happens in Claude
 // Code 2.1.197 around its first request.
 func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
@@ -166,8 +166,8 @@ func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// Tick sends the prompt and further messages to the client, and ends the client if it does
-// not read them.
+// Tick sends the prompt and further messages to the client, and terminates the client if
+// it does not read them.
 func (r *follower) Tick(now time.Time) {
 	r.prove(now)
 	r.steer()
@@ -184,8 +184,8 @@ func (r *follower) Tick(now time.Time) {
 	}
 }
 
-// Due returns when to check the proof, or to check a message that arrived too late or is to
-// be dropped.
+// Due returns when to check the proof, or a message that arrived too late or is to be
+// dropped.
 func (r *follower) Due() time.Time {
 	due := r.proofDue()
 	if u := r.steering.until; !u.IsZero() && !r.run.Closing() && r.seen.tasks.behind() == 0 && (due.IsZero() || u.Before(due)) {

@@ -25,7 +25,7 @@ type tasks struct {
 	known     map[string]*task // tasks that have not ended, by ID
 	went      bool             // a task has outlived its tool call, so the client may report the end of the task on its own
 	delegated bool             // such a task was a sub-agent
-	stopped   bool             // the client has stopped a sub-agent while the client was not in a turn
+	stopped   bool             // the client has stopped a sub-agent while not in a turn
 	speaking  bool             // the client is in a turn, either for our prompt or one that it has begun on its own
 }
 
@@ -85,7 +85,7 @@ func (ts *tasks) goesOn(one *task) {
 }
 
 // answered records that the tasks of answered tool calls continue in the background. The
-// task of a failed call has ended, and so has a task for which its call waited.
+// task of a failed call has ended, and so has a task whose call waited for it.
 func (ts *tasks) answered(blocks []streamjson.Block) {
 	for _, b := range blocks {
 		if b.Kind != streamjson.BlockToolResult {
@@ -130,7 +130,7 @@ func (ts *tasks) unfinished() bool {
 }
 
 // judged returns the result that decides the verdict: the result of our prompt, or the last
-// result if sub-agents continued after that one. It returns nil if there is no such result.
+// result if sub-agents continued after it. It returns nil if there is no such result.
 func (r *follower) judged() *streamjson.Result {
 	own := r.own()
 	switch {
@@ -143,9 +143,9 @@ func (r *follower) judged() *streamjson.Result {
 	return &results[len(results)-1]
 }
 
-// command handles the status of our prompt. The status arrives at once, whereas the line
-// that repeats the prompt arrives with the model's first output. If a prompt is reported
-// as completed before any turn has begun, the session already contains it.
+// command handles the status of our prompt. The status arrives immediately, whereas the
+// line that repeats the prompt arrives with the model's first output. If a prompt is
+// reported as completed before any turn has begun, the session already contains it.
 func (r *follower) command(c *streamjson.Command, now time.Time) {
 	if c == nil || c.UUID != r.turn.UUID {
 		return
@@ -162,8 +162,8 @@ func promptNotRun() follow.Verdict {
 		Hint: "nothing has to be done: the next attempt has another name"}
 }
 
-// capReached ends the client if a result shows that it has reached its cap. The cost of a
-// sub-agent's work after that is in no result.
+// capReached terminates the client if a result shows that it has reached its cap. No
+// result includes the cost of a sub-agent's work after that.
 func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	usd := capOf(r.turn)
 	if !spentUp(result) && (usd == 0 || r.run.Account.CostUSD() < usd) {
@@ -176,8 +176,9 @@ func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	r.run.CloseAtOnce(now)
 }
 
-// cut reports whether the cap of the turn has ended a sub-agent. If a background sub-agent
-// reaches the cap after a result, the client stops it and prints no further result.
+// cut reports whether the cap of the turn has stopped a sub-agent. If a background
+// sub-agent reaches the cap after a result, the client stops it and prints no further
+// result.
 func (r *follower) cut() bool {
 	return capOf(r.turn) > 0 && (r.seen.cut || r.seen.tasks.stopped)
 }

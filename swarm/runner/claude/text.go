@@ -11,8 +11,8 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// contains reports whether text contains words, ignoring case. words must be in lower
-// case.
+// contains reports whether text contains words, ignoring case. words must be in
+// lowercase.
 func contains(text, words string) bool {
 	return strings.Contains(strings.ToLower(text), words)
 }

@@ -20,7 +20,7 @@ const (
 // Default is the version that the tests, the demo and the README use by default.
 const Default = Newest
 
-// Supported is the supported range as text, for documentation and messages.
+// Supported is the supported range as a string, for documentation and messages.
 const Supported = Oldest + " to " + Newest
 
 // readVersion parses a line such as "2.1.197 (Claude Code)".
@@ -40,8 +40,8 @@ func readVersion(line string) (version string, fit runner.Fit) {
 
 // Against compares a version such as "2.1.197" with the supported range: -1 means below the
 // range, 0 within it, and 1 above it. Only the leading digits of each part of a version are
-// compared, or 0 if a part has none. The text after a hyphen is ignored, so
-// "2.1.330-beta.1" is treated as 2.1.330.
+// compared; a part without leading digits counts as 0. The text after a hyphen is ignored,
+// so "2.1.330-beta.1" is treated as 2.1.330.
 func Against(version string) int {
 	version, _, _ = strings.Cut(version, "-")
 	switch {

@@ -11,11 +11,11 @@
 //	tick:  the ladder ─ the bounds of the output ─ stop, timeout ─ Protocol.Tick ─ stall
 //	wait:  until the file has grown, the client has exited, a step is due, or Wake
 //
-// Everything happens in the goroutine that reads, so a [Protocol] needs no lock. Writing
-// to the client never blocks, so a client that does not read its input cannot hold up
-// that goroutine.
+// Everything happens in the goroutine that reads the output, so a [Protocol] needs no
+// lock. Writing to the client never blocks, so a client that does not read its input
+// cannot hold up that goroutine.
 //
-// There are two ways to end a client. [Run.End] uses the [runner.Ladder]. It cuts the
+// There are two ways to stop a client. [Run.End] uses the [runner.Ladder]. It cuts the
 // turn short, and the first cause determines the outcome. [Run.CloseInput] closes the
 // client's input after the work is done. If the client does not exit after that, it is
 // killed, which does not count as a failure.

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// End starts the ladder, which ends the client. Only the first cause is recorded.
+// End starts the ladder, which terminates the client. Only the first cause is recorded.
 func (r *Run) End(cause Verdict, now time.Time) {
 	if r.process == nil || r.ladder.Begun() {
 		return
@@ -33,7 +33,7 @@ func (c *canceled) Interrupt() {
 	}
 }
 
-// Kill kills the client at once. It is used for a client that has no work to finish.
+// Kill kills the client immediately. It is used for a client that has no work to finish.
 func (r *Run) Kill(cause Verdict, now time.Time) {
 	if r.process == nil || r.ladder.Begun() {
 		return
@@ -42,7 +42,7 @@ func (r *Run) Kill(cause Verdict, now time.Time) {
 	r.ladder.BeginAtKill(r.process, now)
 }
 
-// Hurry sends SIGTERM at once to a client that ignored the interrupt.
+// Hurry immediately sends SIGTERM to a client that ignored the interrupt.
 func (r *Run) Hurry(now time.Time) {
 	if r.process != nil {
 		r.ladder.Hurry(r.process, now)
@@ -77,7 +77,7 @@ func (r *Run) CloseAtOnce(now time.Time) {
 	r.over.atOnce = true
 }
 
-// KeepOn lets a client continue although its input is closed. It is used for a client
+// KeepOn lets a client continue even though its input is closed. It is used for a client
 // that has begun a turn on its own. It has no effect after CloseAtOnce.
 func (r *Run) KeepOn() {
 	if !r.over.atOnce {
@@ -88,7 +88,7 @@ func (r *Run) KeepOn() {
 // Closing reports whether the client is expected to exit on its own.
 func (r *Run) Closing() bool { return !r.over.closing.IsZero() }
 
-// overdue ends a client that has not exited in time after its input was closed. The
+// overdue terminates a client that has not exited in time after its input was closed. The
 // client has done its work, so this is not a failure.
 func (r *Run) overdue(now time.Time) {
 	if !now.After(r.over.closing) {

@@ -19,12 +19,12 @@ type feed struct {
 }
 
 // maxUnread is the maximum number of bytes that can wait for a client that does not read
-// its input. One line of any length can be waiting in addition.
+// its input. In addition to these bytes, one line of any length can be waiting.
 const maxUnread = 16 << 20
 
 func newFeed(w io.WriteCloser) *feed { return &feed{w: w} }
 
-// send queues a line for the client. A line that cannot be written is lost, and the client
+// send queues a line for the client. A line that cannot be written is lost, so the client
 // prints no answer to it. If too many lines are waiting, all further lines are lost as
 // well.
 func (f *feed) send(line []byte) {

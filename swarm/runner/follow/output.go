@@ -15,7 +15,7 @@ type output struct {
 	room    runner.Room
 	read    int64     // number of bytes read in this turn
 	flooded bool      // the client has printed more than MaxOutput, including output that was not read
-	cramped bool      // the disk had no room for all output that the client may have printed
+	cramped bool      // the disk did not have room for all the output that the client may have printed
 	lookAt  time.Time // when to check the size of the files next
 }
 
@@ -31,7 +31,7 @@ func (o *output) makeRoom(path string) error {
 // Output returns a reader for the client's output, starting with this turn at
 // Turn.From.Offset in the file. The reader waits for more as long as the client may still
 // write. Before each read, it performs the actions that are due. It returns EOF when the
-// client has ended or has printed too much.
+// client has exited or has printed too much.
 func (r *Run) Output() io.Reader { return &watched{r, runner.NewTail(r.output.file, r.wait)} }
 
 // watched reads the client's output, with a tick before every read.
@@ -43,7 +43,7 @@ type watched struct {
 func (w *watched) Read(p []byte) (int, error) {
 	w.run.tick(time.Now())
 	if w.run.flooded() {
-		return 0, io.EOF // no further output need be read, and the client is killed at once
+		return 0, io.EOF // no further output need be read, and the client is killed immediately
 	}
 	n, err := w.tail.Read(p)
 	if n > 0 {
@@ -81,15 +81,15 @@ func (r *Run) lookAtFiles(now time.Time) {
 func (r *Run) Stderr() string { return tailOf(r.turn.Stderr, 8<<10) }
 
 // maxStderr is the maximum size of the standard error file, in bytes. A larger file is
-// cut to its first keptStderr bytes, and the client continues to append to it. If a turn
-// fails because its standard output is too long, the first maxStderr bytes of that output
-// are kept.
+// truncated to its first keptStderr bytes, and the client continues to append to it. If a
+// turn fails because its standard output is too long, the first maxStderr bytes of that
+// output are kept.
 const (
 	maxStderr  = 4 << 20
 	keptStderr = 1 << 20
 )
 
-// boundFile cuts a file that has grown too long.
+// boundFile truncates a file that has grown too long.
 func boundFile(path string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxStderr {
 		os.Truncate(path, keptStderr)

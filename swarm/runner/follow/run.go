@@ -154,7 +154,7 @@ func (r *Run) record() (runner.Outcome, bool) {
 }
 
 // Adopt follows a client that an earlier daemon started, whether it is alive or dead. We
-// cannot write to its input. If the client's output file is missing, Adopt ends all
+// cannot write to its input. If the client's output file is missing, Adopt terminates all
 // processes of the turn and returns false.
 func (r *Run) Adopt(p runner.Process) (runner.Outcome, bool) {
 	out, err := openAt(r.turn.Stdout, r.turn.From.Offset)
@@ -171,8 +171,8 @@ func (r *Run) Adopt(p runner.Process) (runner.Outcome, bool) {
 	return runner.Outcome{}, true
 }
 
-// Close closes the files. Unless the client stays, it also ends the processes that are
-// still running.
+// Close closes the files. Unless the client stays, it also terminates the processes that
+// are still running.
 func (r *Run) Close() {
 	r.woken.poll.Stop()
 	if r.output.file != nil {
@@ -184,7 +184,7 @@ func (r *Run) Close() {
 }
 
 // Send queues a line for the client. The line must include its newline. Send does not
-// wait until the client reads the line. It does nothing if we cannot write to the
+// wait for the client to read the line. It does nothing if we cannot write to the
 // client's input.
 func (r *Run) Send(line []byte) {
 	if r.feed != nil {
@@ -195,10 +195,10 @@ func (r *Run) Send(line []byte) {
 // CanSend reports whether we can write to the client's input.
 func (r *Run) CanSend() bool { return r.feed != nil }
 
-// Stopped reports whether the turn has to stop, because its context is done.
+// Stopped reports whether the turn has to stop because its context is done.
 func (r *Run) Stopped() bool { return r.ctx.Err() != nil }
 
-// Finish ends all processes of the turn. It can be called several times.
+// Finish terminates all processes of the turn. It can be called several times.
 func (r *Run) Finish() {
 	switch {
 	case r.over.finished:

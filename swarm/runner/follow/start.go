@@ -47,8 +47,8 @@ func openAt(path string, offset int64) (*os.File, error) {
 	return f, nil
 }
 
-// A startFailure is an error that occurred when starting the client, not when opening our
-// files.
+// A startFailure is an error that occurred while the client was being started, not while
+// our files were being opened.
 type startFailure struct{ err error }
 
 func (e *startFailure) Error() string { return e.err.Error() }
@@ -76,7 +76,7 @@ func startError(t runner.Turn, kind *runner.Kind, program string, err error) Ver
 	return Verdict{End: runner.Refused, Reason: program + " cannot be run: " + err.Error(), Hint: "check command: of agent " + t.Agent}
 }
 
-// isTransient reports whether the system may be able to start the client at a later time.
+// isTransient reports whether the system may be able to start the client later.
 func isTransient(err error) bool {
 	for _, e := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY} {
 		if errors.Is(err, e) {

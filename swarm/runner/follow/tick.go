@@ -48,7 +48,7 @@ func (r *Run) waited() time.Duration {
 	return r.turn.Waited()
 }
 
-// endSilent ends a client that shows no sign of life.
+// endSilent terminates a client that shows no sign of life.
 func (r *Run) endSilent(now time.Time) {
 	if r.ladder.Begun() || r.Closing() {
 		return

@@ -36,7 +36,7 @@ type Warm struct {
 // Process returns the client's process.
 func (w *Warm) Process() runner.Process { return w.child.Process() }
 
-// Exited returns a channel that is closed when the client has ended.
+// Exited returns a channel that is closed when the client has exited.
 func (w *Warm) Exited() <-chan struct{} { return w.child.Exited() }
 
 // Place returns where the next turn begins.
@@ -47,7 +47,7 @@ func (w *Warm) Place() runner.Place { return w.place }
 func (w *Warm) Unasked() (*os.File, error) { return openAt(w.turn.Stdout, w.place.Offset) }
 
 // Close closes the client's input, as after any turn, and waits up to Timing.Close for
-// the client to exit. Then it ends all processes that are still running.
+// the client to exit. Then it terminates all processes that are still running.
 func (w *Warm) Close(ctx context.Context) runner.Exit {
 	w.feed.close()
 	timing := w.options.Timing
@@ -60,8 +60,8 @@ func (w *Warm) Close(ctx context.Context) runner.Exit {
 	return exit
 }
 
-// exits waits until the client has exited, but only up to patience and only until ctx is
-// done. It reports whether the client has exited.
+// exits waits until the client has exited, patience has elapsed or ctx is done. It
+// reports whether the client has exited.
 func (w *Warm) exits(ctx context.Context, patience time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
