@@ -9,12 +9,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Outside its hours an agent begins no turn, with two exceptions. An urgent message from a
-// person gets its turn, and a person's order to resume lets the agent work until its hours
-// begin. That order is kept in state.json. Each check of the clock determines again whether
-// the agent is off, so no state needs correction after the clock was set or the machine
-// slept. The agent's timer wakes it when its hours begin or end. If the timer is late, the
-// folder check, which runs every 30 s, wakes the agent.
+// Outside its hours, an agent does not begin turns, with two exceptions. An urgent message
+// from a person gets its turn, and a person's order to resume lets the agent work until its
+// hours begin. That order is kept in state.json. Each check of the clock determines again
+// whether the agent is off, so no state has to be corrected after the clock has been set or
+// the machine has slept. The agent's timer wakes it when its hours begin or end. If the
+// timer is late, the folder check, which runs every 30 s, wakes the agent.
 
 // off reports whether the agent is outside its hours, and when they begin again.
 func (a *agent) off(now time.Time) (time.Time, bool) {
@@ -71,7 +71,7 @@ func (a *agent) showOff(again, now time.Time) time.Duration {
 	return until(again, now)
 }
 
-// offWords returns the reason why an agent that is off does not work, and the time at
+// offWords returns the reason why an agent that is off is not working, and the time at
 // which its hours begin again. If that time is different in the agent's time zone, it is
 // given in both zones.
 func offWords(agent string, again time.Time, zone *time.Location) (why, next string) {
@@ -90,7 +90,8 @@ func offWords(agent string, again time.Time, zone *time.Location) (why, next str
 }
 
 // overtime lets an agent work until its hours begin, as ordered by a person. It reports
-// whether the agent was off. The caller must be changing the agent's hold.
+// whether the agent was off. It changes st, so only a function passed to
+// [journal.Holds.Change] may call it.
 func overtime(h hours.Hours, by string, st *journal.Hold, now time.Time) bool {
 	again, off := offUntil(h, *st, now)
 	if off {

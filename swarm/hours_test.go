@@ -87,8 +87,8 @@ func TestAnAgentWaitsForItsHours(t *testing.T) {
 	}
 }
 
-// At the end of the hours an idle agent changes to off, and a running turn continues until
-// it ends.
+// At the end of the hours, an idle agent's state changes to off, and a running turn
+// continues until it ends.
 func TestTheHoursEndNoTurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -140,7 +140,7 @@ func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
 	}
 	f.untilState("coder", swarm.Paused)
 	proven := f.send("coder", "night work", urgent)
-	// If an agent orders a resume, neither the pause nor the time outside the hours ends.
+	// A resume order from an agent ends neither the pause nor the agent's time off.
 	if err := f.daemon.Resume("coder", "other"); !isPersonError(err) {
 		t.Errorf("Resume by an agent: %v", err)
 	}

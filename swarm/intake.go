@@ -28,7 +28,8 @@ type intake struct {
 
 type strayKey struct{ mailbox, name string }
 
-// strayState is the state of a dropped file, with the time since which it has not changed.
+// strayState is the state of a dropped file, with the time at which the current wait
+// began.
 type strayState struct {
 	size    int64
 	modTime time.Time
@@ -282,7 +283,7 @@ func cutShort(st dropbox.Stray) string {
 const maxNamed = 10
 
 // named returns a list of the names. If there are many, it contains only the first few
-// and the number of the others.
+// and the number of the remaining ones.
 func named(names []string) string {
 	more := len(names) - maxNamed
 	if more <= 0 {

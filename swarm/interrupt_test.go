@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Urgent mail is handled first. The message that was interrupted for it then begins
-// again, ahead of later mail.
+// Urgent mail is handled first. The interrupted message then starts over, ahead of later
+// mail.
 func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -273,7 +273,7 @@ func TestMailIsCountedDuringALongTurn(t *testing.T) {
 	f.send("coder", "one")
 	f.untilState("coder", swarm.Working)
 	last := f.send("coder", "two")
-	for range 2 { // a folder check replaces the counts that are based on events
+	for range 2 { // a folder check replaces the event-based counts
 		f.looked()
 		if w := f.status("coder").Waiting.Total(); w != 1 {
 			t.Errorf("%d messages wait, want 1", w)

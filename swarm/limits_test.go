@@ -136,7 +136,7 @@ func TestAccountsByWhatIsLeftOfTheEnvironment(t *testing.T) {
 	f.answer(f.send("login", "work"))
 }
 
-// All agents of an account are parked at a limit, and resume one after the other.
+// All agents of an account are parked at a limit, and resume one after another.
 func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 	var names []string
 	for n := range 12 {

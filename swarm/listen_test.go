@@ -109,8 +109,8 @@ func TestAListenerThatFails(t *testing.T) {
 	}
 }
 
-// The next daemon delivers the events that were on the list when the daemon crashed. An
-// alert that had already been delivered is not delivered again.
+// The next daemon delivers the events that were in the list when the previous daemon
+// crashed. An alert that had already been delivered is not delivered again.
 func TestListenersGoOnAfterACrash(t *testing.T) {
 	f := newField(t, "coder")
 	h := &hearer{}

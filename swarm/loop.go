@@ -124,7 +124,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		return forever // stop is done
 	}
 	defer a.slots.release()
-	if _, held := a.held(time.Now()); held { // a hold began while the agent waited
+	if _, held := a.held(time.Now()); held { // a hold began while the agent was waiting
 		return 0
 	}
 	reserved, block := a.purse.reserve(m)
@@ -177,7 +177,7 @@ func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time
 	}
 	shown := a.purse.park(e, b)
 	if !b.Daily() {
-		return 0 // mail of other tasks may get a turn
+		return 0 // mail that belongs to other tasks may get a turn
 	}
 	a.turns.ClientWaits()
 	a.view.asks(shown.question)

@@ -11,7 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// If the variable asClient is set, the test binary acts as the stand-in client.
+// If the environment variable asClient is set, the test binary acts as the stand-in
+// client.
 const asClient = "SWARM_TEST_CLIENT"
 
 // The log rotator of an agent starts one goroutine that never ends, because the library

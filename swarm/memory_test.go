@@ -63,9 +63,9 @@ func TestACompactionInTheTurnThatCarriedTheWindowIsNotAnswered(t *testing.T) {
 	}
 }
 
-// If a client does not report a compaction, the daemon detects it by a drop in the context
-// size. This works within a turn, from one turn to the next, and across a restart of the
-// daemon.
+// If a client does not report a compaction, the daemon detects it from a drop in the
+// context size. This works within a turn, from one turn to the next, and across a restart
+// of the daemon.
 func TestAFallOfTheContextBringsTheWindowBackOnce(t *testing.T) {
 	for name, turns := range map[string][]string{
 		"within a turn":               {"@context 150000\n@say before the fall\n@context 40000\n@say after the fall"},

@@ -25,8 +25,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// nightFaults are the faults of the night that affect individual messages. The numbers
-// are those of the two messages that each fault affects.
+// nightFaults are the faults of the night that affect individual messages. Each fault is
+// listed with the numbers of the two messages that it affects.
 var nightFaults = map[string][2]int{
 	"500s": {0, 1}, "no network": {2, 3}, // they begin at the same time and count as one outage
 	"stuck": {12, 25}, "loop": {14, 27}, "limit": {18, 45}, "crash": {20, 33}, "dead letter": {22, 35}, "question": {23, 38},
@@ -43,10 +43,10 @@ type night struct {
 	inbox    map[string]*dropbox.Message // messages to the person, by file name
 }
 
-// TestTheNight checks that after a night all work is done or given up with a reason, that
-// the person has exactly one message for each decision, and that the costs stayed within
-// the caps. The environment variable NIGHT_TASKS sets the number of tasks if its value is
-// above 50. The default is 100.
+// TestTheNight checks that, after a night, all work has been done or given up with a
+// reason, that the person has exactly one message for each decision, and that the costs
+// stayed within the caps. The environment variable NIGHT_TASKS sets the number of tasks
+// if its value is above 50. The default is 100.
 func TestTheNight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 30 seconds")
@@ -88,7 +88,7 @@ func TestTheNight(t *testing.T) {
 	}
 	began := time.Now()
 	f.start()
-	for range 2 { // the disk is full for a while, and the mailbox of IRC is lost
+	for range 2 { // the disk is full for a while, and the IRC mailbox is lost
 		f.until("work goes on", func() bool { n.answerAll(); return len(n.open()) < most-12 || time.Since(began) > time.Minute })
 		n.full.Store(true)
 		time.Sleep(200 * time.Millisecond)
@@ -105,7 +105,7 @@ func TestTheNight(t *testing.T) {
 	t.Logf("%d tasks of %d agents in %s\n%s", most, len(agents), time.Since(began).Round(time.Second), n.table())
 }
 
-// script returns the steps of the client of a turn.
+// script returns the steps for a turn's client.
 func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 	body := standin.Body(turn.Prompt)
 	fault := strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(body, "work "), "0123456789"))
@@ -196,7 +196,7 @@ func (n *night) look() (all []*dropbox.Message) {
 	return all
 }
 
-// answerAll answers all questions to the person.
+// answerAll answers all questions that were sent to the person.
 func (n *night) answerAll() {
 	for _, m := range n.look() {
 		if m.Type != dropbox.Question || n.answered[m.ID] {

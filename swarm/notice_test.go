@@ -51,7 +51,7 @@ func TestNotices(t *testing.T) {
 	for name, row := range map[string]struct {
 		plan func(*field)
 		do   func(*field)
-		want []string // how each text begins, in alphabetical order
+		want []string // how each notice begins, in alphabetical order
 	}{
 		"a task that is done": {
 			do:   func(f *field) { f.answer(f.send("coder", "@say fine", subject("Paint the door"))) },
@@ -146,7 +146,7 @@ func TestNotices(t *testing.T) {
 			},
 			want: []string{`[UNPAUSED] coder goes on: its pause is over.`},
 		},
-		"an aborted turn": { // no notice, because the person who aborts the turn already knows
+		"an aborted turn": { // no notice, because the person who aborted the turn already knows
 			do: func(f *field) {
 				id := f.send("coder", "@say begun\n@hang", subject("Paint the door"))
 				f.untilState("coder", swarm.Working)

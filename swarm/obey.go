@@ -71,7 +71,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	if b := a.budget.Check(t); b != nil {
 		return &blockedError{b}
 	}
-	// A waiting client could not be kept after a compaction, so it is closed.
+	// A waiting client is closed, because it could not be kept after a compaction.
 	a.turns.Close(kill, "the context is being compacted")
 	if err := a.slots.acquire(stop, "", nil); err != nil { // "" sorts before all message names
 		return errStopping
@@ -112,8 +112,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(a.kind().Name, out.Version), Model: out.Model, Session: out.Session,
 		Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
 	}
-	// Another compaction would cost the same amount again, so only the write of the line is
-	// repeated.
+	// Another compaction would cost the same amount again, so only the write is retried.
 	for err := a.ledger.Add(line); err != nil; err = a.ledger.Add(line) {
 		a.diskTrouble(stop, "record the compaction", err)
 		if stop.Err() != nil {
@@ -130,7 +129,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	case out.End == runner.Done:
 		a.control.comesTo(dropbox.Done)
 	case out.End == runner.Stopped && (errors.Is(cause, context.Canceled) || errors.Is(cause, errStopping)):
-		return errStopping // the daemon or the agent ends, and the order is kept
+		return errStopping // the daemon or the agent is stopping, and the order is kept
 	default:
 		a.control.comesTo(dropbox.Dead)
 	}
@@ -145,7 +144,7 @@ func often(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// A blockedError reports that the budget allows no compaction now.
+// A blockedError reports that the budget does not currently allow a compaction.
 type blockedError struct{ *budget.Block }
 
 func (e *blockedError) Error() string { return capText(e.Block) }

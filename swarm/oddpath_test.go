@@ -34,8 +34,8 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			f.untilState("coder", swarm.Idle)
 			f.halt()
 
-			// At its next start the daemon restores the missing ledger line of a failed turn,
-			// and ends a client that no agent takes up.
+			// When the daemon starts again, it restores the missing ledger line of a failed
+			// turn, and terminates a client that no agent takes up.
 			if err := os.Truncate(home.Ledger(), 0); err != nil {
 				t.Fatal(err)
 			}

@@ -156,11 +156,11 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 }
 
 // countBox adds the numbers of waiting messages, dead messages and dropped files in an
-// agent's mailbox.
+// agent's mailbox to the agent's status.
 func countBox(store *dropbox.Store, a *AgentStatus) error {
 	box, err := store.Mailbox(a.Name)
 	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
-		return nil // the mailbox has not been created yet, so no message can wait
+		return nil // the mailbox has not been created yet, so no message can be waiting
 	} else if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func TestAPauseForAnAnswer(t *testing.T) {
 			}
 			f.halt()
 			f.start()
-			time.Sleep(100 * time.Millisecond) // enough time for an incorrect end of the pause
+			time.Sleep(100 * time.Millisecond) // long enough for the pause to end incorrectly
 			if st := f.untilState("coder", swarm.Paused); st.Waiting.Total() != 2 {
 				t.Errorf("%d messages wait, want 2", st.Waiting.Total())
 			}

@@ -36,8 +36,8 @@ var (
 	errTurnEnded        = errors.New("the turn has ended")
 )
 
-// A permitter decides about the permission requests from the client of one agent. It is
-// safe for concurrent use.
+// A permitter decides on the permission requests from the client of one agent. It is safe
+// for concurrent use.
 type permitter struct {
 	*deps
 	mail.Asker
@@ -45,7 +45,7 @@ type permitter struct {
 	log      *slog.Logger
 }
 
-// of returns the function that decides about the tool calls of the turn with this record.
+// of returns the function that decides on the tool calls of the turn with this record.
 // When stop is done, the turn must end, so its open questions end too.
 func (p *permitter) of(stop context.Context, rec *journal.Record, rules permission.Rules) runner.Permit {
 	asked := *rec // a copy, because the turn keeps writing to rec
@@ -53,7 +53,7 @@ func (p *permitter) of(stop context.Context, rec *journal.Record, rules permissi
 	return func(ctx context.Context, r runner.PermissionRequest) runner.Decision { return t.decide(ctx, stop, r) }
 }
 
-// turnPermits decides about the tool calls of one turn.
+// turnPermits decides on the tool calls of one turn.
 type turnPermits struct {
 	*permitter
 	rec    *journal.Record

@@ -378,8 +378,9 @@ func TestQuestionsEnd(t *testing.T) {
 	}
 }
 
-// When a daemon dies, the next daemon withdraws the questions that the dead one asked. A
-// reply to such a question begins no turn, and the sender of the reply is told why.
+// When a daemon dies, the next daemon withdraws the questions that its predecessor asked.
+// A reply to such a question begins no turn, and the daemon tells the sender of the reply
+// why.
 func TestTheReplyToADeadQuestionIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
 	f.start()
@@ -444,7 +445,7 @@ func (f *field) toldOf(id string) *dropbox.Message {
 	return got
 }
 
-// A second reply begins no turn, and its sender is told who replied first.
+// A second reply begins no turn, and the daemon tells its sender who replied first.
 func TestALateReplyIsTurnedAway(t *testing.T) {
 	f := newPermitField(t, permission.Rules{Ask: entry("execute", "")}, npmTest)
 	f.start()

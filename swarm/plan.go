@@ -43,14 +43,14 @@ type Options struct {
 	Version string
 	// Gate decides which messages may pass. If Gate is nil, only loops are stopped.
 	Gate mail.Gate
-	// Listeners receive the events, in the same way as the lead and IRC.
+	// Listeners receive the events, just as the lead and IRC do.
 	Listeners []mail.Listener
 	// Announcer selects the events that people see on IRC. If it is nil, IRC shows no
 	// events.
 	Announcer mail.Announcer
 	// Advise, if set, is called when the turn of an agent begins, and returns a line for
-	// the prompt, or "". The Spec's field Tools says whether the client really has the
-	// tools. Advise must be safe for concurrent use.
+	// the prompt, or "". The Spec's Tools field specifies whether the client really has
+	// the tools. Advise must be safe for concurrent use.
 	Advise func(agent Spec) string
 	// Log receives the daemon's own log entries; nil discards them.
 	Log *slog.Logger
@@ -91,7 +91,7 @@ type Plan struct {
 // Supervision configures when an agent counts as stuck.
 type Supervision struct {
 	supervisor.Settings
-	// Backend and Client run the judge model. Without a model only the rules judge. The
+	// Backend and Client run the judge model. Without a model, only the rules judge. The
 	// client's folder is empty and outside the project. A client reads instructions in its
 	// folder and in the parent folders, and an agent could write such instructions in the
 	// project.
@@ -218,7 +218,7 @@ func (p Plan) spec(name string) (Spec, bool) {
 type TopicPolicy struct {
 	// ClaimTimeout is the time between two steps; 0 means 120 s, the value in the source
 	// document. In the first step the work is offered again as urgent. In the second step it
-	// is given to Fallback, if set. In the last step the lead is told.
+	// is given to Fallback, if set. In the last step the daemon tells the lead.
 	ClaimTimeout time.Duration
 	Fallback     string // the fallback agent; "" and the lead mean no fallback
 }
@@ -231,8 +231,8 @@ func (p TopicPolicy) claimTimeout() time.Duration {
 }
 
 // accountOf derives the name of a client's account from the client's environment. This is
-// the inherited environment without the variables that the agent's settings drop, plus
-// the variables that the settings add. The name is a hash because the API keys in the
+// the inherited environment, minus the variables that the agent's settings drop, plus the
+// variables that the settings add. The name is a hash because the API keys in the
 // environment must not appear in files or logs.
 func accountOf(login runner.Login, environ []string, spec Spec) string {
 	decisive := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {

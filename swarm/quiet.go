@@ -39,7 +39,8 @@ func (d *deps) quietUntil(at time.Time) time.Time {
 
 // allHeld reports whether every agent is stopped, paused, or parked by a limit or a
 // budget. An agent outside its hours does not count as held, because it will resume work
-// without a person. Attached agents are ignored, because the daemon does not run them.
+// without a person's help. Attached agents are ignored, because the daemon does not run
+// them.
 func (s *Swarm) allHeld() bool {
 	some := false
 	for _, m := range s.members() {

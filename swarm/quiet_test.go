@@ -39,7 +39,7 @@ func TestAStartSaysWhatWasMissing(t *testing.T) {
 	}
 }
 
-// A successful turn of an agent without holds does not write the file of holds.
+// A successful turn of an agent without holds does not write the holds file.
 func TestAGoodTurnChangesNoHold(t *testing.T) {
 	f := newField(t, "coder")
 	fails := true
@@ -69,7 +69,7 @@ func TestAGoodTurnChangesNoHold(t *testing.T) {
 }
 
 // An agent that cannot work stops only after its message is back in new/, because the
-// daemon does not check cur/ of a stopped agent.
+// daemon does not check a stopped agent's cur/.
 func TestAnAgentStopsWhenItsMessageWaitsAgain(t *testing.T) {
 	f := newField(t, "coder")
 	var once atomic.Bool

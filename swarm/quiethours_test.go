@@ -115,7 +115,7 @@ func TestAQuestionOfTheNightIsNamedInTheMorning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	f := newField(t, "coder", "planner") // if no agent could work, the person would be told immediately
+	f := newField(t, "coder", "planner") // if no agent could work, the daemon would tell the person immediately
 	f.announcer = everywhere{}
 	f.quietAt("06:59:56")
 	f.startStuck()
@@ -169,8 +169,8 @@ func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
 	}
 }
 
-// When every agent is stopped, the person is told immediately. Quiet hours do not apply
-// to a lead agent.
+// When every agent is stopped, the daemon tells the person immediately. Quiet hours do
+// not apply to a lead agent.
 func TestWhatStopsAllAgentsPassesTheQuietHours(t *testing.T) {
 	f := newField(t, "coder", "tester")
 	f.quietAt("03:00:00")

@@ -12,7 +12,7 @@ import (
 )
 
 // A record that was truncated by a crash belongs to a client that never got its prompt.
-// The message therefore begins as if there were no record.
+// The message's turn therefore begins as if there were no record.
 func TestARecordThatWasCutOff(t *testing.T) {
 	for name, left := range map[string]string{"empty": "", "half": `{"v":1,"turn":"k7f3q9`} {
 		t.Run(name, func(t *testing.T) {

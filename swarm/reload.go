@@ -68,8 +68,8 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	for name, m := range fresh {
 		if s.run.watcher != nil {
-			// Without a watch only the sweep checks the mailbox. The next sweep tries again
-			// to watch it.
+			// Without a watch, only the sweep checks the mailbox. The next sweep tries
+			// again to watch it.
 			if err := s.run.watcher.Add(name); err != nil {
 				s.log.Warn("mailbox cannot be watched", keyAgent, name, keyErr, err)
 			}

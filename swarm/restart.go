@@ -20,7 +20,7 @@ type RestartPolicy struct {
 	Disk           time.Duration // wait before the next attempt after a file error; 5 s
 }
 
-// A Decision is the reaction to a failure, which is to wait or to stop.
+// A Decision is the reaction to a failure: either wait or stop.
 type Decision struct {
 	Open   bool          // the breaker opens, and no turn begins until the agent is started
 	After  time.Duration // the wait before jitter is added, if Open is false

@@ -53,8 +53,8 @@ func TestRestartDecisions(t *testing.T) {
 	}
 }
 
-// Every wait has a maximum, because after the clock is set back the maximum is the only
-// protection.
+// Every wait has a maximum, which is the only protection against an overlong wait after
+// the clock is set back.
 func TestNoWaitIsLongerThanTheLongest(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for name, last := range map[string]journal.Failure{"failed": {At: now, Message: "a"}, "given up": {At: now, Message: "a", GivenUp: true}} {

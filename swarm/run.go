@@ -94,7 +94,7 @@ func (s *Swarm) launch(m *member, ready func()) {
 		}()
 		defer leave()
 		if m.after != nil {
-			<-m.after // only one turn runs at a time for an agent of this name, even across a reload
+			<-m.after // only one turn runs at a time for an agent with this name, even across a reload
 		}
 		m.agent.run(stop, kill, ready)
 	})
@@ -201,7 +201,7 @@ func (s *Swarm) endOrphans() {
 }
 
 // hasClaimed reports whether the message of a turn, or of a later turn of the same client, is
-// in cur/ of its agent. If it is, the agent takes up the message, or has already done so.
+// in its agent's cur/. If it is, the agent takes up the message, or has already done so.
 func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	m, err := s.member(rec.Agent)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An urgent message reaches the running turn, is answered with the turn's result, and has a
-// separate receipt. A message that is not urgent waits.
+// An urgent message reaches the running turn, is answered with the turn's result, and gets
+// its own receipt. A non-urgent message waits.
 func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -49,8 +49,8 @@ func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f.until("all is filed", func() bool { return len(f.files("coder", "new"))+len(f.files("coder", "cur")) == 0 })
 }
 
-// A client that reads no mail during a turn gets no urgent message during that turn. The
-// status says that the message waits, and the message gets the next turn.
+// A client that does not read mail during a turn gets no urgent messages during that
+// turn. The status says that the message is waiting, and the message gets the next turn.
 func TestAnUrgentMessageWaitsForAClientThatReadsNone(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Quiet = true
@@ -91,8 +91,8 @@ func TestAnUrgentMessageWaitsForAClientThatReadsNone(t *testing.T) {
 	}
 }
 
-// A message that arrives too late in a turn, or arrives in a turn that fails, gets a
-// separate turn.
+// A message that arrives too late in a turn, or arrives in a turn that fails, gets its
+// own turn.
 func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 	for name, end := range map[string][]runnertest.Step{
 		"the turn failed":    {runnertest.TakeIn(), runnertest.Fail("no luck")},
@@ -124,7 +124,7 @@ func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 }
 
 // A daemon dies while its client is working. If the client received an urgent message,
-// the next daemon files that message with the turn. Otherwise the message gets a separate
+// the next daemon files that message with the turn. Otherwise, the message gets its own
 // turn.
 func TestSteeredMessagesLiveThroughACrash(t *testing.T) {
 	const uuid = "00000000-0000-5000-8000-00000000000a"

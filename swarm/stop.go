@@ -19,8 +19,8 @@ func (e *LaterError) Error() string {
 // It returns when the running turn has ended and the agent's client is gone. If now is set,
 // or once ctx is done, StopAgent ends that turn and puts its message back without counting
 // a failure. If the turn still succeeds, its message is done. The Cut is the outcome of the
-// turn's message, or nil if StopAgent ended no turn. If the turn of the agent waits for a
-// turn of the agent that gave the order (by), StopAgent returns immediately with a
+// turn's message, or nil if StopAgent did not end a turn. If the agent's turn is waiting
+// for a turn of the agent that gave the order (by), StopAgent returns immediately with a
 // [*LaterError], and the agent stops when its turn ends.
 func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut *Cut, err error) {
 	m, err := s.member(agent)

@@ -2,8 +2,8 @@ package swarm
 
 import "testing"
 
-// Only a wait that closes a cycle is refused. Waits of turns that have ended and
-// cancelled waits do not count.
+// Only a wait that closes a cycle is refused. Cancelled waits, and waits of turns that
+// have ended, do not count.
 func TestWaits(t *testing.T) {
 	var w waits
 	coder, reviewer := make(chan struct{}), make(chan struct{})

@@ -8,7 +8,7 @@ import (
 )
 
 // Turns that stop one another's agents in a cycle would wait for one another to end. To
-// prevent this, one of them does not wait, so that all the agents are finally stopped.
+// prevent this, one of them does not wait, so all the agents eventually stop.
 func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 	for name, ring := range map[string][]string{
 		"two":   {"coder", "reviewer"},
@@ -28,7 +28,7 @@ func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 			results := make(chan result, len(ring))
 			for i, by := range ring {
 				next := ring[(i+1)%len(ring)]
-				go func() { // the goroutine ends at the latest with the context of the test
+				go func() { // the goroutine ends no later than the test's context
 					_, err := f.daemon.StopAgent(t.Context(), next, by, false)
 					results <- result{by, err}
 				}()

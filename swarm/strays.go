@@ -38,11 +38,11 @@ func (s *Swarm) listBusy() {
 }
 
 // strayMemory is the age above which a dropped file is not reported to the lead. It is
-// shorter than the time for which keys are kept, so that no file is reported twice.
+// shorter than the time for which keys are kept, so no file is reported twice.
 const strayMemory = 6 * 24 * time.Hour
 
 // tellStrays tells the lead about files that were dropped into a folder that no agent
-// reads. This folder is either not a mailbox, usually because of a wrong name, or it is
+// reads. Such a folder either is not a mailbox, usually because its name is wrong, or is
 // the folder that contains the mailboxes. The files are not moved. The lead gets one
 // alert for all files that were dropped into a folder on one day.
 func (s *Swarm) tellStrays(now time.Time) {
@@ -57,13 +57,13 @@ func (s *Swarm) tellStrays(now time.Time) {
 	}
 	for _, name := range strangers {
 		path := filepath.Join(s.store.Dir(), name)
-		info, err := os.Lstat(path) // do not follow a link
+		info, err := os.Lstat(path) // do not follow links
 		if err != nil {
 			continue
 		}
 		// The modification time of a folder shows when a file arrived, even if a copied
-		// file kept an old time. A folder to which files are still being added is checked
-		// later.
+		// file kept its old time. A folder to which files are still being added is
+		// checked later.
 		changed := info.ModTime()
 		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
 			continue

@@ -59,8 +59,8 @@ func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	}
 }
 
-// looked waits for the next complete folder check, which recreates a deleted mark of the
-// store.
+// looked waits for the next complete folder check, which recreates the store's mark after
+// it has been deleted.
 func (f *field) looked() bool {
 	f.t.Helper()
 	mark := filepath.Join(f.store.Dir(), "version")
@@ -102,7 +102,7 @@ func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
 	}
 }
 
-// The mailbox of an agent that may not work is also checked.
+// The mailbox of an agent that is not allowed to work is also checked.
 func TestAMisnamedFileOfAStoppedAgentIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

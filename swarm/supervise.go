@@ -52,8 +52,8 @@ func (s *Swarm) whisper(w supervisor.Whisper) {
 // Whispers lends an agent's waiting whispers to the connection of a program that shows them
 // to the agent. The parameter caller returns the name of the agent, or "" for a person, and
 // is called only if a whisper is waiting. The connection calls written once, with the
-// number of whispers that it wrote. These count as shown, and the others wait again. If
-// lent is empty, written is nil.
+// number of whispers that it wrote. These whispers count as shown, and the rest go back to
+// waiting. If lent is empty, written is nil.
 func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int)) {
 	if !s.whispers.Wait() {
 		return nil, nil
@@ -85,8 +85,8 @@ func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whispe
 }
 
 // stuck prevents an agent from beginning another turn until a person decides, and asks
-// the person for a decision. The running turn continues until it ends. All steps can be
-// repeated.
+// the person for a decision. The running turn continues until it ends. Every step is safe
+// to repeat.
 func (s *Swarm) stuck(e supervisor.Escalation) {
 	m, err := s.member(e.Agent)
 	if err != nil {
@@ -129,22 +129,22 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	m.inbox.Note(err)
 }
 
-// stuckQuestion is the kind of a question about an agent that is stuck.
+// stuckQuestion is the kind of question that asks about a stuck agent.
 const stuckQuestion = "escalation"
 
-// StuckQuestions is the prefix of the keys of the messages that ask the person about an agent
-// that is stuck. A notice about such an agent is also added to the event list.
+// StuckQuestions is the key prefix of messages that ask the person about a stuck agent. A
+// notice about such an agent is also added to the event list.
 const StuckQuestions = "question:" + stuckQuestion + ":"
 
 func stuckKey(escalation string) string { return stuckQuestion + " " + escalation }
 
-// freed is called when a person has decided about an agent that was stuck.
+// freed is called when a person has decided what to do about a stuck agent.
 func (d *deps) freed(agent string, stuck *journal.Stuck, what string) error {
 	d.supervisor.Watch(agent).Resume()
 	return d.mail.Questions.Settle(stuckKey(stuck.Escalation), what)
 }
 
-// answerStuck carries out a person's answer to the question about an agent that is stuck.
+// answerStuck carries out a person's answer to the question about a stuck agent.
 func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happened string, err error) {
 	m, err := s.member(q.Agent)
 	if err != nil {
@@ -161,9 +161,9 @@ func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happe
 	return "The message is given up, and " + q.Agent + " continues with the next one.", err
 }
 
-// abortStuck ends the pause of an agent that is stuck, and gives up its message. It ends
-// a turn that is still working on the message. abortStuck does not wait, and later sends
-// the outcome of the message on the returned channel.
+// abortStuck ends the pause of a stuck agent, and gives up its message. If a turn is
+// still working on the message, abortStuck ends that turn. It does not wait, and later
+// sends the outcome of the message on the returned channel.
 func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan Cut, error) {
 	if !s.fromPerson(by) {
 		return nil, &PersonError{Name: m.name}
@@ -212,8 +212,8 @@ func (s *Swarm) noteJudge(agent, message, line string) {
 // judgePrefix is the prefix of judgement ids. Message ids contain no dash.
 const judgePrefix = "judge-"
 
-// judgeParts is the number of parts into which the unspent part of a cap is divided. A
-// judgement reserves only one part, because the agents need most of the budget.
+// judgeParts is the number of parts into which the unspent remainder of a cap is divided.
+// A judgement reserves only one part, because the agents need most of the budget.
 const judgeParts = 16
 
 // judge returns the judge that uses the model of the plan's supervisor, or nil if the
@@ -280,8 +280,8 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 	}
 }
 
-// removeJudgement removes the files of a judgement. The line of the judgement must already
-// be in the ledger.
+// removeJudgement removes the files of a judgement. The judgement's line must already be
+// in the ledger.
 func (d *deps) removeJudgement(id string) (err error) {
 	for _, file := range []string{
 		d.home.Stream(id), d.home.TurnFile(id, ".stderr"), d.home.ClientFile(id, ".settings.json"), d.home.ClientFile(id, ".system.md"),

@@ -139,7 +139,7 @@ func TestAWhisperWaitsForTheNextPrompt(t *testing.T) {
 	}
 }
 
-// A daemon dies after it gave a whisper to a turn. The next daemon determines whether the
+// A daemon dies after giving a whisper to a turn. The next daemon determines whether the
 // client read the whisper. If it did not, the whisper appears at the beginning of the
 // next prompt.
 func TestAWhisperLivesThroughACrash(t *testing.T) {
@@ -257,8 +257,8 @@ func stuck(id string) supervisor.Escalation {
 	return supervisor.Escalation{ID: "e-" + id, Agent: "coder", Turn: id + "-1", Task: "benchmark nemotron", Retries: 4, Why: "Retried same approach 4 times.", Details: "It repeats: make deploy"}
 }
 
-// An agent that is stuck begins no turn until a person decides. No process is killed, and
-// people are told once.
+// A stuck agent begins no turn until a person decides. No process is killed, and people
+// are notified once.
 func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -398,8 +398,8 @@ func (f *field) startStuck() string {
 	return task
 }
 
-// An agent that is stuck may also be stopped, or everything may be halted. An abort gives up
-// the agent's message anyway, either immediately or when the halt ends.
+// A stuck agent may also be stopped, or everything may be halted. An abort gives up the
+// agent's message anyway, either immediately or when the halt ends.
 func TestAnAbortOfAStuckAgentThatIsHeld(t *testing.T) {
 	for _, how := range []string{"stopped", "stopped, then started", "halted", "stopped and halted, then started"} {
 		t.Run(how, func(t *testing.T) {
@@ -441,7 +441,7 @@ func TestAnAbortOfAStuckAgentThatIsHeld(t *testing.T) {
 }
 
 // On a full disk, any step of giving up a message may fail. When there is room again, the
-// message is given up, and the person is told.
+// message is given up, and the person is notified.
 func TestAnAbortOfAStuckAgentOnAFullDisk(t *testing.T) {
 	for _, op := range []dropbox.Op{dropbox.OpCreate, dropbox.OpWrite, dropbox.OpSync, dropbox.OpReplace, dropbox.OpSyncDir} {
 		t.Run(string(op), func(t *testing.T) {
@@ -582,7 +582,7 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.halt()
-			if killed { // restore the files as they were during the judgement
+			if killed { // put the files back as they were during the judgement
 				if err := errors.Join(os.WriteFile(home.TurnFile(judged.ID, ".json"), record, 0o600), os.WriteFile(home.Ledger(), ledger, 0o600)); err != nil {
 					t.Fatal(err)
 				}
@@ -616,7 +616,7 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 	}
 }
 
-// The only agent of a swarm does not reserve the whole daily budget, so the judge model can
+// The only agent in a swarm does not reserve the whole daily budget, so the judge model can
 // judge its turn.
 func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 	f := newField(t, "coder")
@@ -648,8 +648,7 @@ func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 	f.answer(f.send("coder", "one"))
 }
 
-// The log of the agent and the status report a model that cannot judge, until it judges
-// again.
+// The agent's log and the status show that the model cannot judge, until it judges again.
 func TestAModelThatCannotJudge(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}

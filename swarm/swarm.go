@@ -24,7 +24,7 @@ type Swarm struct {
 	leadNews  *leadAnnouncer
 	answers   wakeup // wakes the goroutine that handles people's answers to the daemon's questions
 	damaged   []loss // files that were set aside
-	lost      wakeup // a watch is lost; the watches are checked before the next sweep
+	lost      wakeup // a watch was lost; the watches are checked before the next sweep
 	treasury  treasury
 	waits     waits // waits of turns that stop other agents
 
@@ -42,7 +42,7 @@ type Swarm struct {
 // end it.
 type member struct {
 	*agent
-	leave context.CancelFunc // makes the agent begin no more turns; its goroutine ends after the running turn
+	leave context.CancelFunc // prevents the agent from beginning another turn; its goroutine ends after the running turn
 	gone  chan struct{}      // closed when the goroutine has ended
 	after <-chan struct{}    // closed when an earlier agent of this name has ended; nil if there was none
 }
@@ -75,7 +75,7 @@ func (s *Swarm) Plan() Plan {
 	return s.current
 }
 
-// A loss is a damaged file of the daemon that was set aside.
+// A loss is a damaged daemon file that was set aside.
 type loss struct {
 	*journal.DamagedError
 	what, next string // shown to the person

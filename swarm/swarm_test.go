@@ -151,8 +151,8 @@ func (f *field) start() {
 	}
 }
 
-// reopen replaces the field's store with one that has other options. It is called before
-// the first start.
+// reopen replaces the field's store with one that has different options. It is called
+// before the first start.
 func (f *field) reopen(o dropbox.Options) {
 	f.t.Helper()
 	store, err := dropbox.Open(f.store.Dir(), o)
@@ -229,7 +229,7 @@ func (f *field) until(what string, ok func() bool) {
 	}
 }
 
-// alertsDelivered waits until the daemon has delivered its alerts, but not longer than a
+// alertsDelivered waits until the daemon has delivered its alerts, but no longer than a
 // second.
 func (f *field) alertsDelivered() {
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
@@ -307,7 +307,7 @@ func (f *field) untilState(name string, want swarm.State) swarm.AgentStatus {
 	return got
 }
 
-// files lists the files in a folder of the mailboxes and in its subfolders, by their paths
+// files lists the files in a folder of the store and in its subfolders, by their paths
 // relative to that folder.
 func (f *field) files(parts ...string) []string {
 	f.t.Helper()
@@ -404,7 +404,7 @@ func waitFor(ch <-chan struct{}) runnertest.Step {
 	})
 }
 
-// restore puts a finished message back into new/, as a git checkout can do.
+// restore puts a finished message back into new/, as a git checkout might.
 func restore(f *field, name, id string) {
 	f.t.Helper()
 	for _, file := range f.files(name, "done") {

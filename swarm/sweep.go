@@ -79,7 +79,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	}
 }
 
-// watches shows how many mailboxes are not watched, and why.
+// watches reports how many mailboxes are not watched, and why.
 func (s *Swarm) watches(missing int, err error) {
 	if missing == 0 && err == nil {
 		s.mail.Trouble.Clear("watch")

@@ -58,7 +58,7 @@ func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
 }
 
 // A client belongs to an agent as long as one of the client's turns belongs to the agent.
-// In this test the message of the client's earlier turn is done, and the message of the
+// In this test, the message of the client's earlier turn is done, and the message of the
 // running turn is in cur/.
 func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	s := newIdle(t)

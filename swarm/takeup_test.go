@@ -48,7 +48,7 @@ func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
 }
 
 // The notes of a failed turn are put back before the turn's message is settled, even if
-// the disk refuses this several times, because the daemon does not check cur/ later.
+// the first few attempts to do so fail, because the daemon does not check cur/ later.
 func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].MaxFailures = 1
@@ -157,7 +157,7 @@ func TestNoClientIsStartedWithoutItsFiles(t *testing.T) {
 	}
 }
 
-// The advice to an agent depends on the tools that the agent really has.
+// The advice to an agent depends on the tools that the agent actually has.
 func TestAdviceKnowsTheTools(t *testing.T) {
 	for _, has := range []bool{true, false} {
 		f := newField(t, "coder")
@@ -183,8 +183,8 @@ func TestAdviceKnowsTheTools(t *testing.T) {
 	}
 }
 
-// A message that was delivered to a turn that then failed waits again, even if the disk
-// refuses once to put it back.
+// A message that was delivered to a turn that then failed is put back into new/, even if
+// the first attempt fails.
 func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	f := newField(t, "coder")
 	var refused atomic.Bool
@@ -216,8 +216,9 @@ func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Published work is closed before its message is filed, even if the disk refuses once to
-// close the work. Otherwise the work would never be closed, and would be offered again.
+// Published work is closed before its message is filed, even if the first attempt to
+// close the work fails. Otherwise, the work would never be closed, and would be offered
+// again.
 func TestAPublicationIsClosedBeforeItsMessageIsFiled(t *testing.T) {
 	f := newField(t, "coder")
 	f.subscribe("coder", "work")

@@ -42,8 +42,8 @@ func traced(t *testing.T) journal.Home {
 }
 
 // If no client is recorded and no daemon is among the parent processes, the parents of a
-// process are not read, because they cannot show to which turn the process belongs. In
-// this case only the mark in the process's environment counts.
+// process are not read, because they cannot show which turn the process belongs to. In
+// this case, only the mark in the process's environment counts.
 func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 	home := traced(t)
 	script := `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 sh -c "env -i PATH=$PATH sh -c 'echo \$\$; read x; true'; true"; true`
@@ -121,9 +121,9 @@ func TestACallerIsTracedByItsProcesses(t *testing.T) {
 // quoted escapes a quoted script for use inside double quotes.
 func quoted(s string) string { return strings.ReplaceAll(s, "$$", `\$\$`) }
 
-// A process that the daemon adopted is assigned to a turn even if it is unknown to which
-// turn it belongs. While clients are alive, the process is assigned to the turn with the
-// most hops, and otherwise to the last turn.
+// A process that the daemon adopted is assigned to a turn even if it is not known which
+// turn the process belongs to. While clients are alive, the process is assigned to the
+// turn with the most hops, and otherwise to the last turn.
 func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	home := traced(t)
 	note := discovery.Note{PID: os.Getpid(), Since: time.Now(), Version: "test"}
@@ -135,7 +135,7 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	defer lock.Unlock()
-	// This process acts as the daemon, and adopts orphaned processes like the daemon.
+	// This process acts as the daemon, and adopts orphaned processes as the daemon does.
 	pid := pidIn(t, `(env -i setsid sh -c 'echo $$; read x; true' <&3 &) 3<&0; cat`)
 	then := time.Now().Add(-time.Minute)
 	if err := os.Chtimes(filepath.Join(home.Turns(), "bbbbbbbbbb-1.json"), then, then); err != nil {

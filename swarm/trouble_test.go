@@ -121,7 +121,8 @@ func TestADaemonWithoutMailboxesDoesNotRun(t *testing.T) {
 	}
 }
 
-// An agent that stopped while the disk refused all writes is still stopped after a restart.
+// An agent that was stopped while the disk refused all writes is still stopped after a
+// restart.
 func TestWhatIsStoppedIsWrittenDownLater(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
@@ -159,7 +160,7 @@ func TestTheStatusOfWhatCannotBeCounted(t *testing.T) {
 }
 
 // No turn begins for a message as long as the daemon cannot determine whether the message
-// was given up before.
+// has already been given up.
 func TestNoTurnBeginsWithoutTheDeadLetters(t *testing.T) {
 	f := newField(t, "coder")
 	f.sweep = time.Hour // a folder check would recreate dead/

@@ -14,7 +14,7 @@ import (
 )
 
 // pingPong makes two agents wake each other with messages that no rule refuses. The
-// messages are sent as the lead, without a proof, and each of them begins a new
+// messages are sent as the lead, without proof, and each of them begins a new
 // conversation.
 func (f *field) pingPong() {
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {

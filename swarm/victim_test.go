@@ -20,14 +20,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// If the variable asVictim is set, the test binary kills itself with SIGKILL at an exact
+// If the variable asVictim is set, the test binary kills itself with SIGKILL at a specific
 // place. It runs as the daemon of a client field, or as a sender. The value of the variable
 // is the name of the place.
 const (
 	asVictim   = "SWARM_TEST_VICTIM"
 	victimDir  = "SWARM_TEST_DIR"
 	victimHome = "SWARM_TEST_HOME"
-	// victimLinger, with any value, makes the daemon keep its clients after a turn.
+	// victimLinger, if set to any value, makes the daemon keep its clients after a turn.
 	victimLinger = "SWARM_TEST_LINGER"
 )
 
@@ -189,7 +189,7 @@ func (b *killingBackend) Run(ctx context.Context, t runner.Turn) runner.Outcome 
 	return out
 }
 
-// Serve does not kill the daemon in the first turn of a client, only in a later turn.
+// Serve does not kill the daemon in a client's first turn, only in a later one.
 func (b *killingBackend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
 	r := b.Backend.(runner.Resident)
 	if c == nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// view contains the facts that the status shows about one agent, except for the agent's
-// turns. The agent writes these facts. A view is safe for concurrent use.
+// view contains the facts that the status shows about one agent, except those about the
+// agent's turns. The agent writes these facts. A view is safe for concurrent use.
 type view struct {
 	mu sync.Mutex
 	s  AgentStatus
-	// question is the key of the question to the person because of which the agent is
-	// parked.
+	// question is the key of the question that keeps the agent parked. The question is
+	// addressed to the person.
 	question string
 }
 
@@ -50,29 +50,31 @@ func (v *view) breaker(open bool) {
 	v.s.CircuitOpen = open
 }
 
-// limited records the limit that parks the agent, until its state changes.
+// limited records the limit that parks the agent. The status shows it until the agent's
+// state changes.
 func (v *view) limited(l *LimitStatus) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.s.Limit = l
 }
 
-// off records when the agent's hours begin again, until its state changes.
+// off records when the agent's hours begin again. The status shows this until the agent's
+// state changes.
 func (v *view) off(o *OffStatus) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.s.Off = o
 }
 
-// asks records the question to the person because of which the agent is parked.
+// asks records the question that keeps the agent parked.
 func (v *view) asks(key string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.question = key
 }
 
-// asked returns the key of the question because of which the agent is parked, or "" if
-// the agent is not parked.
+// asked returns the key of the question that keeps the agent parked, or "" if the agent
+// is not parked.
 func (v *view) asked() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -82,7 +84,7 @@ func (v *view) asked() string {
 	return v.question
 }
 
-// described records the facts about the agent from its settings.
+// described records the facts about the agent that come from its settings.
 func (v *view) described(s Spec) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

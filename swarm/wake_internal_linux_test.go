@@ -83,7 +83,7 @@ func BenchmarkWake(b *testing.B) {
 		}
 		ctx, cancel := context.WithCancel(b.Context())
 		woken := make(chan int64)
-		go func() { // runs the code of an idle agent, and ends with ctx
+		go func() { // runs the code of an idle agent, and ends when ctx is done
 			for a := s.agents["coder"]; ; {
 				a.wakeup.wait(ctx, forever)
 				if ctx.Err() != nil {
@@ -156,7 +156,7 @@ func wakes(b *testing.B, dir string, woken <-chan int64) {
 	b.ReportMetric(0, "ns/op") // not reported, because ns/op would include the pauses
 }
 
-// renamer renames the files whose names arrive on descriptor 3. After the last name it
+// renamer renames the files whose names arrive on descriptor 3. After the last name, it
 // writes all times to descriptor 4.
 func renamer() {
 	dir := os.Getenv(renamerVar)

@@ -228,7 +228,7 @@ func TestTurnsAfterWhichNoClientStays(t *testing.T) {
 }
 
 // The limit on waiting clients applies to all agents together, and the client that has
-// waited longest is closed first.
+// been waiting longest is closed first.
 func TestMaxWarm(t *testing.T) {
 	f := newWarmField(t, "a", "b", "c")
 	f.plan.MaxWarm = 2
@@ -249,7 +249,7 @@ func TestMaxWarm(t *testing.T) {
 }
 
 // If a dying client does not accept a prompt, another client gets the prompt. No failure
-// is counted, and no person is told.
+// is counted, and the person is not notified.
 func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 	f := newWarmField(t, "coder")
 	did := 0
@@ -281,8 +281,8 @@ func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 	}
 }
 
-// A message that an agent sends in a later turn of a client belongs to that turn,
-// although the client's environment contains the id of the first turn.
+// A message that an agent sends in a later turn of a client belongs to that turn, even
+// though the client's environment contains the id of the first turn.
 func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	f := newWarmField(t, "coder")
 	sent := map[string]*dropbox.Message{}

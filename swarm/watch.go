@@ -47,7 +47,8 @@ func observers(all ...turn.Observer) turn.Observer {
 	}
 }
 
-// whisperTold returns the functions that report to the agent what happens to whispers.
+// whisperTold returns the functions through which the agent learns what happens to
+// whispers.
 func (a *agent) whisperTold() whisper.Told {
 	return whisper.Told{
 		Shown: func(w whisper.Whisper) {

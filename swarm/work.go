@@ -61,7 +61,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	defer end(nil)
 	a.control.turnBegins(j.Claim.ID, end)
 	defer a.control.turnEnded()
-	// A person who stopped the agent just before turnBegins was told that no turn is
+	// A person who stopped the agent just before turnBegins was told that no turn was
 	// running, so no turn may begin now.
 	if a.heldFor(j.Claim.Message, time.Now()) || stop.Err() != nil {
 		return a.inbox.GiveBack(j, nil)

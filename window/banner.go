@@ -13,7 +13,7 @@ const (
 	bannerClose = "\n\n═══════════════════════ END RECENT HISTORY ════════════════════════\n</prior-context>\n"
 )
 
-// Banner appends the block that returns body to the client in a prompt to dst. tokens is
+// Banner appends to dst the block that returns body to the client in a prompt. tokens is
 // the number of tokens that the block states. Banner removes the newlines at the end of
 // body and quotes it with [AppendQuoted].
 func Banner(dst []byte, tokens int, body []byte) []byte {

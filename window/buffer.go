@@ -16,7 +16,7 @@ type Options struct {
 	// BytesPerToken is the number of bytes that count as a token; 0 means 4. This is
 	// approximately correct for prose and code, where a tokenizer counts between 16%
 	// fewer and 4% more tokens. It is too high for diffs (by 19%) and for file listings
-	// (by 47 %).
+	// (by 47%).
 	BytesPerToken float64
 	// MaxResult is the maximum number of bytes of a tool result that are kept; 0 means 16
 	// KiB, and a value below 256 means 256. Positions depend on MaxResult.
@@ -191,10 +191,10 @@ func (b *Buffer) AppendRange(dst []byte, from, to int64) []byte {
 	return b.ring.appendTo(dst, from, int(to-from))
 }
 
-// Newest returns the earliest position from which the remainder of the window has at most
-// maxChars characters. It is the beginning of an entry or, if the last entry alone is
-// longer, the beginning of a character in that entry. A character is a UTF-16 code unit,
-// as in Claude Code's limit for a hook's output; an emoji counts as two.
+// Newest returns the earliest position from which the remainder of the window contains at
+// most maxChars characters. It is the beginning of an entry or, if the last entry alone
+// is longer, the beginning of a character in that entry. A character is a UTF-16 code
+// unit, as in Claude Code's limit for a hook's output; an emoji counts as two.
 func (b *Buffer) Newest(maxChars int) int64 {
 	pos := b.end
 	for chars := 0; pos > b.start; {

@@ -55,7 +55,7 @@ func (b *Buffer) Save(path string) error {
 // Load reads a window that Save wrote and restores its positions. If the file is missing,
 // Load returns an empty window. A broken file, or one of an unknown version, is renamed
 // to path + ".broken"; the window is then empty and the error is [ErrBroken]. For any
-// other error the window is nil.
+// other error, the window is nil.
 func Load(path string, o Options) (*Buffer, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

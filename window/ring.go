@@ -9,7 +9,7 @@ type ring struct {
 const leastRing = 4 << 10
 
 // reserve makes room for need bytes starting at position pos. The ring already contains
-// the first kept bytes of them. The ring grows by doubling, up to most bytes.
+// the first kept bytes of this range. The ring grows by doubling, up to most bytes.
 func (r *ring) reserve(pos int64, kept, need, most int) {
 	if need <= len(r.bytes) {
 		return

@@ -68,7 +68,7 @@ func (d *AgentLog) Close() {
 	}
 }
 
-// LogPolicy limits the log of each agent and the streams of its turns that are kept. Zero
+// LogPolicy limits each agent's log, and how long the streams of its turns are kept. Zero
 // values mean 20 MB, 5 backups and 30 days.
 type LogPolicy struct {
 	MaxSizeMB, MaxBackups, MaxAgeDays int

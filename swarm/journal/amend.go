@@ -11,7 +11,8 @@ import (
 )
 
 // maxAmend is the maximum number of receipts that Amend reads for each agent and day,
-// newest first. Amend reads only the receipts of messages that have no line.
+// newest first. Amend reads only the receipts of messages that have no line in the
+// ledger.
 const maxAmend = 500
 
 // Amend appends the missing lines to the ledger, and returns how many it added. A new

@@ -17,8 +17,8 @@ import (
 
 // An Asked is a line of a turn's .asks file. It records that a process of the turn, or
 // the daemon on behalf of the turn's client, is waiting for an answer, or is no longer
-// waiting. The file is append-only. Several questions can wait at once, and after a crash
-// a line may name a process that no longer exists.
+// waiting. The file is append-only. Several questions can be waiting at the same time,
+// and after a crash a line may name a process that no longer exists.
 type Asked struct {
 	ID string `json:"id"`           // id of the question
 	Of string `json:"of,omitempty"` // who is asked: an agent, the lead, or a channel or nick on IRC
@@ -42,8 +42,8 @@ type Asked struct {
 	// Late is set if nobody answered in time. It says what the asker then does: continue,
 	// pause, deny or abort.
 	Late string `json:"late,omitempty"`
-	// Told says which event about the question is in the list of events: the event that
-	// it was asked ([ToldAsked]), or the event that nobody answered in time ([ToldLate]).
+	// Told says what the list of events contains about the question: that it was asked
+	// ([ToldAsked]), or that nobody answered it in time ([ToldLate]).
 	Told string `json:"told,omitempty"`
 }
 
@@ -59,7 +59,7 @@ type Asks struct{ path string }
 // Asks returns the questions of a turn.
 func (h Home) Asks(turn string) Asks { return Asks{h.TurnFile(turn, ".asks")} }
 
-// A Waiting is a question of the running turn that has not been answered yet.
+// A Waiting is a question from the running turn that has not been answered yet.
 type Waiting struct {
 	asks  Asks
 	id    string
@@ -68,8 +68,8 @@ type Waiting struct {
 
 // Asks records that the running turn will wait at most patience for the answer to a
 // question. The caller sets ID and Of, and may set Mailbox, Text and Copy. The status
-// shows the question, and the daemon tells people about it. The caller must end the wait.
-// Outside a turn, Asks does nothing.
+// shows the question, and the daemon tells people about it. The caller must end the wait
+// by calling End or Late. Outside a turn, Asks does nothing.
 func (id Identity) Asks(a Asked, patience time.Duration) *Waiting {
 	if id.Turn == "" {
 		return &Waiting{}
@@ -89,9 +89,9 @@ const maxAskedShown = 200
 // question, and tells them again if nobody answers in time.
 func (w *Waiting) Noted() bool { return w.noted }
 
-// End records that the turn is no longer waiting. why is the reason why the question no
-// longer needs an answer. If it is "", the question stays open for a later answer. Only
-// the first End or Late counts.
+// End records that the turn is no longer waiting. why says why the question no longer
+// needs an answer. If why is "", the question stays open for a later answer. Only the
+// first End or Late counts.
 func (w *Waiting) End(why string) { w.end(Asked{Over: true, At: time.Now().UTC(), Why: why}) }
 
 // Late records that nobody answered in time. The parameter "does" says what the asker
@@ -242,7 +242,7 @@ func (s Asks) Waited(now time.Time) (sum time.Duration) {
 	return sum
 }
 
-// AskedSince lists the turns whose questions have changed since the time then.
+// AskedSince lists the turns whose questions have changed since the given time.
 func AskedSince(home Home, then time.Time) (turns []string, err error) {
 	names, err := filesWith(home.Turns(), ".asks")
 	for _, turn := range names {

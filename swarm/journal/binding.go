@@ -26,22 +26,22 @@ type Binding struct {
 	Session string         `json:"session"` // id of the client's session; it is never used as an address
 	Since   time.Time      `json:"since"`
 
-	// The mail that the session works on, if any.
+	// The mail that the session is working on, if any.
 	Message string   `json:"message,omitempty"` // id
 	Turn    string   `json:"turn,omitempty"`
 	Notes   []string `json:"notes,omitempty"`  // ids of the notes in the same turn
 	Asked   bool     `json:"asked,omitempty"`  // the person or the model asked for the mail
-	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn works on the mail
+	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn is working on the mail
 	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session received
 	Blocks  int      `json:"blocks,omitempty"` // number of consecutive turns that the Stop hook started
 
-	// The ids that the client assigned to the sub-agents that work in the background.
+	// The ids that the client assigned to the sub-agents working in the background.
 	Tasks  []string `json:"tasks,omitempty"`  // those that were working when the last turn ended
 	Before []string `json:"before,omitempty"` // those that were working before the session got the message
 	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message is waiting for its sub-agents
 }
 
-// Helpers returns the sub-agents that work for the message.
+// Helpers returns the sub-agents that are working on the message.
 func (b *Binding) Helpers() []string {
 	return slices.DeleteFunc(slices.Clone(b.Tasks), func(id string) bool { return slices.Contains(b.Before, id) })
 }

@@ -6,7 +6,7 @@ import (
 
 // Damaged checks whether state.json and sessions.json still contain what the daemon wrote,
 // and lists those that do not. If state.json is damaged, the daemon does not start,
-// because it would wake agents that are paused or stopped. If sessions.json is damaged,
+// because it would otherwise wake paused or stopped agents. If sessions.json is damaged,
 // the daemon starts, and each agent begins a new conversation.
 func (h Home) Damaged() []*DamagedError {
 	var list []*DamagedError

@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// A DamagedError reports that a file of the daemon no longer contains what the daemon
-// wrote. A power cut cannot cause this damage (see package durable), but a bad disk or a
-// person can.
+// A DamagedError reports that one of the daemon's files no longer contains what the
+// daemon wrote to it. A power cut cannot cause this damage (see package durable), but a
+// bad disk or a person can.
 type DamagedError struct {
 	Path string
 	Err  error  // the fault in the file

@@ -15,12 +15,13 @@
 //	logs/AGENT.log       the [AgentLog], for people
 //
 // Each file is either replaced as a whole or extended line by line. After a power cut, a
-// file that must survive it has its old or its new content. The ledger may lose its last
-// lines, and [Ledger.Amend] restores them. [WhoAmI] and [Home.CallerOf] determine which
-// agent's turn a caller belongs to. They use these files, the caller's ancestor processes
-// and its environment. The package starts no process and has no queue. It uses only the
-// pid, the start time and the mark of a client. A [Receipt] is stored with the mail, but
-// its format is defined here because ledger lines are made from receipts.
+// file that must survive it has either its old or its new content. The ledger may lose
+// its last lines, and [Ledger.Amend] restores them. [WhoAmI] and [Home.CallerOf]
+// determine which agent's turn a caller belongs to. They use these files, the caller's
+// ancestor processes and its environment. The package starts no process and has no queue.
+// It uses only the pid, the start time and the mark of a client. A [Receipt] is stored
+// with the mail, but its format is defined here because ledger lines are made from
+// receipts.
 //
 // # The list of events
 //
@@ -32,10 +33,10 @@
 //	cursors/NAME.json     the number of the last event that the listener NAME has heard
 //
 // All processes of a project can add events: the daemon and the hooks of attached
-// sessions. An event is durable once [Events.Add] has returned. [Events.Tell] passes the
-// events that a listener has not heard to the listener, in order, and advances the
-// listener's cursor once it has accepted them. So a listener hears every event at least
-// once, but after a crash it may hear an event a second time.
+// sessions. An event is durable once [Events.Add] has returned. [Events.Tell] passes a
+// listener the events that it has not heard, in order, and advances the listener's cursor
+// once it has accepted them. So a listener hears every event at least once, but after a
+// crash it may hear an event a second time.
 //
 // A process that repeats interrupted steps after a crash may add an event a second time.
 // Both copies have the same [Event].Key, so a listener recognizes the second one.

@@ -43,8 +43,8 @@ func (o *Overtime) Holds(now time.Time) bool {
 	return o != nil && now.Before(o.Until) && o.Since.Sub(now) <= ClockStep
 }
 
-// A Doubt is a message whose turns end as Limited while the client does not report a
-// reason. The message itself may be the cause.
+// A Doubt is a message whose turns end as Limited without the client reporting a reason.
+// The message itself may be the cause.
 type Doubt struct {
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
@@ -75,7 +75,7 @@ type PauseQuestion struct {
 	Agents bool `json:"agents,omitempty"`
 }
 
-// NotAnswered returns a line that says that nobody answered a question. The question may
+// NotAnswered returns a line saying that nobody answered a question. The question may
 // have been sent in several copies.
 func NotAnswered(asked []PauseQuestion, text string, patience time.Duration) string {
 	var of, ids []string
@@ -85,7 +85,7 @@ func NotAnswered(asked []PauseQuestion, text string, patience time.Duration) str
 	return fmt.Sprintf("%s did not answer %s within %s: %s", strings.Join(of, ", "), strings.Join(ids, ", "), patience, screen.Short(text, 100))
 }
 
-// Stuck is the work on which an agent makes no progress.
+// Stuck is the work on which an agent is making no progress.
 type Stuck struct {
 	Escalation string `json:"escalation"` // id of the escalation
 	Message    string `json:"message"`    // id

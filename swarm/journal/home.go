@@ -123,7 +123,7 @@ func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 // Events returns the list of events.
 func (h Home) Events() *Events { return Open(h.dir, h.files, h.Secrets().Hidden) }
 
-// Secrets returns a source of the project's tokens, which removes them from text.
+// Secrets returns a source of the project's tokens that also removes them from text.
 func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
 
 // MirrorFile returns the file with the time up to which the lead's mail was shown.

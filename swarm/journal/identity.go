@@ -32,8 +32,8 @@ type Identity struct {
 // the ancestors. If there is no such session, the user is the lead.
 //
 // The error is a [*TraceError] if the environment names a turn that is not running. A
-// process that exists during several turns of its client, such as a tool server, must
-// call WhoAmI for each action.
+// process that runs during several turns of its client, such as a tool server, must call
+// WhoAmI for each action.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	name, mark := getenv(runner.AgentVar), getenv(runner.MarkVar)
 	rec, err := home.trace(os.Getpid(), mark)
@@ -89,9 +89,9 @@ func (id Identity) Sign(m *dropbox.Message, to string) string {
 }
 
 // Envelope sets the fields that a message sent from inside a turn inherits from the
-// message that the turn works on: its trace, its hop count plus one, its path with this
-// agent added, and, if m has no thread, its thread. It also sets the sender and the turn.
-// Outside a turn, it sets only the sender. The caller must set the type and the
+// message that the turn is working on: its trace, its hop count plus one, its path with
+// this agent added, and, if m has no thread, its thread. It also sets the sender and the
+// turn. Outside a turn, it sets only the sender. The caller must set the type and the
 // recipients first, because an answer shortens the path.
 func (id Identity) Envelope(m *dropbox.Message) error {
 	m.From = id.Name

@@ -324,7 +324,7 @@ func TestTheLongestEvent(t *testing.T) {
 	}
 }
 
-// Two waits at the same time count once, and the open wait of a dead process does not
+// Two simultaneous waits count as one, and the open wait of a dead process does not
 // count.
 func TestHowLongATurnHasWaited(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())

@@ -45,8 +45,9 @@ func (h Home) IsBack(agent string) error {
 
 func (h Home) goneFile(agent string) string { return filepath.Join(h.dir, "gone", agent) }
 
-// GoneSince returns the time when the daemon first found mail of an agent that no longer
-// exists. The time is stored durably and does not change until the agent exists again.
+// GoneSince returns the time when the daemon first found mail belonging to an agent that
+// no longer exists. The time is stored durably and does not change until the agent exists
+// again.
 func (h Home) GoneSince(agent string) (string, error) {
 	since, err := os.ReadFile(h.goneFile(agent))
 	if !errors.Is(err, fs.ErrNotExist) {

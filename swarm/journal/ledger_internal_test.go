@@ -239,8 +239,9 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 func refuse(t *testing.T, path string) (heal func()) {
 	t.Helper()
 	kept := path + ".kept"
-	// If a line is added at the same time, it either is in the file that heal restores or
-	// cannot be added, because a single rename replaces the file with the link.
+	// If a line is added at the same time, it either ends up in the file that heal
+	// restores or cannot be added, because a single rename replaces the file with the
+	// link.
 	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
 		t.Fatal(err)
 	}

@@ -200,8 +200,8 @@ func TriesOf(home Home, message string, begun int) ([]*Record, error) {
 	}
 }
 
-// clockSlack is how much too old a file may appear to be, because file systems use a
-// clock that ticks only every few milliseconds.
+// clockSlack is how far a file's modification time may lag behind the real time, because
+// file systems use a clock that ticks only every few milliseconds.
 const clockSlack = 20 * time.Millisecond
 
 // BegunBy reports whether the turn had begun by the time a file was written. written is

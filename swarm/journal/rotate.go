@@ -17,8 +17,8 @@ const keptTurns = 1000
 
 // RotateTurns removes the files of old turns: the turns older than days (0 means 30), and
 // all except the keptTurns most recent turns. It keeps a turn whose process is still
-// running, and a turn with a file that is less than an hour old. The output of a client
-// is kept as long as the last turn of that client.
+// running, and a turn with a file that is less than an hour old. A client's output is
+// kept for as long as the client's last turn.
 func (h Home) RotateTurns(days int, now time.Time) error {
 	if days == 0 {
 		days = 30

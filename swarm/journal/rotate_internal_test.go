@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Files that several turns share are kept as long as the last of these turns.
+// Files that several turns share are kept for as long as the last of those turns.
 func TestRotationKeepsTheStreamOfAClient(t *testing.T) {
 	home := HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

@@ -15,23 +15,24 @@ import (
 
 // Tokens prove who sent a message. Each name has a separate secret, in a file that only
 // its owner can read. Agents that run as the same user can read each other's secrets. So
-// the proof protects against mistakes and against text that claims another sender, but
-// not against a hostile program of the same user.
+// the proof protects against mistakes and against text that claims to be from another
+// sender, but not against a hostile program of the same user.
 //
-// A Tokens contains the tokens of a daemon's agents. It is safe for concurrent use.
+// Tokens contains the tokens of a daemon's agents. It is safe for concurrent use.
 type Tokens struct {
 	home Home
 	mu   sync.Mutex
 	by   map[string]string // by name
 }
 
-// OpenTokens reads the tokens, and creates the missing tokens for names.
+// OpenTokens reads the tokens, and creates a token for each of the given names that lacks
+// one.
 func OpenTokens(home Home, names ...string) (*Tokens, error) {
 	t := &Tokens{home: home}
 	return t, t.Add(names...)
 }
 
-// Add creates the missing tokens for names.
+// Add creates a token for each of the given names that lacks one.
 func (t *Tokens) Add(names ...string) error {
 	all, err := t.home.Tokens(names...)
 	if err != nil {
@@ -70,7 +71,8 @@ func (t *Tokens) SignAgain(m *dropbox.Message) func(*dropbox.Message, string) st
 	return t.Sign
 }
 
-// Tokens reads all tokens, and creates the missing tokens for names.
+// Tokens reads all tokens, and creates a token for each of the given names that lacks
+// one.
 func (h Home) Tokens(names ...string) (map[string]string, error) {
 	t, err := tokens.Read(h.dir)
 	if err != nil {

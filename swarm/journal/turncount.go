@@ -9,10 +9,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// This is the last limit on loops. Every other rule checks the envelope of a message, or
-// its proven sender. This rule counts turns, regardless of the content of the messages.
-// If an agent starts too many turns within an hour without a message from a person, it is
-// paused, and a person has to resume it.
+// The number of turns per hour is the last limit on loops. Every other rule checks a
+// message's envelope or its proven sender. This rule counts turns, regardless of the
+// content of the messages. If an agent starts too many turns within an hour without a
+// message from a person, it is paused, and a person has to resume it.
 //
 // A word from a person is a message that was verified to be from the lead, or an order
 // from outside all turns to resume or start the agent. A file dropped by hand does not
@@ -90,7 +90,7 @@ func (c *TurnCounts) Over(agent string, perHour int, person bool, now time.Time)
 }
 
 // lately returns the turns that the agent started within the last hour. If the clock was
-// set back, turns in the future count as started now. The caller holds the mutex.
+// set back, turns in the future count as started now. The caller must hold the mutex.
 func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	all := c.by[agent]
 	old := 0

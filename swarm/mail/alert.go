@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Arrived adds the event that a message has arrived in the mailbox of the person or of
-// the lead agent to the event list. agent is the agent that the message is about, or "".
+// Arrived records in the event list that a message has arrived in the mailbox of the
+// person or of the lead agent. agent is the agent that the message is about, or "".
 func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	ev := journal.Event{
 		Kind: journal.Mail, Key: eventKey(journal.Mail, m.ID), Agent: agent, To: to, About: m.ID, Message: journal.Keep(m),

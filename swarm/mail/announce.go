@@ -16,8 +16,8 @@ func (s *Service) AnnounceListener() Listener {
 	return Listener{Name: "irc", Behind: "IRC does not show what is happening", Hear: s.announceEvents}
 }
 
-// announceEvents delivers the copies of events. It can be repeated, because the store
-// recognizes a copy by its key.
+// announceEvents delivers the copies of events. It can safely be called again, because
+// the store recognizes a copy by its key.
 func (s *Service) announceEvents(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {
 		mo, shown := announcementOf(ev)
@@ -28,7 +28,7 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 			m := mo.copyFor(c, s.Announcer.Bridge())
 			err := s.deliverCopy(mo.Kind, m)
 			switch {
-			case errors.Is(err, errNoBridge): // copies that wait for the bridge must not delay other events
+			case errors.Is(err, errNoBridge): // copies waiting for the bridge must not delay other events
 				s.Trouble.Until("mirror", "IRC does not show what is happening: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
 			case undeliverable(err):
 				s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)

@@ -42,8 +42,8 @@ func (d *Arrivals) noteTime(id string, at time.Time) {
 	d.came[id] = at
 }
 
-// maxArrivals is the maximum number of arrival times that are kept for messages that are
-// not yet claimed.
+// maxArrivals is the maximum number of arrival times that are kept for messages that have
+// not been claimed yet.
 const maxArrivals = 1024
 
 // found records the origin of a message.
@@ -118,7 +118,7 @@ func (d *Arrivals) Forget(id string) {
 // and path, and one more hop. So loops of agents that write files to themselves and to
 // each other are stopped like loops of messages.
 //
-// It is not evidence that a turn was running at the time, even if it was the only one,
+// A turn that was running at the time is not evidence, even if it was the only one,
 // because people and cron jobs drop files while agents work. If it were evidence, each
 // such file would count as one more hop in a swarm that is always busy, and the ninth file
 // would be treated as a loop and halted. So without evidence the number of hops does not

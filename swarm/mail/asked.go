@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Questions that agents ask. The process that asks writes the question, and later its
-// outcome, into the .asks file of its turn. The daemon adds both to the event list:
+// Questions that agents ask. The asking process writes the question, and later its
+// outcome, to the .asks file of its turn. The daemon adds both to the event list:
 //
 //	asked:           a question through a bridge. A question to the lead is mail, and mail is on the list anyway.
 //	nobody answered: a question to a person, through a bridge or in the mailbox of the lead
@@ -23,10 +23,10 @@ import (
 // question. The delay gives the asking process time to record that nobody answered.
 const askedAgain = 100 * time.Millisecond
 
-// TellAsked adds the questions that a turn asked through a bridge to the event list, and
-// also its questions to people that nobody answered in time. While the turn is waiting
-// for an answer, TellAsked returns the time of the next check; otherwise the time is
-// zero. After an error the call can be repeated.
+// TellAsked adds to the event list the questions that a turn asked through a bridge, and
+// its questions to people that nobody answered in time. While the turn is waiting for an
+// answer, TellAsked returns the time of the next check; otherwise the time is zero. After
+// an error the call can be repeated.
 func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 	asks := s.Home.Asks(turn)
 	for _, q := range asks.All() {
@@ -72,7 +72,7 @@ func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*j
 	return s.Home.Asks(turn).Told(q.ID, what)
 }
 
-// asked adds the event that an agent asks people through a bridge.
+// asked records in the event list that an agent is asking people through a bridge.
 func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	return s.happened(journal.Event{
 		Kind: journal.Noticed, Key: NoticedKey + "asked:" + q.ID, Agent: rec.Agent, To: q.Mailbox, About: q.ID,
@@ -83,9 +83,9 @@ func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
 	})
 }
 
-// unanswered adds the event that nobody answered a question in time. The event also says
-// what the agent does next. If the agent is paused, the lead also gets mail about it,
-// unless the question is in the person's mailbox.
+// unanswered records in the event list that nobody answered a question in time. The event
+// also says what the agent does next. If the agent is paused, the lead also gets mail
+// about it, unless the question is in the person's mailbox.
 func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 	where := "from " + s.Names().Called(q.Of)
 	if q.Mailbox != "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // Questions from the daemon. When an agent's client asks for permission to use a tool,
-// and the agent's rules require that the lead is asked, the daemon sends the question in
+// and the agent's rules require the lead to be asked, the daemon sends the question in
 // the agent's name, waits for the reply during the turn, and removes the reply from the
 // agent's mailbox.
 //
@@ -189,7 +189,7 @@ func (a *Asker) wait(ctx context.Context, w *awaited, q Question) (*dropbox.Mess
 	}
 }
 
-// Wake makes the waiting calls of Ask check whether an answer has arrived and whether
+// Wake makes the waiting calls to Ask check whether an answer has arrived and whether
 // their questions are over.
 func (a *Asker) Wake() {
 	a.mu.Lock()
@@ -295,8 +295,7 @@ func (a *Asker) takeBack(to, id string) {
 	}
 }
 
-// TakeBackLeft withdraws the permission questions of a turn that an earlier daemon left
-// open.
+// TakeBackLeft withdraws a turn's permission questions that an earlier daemon left open.
 func (a *Asker) TakeBackLeft(turn string) {
 	for _, q := range a.Home.Asks(turn).Open() {
 		if q.Call != "" {
@@ -307,7 +306,7 @@ func (a *Asker) TakeBackLeft(turn string) {
 }
 
 // overdue returns the reason why no turn needs a message: it is a question that no longer
-// needs an answer, or it answers a permission question for which no turn is waiting. It
+// needs an answer, or it answers a permission question that no turn is waiting on. It
 // returns "" for every other message.
 func (s *Service) overdue(m *dropbox.Message) (why string, err error) {
 	if why := WhyOver(s.Home, m); why != "" {

@@ -191,7 +191,7 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	return b, nil, b.Write(s.mail.Home)
 }
 
-// Stop handles the end of a turn of the session. It writes the receipt of the message
+// Stop handles the end of a turn in the session. It writes the receipt of the message
 // that the turn worked on, sends the answer, and files the message. Then it starts work
 // on the next message, if the cap allows it. If sub-agents of the message continue in the
 // background, the message is done at the end of the turn in which the session is notified
@@ -292,10 +292,10 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 // calls both hooks with the same id, and calls at least one of them before it runs the !
 // lines: version 2.1.197 expands the command, runs the lines and submits; version 2.1.330
 // submits, expands and runs them. If the prompt's id differs from the id of the turn that
-// works on a message, that turn was interrupted, for example by Esc, for which the client
-// does not call a hook. The message is then put back. Text that the person types during a
-// running turn has the id of that turn (2.1.330), or the client does not call a hook for
-// it (2.1.197).
+// is working on a message, that turn was interrupted, for example by Esc, for which the
+// client does not call a hook. The message is then put back. Text that the person types
+// during a running turn has the id of that turn (2.1.330), or the client does not call a
+// hook for it (2.1.197).
 //
 // text is the text of the prompt. The client also uses a prompt to notify its session
 // that a sub-agent in the background has ended (2.1.330). The work on a message that is

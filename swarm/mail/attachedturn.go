@@ -78,7 +78,8 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 	return notes, nil
 }
 
-// begin records that the session works on a message, and returns the message's prompt.
+// begin records that the session is working on a message, and returns the message's
+// prompt.
 func (s *Attached) begin(b *journal.Binding, j *Job, notes []*dropbox.Claim) (string, error) {
 	c, m := j.Claim, j.Claim.Message
 	j.Notes, j.Via = notes, ViaMailbox
@@ -197,9 +198,9 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 
 // putBackCut puts back messages that a hook had claimed but not recorded in the binding
 // when it was killed. This happens because the client kills the commands of a prompt's !
-// lines if a person cancels the prompt. The caller must check that the session does not
-// work on a message. If a client of the daemon is still running for this agent, putBackCut
-// does nothing.
+// lines if a person cancels the prompt. The caller must check that the session is not
+// working on a message. If a client of the daemon is still running for this agent,
+// putBackCut does nothing.
 func (s *Attached) putBackCut() error {
 	live, err := s.mail.Home.LiveClients()
 	if err != nil {

@@ -94,8 +94,8 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 }
 
 // Started counts the turn, and records in the agent's log and in the event list which
-// message the turn works on. Only the first call for a job does so. Started is called
-// after the client has started, so that it does not delay the start.
+// message the turn is working on. Only the first call for a job does so. Started is
+// called after the client has started, so that it does not delay the start.
 func (in *Inbox) Started(j *Job) {
 	if j.told {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ancestry is the number of ancestor processes in which a hook looks for the client that
-// called it.
+// ancestry is the maximum number of ancestor processes that a hook checks to find the
+// client that called it.
 const ancestry = 8
 
 // shells are the programs through which a client may start a hook.

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A record that cannot be read does not count as an attempt that was interrupted.
+// A record that cannot be read does not count as an interrupted attempt.
 func TestCutOffsOfARecordThatCannotBeRead(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := os.MkdirAll(filepath.Join(home.Turns(), "aaaaaaaaaa-2.json"), 0o700); err != nil {

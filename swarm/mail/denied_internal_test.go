@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Repeated denied calls of an agent must not fill its receipt and its answer.
+// An agent's repeated denied calls must not fill up its receipt and its answer.
 func TestDenialsAreBounded(t *testing.T) {
 	refused := func(n int) (out runner.Outcome) {
 		for i := range n {

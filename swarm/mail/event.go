@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Begun adds the event that an agent has started work on a message.
+// Begun records in the event list that an agent has started work on a message.
 func (in *Inbox) Begun(m *dropbox.Message) {
 	if IsHeartbeat(m) && in.Proves(m) {
 		return
@@ -23,8 +23,8 @@ func (in *Inbox) Begun(m *dropbox.Message) {
 	}))
 }
 
-// ended adds the event that a turn ended well, with its result. answer is the id of the
-// answer that the daemon sent, or "" if it did not send an answer.
+// ended records in the event list that a turn ended well, with its result. answer is the
+// id of the answer that the daemon sent, or "" if it did not send an answer.
 func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) error {
 	if r.Outcome != string(runner.Done) || IsHeartbeat(m) && in.Proves(m) {
 		return nil
@@ -54,10 +54,10 @@ func turnOf(l journal.LedgerLine) *journal.Turn {
 	return &journal.Turn{ID: l.Turn, Outcome: l.Outcome, Seconds: l.Seconds, CostUSD: l.CostUSD, CostUnknown: l.IsCostUnknown()}
 }
 
-// FailedTurn adds the event that the turn of rec did not end well. line is the turn's
-// line in the ledger. next is a sentence that says when the message is retried. If next
-// is "", the event has no notice, because the person already knows that the message
-// fails, or because another event contains more details.
+// FailedTurn records in the event list that the turn of rec did not end well. line is the
+// turn's line in the ledger. next is a sentence that says when the message will be
+// retried. If next is "", the event has no notice, because the person already knows about
+// the failure, or because another event contains more details.
 func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journal.LedgerLine, why, next string) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: Describe(m), Thread: m.Thread, Trace: m.Trace,
@@ -70,8 +70,8 @@ func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journa
 	})
 }
 
-// failureOf returns the notice about a turn that failed and is retried, or nil if next is
-// "".
+// failureOf returns the notice about a failed turn that will be retried, or nil if next
+// is "".
 func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journal.Notice {
 	n := journal.Notice{Word: journal.AgentError, Agent: rec.Agent, Task: Describe(m), Why: "failed: " + why, Next: next}
 	switch {
@@ -88,7 +88,7 @@ func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journ
 // Aborted is the prefix of the reason for giving up a message whose turn a person ended.
 const Aborted = "aborted by "
 
-// gaveUp adds the event that a message was given up.
+// gaveUp records in the event list that a message was given up.
 func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: "not done: " + c.ID,

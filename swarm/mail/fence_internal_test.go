@@ -104,7 +104,7 @@ func FuzzFence(f *testing.F) {
 			letters = append(letters, promptMail{m, false, viaHand})
 		}
 		p := Prompt{Agent: "coder", Prior: prior, Notes: letters[:1], Message: letters[1]}
-		// The first mark that the prompt tries may occur in a body.
+		// The first mark that p.text tries may occur in a body.
 		marks := 0
 		text := p.text(func() string {
 			if marks++; marks == 1 {

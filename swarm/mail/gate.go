@@ -22,7 +22,7 @@ type GateQuestion struct {
 	// One of them may have written it.
 	Suspects       []string
 	Halted         string // why the conversation is halted, or "" if it is not halted
-	BeforeDelivery bool   // the copy is not yet delivered; the gate is asked again at the claim
+	BeforeDelivery bool   // the copy has not been delivered yet; the gate is asked again at the claim
 	At             time.Time
 }
 

@@ -12,7 +12,7 @@ import (
 const (
 	maxNotes    = 16    // maximum number of notes in one prompt
 	maxNoteSize = 32768 // maximum total size of their bodies, in bytes
-	maxBegun    = 10    // maximum number of consecutive attempts that did not end; after that many, the message probably crashes the machine
+	maxBegun    = 10    // maximum number of consecutive attempts that did not end; after that many, the message is probably crashing the machine
 )
 
 // A Job is a claimed message that goes through a turn.
@@ -27,7 +27,7 @@ type Job struct {
 	Rec     *journal.Record // the attempt that is running or that ran last
 	Began   time.Time
 	told    bool // the agent's log already names the message
-	// Stranded is set if a claimed note could neither be added to the prompt nor be put
+	// Stranded is set if a claimed note could neither be added to the prompt nor put
 	// back. The agent must then check cur/ again.
 	Stranded bool
 }

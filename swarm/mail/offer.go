@@ -14,7 +14,7 @@ func (in *Inbox) hasOffer(id string) bool {
 }
 
 // closeOffer closes the publication that a turn worked on, if the turn's agent claimed
-// it, and tells the subscribers. It can be repeated.
+// it, and tells the subscribers. It can safely be called again.
 func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	if m.Offer == "" || !in.hasOffer(m.Offer) {
 		return nil

@@ -94,6 +94,6 @@ func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	return s.happened(ev)
 }
 
-// NobodyAnswered is the beginning of the reason that is recorded when a question got no
+// NobodyAnswered is the beginning of the reason that is recorded when a question gets no
 // answer. The reason ends with the waiting time.
 const NobodyAnswered = "nobody answered within "

@@ -38,7 +38,7 @@ type promptMail struct {
 // Text returns the prompt as text.
 func (p Prompt) Text() string { return p.text(randomMark) }
 
-// text returns the prompt as text. mark returns a new random mark in each call.
+// text returns the prompt as text. mark returns a new random mark on each call.
 func (p Prompt) text(mark func() string) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -115,8 +115,8 @@ func word(s string) string {
 	return s
 }
 
-// fenced encloses a body between two marks that do not occur in it. Its only change to
-// the body is to add a missing newline at the end.
+// fenced encloses a body between two marks that do not occur in it. The only change it
+// makes to the body is to add a newline at the end if one is missing.
 func fenced(body []byte, mark func() string) string {
 	m := mark()
 	for strings.Contains(string(body), m) {

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Questions are the daemon's questions to the person. Each question is sent once per key,
-// as a message of type question from swarm. The answer goes to swarm's mailbox.
+// Questions manages the daemon's questions to the person. A question is sent only once
+// per key, as a message of type question from swarm. The answer goes to swarm's mailbox.
 //
 //	AskPerson: the question is stored
 //	Look:      the question -> lead/new --the person answers--> swarm/new
@@ -69,10 +69,10 @@ func (q *Questions) handler(kind string) AnswerHandler {
 	return q.handlers[kind]
 }
 
-// AskPerson asks the person a question, unless a question with the same key was asked
-// before, even if it is settled. The caller sets Key, Kind, Subject and Words, and may
-// set Agent, About, Body and Notice. If AskPerson returns nil, the question is stored,
-// and Look sends it as soon as the person's mailbox is writable.
+// AskPerson asks the person a question, unless a question with the same key has already
+// been asked, even if that one has been settled. The caller sets Key, Kind, Subject and
+// Words, and may set Agent, About, Body and Notice. If AskPerson returns nil, the
+// question is stored, and Look sends it as soon as the person's mailbox is writable.
 func (q *Questions) AskPerson(n journal.Question) error {
 	if q.handler(n.Kind) == nil || n.Key == "" || len(n.Words) == 0 {
 		return fmt.Errorf("question %q of the kind %q: no handler, no key or no words", n.Key, n.Kind)

@@ -23,7 +23,7 @@ type Queue struct {
 	look    bool            // the folder must be listed
 	list    []dropbox.Entry // messages that start turns, in the order of those turns
 	notes   []dropbox.Entry // notes for the prompt of the next turn, in the order of the prompt
-	parked  []dropbox.Entry // messages that are waiting for budget, in the order in which they get it
+	parked  []dropbox.Entry // messages that are waiting for budget, in the order in which they will get it
 	count   Waiting         // number of entries in all three lists
 }
 
@@ -240,7 +240,7 @@ func (q *Queue) Waiting() Waiting {
 	return w
 }
 
-// Waiting contains the numbers of messages in new/, by priority.
+// Waiting contains the number of messages in new/ for each priority.
 type Waiting struct {
 	Urgent int `json:"urgent"`
 	Normal int `json:"normal"`

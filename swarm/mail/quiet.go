@@ -56,9 +56,9 @@ func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
 const quietKey = "quiet:"
 
 // mark sets the end of the quiet hours in an event that would otherwise reach the person
-// during the quiet hours. It skips alerts about damaged files, and errors while no agent
-// can work, because the person is told about those immediately. It does nothing if q is
-// nil, as it is in programs other than the daemon.
+// during the quiet hours. It skips alerts about damaged files, and errors that occur
+// while no agent can work, because those are reported to the person immediately. It does
+// nothing if q is nil, as it is in programs other than the daemon.
 func (q *Quiet) mark(ev *journal.Event) {
 	if q == nil || !tellsPerson(*ev) || strings.HasPrefix(ev.Key, quietKey) {
 		return
@@ -94,7 +94,7 @@ func tellsPerson(ev journal.Event) bool {
 }
 
 // isError reports whether an event may be more severe than information. That is the case
-// if it has no notice, or a notice of a higher severity.
+// if it has no notice, or if its notice has a higher severity.
 func isError(ev journal.Event) bool {
 	return ev.Notice == nil || ev.Notice.Word.Severity() != journal.Info
 }

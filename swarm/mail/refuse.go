@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// gated asks the gate about a claimed message, and sets the message aside if it may not
-// pass. If there is no gate, it stops only loops.
+// gated asks the gate about a claimed message, and sets the message aside if the gate
+// does not let it pass. If there is no gate, it stops only loops.
 func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 	m := c.Message
 	suspects, err := in.traceMessage(c)
@@ -65,9 +65,9 @@ func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	return in.Box.Refuse(c.Entry, v.String())
 }
 
-// tellRefused tells the sender that a message was refused. An agent or a bridge is told
-// only once per conversation, by a note, because a message that wakes the agent could
-// make it try again. A person is told each time.
+// tellRefused tells the sender that a message was refused. It tells an agent or a bridge
+// only once per conversation, and by a note, because a message that wakes the agent could
+// make it try again. It tells a person each time.
 func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)
 	subject := "refused: " + Describe(m)
@@ -97,8 +97,7 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 }
 
 // offerTaken files an offer without a turn if another agent has claimed the work, and
-// gives the offer up if the work was never published. It reports whether it did one of
-// these.
+// gives the offer up if the work was never published. It reports whether it did either.
 func (in *Inbox) offerTaken(c *dropbox.Claim) (bool, error) {
 	id := c.Message.Offer
 	if id == "" {

@@ -129,7 +129,7 @@ func (in *Inbox) finishSteered(r *journal.Receipt) error {
 }
 
 // finishOne files one steered message, with a receipt and a separate answer. The cost of
-// the work on it is part of the turn's cost.
+// handling it is part of the turn's cost.
 func (in *Inbox) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
 	sent, err := journal.SentIn(in.Home, turn.Turn)
 	if err != nil {
@@ -170,7 +170,7 @@ func (in *Inbox) releaseSteered(j *Job, done []string) error {
 }
 
 // putBackSteered puts back messages that were delivered to a running turn that ended badly.
-// The client may have started to work on them.
+// The client may have started working on them.
 func (in *Inbox) putBackSteered(j *Job) error {
 	for _, s := range j.Steered {
 		if err := in.PutBack(s.Claim, false); err != nil && !errors.Is(err, dropbox.ErrGone) {

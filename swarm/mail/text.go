@@ -24,7 +24,7 @@ func cut(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Beginning returns the part of a text that alerts quote.
+// Beginning truncates a string to the length that alerts quote.
 func Beginning(text string) string { return cut(text, maxReason) }
 
 // Describe returns the line that the status shows for a message.
@@ -47,5 +47,5 @@ func answerSubject(m *dropbox.Message) string {
 // eventKey returns the key of an event about the message or the turn with the given id.
 func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
 
-// deadKey is the key prefix of the daemon's messages about messages that it gave up.
+// deadKey is the key prefix of the daemon's messages about messages that it has given up.
 const deadKey = "dead:"

@@ -39,7 +39,7 @@ type costTotal struct {
 	usd      float64 // at its last result, in US dollars
 	unbased  bool    // the total at the start of the turn is unknown
 	notTold  bool    // the last result had no cost; the next result may include that cost
-	notKnown bool    // a part of the turn's cost will never be known
+	notKnown bool    // part of the turn's cost will never be known
 }
 
 // A tokensTotal is the client's running total of its tokens.
@@ -254,7 +254,7 @@ func (a *Account) Began() bool { return a.began }
 // CostUSD returns the cost of the turn according to the results so far, in US dollars.
 func (a *Account) CostUSD() float64 { return a.spent.CostUSD }
 
-// Lost records that a part of the turn's cost will never be known.
+// Lost records that part of the turn's cost will never be known.
 func (a *Account) Lost() { a.cost.notKnown = true }
 
 // Session returns the latest session id that the client has reported, or "" if it has
@@ -270,8 +270,8 @@ func (a *Account) OpenCalls() int { return len(a.open) }
 // Results returns the results seen so far, oldest first. The caller must not modify them.
 func (a *Account) Results() []streamjson.Result { return a.results }
 
-// cutOff reports whether a turn that ended this way may have done work whose cost is in
-// no result.
+// cutOff reports whether a turn that ended this way may have done work whose cost does
+// not appear in any result.
 func (a *Account) cutOff(end End) bool {
 	switch end {
 	case Done, NoFirstEvent, Refused, NoSession, NoResources, ClientGone, PromptNotRun:

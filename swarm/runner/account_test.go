@@ -39,7 +39,7 @@ func TestAccountOfTranscripts(t *testing.T) {
 		"interrupted":        {calls: 1, context: 13000},
 		"error_401":          {text: "Invalid API key · Fix external API key", results: 1},
 		"resident_two_turns": {context: 12000, results: 2, cost: 0.01249},
-		// The two cases of 2.1.330 with a compaction are resumed sessions, so their totals
+		// The two 2.1.330 cases with a compaction are resumed sessions, so their totals
 		// include earlier turns. In resident_mixed, /clear resets the total to 0.
 		"330/hello":          {text: "Hi.", context: 12000, results: 1, cost: 0.003642},
 		"330/auto_compact":   {text: "Done (3)", compactions: 1, context: 15000, results: 1, cost: 0.076248},
@@ -152,8 +152,8 @@ func TestTheCostOfATurnIsItsOwn(t *testing.T) {
 	}
 }
 
-// In the results of some clients, the cost is that since the previous result. The results
-// of other clients have no cost.
+// In each result, some clients report the cost since the previous result. Other clients
+// report no cost.
 func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		backend *runnertest.Scripted
@@ -219,8 +219,8 @@ func TestACostThatTheClientDoesNotTell(t *testing.T) {
 	}
 }
 
-// The token counts of a turn are the sums of those in its results, or the differences
-// between its running totals.
+// The token counts of a turn are the sums of the counts in its results, or the
+// differences between its running totals.
 func TestTheTokensOfATurnAreReadAsItsKindSays(t *testing.T) {
 	u := func(in, out int) streamjson.Usage {
 		return streamjson.Usage{Input: in, Output: out, CacheRead: 10 * in}

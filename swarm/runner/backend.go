@@ -43,7 +43,7 @@ type Turn struct {
 	Agent string
 
 	// Client is the ID of the turn that started the client; the client and its children
-	// carry it as MarkVar. From is the place in Stdout at which this turn begins. Both are
+	// carry it as MarkVar. From is the place in Stdout where this turn begins. Both are
 	// zero for the first turn of a client; see [Resident].
 	Client string
 	From   Place
@@ -51,9 +51,9 @@ type Turn struct {
 	// UUID identifies this prompt to the client. If [Kind].RunsOnce is set, the client
 	// runs each UUID only once, even in a later process of the same session.
 	UUID string
-	// Prompt ends with a paragraph that the caller wrote. The client gives special
-	// meaning to words, for example as names of files to read, only in that paragraph,
-	// which follows the last empty line. A prompt that consists of one paragraph can be a
+	// Prompt ends with a paragraph that the caller wrote. Only in that paragraph, which
+	// follows the last empty line, does the client give words a special meaning, for
+	// example as names of files to read. A prompt that consists of one paragraph can be a
 	// command.
 	Prompt  string
 	Session Session
@@ -76,7 +76,7 @@ type Turn struct {
 	// after each request to its model, so the turn may exceed the cap by one request, or by
 	// one for each of its sub-agents. A backend whose kind does not support a cap
 	// ([Kind].Caps) ignores CapUSD. A turn with a cap needs a newly started client, and
-	// that client does not stay.
+	// that client is not kept for another turn.
 	CapUSD float64
 	// Permit decides on the client's permission requests; nil denies all of them. A
 	// backend whose client does not ask ([Kind].Asks) never uses it.
@@ -91,7 +91,7 @@ type Turn struct {
 	Partial bool
 
 	// Grown receives a value when Stdout has grown. The backend also polls at intervals
-	// (Timing.Poll), and only polls if Grown is nil.
+	// (Timing.Poll). If Grown is nil, it relies on polling alone.
 	Grown <-chan struct{}
 	// Started is called once, after the client has started and before it gets the prompt,
 	// so that the caller can make its records durable before any work begins. If it
@@ -125,7 +125,7 @@ type Files struct {
 	Private  string // a folder that the agent's tools must not read; "" means none
 }
 
-// ToolServer is the name under which the client knows [Turn.Tools]. In events, its send
+// ToolServer is the name by which the client refers to [Turn.Tools]. In events, its send
 // tool is called mcp__dead-drop__send.
 const ToolServer = "dead-drop"
 

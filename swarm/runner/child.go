@@ -63,8 +63,8 @@ func Start(c Command) (*Child, error) {
 	// another process with the same number.
 	own, err := stat(cmd.Process.Pid)
 	child.process, child.search = Process{PID: cmd.Process.Pid, Start: own.start}, newSearch(markIn(c.Env), own)
-	// This goroutine ends when the client ends. Finish kills the client and waits for
-	// this.
+	// This goroutine ends when the client ends. Finish kills the client and waits for the
+	// goroutine.
 	go func() {
 		awaitExit(cmd.Process.Pid)
 		close(child.exited)

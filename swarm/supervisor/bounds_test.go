@@ -22,7 +22,7 @@ func TestWhatASupervisorCannotDo(t *testing.T) {
 		"bytes", "cmp", "context", "crypto/rand", "embed", "encoding/json", "errors", "fmt", "hash/maphash", "regexp", "slices", "strings", "sync", "time",
 		ours + "streamjson", ours + "internal/screen", ours + "swarm/runner",
 	}
-	// The names that a supervisor may use from packages that do not contain only data
+	// The names that a supervisor may use from packages that contain more than data
 	// types.
 	names := map[string][]string{
 		"runner": {"Backend", "Tools", "Turn", "Outcome", "Session", "New", "ToolServer", "TimedOut"},

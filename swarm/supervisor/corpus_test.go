@@ -39,8 +39,8 @@ type turnEvents struct {
 //	== NAME (KIND, readonly)
 //
 // where either of the words in parentheses may be missing. If KIND is missing, the kind
-// is claude. A line is one message of the agent. A line that begins with "&" continues
-// the message of the line before it:
+// is claude. Each line is one message from the agent. A line that begins with "&"
+// continues the message on the line before it:
 //
 //	> TEXT                          the agent says something
 //	TOOL `INPUT` = RESULT           a call and its result; \n is a new line in it
@@ -92,7 +92,7 @@ func scripts(t *testing.T, path string) (all []recording) {
 type writer struct {
 	rec      recording
 	messages int // from people
-	replies  int // messages of the model
+	replies  int // messages from the model
 	calls    int
 }
 
@@ -119,7 +119,7 @@ func (w *writer) emit(ev streamjson.Event) {
 
 func (w *writer) says(parent string, b streamjson.Block) {
 	ev := streamjson.Event{Kind: streamjson.KindAssistant, Parent: parent, Blocks: []streamjson.Block{b}}
-	if w.rec.kind.Name == "claude" { // messages of other clients have no ids
+	if w.rec.kind.Name == "claude" { // messages from other clients have no ids
 		ev.MessageID = fmt.Sprint("msg_", w.replies)
 	}
 	w.emit(ev)

@@ -10,8 +10,8 @@
 //
 // By default, the third bad verdict escalates. See [Settings].Threshold.
 //
-// A step is one message of the agent with the results of its tool calls. The rules cost
-// nothing and use only the steps. The judge is a model. It confirms or clears the
+// A step is one message from the agent, with the results of its tool calls. The rules
+// cost nothing and use only the steps. The judge is a model. It confirms or clears the
 // findings of the rules, and checks the window every few steps.
 //
 // A Supervisor only reads events and calls the functions that it was given. It cannot end a

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A question is a window that waits for the judge.
+// A question is a window that is waiting for the judge.
 type question struct {
 	watch   *Watch
 	message string   // the message of the turn
@@ -15,8 +15,8 @@ type question struct {
 	prompt  string
 }
 
-// A docket contains the questions that wait for the judge. It contains at most one
-// question for each agent, which is the newest.
+// A docket contains the questions that are waiting for the judge. It contains at most one
+// question about each agent, the newest.
 type docket struct {
 	mu      sync.Mutex
 	waiting map[*Watch]*question

@@ -74,8 +74,8 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// ReadVerdict parses the answer of a judge, which is the word of an [Action], followed by
-// a message unless the word is OK. Any other answer is an error.
+// ReadVerdict parses a judge's answer, which is the word of an [Action], followed by a
+// message unless the word is OK. Any other answer is an error.
 func ReadVerdict(answer string) (Verdict, error) {
 	if len(answer) > mostAnswer {
 		return Verdict{}, fmt.Errorf("it answered %d bytes", len(answer))

@@ -29,7 +29,7 @@ type court struct {
 	ended []runner.Outcome
 }
 
-// newCourt starts a supervisor whose judge runs the steps that the function answer
+// newCourt starts a supervisor whose judge runs the steps that the answer function
 // returns. It must be called in a synctest bubble.
 func newCourt(t *testing.T, s supervisor.Settings, answer func(runner.Turn) []runnertest.Step) *court {
 	c := &court{t: t, backend: &runnertest.Scripted{Script: answer}}
@@ -130,8 +130,8 @@ func TestTheJudgeDecides(t *testing.T) {
 	}
 }
 
-// The details of an escalation tell the person what the agent repeats and what the judge
-// says about it.
+// The details of an escalation tell the person what the agent keeps repeating and what
+// the judge says about it.
 func TestAnEscalationSaysWhatTheJudgeSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, says("ESCALATION It waits for a password."))
@@ -275,7 +275,7 @@ func TestTheNewestWindowWins(t *testing.T) {
 	})
 }
 
-// A finding is not lost when a newer window replaces the window that it is about.
+// A finding is not lost when a newer window replaces the one that the finding is about.
 func TestAFindingWaitsWithTheNewestWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCourt(t, usual, func(runner.Turn) []runnertest.Step {
@@ -400,7 +400,7 @@ func TestReadVerdict(t *testing.T) {
 	}
 }
 
-// The message of a judge is one short line, and every verdict except OK has a message.
+// A judge's message is one short line, and every verdict except OK has a message.
 func FuzzReadVerdict(f *testing.F) {
 	f.Add("OK")
 	f.Add("CORRECTION a\nb")

@@ -17,11 +17,11 @@ type Finding struct {
 	Count int    // how many times the same call or failure was repeated, or how many steps changed no file
 	About string // the call, for SameCall and SameError
 	Error string // the failure of the call, for SameError
-	Sub   bool   // a sub-agent made the steps
+	Sub   bool   // a sub-agent took the steps
 }
 
 // flagged applies the rules for repeated calls and failures to the last step of a window.
-// That step must be complete. Steps of other sub-agents, and steps before a new message or
+// That step must be complete. Steps by other sub-agents, and steps before a new message or
 // a compaction, do not count.
 func flagged(window []*Step, s Settings) (f Finding, bad bool) {
 	last := window[len(window)-1]
@@ -50,10 +50,10 @@ func flagged(window []*Step, s Settings) (f Finding, bad bool) {
 }
 
 // sameCalls counts the steps at the end of a window that contain a call with the same
-// input and result as c. c is a call of the last step. The count ends at a step in which
-// the same input gave another result, or in which a file changed. If c only reads, the
-// count also ends at a step that read something new, because an agent may need to read
-// something again.
+// input and result as c. c is a call in the last step. The count ends at a step in which
+// the same input gave a different result, or in which a file changed. If c only reads,
+// the count also ends at a step that read something new, because an agent may need to
+// read something again.
 func sameCalls(window []*Step, c *Call) (n int) {
 	last := window[len(window)-1]
 	for i := len(window) - 1; i >= 0; i-- {
@@ -83,7 +83,7 @@ func sameCalls(window []*Step, c *Call) (n int) {
 }
 
 // sameErrors counts the steps at the end of a window that contain the same failure as c.
-// c is a call of the last step. Only steps after the last success of such a call count.
+// c is a call in the last step. Only steps after the last success of such a call count.
 // In weight, a failure after a file change counts half, because the agent is trying
 // something.
 func sameErrors(window []*Step, c *Call) (times, weight int) {

@@ -14,9 +14,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A Step is one message of an agent and the results of its tool calls.
+// A Step is one message from an agent and the results of its tool calls.
 type Step struct {
-	Parent string // the call that started the sub-agent that made the step; "" if the agent itself made it
+	Parent string // the call that started the sub-agent that took the step; "" if the agent itself took it
 	Text   string // the beginning of the message's text
 	Calls  []Call
 
@@ -25,7 +25,7 @@ type Step struct {
 	seen  bool   // the rules have judged the step
 }
 
-// A Call is one tool call of a step.
+// A Call is one tool call in a step.
 type Call struct {
 	Tool    string
 	About   string // the command, path or address; for other calls the beginning of the input
@@ -106,7 +106,7 @@ func (c *Call) answer(b *streamjson.Block) {
 // lasted matches durations such as 0.034s or 12.5 ms, which differ from run to run.
 var lasted = compiled(`\b\d+\.\d+ ?(?:ns|µs|us|ms|s|sec|secs|second|seconds)\b`)
 
-// plainResult replaces every duration in a result by 0s.
+// plainResult replaces every duration in a result with 0s.
 func plainResult(text string) string {
 	return lasted().ReplaceAllLiteralString(strings.TrimSpace(text), "0s")
 }
@@ -190,12 +190,12 @@ func (s *Step) counts() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Done && !c.Waits && !c.Ours })
 }
 
-// open reports whether any call of the step does not have a result yet.
+// open reports whether any call in the step still has no result.
 func (s *Step) open() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return !c.Done })
 }
 
-// changes reports whether any call of the step changes a file.
+// changes reports whether any call in the step changes a file.
 func (s *Step) changes() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.changes() })
 }

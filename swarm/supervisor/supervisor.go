@@ -9,7 +9,7 @@ import (
 
 // Settings determine when an agent counts as stuck. 0 disables a rule.
 type Settings struct {
-	Window int // number of steps of the agent, and of each sub-agent, that are remembered
+	Window int // number of steps remembered for the agent and for each sub-agent
 	// Interval is the number of steps after which the judge is asked. Without a judge, this
 	// number of steps without a finding counts as a clean verdict.
 	Interval  int
@@ -30,7 +30,7 @@ type Options struct {
 	OnWhisper    func(Whisper)
 	OnEscalation func(Escalation)
 	// Note is called with a line about the judge for the log of an agent, and the id of
-	// the message that the agent worked on. It may be nil.
+	// the message that the agent was working on. It may be nil.
 	Note func(agent, message, line string)
 	// Judge is the model that judges the steps. If it is nil, only the rules are used.
 	Judge *Judge
@@ -95,7 +95,7 @@ func (s *Supervisor) inForce() (Settings, *Judge) {
 	return s.settings, s.judge
 }
 
-// Watch returns the watch of an agent. It returns the same watch in every call.
+// Watch returns the watch of an agent. It returns the same watch on every call.
 func (s *Supervisor) Watch(agent string) *Watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,11 +116,11 @@ func (s *Supervisor) Forget(agent string) {
 	s.cases.drop(w)
 }
 
-// A Turn contains the data that a supervisor needs about a turn that begins.
+// A Turn contains the data that a supervisor needs about a new turn.
 type Turn struct {
 	ID      string
 	Message string       // the id of the message that it works on
-	Task    string       // the work on one line, such as the first line of the message
+	Task    string       // the work in one line, such as the first line of the message
 	Tools   runner.Tools // interprets the client's tool calls
 	Writes  bool         // the agent may change files
 }

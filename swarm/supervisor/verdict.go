@@ -10,7 +10,7 @@ type Action string
 
 // These are the verdicts that a judge can give. Whispers and logs contain these words.
 const (
-	OK          Action = "OK"           // the agent makes progress, so no action is taken
+	OK          Action = "OK"           // the agent is making progress, so no action is taken
 	Correction  Action = "CORRECTION"   // the agent should try another approach
 	ThinkDeeper Action = "THINK_DEEPER" // the agent should think more
 	Escalate    Action = "ESCALATION"   // a person has to decide
@@ -36,7 +36,7 @@ type Whisper struct {
 // …".
 func (w Whisper) Text() string { return fmt.Sprintf("[SUPERVISOR/%s] %s", w.Action, w.Message) }
 
-// An Escalation says that an agent is stuck despite the whispers.
+// An Escalation reports that an agent is stuck despite the whispers.
 type Escalation struct {
 	ID      string // unique in the project
 	Agent   string

@@ -22,21 +22,21 @@ type Watch struct {
 	part    int              // changes with each message and compaction
 	life    int              // changes when the window and the ladder are reset
 	steps   int              // number of complete steps of the agent in this turn; part of the ids
-	current map[string]*Step // the unfinished step of each sub-agent, and of the agent with the key ""
+	current map[string]*Step // the unfinished step of each sub-agent, and of the agent itself under the key ""
 	window  []*Step          // complete and unfinished steps, oldest first
 	idle    int              // number of steps of the agent since a file changed
 	due     int              // number of steps since the judge was asked, or since the last finding
 
 	ladder ladder
-	heard  bool     // the agent has made a step since the last whisper
-	acted  bool     // the agent has made a step without a finding since the last whisper
+	heard  bool     // the agent has taken a step since the last whisper
+	acted  bool     // the agent has taken a step without a finding since the last whisper
 	last   *Finding // the finding that led to the last whisper
 
 	out []any // whispers and escalations that [Watch.give] passes on once mu is unlocked
 }
 
 // Begin is called when a turn begins, or when a later daemon starts to follow it. After
-// an escalation, a turn begins only when a person lets the agent continue. See Resume.
+// an escalation, no turn begins until a person lets the agent continue. See Resume.
 func (w *Watch) Begin(t Turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *Watch) Event(ev *streamjson.Event) {
 }
 
 // End is called when the turn has ended. If at least two bad verdicts have been counted,
-// the next one escalates, and the agent has made no good step since the last whisper, the
+// the next one escalates, and the agent has taken no good step since the last whisper, the
 // end of the turn counts as that verdict, because the next turn would continue in the same
 // way. This applies only if the last whisper was about repeated calls or failures of the
 // agent itself.
@@ -194,7 +194,7 @@ func (w *Watch) answers(ev *streamjson.Event) {
 }
 
 // fresh reports whether no other call in the same part, by the same agent or sub-agent,
-// has the same input and result as c. The parameter "of" is the step of c.
+// has the same input and result as c. The parameter "of" is the step that contains c.
 func (w *Watch) fresh(of *Step, c *Call) bool {
 	for _, s := range w.window {
 		if s.part != of.part || s.Parent != of.Parent {
@@ -278,11 +278,11 @@ func (w *Watch) stuckWithoutChange(s Settings) bool {
 	return s.StepsWithoutChange > 0 && w.turn.Writes && w.idle >= s.StepsWithoutChange
 }
 
-// bad handles a bad verdict of the rules or of the judge. v contains the judge's message,
+// bad handles a bad verdict from the rules or the judge. v contains the judge's message,
 // if there is one.
 func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
 	if v.Action == Escalate && w.ladder.bad == 0 && settings.Threshold > 2 {
-		w.ladder.bad = 1 // the agent gets one whisper as a last warning before a person is told
+		w.ladder.bad = 1 // the agent gets one whisper as a last warning before a person is asked to decide
 	} else if v.Action == Escalate && w.ladder.bad > 0 {
 		w.ladder.bad = max(w.ladder.bad, settings.Threshold-1)
 	}
@@ -311,9 +311,9 @@ func (w *Watch) ask(f *Finding) {
 	w.sup.cases.add(&question{watch: w, message: w.turn.Message, life: w.life, finding: f, prompt: describe(w.agent, w.turn, w.window, f)})
 }
 
-// judged handles the verdict of the judge. If the verdict is not usable, the finding of the
-// rules is used instead. A verdict about an earlier message, or about steps before a reset,
-// is ignored.
+// judged handles the judge's verdict. If the verdict is unusable, the finding of the rules
+// is used instead. A verdict about an earlier message, or about steps before a reset, is
+// ignored.
 func (w *Watch) judged(q *question, v Verdict, usable bool) {
 	w.mu.Lock()
 	defer w.give()

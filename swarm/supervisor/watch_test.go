@@ -192,7 +192,7 @@ func TestTheWindow(t *testing.T) {
 	if h := watch(s, loop(2)); h.rungs() != "1" {
 		t.Errorf("7 steps in a window of 7: %q", h.rungs())
 	}
-	// Steps of sub-agents do not push steps of the agent out of the window.
+	// Steps by sub-agents do not push the agent's own steps out of the window.
 	if h := watch(s, script(t, "2x "+fails, "@s 30x Grep `a#` = #", fails)); h.rungs() != "1" {
 		t.Errorf("with a busy sub-agent: %q", h.rungs())
 	}
@@ -276,7 +276,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// Steps of another session are not compared.
+// Steps from another session are not compared.
 func TestAnotherSession(t *testing.T) {
 	rec := script(t, "4x "+fails)
 	events := rec.turns[0].events
@@ -387,8 +387,8 @@ func TestStepsWithoutIDs(t *testing.T) {
 	}
 }
 
-// A message of Claude Code is one step, although it is split into several events, some of
-// which follow a result.
+// A message from Claude Code is one step, although it is split into several events, some
+// of which follow a result.
 func TestAMessageInPieces(t *testing.T) {
 	rec := script(t, fails, fails, fails)
 	events := rec.turns[0].events

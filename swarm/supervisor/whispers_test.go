@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
-// usual contains the default settings of the configuration.
+// usual contains the configuration's default settings.
 var usual = supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, SameCall: 3, SameError: 3, StepsWithoutChange: 30}
 
 // heard collects the whispers and escalations of a supervisor.
@@ -47,7 +47,7 @@ func play(w *supervisor.Watch, rec recording) {
 // until a limit ends the turn.
 var repeating = []string{"transcripts/max_turns.jsonl", "transcripts/max_budget.jsonl"}
 
-// A calmGroup is a group of recordings of agents that make progress.
+// A calmGroup is a group of recordings of agents that are making progress.
 type calmGroup struct {
 	name string
 	all  []recording
@@ -74,7 +74,7 @@ func calm(t *testing.T) []calmGroup {
 	return groups
 }
 
-// The rules do not cause whispers to agents that make progress. The table in
+// The rules do not cause whispers to agents that are making progress. The table in
 // docs/supervisor.md contains the numbers that this test prints. The unseen half of the
 // recordings was written before the rules, and was not played until the rules were
 // finished.
@@ -103,7 +103,7 @@ func TestFalseWhispers(t *testing.T) {
 	}
 }
 
-// Every agent that is stuck gets a whisper.
+// Every stuck agent gets a whisper.
 func TestLoopsAreSeen(t *testing.T) {
 	for _, half := range []string{"seen", "unseen"} {
 		all := scripts(t, "testdata/loops/"+half+".txt")

@@ -26,8 +26,8 @@ type Task struct {
 	// Steer returns the [runner.Steering] that delivers urgent messages to the turn with
 	// this record while the turn is running.
 	Steer func(*journal.Record) *runner.Steering
-	// Permit returns the [runner.Permit] that decides about the permission requests of
-	// the turn with this record. If Permit returns nil, nothing is allowed.
+	// Permit returns the [runner.Permit] that decides on the permission requests of the
+	// turn with this record. If Permit returns nil, nothing is allowed.
 	Permit func(*journal.Record) runner.Permit
 	// Observe returns the observer of the events of the turn with this record, or nil if
 	// there is no observer. The goroutine of the turn calls the observer, which must not
@@ -44,8 +44,8 @@ type Observer func(*streamjson.Event)
 // A Recall is the text that a client needs again because its session does not contain it.
 type Recall struct {
 	Prior []byte // the text that a compaction removed, or the whole window in a new session; may be empty
-	// Successor says that the session replaces an earlier session that is gone. The agent
-	// must then read the handoff that was written for the new session.
+	// Successor reports that the session replaces an earlier session that is gone. The
+	// agent must then read the handoff that was written for the new session.
 	Successor bool
 }
 
@@ -105,7 +105,7 @@ func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Sessi
 }
 
 // attempt runs one client, with the record rec. An error means that the turn could not
-// begin because of a failure of the daemon. In this case attempt leaves no record.
+// begin because of a failure of the daemon. In this case, attempt leaves no record.
 func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal.Record, session runner.Session) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
 	if err != nil {

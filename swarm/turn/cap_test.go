@@ -80,8 +80,8 @@ func (a *agentTurns) run(message string, s turn.Settings, reserved float64, scri
 	return out, rec, runs[len(runs)-1].Turn
 }
 
-// A turn with a cap gets a separate client, even if another client is waiting. The cap is
-// in the durable record, where a daemon that follows the turn finds it.
+// A turn with a cap gets its own client, even if another client is waiting. The cap is in
+// the durable record, where a daemon that follows the turn finds it.
 func TestATurnWithACap(t *testing.T) {
 	a := newAgentTurns(t, new(runnertest.Scripted))
 	a.run("one", a.settings, 0, "@say ready")

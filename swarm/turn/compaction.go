@@ -17,7 +17,7 @@ import (
 )
 
 // handbackLead is the beginning of the text that the compaction hook gives back. The
-// daemon uses it to distinguish the answer of this hook from the answer of a user's hook.
+// daemon uses it to tell this hook's answer apart from that of a user's hook.
 const handbackLead = "What you did last, word for word, from before this compaction. Do NOT re-execute completed work."
 
 // A handback is the part of the window that the compaction hook gave back. From and To
@@ -78,8 +78,8 @@ func HookCompact(home journal.Home, backends map[string]runner.Backend, mark str
 }
 
 // newestQuoted returns the newest part of a window, quoted so that the text cannot end
-// the frame that the client puts around it. The text consists of at most room UTF-16 code
-// units. The results from and to are its position in the window.
+// the frame that the client puts around it. The text is at most room UTF-16 code units
+// long. The results from and to are its position in the window.
 func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 	to = win.End()
 	for most := room; ; {
@@ -138,7 +138,7 @@ type compactions struct {
 	seen       int
 }
 
-// If ev is the answer of the compaction hook, hook records whether the hook succeeded.
+// If ev is the answer from the compaction hook, hook records whether the hook succeeded.
 func (c *compactions) hook(ev *streamjson.Event) {
 	if c.hooks == nil {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// Even if most of the text must be quoted, the text of the hook does not exceed the
-// available room, and does not end the frame that the client puts around it.
+// Even if most of the text must be quoted, the hook's text fits in the available room,
+// and does not end the frame that the client puts around it.
 func TestAHookCannotEndItsFrame(t *testing.T) {
 	win := window.New(window.Options{})
 	for range 100 {

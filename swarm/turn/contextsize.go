@@ -13,7 +13,7 @@ import (
 const leastFall = 20_000
 
 // A contextSize tracks the size of a conversation across its turns, for a client that does
-// not report its compactions ([runner.Kind].Compacts). A drop by more than half, and by at
+// not report its compactions ([runner.Kind].Compacts). A drop of more than half, and of at
 // least leastFall, counts as a compaction.
 type contextSize struct {
 	session string

@@ -29,7 +29,7 @@ func TestAFallOfTheContextIsACompaction(t *testing.T) {
 	}
 }
 
-// Each session has a separate size. A new session begins with size 0, and a session of an
+// Each session has its own size. A new session begins with size 0, and a session from an
 // earlier daemon continues with the last size that the earlier daemon recorded.
 func TestTheSizeOfTheContextIsOfASession(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// maxPastTurns is the maximum number of past turns of an agent that are remembered. A
-// file that is waiting in a mailbox may have been written during one of them.
+// maxPastTurns is the maximum number of past turns remembered for an agent. A file that
+// is waiting in a mailbox may have been written during one of them.
 const maxPastTurns = 64
 
 // ownFileMemory is how long the daemon remembers that an agent wrote a file. This is
@@ -26,7 +26,7 @@ type Runs struct {
 	wrote   map[string]time.Time // files that the agent's turns wrote into the mailbox folder, by name
 }
 
-// A pastTurn is a turn of an agent that has ended.
+// A pastTurn is a finished turn of an agent.
 type pastTurn struct {
 	rec   *journal.Record
 	ended time.Time // time at which its client ended or began to wait
@@ -148,8 +148,8 @@ func (r *Runs) WroteFile(name string) bool {
 	return ok
 }
 
-// ForgetFile is called after the file was moved. A later file with the same name is mail,
-// unless the agent writes that file too.
+// ForgetFile is called after the file has been moved. A later file with the same name is
+// mail, unless the agent writes that file too.
 func (r *Runs) ForgetFile(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -34,7 +34,7 @@ func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source
 // Text returns t without secrets.
 func (s *Secrets) Text(t string) string { return s.own.Load().Text(s.tokens.Redactor().Text(t)) }
 
-// learn looks for secrets of the client in its output.
+// learn looks for the client's secrets in its output.
 func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
 	if kind.Secrets != nil {
 		kind.Secrets(ev, s.keep)

@@ -54,9 +54,9 @@ func TestASessionKeepsItsFolder(t *testing.T) {
 	}
 }
 
-// A client that refuses a new session is told to resume it if it can resume sessions.
-// Otherwise it gets another new session. Only a conversation that can be resumed can be
-// compacted.
+// A client that refuses a new session is told to resume that session, if the client can
+// resume sessions. Otherwise, it gets another new session. Only a conversation that can
+// be resumed can be compacted.
 func TestARefusedSessionIsResumedWhereTheClientCan(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

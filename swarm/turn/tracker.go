@@ -105,7 +105,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 	t.memory.event(ev)
 }
 
-// retryWhy returns the reason why the client waits before it calls the API again. It
+// retryWhy returns the reason why the client is waiting before it calls the API again. It
 // returns "" if the event is not about a retry.
 func retryWhy(ev *streamjson.Event) string {
 	r := ev.Retry

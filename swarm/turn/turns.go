@@ -41,7 +41,7 @@ type Deps struct {
 	Note func(error)
 }
 
-// A Feed receives the text that an agent is writing if there are listeners.
+// A Feed receives the text that an agent is writing, provided that there are listeners.
 type Feed interface {
 	// Wants reports whether any listener wants the pieces of text, and whether any
 	// listener wants the raw lines of the client's stream.
@@ -80,8 +80,8 @@ func (s Settings) lingers() bool {
 // windowLimit returns the maximum size of an agent's window, in bytes.
 func (s Settings) windowLimit() int { return window.Limit(s.WindowTokens, s.Client.CompactWindow) }
 
-// Turns runs the turns of one agent, one after the other, and keeps its client between
-// two turns. Except for View and Runs, only the agent's goroutine uses it.
+// Turns runs the turns of one agent, one after another, and keeps its client between
+// turns. Except for View and Runs, only the agent's goroutine uses it.
 type Turns struct {
 	*Deps
 	View View
@@ -134,8 +134,8 @@ func (t *Turns) tools(s Settings) *runner.Server {
 	return t.Tools
 }
 
-// toolsOf returns the server for the tools with which a turn of an earlier daemon began.
-// The settings of this daemon may differ.
+// toolsOf returns the server for the tools that a turn of an earlier daemon was started
+// with. The settings of this daemon may differ.
 func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	switch {
 	case !rec.Tools:

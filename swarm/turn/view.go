@@ -73,9 +73,9 @@ type LastText struct {
 	Text string    `json:"text"`
 }
 
-// Recalled returns the picture of an agent at the end of an earlier daemon. The parameter
-// l is the newest line about the agent in the ledger, and turns is the number of lines
-// about the agent.
+// Recalled returns the picture of an agent as it was when an earlier daemon ended. The
+// parameter l is the newest line about the agent in the ledger, and turns is the number
+// of lines about the agent.
 func Recalled(l journal.LedgerLine, turns int) Picture {
 	began := float64(l.At.UnixMilli())/1000 - l.Seconds
 	p := Picture{Turns: turns, Client: l.Client, Model: l.Model, Billing: l.Billing, Context: l.Context, Begun: &began}
@@ -92,7 +92,7 @@ func (v *View) Recall(p Picture) {
 	v.p, v.limitOf = p, plainModel(p.Model)
 }
 
-// Begin records that a turn begins.
+// Begin records that a turn has begun.
 func (v *View) Begin(m *MessageStatus, description string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -19,8 +19,8 @@ func TestNoProcessHasNoPID(t *testing.T) {
 	}
 }
 
-// The limit of a model stays the same if the client uses another name for the model in a
-// resumed session. Each model has a separate limit.
+// The limit of a model stays the same if the client uses a different name for the model
+// in a resumed session. Each model has its own limit.
 func TestLimitFor(t *testing.T) {
 	said := func(v *View, model string, limit int, named bool) int {
 		v.learn("", model, 0, 0)

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// WaitingClients limits how many clients, across all agents, wait for the next message.
-// If too many are waiting, the client that has waited longest is closed first. It is safe
-// for concurrent use.
+// WaitingClients limits how many clients, across all agents, can wait for the next
+// message. If too many are waiting, the client that has been waiting longest is closed
+// first. It is safe for concurrent use.
 type WaitingClients struct {
 	mu   sync.Mutex
 	most int
@@ -32,8 +32,8 @@ func (w *WaitingClients) tooMany(c *waiting) bool {
 	return c != nil && c.tooMany
 }
 
-// add records that a client begins to wait. The function wake is called when the client
-// must be closed.
+// add records that a client has begun to wait. The function wake is called when the
+// client must be closed.
 func (w *WaitingClients) add(wake func()) *waiting {
 	c := &waiting{wake: wake}
 	w.mu.Lock()
@@ -59,8 +59,8 @@ func (w *WaitingClients) Resize(most int) {
 	w.shrink()
 }
 
-// shrink wakes the agents whose clients have waited longest, and removes those clients,
-// until the number of clients is within the limit. The caller holds w.mu.
+// shrink wakes the agents whose clients have been waiting longest, and removes those
+// clients, until the number of clients is within the limit. The caller holds w.mu.
 func (w *WaitingClients) shrink() {
 	for len(w.all) > w.most {
 		w.all[0].tooMany = true

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// If too many clients are waiting, the agents of those that have waited longest are woken
-// to close them. A removed client does not count.
+// If too many clients are waiting, the agents of those that have been waiting longest are
+// woken to close them. A removed client does not count.
 func TestWaitingClients(t *testing.T) {
 	w := NewWaitingClients(2)
 	var all []*waiting

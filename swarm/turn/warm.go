@@ -30,16 +30,16 @@ import (
 //
 // The turns of one client share the client's output and mark; see mark.go in package
 // journal. When a daemon is killed, its clients lose their standard input, so each of
-// them ends without further action. If a turn is running, the client ends after that
-// turn, which the next daemon follows like any other. If the client is waiting, the next
-// daemon ends the processes that the client left running. It finds them by the mark in
-// the agent's pid file.
+// them ends on its own. If a turn is running, the client ends after that turn, which the
+// next daemon follows like any other. If the client is waiting, the next daemon ends the
+// processes that the client left running. It finds them by the mark in the agent's pid
+// file.
 
 // maxAge is the maximum lifetime of a client. When the client ends, the memory that it
 // has accumulated is released.
 const maxAge = 24 * time.Hour
 
-// A warm is the client of an agent between two turns. Only the agent's goroutine uses it.
+// A warm is an agent's client between two turns. Only the agent's goroutine uses it.
 type warm struct {
 	client  runner.Warm
 	mark    string // the id of the turn that started the client
@@ -163,8 +163,8 @@ func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 func (t *Turns) HasClient() bool { return t.warm != nil }
 
 // Tend closes the agent's client if the client must not wait any longer. The parameter
-// settings contains the settings of the next turn, and unsettled reports that the last
-// turn could not be filed. HasClient must have returned true.
+// settings contains the settings of the next turn, and unsettled is set if the last turn
+// could not be filed. HasClient must have returned true.
 func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
 	w := t.warm
 	why := t.outworn(settings, w, time.Now())
@@ -211,7 +211,7 @@ func (t *Turns) ClientWaits() {
 	w.waiting = t.Waiting.add(t.wake)
 }
 
-// Rest waits until the agent is woken or the client may need attention, but not longer
+// Rest waits until the agent is woken or the client may need attention, but no longer
 // than d. HasClient must have returned true.
 func (t *Turns) Rest(ctx context.Context, woken <-chan struct{}, d time.Duration) {
 	w := t.warm

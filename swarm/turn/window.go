@@ -15,9 +15,9 @@ import (
 )
 
 // memory contains an agent's window while a turn is running, and gives access to the text
-// that a compaction removed and the next prompt gives back. It is loaded for a turn and
-// released after the turn, so that an idle agent keeps no buffers. Only one goroutine
-// uses it.
+// that a compaction removed and that the next prompt must give back. It is loaded for a
+// turn and released after the turn, so that an idle agent keeps no buffers. Only one
+// goroutine uses it.
 type memory struct {
 	home  journal.Home
 	agent string

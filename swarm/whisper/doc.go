@@ -1,6 +1,6 @@
-// Package whisper delivers the whispers of the supervisor to the agents. A whisper
-// differs from mail in that no other agent sees it, nobody answers it, and it never
-// begins a turn.
+// Package whisper delivers the supervisor's whispers to the agents. A whisper differs
+// from mail in that no other agent sees it, nobody answers it, and it never begins a
+// turn.
 //
 //	            +--> the running turn, beside urgent mail     (steering)
 //	verdict --> | --> before an answer of the control socket   (socket)

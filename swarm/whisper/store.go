@@ -26,7 +26,7 @@ type Whisper struct {
 	Type  string    `json:"type"`            // CORRECTION, THINK_DEEPER or ESCALATION
 	Text  string    `json:"text"`            // one line
 
-	Turn  string    `json:"turn,omitempty"` // the turn to which it was given; "" while it waits
+	Turn  string    `json:"turn,omitempty"` // the turn to which it was given; "" while it is waiting
 	UUID  string    `json:"uuid,omitempty"` // UUID of the line that delivered it to the running turn
 	Way   Way       `json:"way,omitempty"`  // how it was given
 	Shown time.Time `json:"shown,omitzero"` // when the agent's client read it; zero if the client has not yet read it
@@ -62,7 +62,7 @@ const maxWhispers = 32
 type Store struct {
 	home journal.Home
 	mu   sync.Mutex
-	all  map[string][]Whisper // contains only agents whose file was read
+	all  map[string][]Whisper // contains only agents whose file has been read
 }
 
 type file struct {
@@ -108,7 +108,7 @@ func (s *Store) Add(agent string, w Whisper) (added bool, err error) {
 	return added && err == nil, err
 }
 
-// Waiting counts the whispers that wait for an agent.
+// Waiting counts the whispers that are waiting for an agent.
 func (s *Store) Waiting(agent string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +169,8 @@ func (s *Store) Lend(agent string) (lent []Whisper, err error) {
 }
 
 // Written records that the first n of the lent whispers were shown in the given way. The
-// others wait again. This applies in the current daemon even if the file cannot be
-// written.
+// others go back to waiting. This applies in the current daemon even if the file cannot
+// be written.
 func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []Whisper, err error) {
 	now := time.Now().UTC()
 	note := func(list []Whisper) []Whisper {
@@ -196,8 +196,8 @@ func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []W
 	return shown, err
 }
 
-// Wait reports whether a whisper waits for any agent. It considers only agents whose file
-// was read, for example by Waiting.
+// Wait reports whether a whisper is waiting for any agent. It considers only agents whose
+// file has been read, for example by Waiting.
 func (s *Store) Wait() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,8 +209,8 @@ func (s *Store) Wait() bool {
 	return false
 }
 
-// Waits reports whether a whisper waits for an agent. It reads the file, and is intended
-// for programs other than the daemon.
+// Waits reports whether a whisper is waiting for an agent. It reads the file, and is
+// intended for programs other than the daemon.
 func Waits(home journal.Home, agent string) bool {
 	list, err := Of(home, agent)
 	return err == nil && slices.ContainsFunc(list, Whisper.waits)
@@ -237,7 +237,7 @@ func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whis
 }
 
 // Knows reports whether the store contains a whisper with the given key for an agent,
-// whether or not the whisper was shown.
+// whether or not the whisper has been shown.
 func (s *Store) Knows(agent, key string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,8 +253,8 @@ func (s *Store) given(agent string) bool {
 	return err == nil && slices.ContainsFunc(list, Whisper.open)
 }
 
-// TakeBack makes the open whispers of an agent wait again. It may be called only while no
-// turn of the agent is running.
+// TakeBack marks an agent's open whispers as waiting again. It may be called only while
+// no turn of the agent is running.
 func (s *Store) TakeBack(agent string) error {
 	return s.takeBack(agent, func(Whisper) bool { return true })
 }

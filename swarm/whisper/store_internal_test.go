@@ -9,7 +9,7 @@ import (
 )
 
 // state returns the keys of an agent's whispers in one line. Each key has a prefix: -
-// means that the whisper waits, + that it was given, and . that it was shown.
+// means that the whisper is waiting, + that it was given, and . that it was shown.
 func state(t *testing.T, s *Store, agent string) (out string) {
 	t.Helper()
 	list, err := Of(s.home, agent)
@@ -95,8 +95,8 @@ func TestWhispers(t *testing.T) {
 }
 
 // A whisper that is lent to a connection is not delivered in any other way. It counts as
-// shown once it is written. It waits again if it cannot be written, or if the daemon ends
-// before that.
+// shown once it is written. It goes back to waiting if it cannot be written, or if the
+// daemon ends before then.
 func TestALentWhisper(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	s := Open(home)

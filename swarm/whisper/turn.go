@@ -57,7 +57,7 @@ func (t *Turn) Next() (runner.Steer, bool) {
 	return runner.Steer{UUID: given[0].UUID, Prompt: steerText(given[0]), Aside: true}, true
 }
 
-// Dropped makes a whisper that the client has dropped wait again.
+// Dropped marks a whisper as waiting again after the client has dropped it.
 func (t *Turn) Dropped(uuid string) {
 	t.logErr(t.store.takeBack(t.agent, func(w Whisper) bool { return w.UUID == uuid }))
 }
@@ -69,7 +69,7 @@ func steerText(w Whisper) string {
 		"Take note of it and continue. No other agent sees this, and nobody is waiting for an answer to it.\n"
 }
 
-// Event processes an event of the client.
+// Event processes an event from the client.
 func (t *Turn) Event(ev *streamjson.Event) {
 	switch ev.Kind {
 	case streamjson.KindReplay:

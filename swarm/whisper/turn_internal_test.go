@@ -153,7 +153,7 @@ func result(id, parent string) *streamjson.Event {
 
 // The whispers at the beginning of a prompt count as shown when the client has read the
 // prompt. Other whispers are given while a tool call of the main agent is running, and
-// count as shown when the client repeats their line.
+// count as shown when the client repeats their lines.
 func TestAWhisperInATurn(t *testing.T) {
 	s := Open(journal.HomeOf(t.TempDir()))
 	var shown []string

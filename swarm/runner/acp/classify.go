@@ -69,8 +69,8 @@ func (p *program) classifyText(text string, status int, info string) follow.Verd
 }
 
 // matches applies a regular expression to a string, and returns nil if the string does not
-// match. The expression is valid because it is either in the table or was checked with the
-// configuration.
+// match. The expression is valid because it is either in the table or was checked along
+// with the configuration.
 func matches(pattern, text string) []string {
 	p, err := regexp.Compile(pattern)
 	if err != nil {

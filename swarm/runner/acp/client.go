@@ -28,8 +28,8 @@ type Client struct {
 	Stays      bool       // the client does not exit when its input is closed
 	Tokens     tokensIn   // which field of a result contains its token counts
 
-	// Notes contains prefixes of the pieces of an answer that the program, not the model,
-	// has written.
+	// Notes contains prefixes of the answer pieces that the program, not the model, has
+	// written.
 	Notes []string
 	// Errors contains regular expressions. If an answer or its last piece matches one of
 	// them, and the result has no token counts, then the answer is an error. The first

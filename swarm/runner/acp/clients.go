@@ -54,7 +54,7 @@ func openCode() *Client {
 	})
 }
 
-// copilot is GitHub's copilot. It rejects MCP servers that are programs in session/new, so
+// copilot is GitHub's copilot. In session/new it rejects MCP servers that are programs, so
 // it gets them from a file.
 func copilot() *Client {
 	return row(runner.Kind{
@@ -92,8 +92,9 @@ func gemini() *Client {
 	})
 }
 
-// cline is the client cline. It reads its list of MCP servers from a file and starts them
-// with the first prompt. Unless its sessions are local, it leaves a daemon behind.
+// cline is the Cline command-line client. It reads its list of MCP servers from a file
+// and starts them with the first prompt. Unless its sessions are local, it leaves a
+// daemon behind.
 func cline() *Client {
 	return row(runner.Kind{
 		Name: "cline", Title: "Cline", Command: []string{"cline", "--acp"}, Install: "npm install -g cline",

@@ -35,10 +35,10 @@
 // The requests and their names come from the library acp-go-sdk, where it defines them. This
 // package does not use the library to read the client's messages. It reads them line by line
 // from the client's output file, for three reasons. Reading must be able to start at any
-// offset in that file, even for a client of an earlier daemon. Updates and the answer to a
-// prompt must stay in order. A message of a future client must be readable even if we know
-// only some of its fields. We ignore a field of an unexpected type, pass on an unknown
-// update unparsed, and reject an unknown request.
+// offset in that file, even for a client that an earlier daemon started. Updates and the
+// answer to a prompt must stay in order. A message from a future client must be readable
+// even if we know only some of its fields. We ignore a field of an unexpected type, pass on
+// an unknown update unparsed, and reject an unknown request.
 //
 // A client cannot keep working after its daemon ends, because its input is closed and its
 // requests get no answer. Follow therefore only reads what the client has printed. If that

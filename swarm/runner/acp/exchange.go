@@ -29,8 +29,8 @@ const (
 	ended                 // the client's exit
 )
 
-// An exchange is the dialogue between a client and us in one turn. Only the turn's
-// goroutine uses it.
+// An exchange is our dialogue with a client during one turn. Only the turn's goroutine
+// uses it.
 type exchange struct {
 	run     *follow.Run
 	turn    runner.Turn
@@ -96,7 +96,7 @@ func (e *exchange) opened(result json.RawMessage) {
 	e.set()
 }
 
-// set starts the next step if the mode and the model are set.
+// set starts the next step if the mode and the model have been set.
 func (e *exchange) set() {
 	if e.handshake.waiting > 0 {
 		return
@@ -108,8 +108,8 @@ func (e *exchange) set() {
 	e.proves()
 }
 
-// proves starts the step that waits until our tool server has listed its tools, after
-// which the prompt is sent.
+// proves starts the step that waits for our tool server to list its tools before sending
+// the prompt.
 func (e *exchange) proves() {
 	e.enter(proving)
 	e.proved()
@@ -197,7 +197,7 @@ func (e *exchange) mayRest() bool {
 	return e.keep && e.judge().End == runner.Done && e.run.MayStay() && len(e.asks.open) == 0 && !e.steered.missing()
 }
 
-// rests reports whether the turn is over and its client stays.
+// rests reports whether the turn is over and its client keeps running.
 func (e *exchange) rests() bool {
 	return e.step == ended && e.reply.came && !e.run.Closing() && !e.run.Ending()
 }

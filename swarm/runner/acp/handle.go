@@ -54,7 +54,7 @@ func (e *exchange) requested(m *message, raw []byte) {
 			e.hear(raw)
 		}
 		if e.asks.count >= maxRequests {
-			e.run.Kill(tooManyRequests(), time.Now()) // if merely refused, the client would keep asking
+			e.run.Kill(tooManyRequests(), time.Now()) // if the request were merely refused, the client would keep asking
 			return
 		}
 		e.asks.requested(m, e.step != working || e.run.Ending(), raw)

@@ -91,7 +91,8 @@ func (h *handshake) open(now time.Time) ([]byte, follow.Verdict) {
 		return request(idOpen, protocol.AgentMethodSessionNew, protocol.NewSessionRequest{Cwd: dir, McpServers: servers, Meta: h.rest}), follow.Verdict{}
 	case hello.resumes() && !h.retried:
 		h.resumed = true
-		// The library's parameters for resume omit an empty list, so we send those of load.
+		// The library's parameters for resume omit an empty list, so we send the parameters
+		// for load.
 		return request(idOpen, protocol.AgentMethodSessionResume, load), follow.Verdict{}
 	case hello.Can.Load && h.client.FreshLoads && h.born(id).Truncate(time.Minute).Equal(now.Truncate(time.Minute)):
 		return nil, follow.Verdict{}

@@ -152,7 +152,7 @@ func (f *facts) judgeEnd() follow.Verdict {
 func (f *facts) tokens() *streamjson.Usage { return f.reply.tokens(f.program.client.Tokens) }
 
 // dyingWords returns a suffix for a reason: a colon and the last line of the client's
-// standard error, or "" if it is empty.
+// standard error, or "" if standard error is empty.
 func (f *facts) dyingWords() string {
 	lines := strings.Split(strings.TrimSpace(f.stderr), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

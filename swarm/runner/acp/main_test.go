@@ -165,7 +165,7 @@ var fixtures = map[string]runnertest.Fixture{
 	"cline":    {Lacks: runnertest.Lacks{Cost: true, Context: true, Tokens: true}, Ends: unnamed},
 }
 
-// unnamed contains the expected ends for clients that do not report the answer of the
+// unnamed contains the expected ends for clients that do not report the answer from the
 // model's service.
 var unnamed = map[string]runner.End{"@status 401": runner.Limited, "@status 404": runner.Limited, "@status 400": runner.Limited}
 

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// options returns the keys below backend_options that change the description of a client.
+// options returns the keys under backend_options that change the description of a client.
 // They are needed for a program that is not in [Clients], and for a version that differs
 // from the tested one.
 func options() []runner.Option {
@@ -101,8 +101,8 @@ func listed(v any) (all []string) {
 	return all
 }
 
-// changedBy returns c with the options of an agent applied. The options were checked with
-// the configuration. rest contains the options that are passed to the client.
+// changedBy returns c with the options of an agent applied. The options were checked
+// along with the configuration. rest contains the options that are passed to the client.
 func (c Client) changedBy(all map[string]any) (changed Client, rest map[string]any) {
 	for name, v := range all {
 		text, _ := v.(string)

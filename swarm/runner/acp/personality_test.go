@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A client may ask twice about one call. Each request gets a decision. The turn has one
-// call, which runs only if both requests are allowed.
+// A client may ask twice about the same call. Each request gets a decision. The turn has
+// one call, which runs only if both requests are allowed.
 func TestTwoQuestionsForOneCall(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -179,7 +179,7 @@ func TestDaemonOfAClient(t *testing.T) {
 }
 
 // An unanswered permission request keeps the turn open until turn_timeout, regardless of
-// how long the client may be silent. Then the request is cancelled, and the command has
+// how long the client may be silent. The request is then cancelled, and the command does
 // not run.
 func TestQuestionWithoutAnAnswer(t *testing.T) {
 	if testing.Short() {
@@ -227,7 +227,8 @@ type eventLog []streamjson.Event
 
 func (l *eventLog) add(ev *streamjson.Event) { *l = append(*l, *ev) }
 
-// texts returns the texts of the agent's complete blocks of the given kind, in order.
+// texts returns the text of each complete block of the given kind from the agent, in
+// order.
 func (l *eventLog) texts(kind streamjson.BlockKind) (texts []string) {
 	for _, ev := range *l {
 		for _, b := range ev.Blocks {

@@ -179,7 +179,7 @@ type toolFields struct {
 	} `json:"locations"`
 }
 
-// meta contains information that some clients report in addition to the protocol.
+// meta contains information that some clients report beyond what the protocol defines.
 type meta struct {
 	Codex struct {
 		Thread struct {

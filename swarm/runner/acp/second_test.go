@@ -11,7 +11,7 @@ import (
 )
 
 // A turn follows the draft of the protocol's second version (schema of July 2026), in
-// which an update ends the turn, not the answer to the prompt.
+// which an update, not the answer to the prompt, ends the turn.
 func TestSecondVersion(t *testing.T) {
 	record, err := filepath.Abs("testdata/second.jsonl")
 	if err != nil {

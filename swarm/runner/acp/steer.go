@@ -14,8 +14,8 @@ import (
 const idSteer = "steer-"
 
 // steered contains the messages that were sent to the running turn, by UUID. A client
-// that accepts such messages reports this in _meta.steering of its answer to initialize.
-// Its answer to each message reports whether the model reads the message.
+// that accepts such messages reports this in the _meta.steering field of its answer to
+// initialize. Its answer to each message reports whether the model reads the message.
 type steered struct {
 	sent  map[string]string // messages that the client has not accepted
 	taken []string
@@ -37,8 +37,8 @@ func (s *steered) request(session string, m runner.Steer) []byte {
 	return request(idSteer+m.UUID, "_session/steering", steerRequest{session, []protocol.ContentBlock{protocol.TextBlock(m.Prompt)}})
 }
 
-// answered handles the client's answer to a message. If the model reads the message, it
-// returns an event for it; otherwise taken is false.
+// answered handles the client's answer to a message. If the model reads the message,
+// answered returns an event for the message; otherwise taken is false.
 func (s *steered) answered(id string, m *message) (ev streamjson.Event, taken bool) {
 	uuid := strings.TrimPrefix(id, idSteer)
 	var result struct {

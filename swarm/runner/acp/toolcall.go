@@ -80,7 +80,7 @@ func says(value json.RawMessage) bool {
 	return len(trimmed) > 0 && !bytes.Equal(trimmed, []byte("null")) && !bytes.Equal(trimmed, []byte("{}"))
 }
 
-// lenientList does the same as [lenient] for a list.
+// lenientList is like [lenient], but for a list.
 func lenientList(data []byte, into any) bool {
 	trimmed := bytes.TrimSpace(data)
 	if len(trimmed) == 0 || trimmed[0] != '[' {
@@ -230,8 +230,8 @@ func (c *toolCall) name() string {
 	return c.ToolKind
 }
 
-// A toolInput is the form in which events contain the input of a built-in tool. The keys
-// are the same for all clients.
+// A toolInput is the form that the input of a built-in tool takes in events. The keys are
+// the same for all clients.
 type toolInput struct {
 	Command string          `json:"command,omitempty"`
 	Path    string          `json:"path,omitempty"`
@@ -240,7 +240,7 @@ type toolInput struct {
 }
 
 // input returns the input to use in events. For a tool of an MCP server, this is the
-// unchanged input; in the case of codex, it is the field arguments of the reported input.
+// unchanged input; in the case of codex, it is the arguments field of the reported input.
 func (c *toolCall) input() json.RawMessage {
 	if name := c.name(); name != c.ToolKind && says(c.Input) {
 		var in codexInput

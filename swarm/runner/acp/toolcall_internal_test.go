@@ -85,7 +85,7 @@ func TestLenient(t *testing.T) {
 	}
 }
 
-// An entry "tool NAME" of the permissions is compared with the client's name for a tool.
+// A "tool NAME" entry in permissions is compared with the client's name for a tool.
 func TestARequestNamesTheToolOfAServer(t *testing.T) {
 	for _, test := range []struct {
 		call toolFields

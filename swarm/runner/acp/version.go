@@ -11,8 +11,8 @@ var versionNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[ /v])(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)`)
 })
 
-// readVersion parses the line that the program prints for --version. It reports other
-// versions than the tested one as Untested, because they may work as well.
+// readVersion parses the line that the program prints for --version. It reports versions
+// other than the tested one as Untested, because they may also work.
 func (c *Client) readVersion(line string) (version string, fit runner.Fit) {
 	found := versionNumber().FindStringSubmatch(line)
 	switch {
