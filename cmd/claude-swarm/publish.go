@@ -32,7 +32,7 @@ copies.` +
 		Flags: []cli.Flag{
 			fileFlag(),
 			attachFlag(),
-			&cli.StringFlag{Name: "subject", Usage: "`TEXT`: one line that says what it is about"},
+			&cli.StringFlag{Name: "subject", Usage: "one line of `TEXT` that says what it is about"},
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, handoff, status or note; default task"},
 			priorityFlag(),
 			&cli.StringFlag{Name: "thread", Usage: "continue the conversation `ID`"},

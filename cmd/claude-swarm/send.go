@@ -48,7 +48,7 @@ answer counts. --on-timeout decides what happens if nobody answers within
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer when it comes; --wait=10m waits no longer than that"},
 			fileFlag(),
 			attachFlag(),
-			&cli.StringFlag{Name: "subject", Usage: "`TEXT`: one line that says what it is about"},
+			&cli.StringFlag{Name: "subject", Usage: "one line of `TEXT` that says what it is about"},
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, result, status, handoff or note; default task"},
 			priorityFlag(),
 			&cli.BoolFlag{Name: "now", Usage: "make it urgent: it reaches the running turn with its next tool result"},
