@@ -20,6 +20,9 @@ func (s *speech) land(f *saying, via *connection, i int, d *irc.Delivery) {
 		if part.State != irc.Waiting {
 			written++
 		}
+		if part.State == irc.Written {
+			f.unsure = max(f.unsure, p.upto) // it may have arrived, even if another piece was refused
+		}
 		if part.State == irc.Proven && part.MsgID != "" {
 			f.msgids = append(f.msgids, part.MsgID)
 		}
@@ -141,8 +144,8 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 	return in
 }
 
-// release puts back a message for another attempt. Every piece that the current attempt
-// has written is proven or was refused.
+// release puts back a message for another attempt. The next attempt marks the lines that
+// may have arrived already.
 func (s *speech) release(f *saying) {
 	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {
