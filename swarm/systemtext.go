@@ -16,8 +16,8 @@ func ircText(s Spec, channel string) string {
 		how = "irc_send, irc_read and irc_ask"
 	}
 	return fmt.Sprintf(`
-People follow the work on IRC and talk in %s. While deep in work, ignore it; post there what
-others should see, ask there when only they can decide, and read it between tasks (%s).
+People follow the work on IRC and talk in %s. Ignore it while you are deep in work, and read
+it between tasks. Post what others should see, and ask when only they can decide (%s).
 `, channel, how)
 }
 

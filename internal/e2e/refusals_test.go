@@ -45,8 +45,8 @@ const noRetry = `CLAUDE_CODE_MAX_RETRIES: "0"`
 // ${PLAIN} and ${TLS} are the addresses of the scripted API.
 var refusals = map[string]refusal{
 	"400":            {reply: `"status":400,"error_message":"messages: something is wrong"`, want: message, why: `400`, requests: 1},
-	"401-key":        {reply: `"status":401`, env: noRetry, want: setUp, why: `Invalid API key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 1, recorded: true},
-	"401-key-again":  {reply: `"status":401`, env: `X: "1"`, want: setUp, why: `refuses the key`, next: "set ANTHROPIC_API_KEY in env: of agent", requests: 3}, // in this row the client may retry ten times, which is its default
+	"401-key":        {reply: `"status":401`, env: noRetry, want: setUp, why: `Invalid API key`, next: "set ANTHROPIC_API_KEY in env: for agent", requests: 1, recorded: true},
+	"401-key-again":  {reply: `"status":401`, env: `X: "1"`, want: setUp, why: `refuses the key`, next: "set ANTHROPIC_API_KEY in env: for agent", requests: 3}, // in this row the client may retry ten times, which is its default
 	"401-token":      {reply: `"status":401,"match":{"kind":"main","header":{"Authorization":"bearer-401-token"}}`, env: `ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: bearer-401-token`, want: setUp, why: `refuses the key`, requests: 3, recorded: true},
 	"401-login":      {reply: `"status":401`, login: true, want: service, why: `refuses the login|Please run /login`, next: "log in with claude /login", requests: 3},
 	"401-expired":    {reply: `"status":401,"error_message":"OAuth token has expired. Please obtain a new token or refresh your existing token."`, env: noRetry, login: true, want: service, why: `login|expired`, requests: 3, recorded: true},
@@ -54,7 +54,7 @@ var refusals = map[string]refusal{
 	"403":            {reply: `"status":403`, want: service, why: `403`, next: "check the account", requests: 1},
 	"403-revoked":    {reply: `"status":403,"error_type":"permission_error","error_message":"OAuth token has been revoked. Please obtain a new token."`, login: true, want: service, why: `revoked|403`, requests: 3, recorded: true},
 	"403-org":        {reply: `"status":403,"error_type":"permission_error","error_message":"OAuth authentication is currently not allowed for this organization."`, login: true, want: service, why: `rganization`, next: "use an API key", requests: 3, recorded: true},
-	"404":            {reply: `"status":404`, want: setUp, why: `selected model`, next: "set model: of agent", requests: 2},
+	"404":            {reply: `"status":404`, want: setUp, why: `selected model`, next: "set model: for agent", requests: 2},
 	"408":            {reply: `"status":408`, env: noRetry, want: service, why: `408`, requests: 1, recorded: true},
 	"409":            {reply: `"status":409`, env: noRetry, want: service, why: `409`, requests: 1},
 	"413":            {reply: `"status":413`, env: noRetry, want: message, why: `too large`, requests: 1, recorded: true},

@@ -36,7 +36,7 @@ func (p *program) hintStderr() string { return "look at " + p.stderr }
 // These are the verdicts on a setup that cannot work. A retry would not help.
 
 func (p *program) refused(why string) follow.Verdict {
-	return follow.Verdict{End: runner.Refused, Reason: p.name + ": " + why, Hint: "check command: and backend: of agent " + p.agent}
+	return follow.Verdict{End: runner.Refused, Reason: p.name + ": " + why, Hint: "check command: and backend: for agent " + p.agent}
 }
 
 func (p *program) notACP(bad *badLines) follow.Verdict {
@@ -51,7 +51,7 @@ func (p *program) notSignedIn(f *fault) follow.Verdict {
 // configuration key.
 func (p *program) unknownSetting(key, value string, f *fault) follow.Verdict {
 	return follow.Verdict{End: runner.Refused, Reason: fmt.Sprintf("%s does not accept the %s %q: %s", p.name, key, value, f.text()),
-		Hint: "change " + key + ": of agent " + p.agent}
+		Hint: "change " + key + ": for agent " + p.agent}
 }
 
 // noTools returns the verdict on a turn whose agent could neither send messages nor ask

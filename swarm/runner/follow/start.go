@@ -60,20 +60,20 @@ func startError(t runner.Turn, kind *runner.Kind, program string, err error) Ver
 		return Verdict{End: runner.NoResources, Reason: err.Error(), Hint: HintDisk}
 	}
 	if info, serr := os.Stat(t.Spec.Dir); serr != nil || !info.IsDir() {
-		return Verdict{End: runner.Refused, Reason: "the working folder " + t.Spec.Dir + " does not exist", Hint: "create it, or change cwd: of agent " + t.Agent}
+		return Verdict{End: runner.Refused, Reason: "the working folder " + t.Spec.Dir + " does not exist", Hint: "create it, or change cwd: for agent " + t.Agent}
 	}
 	switch {
 	case isTransient(err):
 		return Verdict{End: runner.NoResources, Reason: "the system could not start " + program + ": " + err.Error(),
 			Hint: "the machine is out of processes or memory; lower max_running"}
 	case isMissing(err):
-		hint := "set command: of agent " + t.Agent
+		hint := "set command: for agent " + t.Agent
 		if kind.Install != "" {
 			hint = kind.Install + ", or " + hint
 		}
 		return Verdict{End: runner.Refused, Reason: program + " is not installed: " + err.Error(), Hint: hint}
 	}
-	return Verdict{End: runner.Refused, Reason: program + " cannot be run: " + err.Error(), Hint: "check command: of agent " + t.Agent}
+	return Verdict{End: runner.Refused, Reason: program + " cannot be run: " + err.Error(), Hint: "check command: for agent " + t.Agent}
 }
 
 // isTransient reports whether the system may be able to start the client later.
