@@ -11,7 +11,7 @@ import (
 )
 
 // TestLongLinesAreCheap decodes lines of 10 MiB. For each line it counts all allocated
-// bytes, which is an upper bound for the memory in use at any time.
+// bytes, which is an upper bound on the memory in use at any time.
 func TestLongLinesAreCheap(t *testing.T) {
 	const size = 10 << 20
 	edited := []byte(strings.Join([]string{`{"type":"user","message":{"content":[{"type":"tool_result","content":"ok"}]},"tool_use_result":{"originalFile":"`,

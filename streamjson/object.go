@@ -14,7 +14,7 @@ import (
 const arenaSize = 4 << 10
 
 // A parser decodes lines one after another into the same event. Short strings share
-// memory with their neighbours, so a line with ten of them usually needs no allocation.
+// memory with their neighbors, so a line with ten of them usually needs no allocation.
 // The parser never overwrites the memory of a returned string.
 type parser struct {
 	ev      Event

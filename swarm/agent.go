@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// An agent owns one mailbox and one session. Its goroutine runs the method run.
+// An agent owns one mailbox and one session. Its goroutine runs the run method.
 type agent struct {
 	*deps
 	name    string

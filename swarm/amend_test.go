@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ledger returns the turns of the ledger and their total cost.
+// ledger returns the turns in the ledger and their total cost.
 func (f *field) ledger() (turns []string, cost float64) {
 	f.t.Helper()
 	err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {

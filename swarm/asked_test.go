@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// asks returns a step that asks a question the way the tools do, receives from the channel
-// next, and calls the function end.
+// asks returns a step that asks a question the way the tools do, receives from next, and
+// then calls end.
 func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct{}, end func(*journal.Waiting)) runnertest.Step {
 	return runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
 		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
@@ -123,7 +123,7 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	}
 }
 
-// linesOf counts the lines of the event list with the given key.
+// linesOf counts the lines in the event list that have the given key.
 func (f *field) linesOf(key string) (n int) {
 	f.t.Helper()
 	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil).From(0)
@@ -187,8 +187,8 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	}
 }
 
-// A turn that is waiting for an answer counts as neither silent nor too long, because
-// turn_timeout limits only the time that the turn spends working.
+// A turn that is waiting for an answer is considered neither silent nor too long,
+// because turn_timeout limits only the time that the turn spends working.
 func TestAWaitForAnAnswerIsNoTimeOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

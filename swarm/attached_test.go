@@ -667,7 +667,7 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 }
 
 // shown returns a sorted list of the messages waiting in the irc mailbox. Each entry has
-// the kind and the sender; the entry of a result also has its text.
+// the kind and the sender; the entry for a result also has its text.
 func (p *attachedPost) shown() (list []string) {
 	p.Helper()
 	box, err := p.store.Mailbox("irc")

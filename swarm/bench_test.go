@@ -35,9 +35,9 @@ const some = 200
 
 // BenchmarkBacklog starts a daemon on a mailbox with many messages. first-ns is the time
 // from the daemon's start to the beginning of the first turn. ns/op is the average time for
-// each of the first 200 messages, including the run of its client, which says one word.
-// ns/op grows with the backlog if handling a message requires a scan of all the others. The
-// floor sub-benchmark only lists the folder once.
+// each of the first 200 messages, including its client's run, in which the client says one
+// word. ns/op grows with the backlog if handling a message requires a scan of all the
+// others. The floor sub-benchmark only lists the folder once.
 func BenchmarkBacklog(b *testing.B) {
 	b.Run("floor/10000", func(b *testing.B) {
 		dir := b.ArtifactDir()

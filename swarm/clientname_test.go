@@ -22,7 +22,7 @@ func mixedField(t *testing.T) (f *field, other *runnertest.Scripted) {
 	return f, other
 }
 
-// ledgerOf returns the lines of the ledger about an agent.
+// ledgerOf returns the ledger's lines about an agent.
 func (f *field) ledgerOf(agent string) (lines []journal.LedgerLine) {
 	f.t.Helper()
 	err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {

@@ -85,7 +85,7 @@ func (f *field) noProcesses() {
 	}
 }
 
-// A client can misbehave in many ways. After each misbehaviour the test checks the agent's
+// A client can misbehave in many ways. After each misbehavior the test checks the agent's
 // state, its reason and the next step, and the number of failures. It also checks that no
 // process is left and that the agent works on the next message.
 func TestClientsThatMisbehave(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// slowly makes the hook of a compaction take a minute while the file "slow" exists.
+// slowly makes the compaction hook take a minute while the file "slow" exists.
 type slowly struct {
 	*seen
 	slow, began string

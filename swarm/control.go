@@ -17,7 +17,7 @@ type control struct {
 	mu      sync.Mutex
 	spec    Spec
 	end     context.CancelCauseFunc // ends the running turn; nil if no turn is running
-	message string                  // id of the message of the running turn, or of the last turn
+	message string                  // id of the running turn's message, or of the last turn's
 	ended   chan struct{}           // closed when the running turn has ended
 	cut     *Cut                    // the outcome of the running turn's message, complete once ended is closed
 	ender   string                  // who aborted or interrupted the running turn
@@ -116,14 +116,14 @@ func (c *control) settings() Spec {
 	return c.spec
 }
 
-// hours returns the work hours of the agent. Like attached, it copies no Spec.
+// hours returns the agent's work hours. Like attached, it copies no Spec.
 func (c *control) hours() hours.Hours {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spec.Hours
 }
 
-// heartbeat returns the heartbeat of the agent. Like attached, it copies no Spec.
+// heartbeat returns the agent's heartbeat. Like attached, it copies no Spec.
 func (c *control) heartbeat() Heartbeat {
 	c.mu.Lock()
 	defer c.mu.Unlock()

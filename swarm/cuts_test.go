@@ -186,7 +186,7 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 }
 
 // A client that outlives its daemon keeps the tools with which its turn began, even if
-// the settings have changed. The record of the turn lists these tools.
+// the settings have changed. The turn's record lists these tools.
 func TestAFollowedTurnKeepsItsTools(t *testing.T) {
 	for _, tools := range []bool{true, false} {
 		f := newField(t, "coder")

@@ -205,7 +205,7 @@ func (f *field) neverAccepted() {
 	}
 }
 
-// agesBy sets the age of all files in a folder of the mailboxes to d.
+// agesBy sets the age of all files in one of the mailbox folders to d.
 func (f *field) agesBy(d time.Duration, folder string) {
 	f.t.Helper()
 	for _, name := range f.files(folder) {

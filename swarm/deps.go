@@ -29,7 +29,7 @@ type deps struct {
 	supervisor *supervisor.Supervisor
 	feed       *feed
 	slots      *slots
-	turnDeps   *turn.Deps // the dependencies of the turns
+	turnDeps   *turn.Deps // the turns' dependencies
 	restart    RestartPolicy
 	log        *slog.Logger
 	mail       *mail.Service
@@ -71,8 +71,7 @@ func (d *deps) endLeft(mark string) {
 	}
 }
 
-// offUntil returns when the hours of an agent begin again, or false if the agent may work
-// now.
+// offUntil returns when an agent's hours begin again, or false if the agent may work now.
 func offUntil(h hours.Hours, st journal.Hold, now time.Time) (time.Time, bool) {
 	if h.Open(now) || st.Overtime.Holds(now) {
 		return time.Time{}, false

@@ -18,7 +18,7 @@ type step int
 const (
 	offered  step = iota // offered to the agents that were subscribed when it was published
 	urged                // offered again to all subscribers, as urgent
-	fellBack             // given to the fallback agent of the plan
+	fellBack             // given to the plan's fallback agent
 	told                 // reported to the lead; no further step follows
 )
 
@@ -169,7 +169,7 @@ func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 	}
 }
 
-// fallBack gives a publication to the fallback agent of the plan.
+// fallBack gives a publication to the plan's fallback agent.
 func (f *follower) fallBack(p topic.Publication, agent string) error {
 	if _, err := topic.Of(f.store).Claim(p.ID, agent, ""); err != nil {
 		return err

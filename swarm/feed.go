@@ -13,7 +13,7 @@ const feedQueue = 1024
 type FeedKind string
 
 const (
-	FeedState   FeedKind = "state"   // an agent changed its state
+	FeedState   FeedKind = "state"   // an agent's state changed
 	FeedLine    FeedKind = "line"    // a finished line of an agent's log
 	FeedPartial FeedKind = "partial" // a piece of unfinished text
 	FeedRaw     FeedKind = "raw"     // a line of the client's stream, unchanged

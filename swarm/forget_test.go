@@ -94,7 +94,7 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// An order to clear survives the daemon and is carried out before the next message.
+// An order to clear outlives the daemon and is carried out before the next message.
 func TestClearOutlivesTheDaemon(t *testing.T) {
 	f := newClientField(t, "coder")
 	f.start()

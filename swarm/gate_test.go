@@ -441,7 +441,7 @@ func TestRefusingGoesOnAfterACrash(t *testing.T) {
 	}
 }
 
-// A message that is retried after a failure counts once towards the gate's limits.
+// A message that is retried after a failure counts once toward the gate's limits.
 func TestARetryPassesTheGate(t *testing.T) {
 	rules := policy.Default()
 	rules.PerSender, rules.PerThread, rules.MaxEchoes = 1, 1, 0

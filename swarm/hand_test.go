@@ -72,7 +72,7 @@ func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := box.List(); err != nil { // creates the mark FULL
+	if _, err := box.List(); err != nil { // creates the FULL mark
 		t.Fatal(err)
 	}
 	f.start()
@@ -94,7 +94,7 @@ func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	f.until("nothing is complained of", func() bool { return len(troubles()) == 0 })
 }
 
-// The system prompt in design document 4 lets agents write files into their mailbox. Such
+// The system prompt in design document 4 lets an agent write files into its mailbox. Such
 // a file does not wake the agent.
 func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	f := newField(t, "opus-engineer")

@@ -186,9 +186,9 @@ func (in *intake) places() []place {
 	return out
 }
 
-// takeInFor delivers a file that was dropped into the mailbox of the lead, or of IRC. The
-// file becomes a note unless it specifies another type. takeInFor sets aside a file that
-// is not a message or was truncated by a full disk.
+// takeInFor delivers a file that was dropped into the lead's mailbox or the IRC mailbox.
+// The file becomes a note unless it specifies another type. takeInFor sets aside a file
+// that is not a message or was truncated by a full disk.
 func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) bool {
 	log := in.swarm.log.With("file", st.Name)
 	err := setCutAside(box, st, cut)

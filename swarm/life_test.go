@@ -457,7 +457,7 @@ func TestReload(t *testing.T) {
 		t.Error("reviewer is still there")
 	}
 	// When the agent returns, it still has its old mail, including files that were
-	// written into its mailbox without a delivery.
+	// written directly into its mailbox.
 	id := f.send("reviewer", "work")
 	drop(f, "reviewer", "more.md", "more work\n")
 	drop(f, "coder", "other.md", "other work\n")

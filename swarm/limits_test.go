@@ -136,7 +136,8 @@ func TestAccountsByWhatIsLeftOfTheEnvironment(t *testing.T) {
 	f.answer(f.send("login", "work"))
 }
 
-// All agents of an account are parked at a limit, and resume one after another.
+// All agents of an account are parked when it reaches a limit, and resume one after
+// another.
 func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 	var names []string
 	for n := range 12 {
@@ -171,7 +172,7 @@ func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// After the limit is reset, the mail is handled in order.
+// After the limit resets, the mail is handled in order.
 func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -15,7 +15,7 @@ import (
 // client.
 const asClient = "SWARM_TEST_CLIENT"
 
-// The log rotator of an agent starts one goroutine that never ends, because the library
+// An agent's log rotator starts one goroutine that never ends, because the library
 // provides no way to stop it. Every other goroutine must have ended.
 func TestMain(m *testing.M) {
 	switch {

@@ -32,7 +32,7 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 		shown := queuedFor(blocked.Block)
 		a.turns.ClientWaits()
 		a.show(shown.state, shown.why, shown.next)
-		return forever // no work until the reservation of another turn ends
+		return forever // no work until another turn's reservation ends
 	case isBlocked: // a cap has been reached, so the order is dropped
 		a.inbox.AgentLog.Line("", "= not compacted: "+blocked.Error())
 		a.inbox.AgentLog.Close()

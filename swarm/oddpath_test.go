@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The path of a project may contain characters that a shell would interpret. The daemon
+// A project's path may contain characters that a shell would interpret. The daemon
 // still starts there and finds its files.
 func TestAProjectWithAnOddPath(t *testing.T) {
 	if testing.Short() {

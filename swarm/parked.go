@@ -114,7 +114,7 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 
 // park leaves a message in new/ if the budget does not allow a turn for it now, and returns
 // how to show the agent. While a message is parked because of its task or its turn, the
-// agent handles mail of other tasks first.
+// agent handles mail for other tasks first.
 func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 	if b.Waits {
 		shown = queuedFor(b)
@@ -138,7 +138,7 @@ func queuedFor(b *budget.Block) parked {
 	return parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for running turns", next: "runs when one of them has ended"}
 }
 
-// giveUp gives up a message of a task that a person has stopped.
+// giveUp gives up a message whose task a person has stopped.
 func (p *purse) giveUp(e dropbox.Entry, b *budget.Block) error {
 	j, err := p.inbox.Claim(e)
 	if j == nil {

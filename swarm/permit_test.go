@@ -40,9 +40,9 @@ func (b permitting) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return out
 }
 
-// newPermitField returns a field with the agents coder and boss. The turns of coder ask
-// for permission and then say that they have ended. All requests are made at the same
-// time.
+// newPermitField returns a field with the agents coder and boss. The turns of the agent
+// coder ask for permission and then say that they have ended. All requests are made at
+// the same time.
 func newPermitField(t *testing.T, r permission.Rules, requests ...runner.PermissionRequest) *field {
 	t.Helper()
 	f := newField(t, "coder", "boss")

@@ -48,9 +48,9 @@ type Options struct {
 	// Announcer selects the events that people see on IRC. If it is nil, IRC shows no
 	// events.
 	Announcer mail.Announcer
-	// Advise, if set, is called when the turn of an agent begins, and returns a line for
-	// the prompt, or "". The Spec's Tools field specifies whether the client really has
-	// the tools. Advise must be safe for concurrent use.
+	// Advise, if set, is called when an agent's turn begins, and returns a line for the
+	// prompt, or "". The Spec's Tools field specifies whether the client really has the
+	// tools. Advise must be safe for concurrent use.
 	Advise func(agent Spec) string
 	// Log receives the daemon's own log entries; nil discards them.
 	Log *slog.Logger
@@ -132,7 +132,7 @@ type Spec struct {
 
 	WindowTokens int           // size of the window, in tokens of 4 bytes; 0 means 100,000
 	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
-	MaxFailures  int           // number of failures of a message after which it is given up; 0 means 3
+	MaxFailures  int           // number of failures after which a message is given up; 0 means 3
 	Session      turn.SessionMode
 	Linger       time.Duration     // how long a client waits for mail if Session is resume; 0 means that it does not wait
 	Channels     []string          // the agent's IRC channels, main channel first; empty means Plan.IRC
@@ -281,7 +281,8 @@ func deeper(level string) string {
 	return levels[i+1]
 }
 
-// A Heartbeat configures the prompts to an idle agent. The zero value means no prompts.
+// A Heartbeat configures the prompts that an idle agent gets. The zero value means no
+// prompts.
 type Heartbeat struct {
 	After time.Duration // idle time before the first prompt; the wait then doubles up to longestBeat
 	Text  string        // text of the prompt; "" means [mail.HeartbeatText]

@@ -22,7 +22,7 @@ func (f *field) bounces(id string) []*dropbox.Message {
 	return slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.ReplyTo != id })
 }
 
-// retry retries a dead letter of an agent.
+// retry retries an agent's dead letter.
 func (f *field) retry(name, id string) {
 	f.t.Helper()
 	box, err := f.store.Mailbox(name)

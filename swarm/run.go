@@ -117,7 +117,7 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	close(s.ready)
 	// The stacks and buffers that are allocated at startup occupy many times the memory
 	// that a waiting swarm needs, and an idle process does not run the garbage collector
-	// for minutes. The wait gives agents without work time to become idle first.
+	// for minutes. The wait lets agents without work become idle first.
 	t.Reset(time.Second)
 	select {
 	case <-t.C:
@@ -165,7 +165,7 @@ func (s *Swarm) wakeAgents() {
 	s.answers.wake()
 }
 
-// wakeAccount wakes every agent of an account.
+// wakeAccount wakes every agent that uses an account.
 func (s *Swarm) wakeAccount(account string) {
 	for _, m := range s.members() {
 		if m.account() == account {

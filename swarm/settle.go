@@ -80,7 +80,8 @@ func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 }
 
 // done files a successful turn. Once the receipt has been written, the turn counts as
-// done in any case, and Finish can be repeated after a crash at any step.
+// done no matter what happens next, and Finish can be repeated after a crash at any
+// step.
 func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 	r, err := a.inbox.Commit(j, out)
 	if err != nil {

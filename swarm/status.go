@@ -176,7 +176,7 @@ type LimitStatus struct {
 	Hint    string    `json:"hint"`    // what a person can do about the limit; "" if there is nothing to do
 }
 
-// OffStatus says when the hours of an agent begin again.
+// OffStatus says when an agent's hours begin again.
 type OffStatus struct {
 	Until time.Time `json:"until"`
 }

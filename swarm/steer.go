@@ -23,8 +23,8 @@ type StoppedError struct{ Name string }
 
 func (e *StoppedError) Error() string { return e.Name + " is stopped, not paused" }
 
-// An AttachedError reports that a person is running the session of an agent, so the
-// daemon cannot control the agent.
+// An AttachedError reports that a person is running an agent's session, so the daemon
+// cannot control the agent.
 type AttachedError struct{ Name string }
 
 func (e *AttachedError) Error() string {
@@ -39,7 +39,7 @@ type PauseOrder struct {
 	Questions []PauseQuestion // an answer to any of them ends the pause
 }
 
-// A PauseQuestion is a question whose answer ends the pause of an agent.
+// A PauseQuestion is a question whose answer ends an agent's pause.
 type PauseQuestion = journal.PauseQuestion
 
 // Pause prevents an agent from beginning another turn. A running turn continues until it
@@ -81,7 +81,7 @@ func (s *Swarm) StartAgent(agent, by string) error {
 	})
 }
 
-// steer changes the hold of an agent, and wakes the agent.
+// steer changes an agent's hold and wakes the agent.
 func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -170,13 +170,13 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 // end.
 var ErrNotPaused = errors.New("was not paused")
 
-// Resume ends the pause of an agent. If the agent is waiting after a failure or for its
-// usage limit to reset, Resume lets it try again immediately. If no hold kept the agent
-// from its mail, the error is [ErrNotPaused]. If the agent is stopped, it remains stopped,
-// and the error is a [*StoppedError]; see [Swarm.StartAgent]. Only a person may resume an
-// agent that a person paused, that began too many turns, that is stuck, or that is outside
-// its hours. If an agent tries to do so, the error is a [*PersonError]. An agent that a
-// person resumes outside its hours works until its hours begin.
+// Resume ends an agent's pause. If the agent is waiting after a failure or for its usage
+// limit to reset, Resume lets it try again immediately. If no hold kept the agent from its
+// mail, the error is [ErrNotPaused]. If the agent is stopped, it remains stopped, and the
+// error is a [*StoppedError]; see [Swarm.StartAgent]. Only a person may resume an agent
+// that a person paused, that began too many turns, that is stuck, or that is outside its
+// hours. If an agent tries to do so, the error is a [*PersonError]. An agent that a person
+// resumes outside its hours works until its hours begin.
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -229,8 +229,7 @@ func (s *Swarm) Resume(agent, by string) error {
 //	compact   a separate turn, in which the client summarizes its conversation; the
 //	          window comes back as after any compaction
 
-// ErrCannotCompact reports that the client of an agent does not support an order to
-// compact.
+// ErrCannotCompact reports that an agent's client does not support an order to compact.
 var ErrCannotCompact = errors.New("its client does not support compaction on request")
 
 // Clear makes an agent begin a fresh session with its next message. The error is an

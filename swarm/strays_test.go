@@ -38,7 +38,7 @@ func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	f.until("the lead is told", func() bool { return len(f.alerts("codr/")) > 0 && len(f.alerts("loose.md")) > 0 })
 	f.halt()
 	f.start()
-	// After at most two checks, the daemon has checked the folder again.
+	// After at most two rounds of checks, the daemon has checked this folder again.
 	drop(f, "coder", "a.md", "first\n")
 	f.until("a turn", func() bool { return len(f.bodies()) == 1 })
 	f.until("another look", func() bool { return f.looked() })

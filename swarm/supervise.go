@@ -200,8 +200,8 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 // failed.
 const judgeTrouble = "judge"
 
-// noteJudge adds a line about the judge model to the log of an agent, under the message
-// that was judged.
+// noteJudge adds a line about the judge model to an agent's log, under the message that
+// was judged.
 func (s *Swarm) noteJudge(agent, message, line string) {
 	s.log.Info("supervisor", keyAgent, agent, "note", line)
 	if m, err := s.member(agent); err == nil {

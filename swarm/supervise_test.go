@@ -648,7 +648,7 @@ func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 	f.answer(f.send("coder", "one"))
 }
 
-// The agent's log and the status show that the model cannot judge, until it judges again.
+// Until the model judges again, the agent's log and the status show that it cannot judge.
 func TestAModelThatCannotJudge(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}

@@ -81,7 +81,7 @@ type loss struct {
 	what, next string // shown to the person
 }
 
-// members returns the agents in the order of the plan.
+// members returns the agents in plan order.
 func (s *Swarm) members() []*member {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *Swarm) stopping() bool {
 	return s.over || s.run != nil && s.run.stop.Err() != nil
 }
 
-// listening is a listener of the daemon, together with the channel that wakes its
+// listening is one of the daemon's listeners, together with the channel that wakes its
 // goroutine.
 type listening struct {
 	mail.Listener

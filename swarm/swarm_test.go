@@ -30,7 +30,7 @@ type field struct {
 	dir       string
 	store     *dropbox.Store
 	backend   *runnertest.Scripted
-	clients   runner.Backend // the backend claude; may be nil
+	clients   runner.Backend // the claude backend; may be nil
 	home      string         // the HOME of client processes; see newClientField
 	listeners []mail.Listener
 	plan      swarm.Plan
@@ -233,7 +233,7 @@ func (f *field) until(what string, ok func() bool) {
 // second.
 func (f *field) alertsDelivered() {
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
-	waits, none := errors.New("an alert waits"), errors.New("no alert waits") // after an error, the daemon delivers the events
+	waits, none := errors.New("an alert waits"), errors.New("no alert waits") // because of the error, Tell leaves the events for the daemon to deliver
 	for deadline := time.Now().Add(time.Second); f.daemon != nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		err := events.Tell("lead", func(events []journal.Event, _ int64) error {
 			if slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Alert }) {

@@ -19,8 +19,8 @@ func (s *Swarm) sweepEvery() time.Duration {
 	return s.opts.Sweep
 }
 
-// groundAgain is the time between two checks for the folder of all mailboxes while that
-// folder is missing. No event reports its return.
+// groundAgain is the time between two checks for the folder that contains all mailboxes
+// while that folder is missing. No event reports its return.
 const groundAgain = time.Second
 
 // sweep checks all folders at intervals, because events can be lost. It also tidies up.

@@ -85,7 +85,7 @@ func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	}
 }
 
-// If the daemon cannot list the records of turns at startup, it reports this, because
+// If the daemon cannot list the turn records at startup, it reports this, because
 // processes of those turns may still be running.
 func TestTurnsThatCannotBeLookedAt(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())

@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// traced returns a home that contains a turn of the agent a, and a turn of the agent b
-// with more hops. The pid file refers to a client that has ended.
+// traced returns a home that contains a turn of agent a, and a turn of agent b that has
+// more hops. The pid file refers to a client that has ended.
 func traced(t *testing.T) journal.Home {
 	t.Helper()
 	home := journal.HomeOf(t.TempDir())

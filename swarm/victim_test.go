@@ -108,7 +108,7 @@ func victimMain(at string) int {
 	dir := os.Getenv(victimDir)
 	box := filepath.Join(dir, ".dead-drop")
 	// If clients are kept after a turn, the daemon survives the first message. It dies in
-	// the turn of the second message, which runs in the client of the first message.
+	// the second message's turn, which runs in the first message's client.
 	var spared atomic.Bool // several goroutines make changes
 	spared.Store(os.Getenv(victimLinger) == "")
 	store, err := dropbox.Open(box, dropbox.Options{Step: func(st dropbox.Step) error {

@@ -91,7 +91,7 @@ func (v *view) described(s Spec) {
 	v.s.Role, v.s.Backend, v.s.Channels, v.s.Tags = s.Role, s.Backend, append([]string{}, s.Channels...), append([]string{}, s.Tags...)
 }
 
-// state returns the state of the agent.
+// state returns the agent's state.
 func (v *view) state() State {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -106,7 +106,7 @@ func BenchmarkWake(b *testing.B) {
 // The value is the folder in which the process moves files from tmp/ to new/.
 const renamerVar = "SWARM_BENCH_RENAMER"
 
-// wakes makes another process rename files and collects the times.
+// wakes makes another process rename files, and collects the times.
 func wakes(b *testing.B, dir string, woken <-chan int64) {
 	orders, give, err := os.Pipe()
 	if err != nil {

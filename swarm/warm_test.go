@@ -404,7 +404,7 @@ func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 }
 
 // A client has only one session. If every message gets its own session, or uses the
-// newest session of the folder, the client is not kept.
+// newest session in the folder, the client is not kept.
 func TestOnlyAnAgentsOwnSessionLingers(t *testing.T) {
 	for mode, stays := range map[turn.SessionMode]int{"": 1, turn.SessionResume: 1, turn.SessionFresh: 0, turn.SessionContinue: 0} {
 		t.Run("session "+string(mode), func(t *testing.T) {

@@ -20,8 +20,8 @@ func messageOf(turn string) string {
 	return id
 }
 
-// watched starts the supervision of a turn, and returns the function that receives the
-// turn's events.
+// watched starts supervising a turn, and returns the function that receives the turn's
+// events.
 func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.Turn) turn.Observer {
 	if a.plan().Supervisor == nil {
 		return heard.Event
@@ -31,7 +31,7 @@ func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.
 	return observers(heard.Event, w.Event)
 }
 
-// unwatched ends the supervision of the turn.
+// unwatched stops supervising the turn.
 func (a *agent) unwatched() {
 	if a.plan().Supervisor != nil {
 		a.supervisor.Watch(a.name).End()
@@ -59,11 +59,11 @@ func (a *agent) whisperTold() whisper.Told {
 	}
 }
 
-// giveUp gives up the message that a person has aborted while no turn was working on it.
-// It returns false if there is no such order, or if the order must wait. A hold of the
-// agent does not delay the order, because no turn begins. A halted swarm delays it,
-// because no message can be claimed. An attached session also delays it, because the
-// session has claimed the mail.
+// giveUp gives up the message that a person aborted while no turn was working on it. It
+// returns false if no abort was ordered, or if the order must wait. A hold on the agent
+// does not delay the order, because no turn begins. A halted swarm delays it, because
+// no message can be claimed. An attached session also delays it, because the session
+// has claimed the mail.
 func (a *agent) giveUp(kill context.Context) (bool, error) {
 	g := a.holds.Of(a.name).GiveUp
 	if g == nil || a.control.attached() || a.store.Halted() {

@@ -164,7 +164,7 @@ func handoff(s *dropbox.Store, agent string) string {
 	return path
 }
 
-// steering returns the source of urgent mail and whispers for the turn of j, or nil if the
+// steering returns the source of urgent mail and whispers for j's turn, or nil if the
 // client reads none during a turn. Only the agent's goroutine uses it.
 func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 	if !a.kind().Steers {

@@ -64,12 +64,12 @@ func cutBase64(text string) string {
 	return string(append(kept, text[done:]...))
 }
 
-// stretch finds the next stretch of at least least bytes of one kind. The search begins
-// at offset at, which must not be inside a stretch. It checks each candidate backwards
-// from the last byte. If a byte is of another kind, the next stretch can begin only after
-// that byte. The search therefore reads only a few bytes of ordinary text.
+// stretch finds the next stretch of least or more bytes of one kind. The search begins at
+// offset at, which must not be inside a stretch. It checks each candidate backwards from
+// the last byte. If a byte is of another kind, the next stretch can begin only after that
+// byte. The search therefore reads only a few bytes of ordinary text.
 func stretch(text string, at, least int, of byte) (begin, end int) {
-	known := at // text[at:known] has been checked and is of the kind
+	known := at // text[at:known] has been checked and consists of bytes of that kind
 	for last := at + least - 1; last < len(text); last = at + least - 1 {
 		i := last
 		for i >= known && kind[text[i]]&of != 0 {
@@ -114,8 +114,8 @@ func wrapped(text string, begin, end int) int {
 	return end
 }
 
-// looksRandom reports whether a run appears to be base64, and not a long word, a path or
-// a line of dashes.
+// looksRandom reports whether a run appears to be base64 rather than a long word, a path
+// or a line of dashes.
 func looksRandom(run string) bool {
 	var seen byte
 	const all = isUpper | isLower | isDigit

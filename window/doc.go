@@ -27,7 +27,7 @@
 // # Cuts
 //
 // Base64 has 2.5 times as many tokens as bytes/4 suggests and is not useful to a model,
-// so only the beginning of a run of at least 256 bytes is kept. The middle of results and
-// calls that are too long is removed. The note "[… 12,345 bytes cut …]" replaces each
-// part that was cut.
+// so only the beginning of a run of at least 256 bytes is kept. The middle of a result or
+// call that is too long is removed. The note "[… 12,345 bytes cut …]" replaces each part
+// that was cut.
 package window

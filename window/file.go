@@ -17,7 +17,7 @@ import (
 // ErrBroken reports that a window's file could not be parsed and was renamed.
 var ErrBroken = errors.New("window file is broken")
 
-// A header is the first line of a window's file. The bytes of the window follow it
+// A header is the first line of a window's file. The window's bytes follow it
 // unchanged, so that a person can read the file.
 type header struct {
 	V       int    `json:"v"`
@@ -30,8 +30,8 @@ type header struct {
 const version = 1
 
 // Save writes the window to path with mode 0600 and replaces an existing file. If Save
-// returns nil, the file survives a crash of this machine. If Save fails or is
-// interrupted, the file contains either the complete old window or the complete new one.
+// returns nil, the file survives a machine crash. If Save fails or is interrupted, the
+// file contains either the complete old window or the complete new one.
 func (b *Buffer) Save(path string) error {
 	body := b.AppendRange(nil, b.start, b.end)
 	h := header{V: version, Start: b.start, Mark: b.mark, Sum: crc32.ChecksumIEEE(body), Entries: make([]int, 0, len(b.index))}
@@ -53,7 +53,7 @@ func (b *Buffer) Save(path string) error {
 }
 
 // Load reads a window that Save wrote and restores its positions. If the file is missing,
-// Load returns an empty window. A broken file, or one of an unknown version, is renamed
+// Load returns an empty window. A broken file, or one with an unknown version, is renamed
 // to path + ".broken"; the window is then empty and the error is [ErrBroken]. For any
 // other error, the window is nil.
 func Load(path string, o Options) (*Buffer, error) {

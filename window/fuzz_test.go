@@ -88,7 +88,7 @@ func FuzzWindow(f *testing.F) {
 				add(b, line)
 			}
 			if all.End() == end {
-				continue // a blank text
+				continue // blank text
 			}
 			m.add(all.AppendRange(nil, end, all.End()))
 			check(t, small, m, int(want))

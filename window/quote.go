@@ -16,8 +16,8 @@ var (
 
 // AppendQuoted appends text in a form that cannot end the frame around it. It adds a
 // backslash after the < of a frame tag, which may be in upper or lower case and contain
-// spaces, and before a title of the banner. If backslashes are already present,
-// AppendQuoted adds another one, so that the original text can be recovered.
+// spaces, and before a banner title. If backslashes are already present, AppendQuoted
+// adds another one, so that the original text can be recovered.
 func AppendQuoted(dst, text []byte) []byte {
 	done := 0
 	tag, tagNext := nextTag(text, 0)
@@ -64,9 +64,9 @@ func isFrameTag(rest []byte) bool {
 	return false
 }
 
-// nextTitle returns the position of the next title between the rules of the banner, and
-// the position at which to continue the search. Both are the length of the text if no
-// title follows.
+// nextTitle returns the position of the next title between the banner's rules, and the
+// position at which to continue the search. Both are the length of the text if no title
+// follows.
 func nextTitle(text []byte, from int) (at, next int) {
 	for i := from; ; {
 		found := bytes.Index(text[i:], frameTitle)

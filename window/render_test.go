@@ -48,7 +48,7 @@ func TestBanner(t *testing.T) {
 func TestLimit(t *testing.T) {
 	for _, tt := range []struct{ tokens, compact, want int }{
 		{100_000, 200_000, 133_600}, // 40% of 167,000 tokens of two bytes each
-		{100_000, 100_000, 53_600},  // 40 % of 67,000
+		{100_000, 100_000, 53_600},  // 40% of 67,000
 		{100_000, 60_000, 53_600},   // counts as 100,000
 		{100_000, 1_000_000, 400_000},
 		{1_000, 200_000, 4_000},

@@ -67,7 +67,7 @@ func (b *Book) Version() uint64 {
 }
 
 // Settle adds the amount in a ledger line to the spent amounts, and subtracts it from the
-// reservation of the turn. The caller passes each line once.
+// turn's reservation. The caller passes each line once.
 func (b *Book) Settle(l journal.LedgerLine) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -160,7 +160,7 @@ func (b *Book) spentIn(s Scope) Amount {
 }
 
 // limit returns the cap of a scope, including everything that people added to it. 0 means
-// no cap in that unit. agent is the agent of the turn.
+// that the unit has no cap. agent is the agent of the turn.
 func (b *Book) limit(s Scope, agent string) Amount {
 	limit, more := b.rules.cap(s, agent), b.saidOf(s).Raised.amount()
 	if b.rules.judges(agent) {

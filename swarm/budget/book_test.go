@@ -55,8 +55,8 @@ func (d *desk) restart() {
 	d.book = b
 }
 
-// begin reserves an amount for a turn and returns the record of the turn, or nil if the turn
-// is not allowed to begin.
+// begin reserves an amount for a turn and returns the turn's record, or nil if the turn is
+// not allowed to begin.
 func (d *desk) begin(t budget.Turn, of int) *journal.Record {
 	d.t.Helper()
 	r, block := d.book.Reserve(t, of)
@@ -240,7 +240,7 @@ func TestTheJudgeHasAPartOfTheDay(t *testing.T) {
 	}
 }
 
-// TestAJudgementIsNoTurn checks that judgements count in dollars, do not count towards
+// TestAJudgementIsNoTurn checks that judgements count in dollars, do not count toward
 // the day's turns, and are possible when no turns remain.
 func TestAJudgementIsNoTurn(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: budget.Of(16, 2, 0), Judge: "judge"}, "a", "judge")

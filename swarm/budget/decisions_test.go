@@ -116,10 +116,10 @@ func (j *jury) configured(s budget.Scope) float64 {
 	return j.rules.Agents["a"].Turn.Dollars()
 }
 
-// check compares all caps with the raises of their days, including after a restart. Once
-// the clock has been set back, it does not compare the amounts spent in a day, because the
-// book moves amounts with a date in the future to the time of the check, and a restart
-// loses that time.
+// check compares each cap with the expected one, and sometimes also checks that a restart
+// changes nothing. Once the clock has been set back, it does not compare the amounts spent
+// in a day, because the book moves amounts with a date in the future to the time of the
+// check, and a restart loses that time.
 func (j *jury) check() {
 	j.t.Helper()
 	before := map[string]budget.Line{}
@@ -143,9 +143,9 @@ func (j *jury) check() {
 }
 
 // TestAThousandDecisions raises caps and answers questions at random, while turns begin
-// and end, the daemon restarts, and the clock jumps past midnight and the end of summer
-// time, and back. No turn begins without room for its reservation, a raise counts only on
-// its day, and a question that is over is never asked again.
+// and end, the daemon restarts, and the clock jumps past midnight and the end of daylight
+// saving time, and back. No turn begins without room for its reservation, a raise counts
+// only on its day, and a question that is over is never asked again.
 func TestAThousandDecisions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -12,14 +12,13 @@
 //	  +-----------------+---------------------------------+
 //	    no turn began       what was reserved and not spent
 //
-// The reservation of a turn is also passed to its client as a cap. A client compares its
-// cost with the cap after each request, so a turn may exceed its reservation by the cost
-// of one request. No turn starts in a scope with less than one cent remaining.
+// A turn's reservation is also passed to its client as a cap. A client compares its cost
+// with the cap after each request, so a turn may exceed its reservation by the cost of
+// one request. No turn starts in a scope with less than one cent remaining.
 //
 // After a crash the book is rebuilt from the ledger, which contains the costs, and from
-// the records of the turns, which contain the reservations. A third file, budget.json,
-// stores the raises, the questions and the answers. The book itself writes only
-// budget.json.
+// the turns' records, which contain the reservations. A third file, budget.json, stores
+// the raises, the questions and the answers. The book itself writes only budget.json.
 //
 // A day begins at midnight in the time zone of [Rules]. Ledger lines with a date in the
 // future (because the clock was set back) count as spent today.

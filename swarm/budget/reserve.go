@@ -27,7 +27,7 @@ func (r *Reservation) Time() time.Duration {
 	return r.amount.Span()
 }
 
-// Note writes the reservation into the record of the turn, for the next daemon. For a nil
+// Note writes the reservation into the turn's record, for the next daemon. For a nil
 // reservation it does nothing.
 func (r *Reservation) Note(rec *journal.Record) {
 	if r == nil {
@@ -118,7 +118,7 @@ func (b *Book) Restore(rec *journal.Record) {
 	b.open[&Reservation{Turn: Turn{Agent: rec.Agent, Message: cmp.Or(rec.Message, rec.Turn), Trace: cmp.Or(rec.Trace, rec.Message)}, amount: amount, rest: amount, turn: rec.Turn}] = true
 }
 
-// Unsettled returns the restored turns of an agent that no ledger line has settled.
+// Unsettled returns an agent's restored turns that no ledger line has settled.
 func (b *Book) Unsettled(agent string) (turns []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

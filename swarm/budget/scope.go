@@ -78,7 +78,7 @@ func (e *UnknownScopeError) Error() string {
 type Rules struct {
 	Billing runner.Billing // of all agents; if unknown, each client reports its own
 	Warn    float64        // the fraction of a cap at which people are warned; 0 means 0.8
-	Zone    *time.Location // the time zone of the days; nil means the system's time zone
+	Zone    *time.Location // the time zone in which days begin and end; nil means the system's time zone
 	Swarm   Amount         // for one day
 	// Judge is the name of the supervisor's model. Other turns leave a sixteenth of the
 	// swarm's remaining daily amount for its judgements, which count in dollars and time

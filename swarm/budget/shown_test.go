@@ -126,8 +126,7 @@ func TestBilling(t *testing.T) {
 	}
 }
 
-// TestSettleMeansOneMessage checks that a line of the ledger reduces only the reservation of
-// its turn.
+// TestSettleMeansOneMessage checks that a ledger line reduces only its turn's reservation.
 func TestSettleMeansOneMessage(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1)}, "a", "b")
 	for _, turn := range []budget.Turn{{Agent: "a", Message: "m"}, {Agent: "b", Message: "n"}} {
@@ -213,7 +212,7 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestWorker checks that Worker returns the agent of the turn that a scope counts.
+// TestWorker checks that Worker returns the agent whose turn is counted in a scope.
 func TestWorker(t *testing.T) {
 	d := newDesk(t, budget.Rules{Agents: map[string]budget.AgentRules{"a": {Turn: usd(1)}}}, "a")
 	d.end(d.begin(budget.Turn{Agent: "a", Message: "m", Trace: "m"}, 1), 1, func(l *journal.LedgerLine) { l.Outcome = "failed" })

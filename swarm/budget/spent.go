@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// spent adds up the lines of the ledger. It keeps the most recent days, and at least the
+// spent adds up the ledger's lines. It keeps the most recent days, and at least the
 // mostTasks most recent tasks. A dropped task restarts at 0.
 type spent struct {
 	days   map[Scope]quarters
 	tasks  map[string]*taskSum
 	turns  map[string]Amount // by message: the amount that its last turn used, if that turn did not end well
-	agents map[string]string // the agents of the messages in turns
-	order  []string          // messages in turns, oldest first
+	agents map[string]string // the agent of each message in the turns map
+	order  []string          // the messages in the turns map, oldest first
 }
 
 // A taskSum is the total that a task has used.

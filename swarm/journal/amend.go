@@ -19,7 +19,7 @@ const maxAmend = 500
 // line is not made durable immediately, because each turn would then have to wait for
 // another disk write. So a power cut can lose the last lines, and kill -9 between two
 // steps can lose the line of a failed turn. Amend reconstructs the missing lines from the
-// receipts and the records of the turns, which are durable.
+// receipts and the turns' records, which are durable.
 func (l *Ledger) Amend(home Home, store *dropbox.Store, agents []string, now time.Time) (added int, err error) {
 	var lost []LedgerLine
 	for _, agent := range agents {
@@ -45,8 +45,7 @@ func (l *Ledger) Amend(home Home, store *dropbox.Store, agents []string, now tim
 	return added, nil
 }
 
-// unwritten returns the missing lines for the most recent of an agent's turns that ended
-// well.
+// unwritten returns the missing lines for an agent's most recent turns that ended well.
 func (l *Ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([]LedgerLine, error) {
 	box, err := store.Mailbox(agent)
 	if errors.Is(err, dropbox.ErrNoMailbox) {

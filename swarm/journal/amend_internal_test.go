@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A mailbox that cannot be read causes an error and does not count as empty.
+// A mailbox that cannot be read causes an error and is not treated as empty.
 func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	if err := dropbox.Create(dir); err != nil {

@@ -192,13 +192,13 @@ func (s Asks) Open() []Asked {
 	return open
 }
 
-// Told records which event about a question is in the list of events. See [Asked.Told].
+// Told records which event about a question is in the event list. See [Asked.Told].
 func (s Asks) Told(question, what string) error { return s.writeLine(Asked{ID: question, Told: what}) }
 
 // An AskedState is a question and its outcome.
 type AskedState struct {
 	Asked                    // Over, At, Why and Late are from the line that ended the question
-	ToldAsked, ToldLate bool // which events about it are in the list of events
+	ToldAsked, ToldLate bool // which events about it are in the event list
 }
 
 // All returns all questions of the turn, oldest first.

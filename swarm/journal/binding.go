@@ -38,7 +38,7 @@ type Binding struct {
 	// The ids that the client assigned to the sub-agents working in the background.
 	Tasks  []string `json:"tasks,omitempty"`  // those that were working when the last turn ended
 	Before []string `json:"before,omitempty"` // those that were working before the session got the message
-	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message is waiting for its sub-agents
+	Awaits bool     `json:"awaits,omitempty"` // the message's turn has ended, and the message is waiting for its sub-agents
 }
 
 // Helpers returns the sub-agents that are working on the message.
@@ -47,9 +47,9 @@ func (b *Binding) Helpers() []string {
 }
 
 // AwaitsTasks reports whether the message must wait for its sub-agents at the end of a
-// turn. done says whether the turn that ended was the turn of the message. If it was
-// another turn, AwaitsTasks returns b.Awaits, because the session may not yet have
-// noticed that sub-agents have ended.
+// turn. done says whether the turn that ended was the message's turn. If it was another
+// turn, AwaitsTasks returns b.Awaits, because the session may not yet have noticed that
+// sub-agents have ended.
 func (b *Binding) AwaitsTasks(done bool) bool {
 	if done {
 		return len(b.Helpers()) > 0
@@ -62,8 +62,7 @@ func (b *Binding) Forget() {
 	b.Message, b.Turn, b.Notes, b.Before, b.Awaits = "", "", nil, nil, false
 }
 
-// bindings returns the folder of the bindings. It contains one file for each attached
-// agent.
+// bindings returns the bindings folder. It contains one file for each attached agent.
 func (h Home) bindings() string { return filepath.Join(h.dir, "attached") }
 
 func (h Home) BindingFile(agent string) string { return filepath.Join(h.bindings(), agent+".json") }

@@ -30,7 +30,7 @@ func (e *Events) cursorFile(name string) string {
 	return filepath.Join(e.dir, "cursors", name+".json")
 }
 
-// held holds the lock on the cursor of a listener while f runs.
+// held holds the lock on a listener's cursor while f runs.
 func (e *Events) held(name string, f func() error) error {
 	if err := os.MkdirAll(filepath.Join(e.dir, "cursors"), 0o700); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (e *Events) save(name string, c cursor) error {
 	return e.files.Write(e.cursorFile(name), durable.Options{Volatile: true}, append(data, '\n'))
 }
 
-// cursor reads the cursor of a listener. A missing or damaged cursor counts as a cursor
+// cursor reads a listener's cursor. A missing or damaged cursor is treated as a cursor
 // before the first event, because it is better to hear an event twice than not at all.
 func (e *Events) cursor(name string) (c cursor, err error) {
 	data, err := os.ReadFile(e.cursorFile(name))
@@ -143,8 +143,8 @@ func (e *Events) cursor(name string) (c cursor, err error) {
 }
 
 // after returns the next events after a cursor, and a cursor that is after those events.
-// If the cursor belongs to a deleted list, after first moves it before the first event of
-// this list.
+// If the cursor belongs to a deleted list, after first moves it to just before this
+// list's first event.
 func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
 	err = e.locked(func() error {
 		last, _, err := e.end()

@@ -30,7 +30,7 @@ func (d Decision) About() string {
 
 // Limits on the decisions in a receipt. maxDecisions is the maximum number of decisions
 // of each kind that [Receipt.Decide] keeps, maxDecisionText is the maximum size of a
-// string from the client in bytes, and maxPaths is the maximum number of paths of one
+// string from the client in bytes, and maxPaths is the maximum number of paths in one
 // decision.
 const (
 	maxDecisions    = 100
@@ -57,8 +57,8 @@ func decisionOf(d runner.Decision) Decision {
 	return out
 }
 
-// Decide adds decisions of a turn to the receipt in their original order: the first ones
-// that were denied or that somebody was asked about, and the first ones that a rule
+// Decide adds decisions from a turn to the receipt in their original order: the first
+// ones that were denied or that somebody was asked about, and the first ones that a rule
 // allowed. If it omits some decisions, it sets Decided to the total number.
 func (r *Receipt) Decide(all []runner.Decision) {
 	told, quiet := 0, 0

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// After a power cut at any step, each durable file of the daemon has either its old or
-// its new content. If it has the old content, its writer returned an error.
+// After a power cut at any step, each of the daemon's durable files has either its old
+// or its new content. If it has the old content, its writer returned an error.
 func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {

@@ -19,7 +19,7 @@ const (
 	Begun  Kind = "begun"  // a turn begins: Message is its message, To is the agent
 	Result Kind = "result" // a turn ended well: Message is its result, To is the sender of its message
 	Failed Kind = "failed" // a turn ended badly: Message contains the reason
-	Mail   Kind = "mail"   // Message arrived in the mailbox of the lead
+	Mail   Kind = "mail"   // Message arrived in the lead's mailbox
 	Alert  Kind = "alert"  // Message is from the daemon, for the lead
 	Dead   Kind = "dead"   // a message was given up: Message contains the reason
 	// A client asked permission for a tool call, and the call was denied or somebody was
@@ -41,7 +41,7 @@ type Event struct {
 	About string `json:"about,omitempty"` // id of the message with the details
 
 	Message *Message `json:"message,omitempty"` // the message to show
-	// Of is the message of the turn; nil if there was no turn.
+	// Of is the turn's message; nil if there was no turn.
 	Of *Message `json:"of,omitempty"`
 	// Task is a person's task that this event completes, or nil.
 	Task *Message `json:"task,omitempty"`

@@ -22,7 +22,7 @@ type Hold struct {
 	Until    time.Time `json:"backoff_until,omitzero"`
 	Why      string    `json:"backoff_why,omitempty"`
 	Order    *Order    `json:"order,omitempty"` // an order to carry out before the next message
-	Word     time.Time `json:"word,omitzero"`   // when a person last reset the count of the agent's turns
+	Word     time.Time `json:"word,omitzero"`   // when a person last reset the agent's turn count
 	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown reason
 	Overtime *Overtime `json:"overtime,omitempty"`
 	Deeper   time.Time `json:"deeper,omitzero"`   // when the supervisor asked for deeper thinking in the next turn
@@ -116,7 +116,7 @@ type Stop struct {
 	Why     string    `json:"why,omitempty"`
 	Hint    string    `json:"hint,omitempty"`
 	Since   time.Time `json:"since"`
-	Breaker bool      `json:"breaker,omitempty"` // the breaker stopped the agent, not a person
+	Breaker bool      `json:"breaker,omitempty"` // the breaker, not a person, stopped the agent
 }
 
 // Holds stores the hold of every agent and the limit of every account durably in

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// A Home is the folder .claude-swarm of one project, which contains the daemon's own
+// A Home is the .claude-swarm folder of one project, which contains the daemon's own
 // files. It contains no mail, and none of its files belong in git.
 type Home struct {
 	dir   string
@@ -67,7 +67,7 @@ func (h Home) PIDFile(agent string) string { return filepath.Join(h.dir, "pids",
 // Ledger returns the file that contains one line for each attempt that ended.
 func (h Home) Ledger() string { return filepath.Join(h.dir, "ledger.jsonl") }
 
-// Turns returns the folder that contains the files of the turns.
+// Turns returns the folder that contains the turns' files.
 func (h Home) Turns() string { return filepath.Join(h.dir, "turns") }
 
 // Stream returns the file with the standard output of the client that a turn started.

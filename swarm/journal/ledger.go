@@ -251,7 +251,7 @@ func (l *Ledger) count(line LedgerLine) {
 	sum.last = line
 }
 
-// Last returns the most recent line of an agent.
+// Last returns an agent's most recent line.
 func (l *Ledger) Last(agent string) (LedgerLine, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -44,8 +44,8 @@ const (
 	// sameOutage limits the gaps in an outage. A failed turn belongs to the same outage
 	// if it began less than this time after the last attempt was due.
 	sameOutage = time.Hour
-	// longestLimit caps the time until a reset that a client reports. The longest limits
-	// of subscriptions last a week.
+	// longestLimit caps the time until a reset that a client reports. The longest
+	// subscription limits last a week.
 	longestLimit = 8 * 24 * time.Hour
 )
 

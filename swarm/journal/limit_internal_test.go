@@ -8,9 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// meet parks an account, as happens when a turn that started at the time began is
-// interrupted by an outage at the time now. It reports whether the lead is told about the
-// limit, and records that the lead was told.
+// meet parks an account, as happens when an outage at the time now interrupts a turn that
+// started at the time began. It reports whether the lead is told about the limit, and
+// records that the lead was told.
 func (s *Holds) meet(t *testing.T, why, hint string, began, now time.Time) (l Limit, told bool) {
 	t.Helper()
 	out := runner.Outcome{End: runner.Limited, Reason: why, Hint: hint, Began: began}

@@ -26,7 +26,7 @@ import (
 // part of the turn that is running at the time. Its messages have that turn's thread, and
 // that turn's receipt lists them. The process ends when the client ends.
 
-// Mark returns the mark of the processes of the turn.
+// Mark returns the mark of the turn's processes.
 func (r *Record) Mark() string { return cmp.Or(r.Client, r.Turn) }
 
 func (h Home) nowFile(mark string) string { return h.TurnFile(mark, ".now") }

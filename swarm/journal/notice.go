@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// A Word names a fact that a person may have to act on. The configuration of webhooks and
+// A Word names a fact that a person may have to act on. The webhook configuration and
 // irc.map use these words.
 type Word string
 

@@ -35,12 +35,12 @@ type Record struct {
 	// Reinjected says that the prompt contained the window. After a compaction in such a
 	// turn, the daemon does not send the window again.
 	Reinjected  bool           `json:"reinjected,omitempty"`
-	Tools       bool           `json:"tools,omitempty"` // the client has the tools of the swarm
+	Tools       bool           `json:"tools,omitempty"` // the client has the swarm's tools
 	WindowBytes int            `json:"window_bytes"`    // maximum size of the agent's window
 	Begun       time.Time      `json:"begun"`
 	Process     runner.Process `json:"process"` // zero until the client is started
 	// ReservedUSD is the amount that the budget reserved for the turn, in US dollars. It
-	// is also the cap of the client; 0 means no cap.
+	// is also the client's cap; 0 means no cap.
 	ReservedUSD float64 `json:"reserved_usd,omitempty"`
 	// ReservedTurns is 1 if the turn has a reservation in the budget. ReservedSeconds is
 	// the maximum duration of the turn; 0 means no limit.
@@ -99,7 +99,7 @@ func (r *Record) Write(home Home) error {
 	return home.files.WriteJSON(home.TurnFile(r.Turn, ".json"), r)
 }
 
-// Attempt returns the entry in the receipt for a turn that did not end well.
+// Attempt returns the receipt's entry for a turn that did not end well.
 func (r *Record) Attempt() Attempt {
 	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD, CostUnknown: r.CostUnknown || r.Via == ViaAttach}
 }

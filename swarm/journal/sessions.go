@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Session is the conversation of an agent inside its CLI. A client can continue it only
-// in the same working directory.
+// A Session is an agent's conversation inside its CLI. A client can continue it only in
+// the same working directory.
 type Session struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`

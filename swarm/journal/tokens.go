@@ -16,7 +16,7 @@ import (
 // Tokens prove who sent a message. Each name has a separate secret, in a file that only
 // its owner can read. Agents that run as the same user can read each other's secrets. So
 // the proof protects against mistakes and against text that claims to be from another
-// sender, but not against a hostile program of the same user.
+// sender, but not against a hostile program run by the same user.
 //
 // Tokens contains the tokens of a daemon's agents. It is safe for concurrent use.
 type Tokens struct {

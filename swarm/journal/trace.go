@@ -41,7 +41,7 @@ type TraceError struct{ Why string }
 
 func (e *TraceError) Error() string { return e.Why }
 
-// maxTurnID is the maximum length of the id of a turn, in bytes.
+// maxTurnID is the maximum length of a turn's id, in bytes.
 const maxTurnID = 64
 
 // isTurnID reports whether a string has the form of a turn's id, MESSAGE-ATTEMPT. The check
@@ -201,8 +201,8 @@ func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	return rec, nil
 }
 
-// hasClient reports whether the client of a turn is running. It returns true if the
-// record names no process, because then the client is just starting or the turn is in an
+// hasClient reports whether a turn's client is running. It returns true if the record
+// names no process, because then the client is just starting or the turn is in an
 // attached session.
 func (h Home) hasClient(rec *Record) bool {
 	return rec.Process.PID == 0 || MarkInPIDFile(h.PIDFile(rec.Agent)) == rec.Mark() || rec.Process.Alive()
@@ -272,7 +272,7 @@ func (h Home) TurnsSince(at time.Time) []*Record {
 	all := h.AttachedTurns(at)
 	clients, err := h.MarkedClients()
 	if err != nil {
-		return all // the turns of the clients are unknown
+		return all // the clients' turns are unknown
 	}
 	for _, c := range clients {
 		rec, err := h.recordOf(c.Mark)

@@ -15,12 +15,12 @@ import (
 // message from a person, it is paused, and a person has to resume it.
 //
 // A word from a person is a message that was verified to be from the lead, or an order
-// from outside all turns to resume or start the agent. A file dropped by hand does not
+// from outside any turn to resume or start the agent. A file dropped by hand does not
 // count, because there is no proof of who wrote it.
 //
-// A program of the same user can read the lead's secret, and a process that outlived its
-// daemon looks like a person. So there is a second limit, ten times as high, which a word
-// from a person does not lift.
+// A program run by the same user can read the lead's secret, and a process that outlived
+// its daemon looks like a person. So there is a second limit, ten times as high, which a
+// word from a person does not lift.
 
 // absolutely is the ratio of the second limit, which applies to all turns, to
 // turns_per_hour.

@@ -39,7 +39,7 @@ func (s *Service) questionNotice(m *dropbox.Message) *journal.Notice {
 // "". It sends only one message per key. Messages about the lead agent go to the person.
 // While the lead agent cannot work, all messages go to the person. Every message goes
 // through the event list, so a crash does not lose any. If a message cannot be written,
-// the status shows it, and the daemon retries until the write succeeds.
+// the status shows the error, and the daemon retries until the write succeeds.
 func (s *Service) TellLead(agent, key, subject, body string) {
 	s.tellLead(journal.Event{Key: key, Agent: agent}, subject, body)
 }

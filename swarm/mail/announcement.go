@@ -53,7 +53,8 @@ type Copy struct {
 
 // mostCopies is the maximum number of copies that can wait while no bridge is running. A
 // person who reads them an hour later wants the current state, not each step. Copies that
-// people must see (mail, alerts, dead letters) are delivered even if there are more.
+// people must see (mail, alerts, dead letters) are delivered even if that number is
+// exceeded.
 const mostCopies = 1000
 
 // Announcing is the daemon's side of an [Announcer]. It is safe for concurrent use.

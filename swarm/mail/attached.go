@@ -91,7 +91,7 @@ type appender struct{ home journal.Home }
 
 func (a appender) Add(line journal.LedgerLine) error { return journal.AppendLedger(a.home, line) }
 
-// A hider removes the tokens of the project from text.
+// A hider removes the project's tokens from text.
 type hider struct{ secrets *tokens.Source }
 
 func (h hider) Text(text string) string { return h.secrets.Redactor().Text(text) }
@@ -329,8 +329,8 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	return b.Write(s.mail.Home)
 }
 
-// endedTask returns the id of the sub-agent, or of the other background task, whose end a
-// prompt reports. It returns "" for any other prompt.
+// endedTask returns the id of the sub-agent or other background task whose end a prompt
+// reports. It returns "" for any other prompt.
 func endedTask(text string) string {
 	rest, ok := strings.CutPrefix(text, "<task-notification>\n<task-id>")
 	id, _, whole := strings.Cut(rest, "</task-id>")

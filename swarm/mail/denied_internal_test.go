@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An agent's repeated denied calls must not fill up its receipt and its answer.
+// If an agent's calls are denied again and again, they must not fill up its receipt or
+// its answer.
 func TestDenialsAreBounded(t *testing.T) {
 	refused := func(n int) (out runner.Outcome) {
 		for i := range n {

@@ -19,5 +19,5 @@
 //
 // All agents of a project share a [Service]. An [Inbox] handles the mail of one agent.
 // Package swarm decides how a failed turn affects the agent. An [Attached] uses an Inbox
-// for the session of a person.
+// for a person's session.
 package mail

@@ -93,7 +93,7 @@ func FuzzFence(f *testing.F) {
 			m.From = cmp.Or(m.From, cmp.Or(from, dropbox.Lead))
 			m.Subject = cmp.Or(m.Subject, subject)
 			if strings.ContainsFunc(m.From+m.Subject, unicode.IsControl) {
-				return // such a message is rejected at the delivery and at the claim
+				return // such a message is rejected when it is delivered and when it is claimed
 			}
 			if m.Type = dropbox.Note; i > 0 {
 				m.Type = dropbox.Task

@@ -24,8 +24,8 @@ func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
 }
 
 // TellHalted tells the lead once if the conversation of a message is halted. A sender may
-// have halted it before the delivery, without an alert. TellHalted does not report a halt
-// by a person.
+// have halted it before delivery, without an alert. TellHalted does not report a halt by
+// a person.
 func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 	h, err := in.Store.Threads().Halted(m.Thread)
 	if err != nil || h == nil || strings.HasPrefix(h.Why, ByLead) {

@@ -26,16 +26,15 @@ func (n Names) LeadFor(from string) string {
 	return n.Lead
 }
 
-// Leads reports whether an address belongs to the lead. It is lead, another name for lead
-// ([dropbox.IsLead]), or the name of the person in the configuration. Messages to such an
+// Leads reports whether an address belongs to the lead. Such an address is lead, another
+// name for lead ([dropbox.IsLead]), or the person's configured name. Messages to such an
 // address are delivered to [Names.LeadFor].
 func (n Names) Leads(address string) bool {
 	return dropbox.IsLead(address) || address != "" && address == n.LeadName
 }
 
 // Called returns the name that people and agents use for the owner of a mailbox. For the
-// lead this is the configured name of the person. For others it is the name of the
-// mailbox.
+// lead this is the person's configured name. For others it is the name of the mailbox.
 func (n Names) Called(mailbox string) string {
 	if mailbox == dropbox.Lead {
 		return cmp.Or(n.LeadName, mailbox)

@@ -28,7 +28,7 @@ func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 }
 
 // NoteArrival records when a message arrived. It must be called before the claim, which
-// changes the time of the file.
+// changes the file's time.
 func (in *Inbox) NoteArrival(e dropbox.Entry) {
 	if e.Begun > 0 {
 		return // the message was put back, so the file time is not its arrival time

@@ -24,7 +24,7 @@ type Prompt struct {
 	Advice   string       // a line from the daemon; "" means no line
 	Notes    []promptMail // the notes in this prompt
 	Message  promptMail
-	Tools    bool      // the client has the tools of the MCP server dead-drop
+	Tools    bool      // the client has the tools of the dead-drop MCP server
 	CutOff   time.Time // when an earlier attempt at the message was interrupted, or zero
 }
 

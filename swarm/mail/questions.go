@@ -321,8 +321,8 @@ func (q *Questions) fileSettled() error {
 	return fileFromLead(q.mail.Store, func(id string) bool { return settled[id] })
 }
 
-// fileFromLead files the messages in the person's mailbox, read or unread, whose id the
-// function ids accepts.
+// fileFromLead files the messages in the person's mailbox, read or unread, whose ids
+// the function ids accepts.
 func fileFromLead(store *dropbox.Store, ids func(id string) bool) error {
 	box, err := store.Mailbox(dropbox.Lead)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
@@ -352,8 +352,8 @@ func answerOf(m *dropbox.Message) journal.QuestionAnswer {
 }
 
 // ReadAnswer returns who gave an answer, its first word in lower case and without
-// punctuation, and the text after that word. In a message from a bridge, the name of the
-// person precedes the text.
+// punctuation, and the text after that word. In a message from a bridge, the person's
+// name precedes the text.
 func ReadAnswer(from string, body []byte) journal.QuestionAnswer {
 	text, by := strings.TrimSpace(string(body[:min(len(body), 4<<10)])), from
 	if dropbox.IsBridge(from) {

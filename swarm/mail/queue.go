@@ -9,20 +9,20 @@ import (
 )
 
 // maxChanged is the maximum number of names that are collected from events between two
-// calls of Refresh. If there are more, Refresh lists the folder instead. The names are
+// calls to Refresh. If there are more, Refresh lists the folder instead. The names are
 // only an optimization.
 const maxChanged = 1024
 
 // A Queue contains the known waiting mail of an agent: the lists from the last Refresh,
 // and the names from later events. A backlog is listed only once, not for every message,
-// and no step for one message iterates over the whole backlog. A Queue is safe for
+// and handling one message never iterates over the whole backlog. A Queue is safe for
 // concurrent use, but only the agent's own goroutine takes messages from it.
 type Queue struct {
 	mu      sync.Mutex
 	changed []string        // names in new/ from events
 	look    bool            // the folder must be listed
 	list    []dropbox.Entry // messages that start turns, in the order of those turns
-	notes   []dropbox.Entry // notes for the prompt of the next turn, in the order of the prompt
+	notes   []dropbox.Entry // notes for the next turn's prompt, in prompt order
 	parked  []dropbox.Entry // messages that are waiting for budget, in the order in which they will get it
 	count   Waiting         // number of entries in all three lists
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Quiet collects the events in the person's quiet hours, and reports them in one alert
-// when the quiet hours end:
+// Quiet collects the events during the person's quiet hours, and reports them in one
+// alert when the quiet hours end:
 //
 //	happened: the event gets the end of the quiet hours (Event.Quiet), durable in the list
 //	keep:     the lead's listener puts it into quiet.json instead of the mailbox
@@ -185,7 +185,7 @@ func (q *Quiet) Tell(now time.Time) error {
 	return q.tell()
 }
 
-// tell implements Tell. It is for callers that hold mu.
+// tell implements Tell. The caller must hold mu.
 func (q *Quiet) tell() error {
 	if !q.file.Closed {
 		closed := q.file

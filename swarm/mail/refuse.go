@@ -66,7 +66,7 @@ func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 }
 
 // tellRefused tells the sender that a message was refused. It tells an agent or a bridge
-// only once per conversation, and by a note, because a message that wakes the agent could
+// only once per conversation, and in a note, because a message that wakes the agent could
 // make it try again. It tells a person each time.
 func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)

@@ -108,8 +108,8 @@ func (in *Inbox) PutBackAll(j *Job, out runner.Outcome) error {
 }
 
 // GiveBack puts back a message whose turn must not start, or could not start because of
-// an error in the daemon. If it succeeds, it returns why. The attempt does not count,
-// because no turn began.
+// an error in the daemon. If it succeeds, it returns its argument why. The attempt does
+// not count, because no turn began.
 func (in *Inbox) GiveBack(j *Job, why error) error {
 	if err := in.PutBackNotes(j); err != nil {
 		return err

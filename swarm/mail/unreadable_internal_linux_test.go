@@ -44,7 +44,7 @@ func withoutList(t *testing.T, folder string, f func()) {
 	f()
 }
 
-// Amend returns an error if it cannot list the mail of a day.
+// Amend returns an error if it cannot list a day's mail.
 func TestADayThatCannotBeListed(t *testing.T) {
 	in := newInbox(t)
 	ledger, err := journal.OpenLedger(in.Home, nil)

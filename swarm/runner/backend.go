@@ -85,7 +85,7 @@ type Turn struct {
 	// gets Spec.System only in a prompt then gets it again.
 	Recalls bool
 	// Waited returns how long the turn has waited for answers to its questions. That time
-	// does not count towards Spec.Timeout. nil means that the turn never waits.
+	// does not count toward Spec.Timeout. nil means that the turn never waits.
 	Waited func() time.Duration
 	// Partial requests unfinished text, in events of kind "partial".
 	Partial bool
@@ -184,8 +184,8 @@ type Spec struct {
 	// Servers contains additional MCP servers, by name. The client has no MCP servers
 	// apart from these and Turn.Tools.
 	Servers map[string]Server
-	// CompactWindow is the context size from which the client computes when to compact,
-	// in tokens.
+	// CompactWindow is the context size, in tokens, from which the client computes when
+	// to compact.
 	CompactWindow int
 	// Options contains settings that are specific to this kind of client, by name.
 	Options map[string]any

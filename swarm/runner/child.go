@@ -45,7 +45,7 @@ func Start(c Command) (*Child, error) {
 		Env:    c.Env,
 		Stdout: c.Stdout,
 		Stderr: c.Stderr,
-		// The child gets its own process group, so that the whole group can be signalled
+		// The child gets its own process group, so that the whole group can be signaled
 		// and a ^C in the daemon's terminal does not reach it.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}

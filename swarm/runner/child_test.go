@@ -164,7 +164,7 @@ func TestLadderFromTheTermination(t *testing.T) {
 	}
 }
 
-// A recorder is a client that records the calls of its methods.
+// A recorder is a client that records the calls to its methods.
 type recorder struct {
 	runner.Client
 	calls string

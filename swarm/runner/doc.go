@@ -2,10 +2,10 @@
 // their processes.
 //
 // A turn is one run of an agent's client program for one claimed message. The client is
-// started in a separate process group. It writes its standard output and error to files
-// of the turn, which the backend reads. A client that outlives its daemon therefore loses
-// no output, and a later daemon can follow it. A client can stay for further turns; see
-// [Resident].
+// started in a separate process group. It writes its standard output and error to the
+// turn's files, which the backend reads. A client that outlives its daemon therefore
+// loses no output, and a later daemon can follow it. A client can stay for further turns;
+// see [Resident].
 //
 //	           Started            Event…            result
 //	start ────────┬────────────────┬─────────────────┬───────── stdin closed ── exit ── Done

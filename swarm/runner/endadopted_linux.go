@@ -8,7 +8,7 @@ import (
 
 // EndAdopted terminates the unmarked processes that the turns of a daemon have left
 // behind and that the daemon has adopted because of [BecomeReaper]. It sends SIGTERM, and
-// after grace SIGKILL, both to them and to processes that they start in the meantime. It
+// SIGKILL after grace, both to them and to processes that they start in the meantime. It
 // gives up 5 s after grace. It returns the number of processes found. It does not signal
 // the daemon's process group or the children of [Start].
 //

@@ -88,7 +88,7 @@ type Tools interface {
 	// About returns the argument that best describes a call, such as a command or a path,
 	// or "" if no single argument does.
 	About(tool string, input []byte) string
-	// Changes returns the file that a call changes, under the client's name for it, or
+	// Changes returns the file that a call changes, named as the client names it, or
 	// "".
 	Changes(tool string, input []byte) string
 	// Runs returns the command line that a call runs, or "" if the call does not run one.

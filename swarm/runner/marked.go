@@ -24,7 +24,7 @@ func Leftovers(mark string) []Process {
 const lastLooks = 2
 
 // EndLeftovers terminates the [Leftovers] of a turn whose client has exited. It sends
-// SIGTERM, and after grace SIGKILL, both to them and to processes that they start in the
+// SIGTERM, and SIGKILL after grace, both to them and to processes that they start in the
 // meantime. It returns the number of processes found. It gives up 5 s after grace,
 // because a process that is waiting for a disk cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {

@@ -72,7 +72,7 @@ type Outcome struct {
 	Stream     streamjson.Stats
 }
 
-// A Billing describes how the account of a client is billed for its turns.
+// A Billing describes how a client's account is billed for its turns.
 type Billing string
 
 // A client reports one of these values.

@@ -47,8 +47,8 @@ type processStat struct {
 }
 
 // Ancestors returns the parent of a process, the parent's parent, and so on, excluding
-// the first process of the system. The parameter most limits the number of ancestors.
-// There can be fewer if the system hides the next parent.
+// the system's first process. The parameter most limits the number of ancestors. There
+// can be fewer if the system hides the next parent.
 func Ancestors(pid, most int) []Process {
 	var all []Process
 	s, err := stat(pid)

@@ -66,7 +66,7 @@ func ResetTime(text string, now time.Time) time.Time {
 	}
 	at := time.Date(local.Year(), month, number(m[2]), hour, minute, 0, 0, zone)
 	if now.Sub(at) > 24*time.Hour {
-		at = at.AddDate(1, 0, 0) // a date more than a day in the past means the same date in the next year
+		at = at.AddDate(1, 0, 0) // a date more than a day in the past means the same date next year
 	}
 	return at
 }

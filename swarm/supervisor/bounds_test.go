@@ -22,8 +22,8 @@ func TestWhatASupervisorCannotDo(t *testing.T) {
 		"bytes", "cmp", "context", "crypto/rand", "embed", "encoding/json", "errors", "fmt", "hash/maphash", "regexp", "slices", "strings", "sync", "time",
 		ours + "streamjson", ours + "internal/screen", ours + "swarm/runner",
 	}
-	// The names that a supervisor may use from packages that contain more than data
-	// types.
+	// These are the names that a supervisor may use from packages that contain more
+	// than data types.
 	names := map[string][]string{
 		"runner": {"Backend", "Tools", "Turn", "Outcome", "Session", "New", "ToolServer", "TimedOut"},
 		"fmt":    {"Sprintf", "Errorf", "Fprintf"}, // Fprintf to a strings.Builder
@@ -63,8 +63,8 @@ func TestWhatASupervisorCannotDo(t *testing.T) {
 	}
 }
 
-// The functions in the options of a supervisor take plain data and return nothing, except
-// the function that prepares the judge's turn.
+// The functions in a supervisor's options take plain data and return nothing, except the
+// function that prepares the judge's turn.
 func TestWhatASupervisorIsGiven(t *testing.T) {
 	given := map[string]string{}
 	for _, of := range []reflect.Type{reflect.TypeFor[supervisor.Options](), reflect.TypeFor[supervisor.Judge]()} {

@@ -34,7 +34,7 @@ type turnEvents struct {
 	events  []streamjson.Event
 }
 
-// scripts reads a file of testdata/calm or testdata/loops. Each recording begins with
+// scripts reads a file in testdata/calm or testdata/loops. Each recording begins with
 //
 //	== NAME (KIND, readonly)
 //
@@ -201,7 +201,8 @@ func inputOf(tool, short string) string {
 }
 
 // recorded reads the streams under testdata, which were recorded while the real client
-// ran turns of our scripts. No agent is stuck, except in the recordings in repeating.
+// ran our scripted turns. No agent is stuck, except in the recordings listed in
+// repeating.
 func recorded(t *testing.T) (all []recording) {
 	t.Helper()
 	for _, pattern := range []string{"transcripts/*.jsonl", "transcripts-330/*.jsonl", "errors/*/*.jsonl", "project-v1/recording/files/claude-swarm/turns/*.jsonl"} {

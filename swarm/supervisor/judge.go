@@ -30,7 +30,7 @@ type Judge struct {
 	Timeout time.Duration // of one judgement; 0 means one minute
 }
 
-// rulesOfTheJudge is the system prompt of the judge.
+// rulesOfTheJudge is the judge's system prompt.
 //
 //go:embed prompt.txt
 var rulesOfTheJudge string

@@ -50,10 +50,10 @@ func flagged(window []*Step, s Settings) (f Finding, bad bool) {
 }
 
 // sameCalls counts the steps at the end of a window that contain a call with the same
-// input and result as c. c is a call in the last step. The count ends at a step in which
-// the same input gave a different result, or in which a file changed. If c only reads,
-// the count also ends at a step that read something new, because an agent may need to
-// read something again.
+// input and result as c, a call in the last step. The count ends at a step in which the
+// same input gave a different result, or in which a file changed. If c only reads, the
+// count also ends at a step that read something new, because an agent may need to read
+// something again.
 func sameCalls(window []*Step, c *Call) (n int) {
 	last := window[len(window)-1]
 	for i := len(window) - 1; i >= 0; i-- {
@@ -82,9 +82,9 @@ func sameCalls(window []*Step, c *Call) (n int) {
 	return n
 }
 
-// sameErrors counts the steps at the end of a window that contain the same failure as c.
-// c is a call in the last step. Only steps after the last success of such a call count.
-// In weight, a failure after a file change counts half, because the agent is trying
+// sameErrors counts the steps at the end of a window that contain the same failure as c,
+// a call in the last step. Only steps after the last success of such a call count. In
+// weight, a failure after a file change counts as half, because the agent is trying
 // something.
 func sameErrors(window []*Step, c *Call) (times, weight int) {
 	last := window[len(window)-1]

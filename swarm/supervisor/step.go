@@ -35,7 +35,7 @@ type Call struct {
 	Done    bool   // the call has a result
 	Failed  bool
 	Waits   bool // the call only waits for somebody or for remote work
-	Ours    bool // the call uses a tool of the swarm
+	Ours    bool // the call uses one of the swarm's tools
 
 	id      string
 	input   uint64 // hash of the tool and its input
@@ -185,7 +185,7 @@ func (c *Call) looks() bool {
 }
 
 // counts reports whether the step counts as work. It does if at least one of its finished
-// calls neither waited nor used a tool of the swarm.
+// calls neither waited nor used one of the swarm's tools.
 func (s *Step) counts() bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Done && !c.Waits && !c.Ours })
 }
@@ -201,7 +201,7 @@ func (s *Step) changes() bool {
 }
 
 // compiled returns a function that compiles a pattern on its first call, because most
-// commands of claude-swarm, such as send, do not need any pattern.
+// claude-swarm commands, such as send, do not need any pattern.
 func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Settings determine when an agent counts as stuck. 0 disables a rule.
+// Settings determine when an agent is considered stuck. 0 disables a rule.
 type Settings struct {
 	Window int // number of steps remembered for the agent and for each sub-agent
 	// Interval is the number of steps after which the judge is asked. Without a judge, this
@@ -29,8 +29,8 @@ type Options struct {
 	// the Watch of the same agent.
 	OnWhisper    func(Whisper)
 	OnEscalation func(Escalation)
-	// Note is called with a line about the judge for the log of an agent, and the id of
-	// the message that the agent was working on. It may be nil.
+	// Note is called with a line about the judge for an agent's log, and the id of the
+	// message that the agent was working on. It may be nil.
 	Note func(agent, message, line string)
 	// Judge is the model that judges the steps. If it is nil, only the rules are used.
 	Judge *Judge
@@ -58,7 +58,7 @@ func New(o Options) *Supervisor {
 }
 
 // Run passes one window after another to the judge until ctx is done. It blocks, and no
-// judgement is running when it returns.
+// call to the judge is in progress when it returns.
 func (s *Supervisor) Run(ctx context.Context) {
 	for {
 		q, ok := s.cases.next(ctx)
@@ -119,7 +119,7 @@ func (s *Supervisor) Forget(agent string) {
 // A Turn contains the data that a supervisor needs about a new turn.
 type Turn struct {
 	ID      string
-	Message string       // the id of the message that it works on
+	Message string       // the id of the message that the turn works on
 	Task    string       // the work in one line, such as the first line of the message
 	Tools   runner.Tools // interprets the client's tool calls
 	Writes  bool         // the agent may change files

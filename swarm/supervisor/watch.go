@@ -21,10 +21,10 @@ type Watch struct {
 	session string
 	part    int              // changes with each message and compaction
 	life    int              // changes when the window and the ladder are reset
-	steps   int              // number of complete steps of the agent in this turn; part of the ids
+	steps   int              // number of the agent's complete steps in this turn; part of the ids
 	current map[string]*Step // the unfinished step of each sub-agent, and of the agent itself under the key ""
 	window  []*Step          // complete and unfinished steps, oldest first
-	idle    int              // number of steps of the agent since a file changed
+	idle    int              // number of the agent's steps since a file changed
 	due     int              // number of steps since the judge was asked, or since the last finding
 
 	ladder ladder

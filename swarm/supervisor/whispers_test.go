@@ -74,7 +74,7 @@ func calm(t *testing.T) []calmGroup {
 	return groups
 }
 
-// The rules do not cause whispers to agents that are making progress. The table in
+// The rules do not trigger whispers to agents that are making progress. The table in
 // docs/supervisor.md contains the numbers that this test prints. The unseen half of the
 // recordings was written before the rules, and was not played until the rules were
 // finished.

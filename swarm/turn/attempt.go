@@ -30,7 +30,7 @@ type Task struct {
 	// turn with this record. If Permit returns nil, nothing is allowed.
 	Permit func(*journal.Record) runner.Permit
 	// Observe returns the observer of the events of the turn with this record, or nil if
-	// there is no observer. The goroutine of the turn calls the observer, which must not
+	// there is no observer. The turn's goroutine calls the observer, which must not
 	// block. Secrets are removed from the events. Observe may be nil.
 	Observe func(*journal.Record) Observer
 	// Unusable is called when a client is found to be unusable, before Run tries another

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// leastFall is the smallest drop in the size of the context that counts as a compaction,
-// in tokens. Smaller drops occur in small conversations even without a compaction.
+// leastFall is the smallest drop in the context size, in tokens, that counts as a
+// compaction. Smaller drops occur in small conversations even without a compaction.
 const leastFall = 20_000
 
 // A contextSize tracks the size of a conversation across its turns, for a client that does
@@ -46,7 +46,7 @@ func (c *contextSize) see(tokens int) (before int, fell bool) {
 }
 
 // contextSeen detects a compaction that the client does not report. If it detects one,
-// the next prompt gives back the text of the window, as after a reported compaction.
+// the next prompt gives back the window's text, as after a reported compaction.
 func (t *tracker) contextSeen(ev *streamjson.Event) {
 	now, ok := ev.ContextTokens()
 	if !ok || t.kind.Compacts {

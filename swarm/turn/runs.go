@@ -40,7 +40,7 @@ type liveClient struct {
 }
 
 // begin records which attempt is running. Messages that the agent sends by writing a file
-// inherit fields of the attempt's record.
+// inherit fields from the attempt's record.
 func (r *Runs) begin(rec *journal.Record) {
 	copied := *rec
 	r.mu.Lock()

@@ -9,26 +9,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Secrets removes two kinds of secrets from a client's text: the tokens of the project, and
-// the secrets that other clients of the same kind need to reach this client. The daemon
-// removes them before it writes the text to the log, a receipt, an answer, the ledger, the
-// window, the status or IRC. The stream that the client itself writes is not changed. A
-// Secrets belongs to the goroutine that runs the turn, but any goroutine may call Text, as
-// the supervisor does.
+// Secrets removes two kinds of secrets from a client's text: the project's tokens, and the
+// secrets that other clients of the same kind need to reach this client. The daemon removes
+// them before it writes the text to the log, a receipt, an answer, the ledger, the window,
+// the status or IRC. The stream that the client itself writes is not changed. A Secrets
+// belongs to the goroutine that runs the turn, but any goroutine may call Text, as the
+// supervisor does.
 type Secrets struct {
 	tokens *tokens.Source // the project's tokens
 	// clients maps each secret that other clients need to reach the client to the text
 	// that replaces the secret. The secrets are found in the client's output.
 	clients map[string]string
-	own     atomic.Pointer[tokens.Redactor] // of clients
+	own     atomic.Pointer[tokens.Redactor] // removes the secrets in clients
 }
 
 // maxClientSecrets limits how many client secrets are remembered. When the limit is
 // reached, all of them are forgotten, because most of these clients have ended by then.
 const maxClientSecrets = 64
 
-// NewSecrets returns a Secrets that removes the tokens of source, and the secrets that it
-// finds in the client's output.
+// NewSecrets returns a Secrets that removes the tokens from source, and the secrets that
+// it finds in the client's output.
 func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source} }
 
 // Text returns t without secrets.

@@ -8,8 +8,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A StreamWatch reports when the stream of a running turn has grown. A single watch of
-// the turns' folder serves all turns. If this is not possible, for example because the
+// A StreamWatch reports when the stream of a running turn has grown. A single watch on
+// the turns folder serves all turns. If this is not possible, for example because the
 // system has no watches left, the backends poll instead.
 type StreamWatch struct {
 	mu    sync.Mutex

@@ -23,7 +23,7 @@ type tracker struct {
 	compactions compactions
 	begun       func()   // called after the client has started; may be nil
 	observe     Observer // may be nil
-	fallen      int      // number of compactions that were detected only by the size of the context
+	fallen      int      // number of compactions that were detected only by the context size
 	heard       bool     // the client has printed an event, so it has received the prompt
 	unrecorded  error    // error if the record could not be made durable; if set, no prompt was sent
 }

@@ -22,8 +22,8 @@ func (l *listener) Partial(agent, message, text string) {
 }
 func (l *listener) Raw(agent, message, line string) { l.raw = append(l.raw, line) }
 
-// A feed receives the agent's text while the agent is writing it, without thinking and
-// without the text of sub-agents. It also receives every line that the client prints.
+// A feed receives the agent's text while the agent is writing it, but neither thinking
+// nor the text of sub-agents. It also receives every line that the client prints.
 func TestTheFeedOfATurn(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {

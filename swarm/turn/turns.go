@@ -30,7 +30,7 @@ type Deps struct {
 	Sessions  *journal.Sessions
 	Waiting   *WaitingClients
 	Streams   *StreamWatch
-	Mailboxes string // the folder of the mailboxes
+	Mailboxes string // the mailboxes folder
 	Feed      Feed
 	// Token returns the secret with which an agent proves that it is the sender.
 	Token func(agent string) string
@@ -55,7 +55,7 @@ type SessionMode string
 
 const (
 	SessionResume   SessionMode = "resume"   // the agent's own session, by its id; this is the default
-	SessionContinue SessionMode = "continue" // the newest session of the folder, regardless of which program began it
+	SessionContinue SessionMode = "continue" // the newest session in the folder, regardless of which program began it
 	SessionFresh    SessionMode = "fresh"    // a new session for every message
 )
 
@@ -72,7 +72,7 @@ type Settings struct {
 }
 
 // lingers reports whether clients are kept after a turn. A client has only one session,
-// so it is not kept if every turn uses a new session or the newest session of the folder.
+// so it is not kept if every turn uses a new session or the newest session in the folder.
 func (s Settings) lingers() bool {
 	return s.Linger > 0 && (s.Session == "" || s.Session == SessionResume)
 }
@@ -134,14 +134,14 @@ func (t *Turns) tools(s Settings) *runner.Server {
 	return t.Tools
 }
 
-// toolsOf returns the server for the tools that a turn of an earlier daemon was started
-// with. The settings of this daemon may differ.
+// toolsOf returns the server for the tools with which an earlier daemon started a turn.
+// The settings of this daemon may differ.
 func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	switch {
 	case !rec.Tools:
 		return nil
 	case t.Tools == nil:
-		return new(runner.Server) // this daemon has no server for tools, but the client of the turn still has its tools
+		return new(runner.Server) // this daemon has no server for tools, but the turn's client still has its tools
 	}
 	return t.Tools
 }

@@ -25,7 +25,7 @@ type Picture struct {
 	Description string         // one-line description of the running task
 	PID         *int           // pid of the running turn's client
 	Streams     bool           // the running turn shows its text while the agent is writing it
-	Retries     string         // reason why the client of the running turn is retrying an API call; "" if it is not retrying
+	Retries     string         // reason why the running turn's client is retrying an API call; "" if it is not retrying
 	Warm        *WarmStatus    // the client that is waiting for the next message; nil if there is none
 
 	Session string
@@ -139,8 +139,8 @@ func (v *View) streams(does bool) {
 	v.p.Streams = does
 }
 
-// retries records why the client of the running turn is retrying an API call. The
-// parameter why is "" if the client is not retrying.
+// retries records why the running turn's client is retrying an API call. The parameter
+// why is "" if the client is not retrying.
 func (v *View) retries(why string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -194,7 +194,7 @@ func (v *View) billing(b runner.Billing) {
 	}
 }
 
-// limitFor returns the context limit to use when the client reports a limit of limit
+// limitFor returns the context limit to use when the client reports the given limit, in
 // tokens. The parameter named reports whether the configuration specifies the model. If
 // it does not, Claude Code 2.1.197 uses claude-opus-4-8[1m], but in a resumed session it
 // calls that model claude-opus-4-8 and reports a smaller limit. If named is false,

@@ -48,7 +48,7 @@ func TestLimitFor(t *testing.T) {
 			}
 		}
 	}
-	// An earlier daemon already recorded the limit.
+	// An earlier daemon has already recorded the limit.
 	v := &View{}
 	v.Recall(Recalled(journal.LedgerLine{Model: "claude-opus-4-8", Context: journal.Context{Tokens: 5_000, Limit: 1_000_000}}, 1))
 	if got := said(v, "claude-opus-4-8", 200_000, false); got != 1_000_000 {

@@ -7,7 +7,7 @@ import (
 
 // WaitingClients limits how many clients, across all agents, can wait for the next
 // message. If too many are waiting, the client that has been waiting longest is closed
-// first. It is safe for concurrent use.
+// first. A WaitingClients is safe for concurrent use.
 type WaitingClients struct {
 	mu   sync.Mutex
 	most int

@@ -29,8 +29,8 @@ type memory struct {
 // callNames maps the id of each open tool call to the name of the tool.
 type callNames map[string]string
 
-// windowOptions returns the options of a window with the given maximum size in bytes; see
-// [window.Limit].
+// windowOptions returns the options for a window with the given maximum size in bytes;
+// see [window.Limit].
 func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: bytes} }
 
 // openMemory loads an agent's window. If the window is damaged, openMemory uses an empty

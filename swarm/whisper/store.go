@@ -216,8 +216,8 @@ func Waits(home journal.Home, agent string) bool {
 	return err == nil && slices.ContainsFunc(list, Whisper.waits)
 }
 
-// Shown records that the client of a turn has read the whispers of the turn for which
-// pick returns true. If pick is nil, the client has read all of them.
+// Shown records that the client of a turn has read those of the turn's whispers for
+// which pick returns true. If pick is nil, the client has read all of them.
 func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whisper, err error) {
 	now := time.Now().UTC()
 	err = s.change(agent, func(list []Whisper) []Whisper {

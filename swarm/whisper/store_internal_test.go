@@ -31,7 +31,7 @@ func state(t *testing.T, s *Store, agent string) (out string) {
 }
 
 // A whisper is given in only one way, is shown once, and waits again after a turn whose
-// client did not read it. All of this also holds across a restart of the daemon.
+// client did not read it. All of this is also true after the daemon restarts.
 func TestWhispers(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	s := Open(home)

@@ -9,8 +9,8 @@ import (
 )
 
 // A Turn delivers whispers to one turn of an agent, and determines from the events of the
-// turn's client which of them the client has read. Only the goroutine that runs the turn
-// uses it.
+// turn's client which of the whispers the client has read. Only the goroutine that runs
+// the turn uses it.
 type Turn struct {
 	store *Store
 	agent string

@@ -1,9 +1,9 @@
 #!/bin/sh
 # record.sh PROGRAMS OUT: make a project with mail in every state, and store it in OUT.
 #
-# PROGRAMS is the folder with claude-swarm and claude, the stand-in that plays the client. OUT
-# is a folder that does not exist yet. The README beside this script says how the programs
-# are built, what is in the project and how it is stored.
+# PROGRAMS is the folder that contains claude-swarm and claude, the stand-in that plays the
+# client. OUT is a folder that does not exist yet. The README beside this script says how the
+# programs are built, what is in the project and how it is stored.
 set -eu
 umask 077
 programs=$(cd "$1" && pwd -P)
@@ -27,7 +27,7 @@ clean() {
 }
 cs() { clean claude-swarm "$@" 2>>"$scratch/stderr"; }
 
-# as NAME ARGUMENT…: run a verb that prints the id of a message, and keep the id under NAME.
+# as NAME ARGUMENT…: run a verb that prints a message id, and keep the id under NAME.
 as() {
 	name=$1
 	shift
@@ -37,7 +37,7 @@ as() {
 }
 id() { sed -n "s/^$1 //p" "$scratch/ids"; }
 
-# wait_for COMMAND: run it again until it succeeds, for 30 seconds at most.
+# wait_for COMMAND: run COMMAND repeatedly until it succeeds, for at most 30 seconds.
 wait_for() {
 	n=0
 	while ! sh -c "$1" >/dev/null 2>&1; do
@@ -46,11 +46,12 @@ wait_for() {
 		sleep 0.1
 	done
 }
-# in_state NAME MAILBOX FOLDER: wait until a message is in the folder cur, done or dead.
+# in_state NAME MAILBOX FOLDER: wait until a message is in the mailbox's cur, done or
+# dead folder.
 in_state() { wait_for "find $drop/$2/$3 -name '*-$(id "$1")*.md' | grep -q ."; }
-# settled: wait until none of these agents works on a message.
+# settled: wait until none of these agents is working on a message.
 settled() { wait_for "! find $drop/planner/cur $drop/coder/cur $drop/reviewer/cur $drop/keeper/cur -name '*.md' | grep -q ."; }
-# written NAME TEXT…: write a file with one argument per line, for a message of several lines.
+# written NAME TEXT…: write a file with one argument per line, for a multi-line message.
 written() {
 	name=$1
 	shift
@@ -94,13 +95,14 @@ as steered send coder 'Leave main.go alone' --now
 in_state long coder done
 in_state steered coder done
 
-# Dead letters: failed too often, and not a message at all. Cancelled mail is one too.
+# Dead letters: failed too often, and not a message at all. Cancelled mail also becomes
+# a dead letter.
 as failed send reviewer '@fail the disk is upside down' --subject Unlucky
 in_state failed reviewer dead
 printf 'not\0text' >$drop/reviewer/binary.bin
 wait_for "ls $drop/reviewer/dead | grep -q binary.bin"
 
-# Mail that waits for a paused agent: of each priority, and a note.
+# Mail waiting for a paused agent: one message of each priority, and a note.
 as urgent send waiter 'This is urgent' --priority urgent
 as normal send waiter 'This is normal' --key recorded-key
 as low send waiter 'This can wait' --priority low
@@ -121,7 +123,7 @@ cs read "$(id tabs)" >/dev/null
 as mine send lead 'A note to myself'
 cs inbox --done "$(id mine)" >/dev/null
 
-# The board, written with the tools for agents.
+# The board, written with the agents' tools.
 {
 	printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"record","version":"1"}}}' \
 		'{"jsonrpc":"2.0","method":"notifications/initialized"}' \
@@ -151,17 +153,17 @@ mv $drop/coder/tmp/*-rfsdrefsd2.md $drop/coder/new/
 echo 'refused rfsdrefsd2' >>"$scratch/ids"
 wait_for "ls $drop/refused/coder | grep -q rfsdrefsd2"
 
-# A restart writes down what a daemon keeps in memory while it runs.
+# A restart writes the daemon's in-memory state to disk.
 settled
 cs restart >/dev/null
 
-# The account of one agent is at its limit.
+# One agent's account is at its limit.
 written limited.md '@first limited 2h' '@say The limit is over.'
 as limited send parked --file limited.md --subject 'Into the limit'
 wait_for "grep -q '\"limits\"' $own/state.json"
 
-# The daemon is killed while two clients work: one ends by itself with a result that no
-# daemon has seen, the other is killed too.
+# The daemon is killed while two clients are working: one ends on its own with a result
+# that no daemon has seen, and the other is also killed.
 written finisher.md '@cost 0.75' '@say at it' "@sh echo run >>runs.txt; sleep 4" '@say Finished without a daemon.'
 written breaker.md '@cost 0.375' '@say at it' '@first sleep 600' '@say Done in the second attempt.'
 as finished send finisher --file finisher.md --subject 'Outlive the daemon'
@@ -171,12 +173,14 @@ kill -9 "$(sed -n 's/^pid \([0-9]*\).*/\1/p' $own/daemon.lock)"
 kill -9 "$(grep -o '"pid": *[0-9]*' "$own/turns/$(id broken)-1.json" | grep -o '[0-9]*')"
 wait_for "grep -q '\"type\":\"result\"' '$own/turns/$(id finished)-1.jsonl'"
 
-# Without a daemon: mail for IRC, a dropped file, a message that is being written.
+# Without a daemon: mail for IRC, a dropped file, and a message that is still being
+# written.
 as said irc send general 'Hello, all'
 printf 'Dropped by hand' >$drop/coder/dropped.md
 printf 'cut off' >$drop/coder/tmp/1-20261121T045102.123456Z-cutoffcut2.md
 
-# The windows are stored with the lengths of their parts, so they may not contain a path.
+# The windows are stored with the lengths of their parts, so they must not contain a
+# path.
 if grep -rlF "$scratch" $own/window; then
 	echo "a window has a path of this machine in it" >&2
 	exit 1
@@ -193,7 +197,8 @@ mv files/dead-drop/.gitignore files/dead-drop/gitignore
 (cd files && find . -type d | sort) >folders
 cp "$scratch/ids" ids
 
-# Paths of this machine and times of this day become words that the test replaces.
+# Paths on this machine and the recorded times become placeholders that the test
+# replaces.
 replace() { grep -rlF "$1" . | while read -r file; do sed -i "s|$1|$2|g" "$file"; done; }
 replace "$scratch/project" @PROJECT@
 replace "$scratch/home" @HOME@

@@ -91,7 +91,7 @@ func start(e *exchange) (runner.Outcome, bool) {
 }
 
 // Follow reads the output of a client that an earlier daemon started. The client's input
-// closed when that daemon ended, so we cannot answer the client. Either it soon exits, or
+// closed when that daemon ended, so we cannot answer the client. Either it exits soon, or
 // Follow ends it.
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	e, leave := b.exchange(ctx, t, &session{})

@@ -63,7 +63,7 @@ type decided struct {
 }
 
 // requested handles session/request_permission. late is true for a request that arrives
-// before the prompt, after its answer, or while we are ending the client.
+// before the prompt, after the answer to the prompt, or while we are ending the client.
 func (s *asks) requested(m *message, late bool, raw []byte) {
 	s.count++
 	var p permissionAsked

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The clients below were observed in the versions in their Tested fields, with scripted
-// models and without accounts.
+// The clients below were observed in the versions that their Tested fields specify,
+// with scripted models and without accounts.
 
 // longestRetry is longer than the period for which a client silently retries when the model
 // does not respond: 70 s in opencode, 62 s in cline, and more than 45 s in gemini.

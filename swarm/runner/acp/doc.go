@@ -32,7 +32,7 @@
 // start MCP servers only with the first prompt. In that case, the turn counts only if the
 // file that our server creates ([removeReady]) exists at the end of the turn.
 //
-// The requests and their names come from the library acp-go-sdk, where it defines them. This
+// The requests and their names come from the library acp-go-sdk if it defines them. This
 // package does not use the library to read the client's messages. It reads them line by line
 // from the client's output file, for three reasons. Reading must be able to start at any
 // offset in that file, even for a client that an earlier daemon started. Updates and the

@@ -65,7 +65,7 @@ func (e *exchange) begin() {
 	e.run.Send(e.handshake.start())
 }
 
-// opens sends the request that opens the session of the turn.
+// opens sends the request that opens the turn's session.
 func (e *exchange) opens() {
 	e.enter(opening)
 	switch line, v := e.handshake.open(time.Now()); {

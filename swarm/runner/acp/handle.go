@@ -77,7 +77,7 @@ func (e *exchange) updated(m *message, raw []byte) {
 	case p.Session != "" && e.session.id != "" && p.Session != e.session.id:
 		return // an update for a sub-agent or an unknown session
 	case e.step == working && p.Update.Kind == "state_update":
-		// The client also reports itself as idle before it accepts the prompt.
+		// Before it accepts the prompt, the client also reports that it is idle.
 		if m, ok := p.Update.answer2(); ok && e.reply.accepted {
 			e.finished(&m, raw)
 		} else {
@@ -159,7 +159,7 @@ func (e *exchange) finished(m *message, raw []byte) {
 		lenient(m.Result, &e.reply.finished)
 		result.StopReason = e.reply.finished.Reason
 	}
-	result.CostUnknown = e.stream.cost == nil || *e.stream.cost == 0 // opencode reports 0 if it does not know the price of the model
+	result.CostUnknown = e.stream.cost == nil || *e.stream.cost == 0 // opencode reports 0 if it does not know the model's price
 	e.stream.end(result, e.reply.tokens(e.client.Tokens), raw)
 	rests := e.mayRest()
 	e.enter(ended)

@@ -73,8 +73,8 @@ func (h *handshake) initialized(m *message) follow.Verdict {
 	return follow.Verdict{}
 }
 
-// open returns the request that opens the session of the turn, or nil while the session
-// is so new that loading would destroy it.
+// open returns the request that opens the turn's session, or nil while the session is
+// so new that loading would destroy it.
 func (h *handshake) open(now time.Time) ([]byte, follow.Verdict) {
 	servers := []protocol.McpServer{}
 	if h.client.Servers == inSession {

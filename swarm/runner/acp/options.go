@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// options returns the keys under backend_options that change the description of a client.
-// They are needed for a program that is not in [Clients], and for a version that differs
-// from the tested one.
+// options returns the keys under backend_options that change a client's description. They
+// are needed for a program that is not in [Clients], and for a version that differs from
+// the tested one.
 func options() []runner.Option {
 	return []runner.Option{
 		key("start_timeout", "time", "How long the program may take to answer initialize.", aTime),
@@ -101,8 +101,8 @@ func listed(v any) (all []string) {
 	return all
 }
 
-// changedBy returns c with the options of an agent applied. The options were checked
-// along with the configuration. rest contains the options that are passed to the client.
+// changedBy returns c with an agent's options applied. The options were checked along
+// with the configuration. rest contains the options that are passed to the client.
 func (c Client) changedBy(all map[string]any) (changed Client, rest map[string]any) {
 	for name, v := range all {
 		text, _ := v.(string)

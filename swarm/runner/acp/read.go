@@ -14,7 +14,7 @@ const (
 )
 
 // The types in this file contain the fields of the client's messages that we use. The
-// types of version 0.13.0 of the library cannot be used, because they discard the names
+// types in version 0.13.0 of the library cannot be used, because they discard the names
 // that codex and claude give to tool calls, and they reject the whole answer to
 // session/new if one setting has an unknown form.
 
@@ -50,7 +50,7 @@ type agentInfo struct {
 	Version string `json:"version"`
 }
 
-// version returns the version of the client.
+// version returns the client's version.
 func (i *initialized) version() string { return cmp.Or(i.Agent.Version, i.Info.Version) }
 
 // resumes reports whether the client can resume a session of an earlier process without a
@@ -104,9 +104,9 @@ func (o *opened) modes() (names []string) {
 	return names
 }
 
-// setting returns the setting with the given name, or else the first one with that category,
-// or "". The name takes precedence because in cline, both provider and model have the
-// category model.
+// setting returns the setting with the given name, or else the first one whose category has
+// that name, or "". The name takes precedence because in cline, both provider and model have
+// the category model.
 func (o *opened) setting(name string) (id, value string) {
 	i := slices.IndexFunc(o.Settings, func(s clientSetting) bool { return s.id() == name && cmp.Or(s.Category, name) == name })
 	if i < 0 {

@@ -221,7 +221,7 @@ func (p *playing) stopsAtWords() {
 	}
 }
 
-// stopsAtQuestion stops the turn when the client requests a permission.
+// stopsAtQuestion stops the turn when the client requests permission.
 func (p *playing) stopsAtQuestion() {
 	p.turn.Permit = func(ctx context.Context, r runner.PermissionRequest) runner.Decision {
 		p.cancel()

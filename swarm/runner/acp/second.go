@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The second version of the protocol is a draft of July 2026. In it, the answer to a
+// The second version of the protocol is a draft from July 2026. In it, the answer to a
 // prompt only means that the client accepts the prompt, and an update reports the end of
 // the turn. The client cannot request file operations, and there are no modes. An update
 // replaces the whole message or tool call that has its id. This file contains the
@@ -44,7 +44,7 @@ type server2 struct {
 }
 
 // setOption contains the parameters of session/set_config_option; the first version has no
-// field type.
+// type field.
 type setOption struct {
 	Session string `json:"sessionId"`
 	Setting string `json:"configId"`
@@ -52,7 +52,7 @@ type setOption struct {
 	Value   string `json:"value"`
 }
 
-// openSecond returns the request that opens the session of the turn. Every client of the
+// openSecond returns the request that opens the turn's session. Every client of the
 // second version can resume a session.
 func openSecond(c *Client, t *runner.Turn, rest map[string]any) []byte {
 	params := open2{Dir: t.Spec.Dir, Servers: []server2{}, Meta: rest}

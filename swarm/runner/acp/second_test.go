@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A turn follows the draft of the protocol's second version (schema of July 2026), in
+// A turn follows the draft of the protocol's second version (schema from July 2026), in
 // which an update, not the answer to the prompt, ends the turn.
 func TestSecondVersion(t *testing.T) {
 	record, err := filepath.Abs("testdata/second.jsonl")

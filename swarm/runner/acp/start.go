@@ -69,7 +69,7 @@ func (s *startup) filled(text string) string {
 	return strings.NewReplacer("{servers}", s.turn.Files.Servers, "{model}", s.turn.Spec.Model).Replace(text)
 }
 
-// environment returns the environment of the turn, with the variables that the client needs.
+// environment returns the turn's environment, including the variables that the client needs.
 func (s *startup) environment() []string {
 	add := map[string]string{}
 	for name, value := range s.client.Env {

@@ -22,8 +22,8 @@ type stream struct {
 	calls   map[string]*toolCall
 	order   []*toolCall // in the order of the first updates
 
-	used, size int      // the tokens in the context and its size; 0 means unknown
-	cost       *float64 // the total of the session, in US dollars; nil means that it was not reported
+	used, size int      // the number of tokens in the context, and the context's size; 0 means unknown
+	cost       *float64 // the session's total cost, in US dollars; nil means that it was not reported
 	trouble    trouble
 }
 
@@ -33,7 +33,7 @@ type trouble struct {
 	failed  bool   // the client has reported that the turn failed
 	words   string // the client's error message
 	info    string // the client's name for the cause
-	retries int    // number of retries of the model that the client has reported since the model's last output
+	retries int    // number of model retries that the client has reported since the model's last output
 }
 
 // observe handles an update. raw is the line that contains it.

@@ -21,8 +21,8 @@ type toolCall struct {
 	text      string   // the text of the latest content
 	terminal  strings.Builder
 	failed    bool // the last command exited with a status other than 0
-	announced bool // the event of the call was emitted
-	ended     bool // the event of the result was emitted
+	announced bool // the event for the call was emitted
+	ended     bool // the event for the result was emitted
 	mcp       bool // the client has reported that the tool belongs to an MCP server
 }
 
@@ -212,7 +212,7 @@ func (c *toolCall) own() string {
 }
 
 // name returns the tool name to use in events. It is the kind of a built-in tool, or the
-// name of a tool of an MCP server. The name of a tool of our own server includes
+// name of an MCP server's tool. The name of a tool of our own server includes
 // [runner.ToolServer].
 func (c *toolCall) name() string {
 	if tool := c.own(); tool != "" {

@@ -55,8 +55,8 @@ func works(m *message) bool {
 	return isWork(p.Update.Kind)
 }
 
-// isWork reports whether an update of this kind contains output of the model. It handles
-// both versions of the protocol.
+// isWork reports whether an update of this kind contains output from the model. It
+// handles both versions of the protocol.
 func isWork(kind string) bool {
 	switch kind {
 	case "agent_message_chunk", "agent_thought_chunk", "agent_message", "agent_thought", "tool_call", "tool_call_update", "tool_call_content_chunk", "plan":

@@ -51,7 +51,7 @@ func arguments(t runner.Turn) []string {
 	args := []string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json",
 		"--verbose", "--replay-user-messages",
-		"--strict-mcp-config", // otherwise the client starts the servers of the project's .mcp.json without asking
+		"--strict-mcp-config", // otherwise the client starts the servers in the project's .mcp.json without asking
 	}
 	switch t.Session.How {
 	case runner.Resume:
@@ -154,7 +154,7 @@ func thinking(setting string) (effort, tokens string) {
 }
 
 // maxRetries limits how many times the client retries an API request. The number is the
-// default of version 2.1.197. The retries take three minutes in total, which is enough
+// default in version 2.1.197. The retries take three minutes in total, which is enough
 // for a short overload.
 const maxRetries = "CLAUDE_CODE_MAX_RETRIES=10"
 
@@ -207,8 +207,8 @@ func settings(t runner.Turn) []byte {
 		Permissions         *permissions         `json:"permissions,omitempty"`
 	}
 	// Without this rule, the client (2.1.197 and 2.1.330) lets an agent read everything
-	// below its working directory, even with cat if its list of allowed tools does not
-	// contain Bash.
+	// below its working directory, including with cat, even if its list of allowed
+	// tools does not contain Bash.
 	if t.Private != "" {
 		s.Permissions = &permissions{Deny: []string{"Read(/" + t.Private + "/**)"}}
 	}

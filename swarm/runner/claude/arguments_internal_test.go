@@ -274,7 +274,7 @@ func FuzzSteerLine(f *testing.F) {
 	})
 }
 
-// The number of retries is limited regardless of the default of later client versions. A
+// The number of retries is limited regardless of the default in later client versions. A
 // number in the configuration takes precedence.
 func TestRetriesAreBounded(t *testing.T) {
 	for _, test := range []struct{ env, want string }{

@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The field apiKeySource of the init line reports which credentials the client uses. It is
+// The apiKeySource field of the init line reports which credentials the client uses. It is
 // "none" for a claude.ai login or its token, for ANTHROPIC_AUTH_TOKEN, and for a cloud
 // account. Otherwise it is the source of the key, such as ANTHROPIC_API_KEY or
 // apiKeyHelper.

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// After each answer of the model, the client compares the amount that its process has
+// After each answer from the model, the client compares the amount that its process has
 // spent with the cap. At or above the cap it ends the turn:
 //
 //	answer (tool call) ─ over the cap ─ result: error, stop_reason tool_use     CapReached

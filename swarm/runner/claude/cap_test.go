@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// A client that has reached its cap is terminated at once, because the work that it has
-// begun would keep spending. Any other client has ten seconds to exit.
+// A client that has reached its cap is terminated immediately, because the work that it
+// has begun would keep spending. Any other client has ten seconds to exit.
 func TestAClientThatReachedItsCapIsEnded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -1,5 +1,5 @@
 // Package claude is the backend for Claude Code. The comments describe the observed
-// behaviour of versions 2.1.197 and 2.1.330. Where the two differ, the comments name the
+// behavior of versions 2.1.197 and 2.1.330. Where the two differ, the comments name the
 // version.
 //
 // Each turn is one process:
@@ -52,16 +52,16 @@
 //
 // # How a turn is judged
 //
-// The verdict is based on the field is_error in the result that belongs to our prompt. The
+// The verdict is based on the is_error field in the result that belongs to our prompt. The
 // other fields contain "success" even for an invalid key, and a client that was terminated
 // by a signal may exit with status 0. The result of our prompt is the first one after the
 // line that repeats the prompt.
 //
 // While a command or a sub-agent runs in the background, the turn continues. When this work
 // ends, the client begins another turn on its own. The cost and the text of that turn count
-// as part of our turn. After a sub-agent, the final text replaces the earlier text, and the
-// verdict is based on the final result. If there is no result, the verdict is based on the
-// client's standard error.
+// as part of our turn. After a sub-agent has ended, the final text replaces the earlier
+// text, and the verdict is based on the final result. If there is no result, the verdict is
+// based on the client's standard error.
 //
 // In 2.1.330, each result reports the cost since the previous result. 2.1.197 reports only
 // total_cost_usd, a running total for the process, so the cost of a turn is the difference

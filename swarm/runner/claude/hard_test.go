@@ -140,7 +140,7 @@ func TestStderrIsBounded(t *testing.T) {
 }
 
 // The output of a client that never stops printing is read up to a limit, and a stop
-// takes effect at once.
+// takes effect immediately.
 func TestStdoutIsBounded(t *testing.T) {
 	turn := newTurn(t, "")
 	turn.Spec.Command = script(t, `exec yes '{"type":"assistant","message":{"content":[{"type":"text","text":"again"}]}}'`)
@@ -263,7 +263,7 @@ func TestPanicLeavesNothing(t *testing.T) {
 	}
 }
 
-// If its channel Grown is closed, a turn polls the output instead.
+// If a turn's Grown channel is closed, the turn polls the output instead.
 func TestBellIsClosed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

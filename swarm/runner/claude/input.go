@@ -59,8 +59,8 @@ func steerLine(s runner.Steer) []byte {
 // people. Claude Code 2.1.197 interprets only the last block of a prompt, or all of a
 // prompt that is a plain string. It recognizes a command at the beginning of that text.
 // Anywhere in that text, it recognizes files to read (@name), agents to ask (@agent-name)
-// and words that change its behaviour (ultrathink). So the last paragraph, which is ours,
-// is a separate block. A prompt that consists of one paragraph can be a command. A tag that
+// and words that change its behavior (ultrathink). So the last paragraph, which is ours, is
+// a separate block. A prompt that consists of one paragraph can be a command. A tag that
 // the client would mistake for its own is split across two blocks.
 //
 // The concatenated blocks are identical to the prompt.

@@ -26,7 +26,7 @@ type tasks struct {
 	went      bool             // a task has outlived its tool call, so the client may report the end of the task on its own
 	delegated bool             // such a task was a sub-agent
 	stopped   bool             // the client has stopped a sub-agent while not in a turn
-	speaking  bool             // the client is in a turn, either for our prompt or one that it has begun on its own
+	speaking  bool             // the client is in a turn, either one for our prompt or one that it has begun on its own
 }
 
 // A task is a command or a sub-agent.
@@ -162,8 +162,8 @@ func promptNotRun() follow.Verdict {
 		Hint: "nothing has to be done: the next attempt has another name"}
 }
 
-// capReached terminates the client if a result shows that it has reached its cap. No
-// result includes the cost of a sub-agent's work after that.
+// capReached terminates the client if a result shows that it has reached its cap. The
+// cost of any work that a sub-agent does after that is not included in any result.
 func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	usd := capOf(r.turn)
 	if !spentUp(result) && (usd == 0 || r.run.Account.CostUSD() < usd) {
@@ -176,9 +176,8 @@ func (r *follower) capReached(result *streamjson.Result, now time.Time) {
 	r.run.CloseAtOnce(now)
 }
 
-// cut reports whether the cap of the turn has stopped a sub-agent. If a background
-// sub-agent reaches the cap after a result, the client stops it and prints no further
-// result.
+// cut reports whether the turn's cap has stopped a sub-agent. If a background sub-agent
+// reaches the cap after a result, the client stops it and prints no further result.
 func (r *follower) cut() bool {
 	return capOf(r.turn) > 0 && (r.seen.cut || r.seen.tasks.stopped)
 }

@@ -15,7 +15,7 @@ type noTools struct{ runner.Tools }
 
 func (noTools) Changes(string, []byte) string { return "" }
 
-// After the disk was full, a silent turn is stopped sooner, because its client may
+// Once the disk has been full, a silent turn is stopped sooner, because its client may
 // already have finished even if a tool call seems to be open.
 func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 	for name, c := range map[string]struct {

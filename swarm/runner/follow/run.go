@@ -41,7 +41,7 @@ type Protocol interface {
 	// Due returns when Tick must be called even if the client prints nothing; zero means
 	// never.
 	Due() time.Time
-	// Working reports whether time counts towards the limits of the turn. It returns
+	// Working reports whether time counts toward the limits of the turn. It returns
 	// false before the client has its prompt.
 	Working() bool
 	// Late returns the verdict on a turn that is stopped because it takes too long or is
@@ -85,7 +85,7 @@ type over struct {
 	closing  time.Time // when to end a client that does not exit; zero means never
 	atOnce   bool      // at that time it gets SIGTERM
 	stays    bool      // the client is a Warm now
-	finished bool      // no process of the turn is running any more, and exit is set
+	finished bool      // no process of the turn is running anymore, and exit is set
 	exit     runner.Exit
 }
 
@@ -102,9 +102,9 @@ func New(ctx context.Context, t runner.Turn, kind *runner.Kind, p Protocol, o Op
 	}
 }
 
-// Start starts a client and reports it to [runner.Turn].Started. The first of args is the
-// program. If Start returns false, nothing was sent, no process is running, and the
-// outcome contains the reason.
+// Start starts a client and reports it to [runner.Turn].Started. The first element of
+// args is the program. If Start returns false, nothing was sent, no process is running,
+// and the outcome contains the reason.
 func (r *Run) Start(args, env []string) (runner.Outcome, bool) {
 	child, err := r.start(args, env)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // tick performs the actions that are due. It is called before every read and after every
-// wait, so it runs both if the client never stops printing and if it is silent.
+// wait, so it runs both when the client never stops printing and when it is silent.
 func (r *Run) tick(now time.Time) {
 	if r.process == nil {
 		return
@@ -65,9 +65,9 @@ func (r *Run) endSilent(now time.Time) {
 	}
 }
 
-// crampedPatience is how long a client may be silent after the disk was full before its
-// turn is stopped, as a multiple of Timing.PromptNotRun. The time is short because the
-// client may already have finished.
+// crampedPatience is how long, once the disk has been full, a client may be silent
+// before its turn is stopped, as a multiple of Timing.PromptNotRun. The time is short
+// because the client may already have finished.
 const crampedPatience = 6
 
 // quiet measures how long the client has been silent.

@@ -11,7 +11,7 @@ import (
 type woken struct {
 	poll  poller
 	rung  bool          // new messages may have arrived since the last call to Messages
-	extra chan struct{} // signalled by Wake
+	extra chan struct{} // signaled by Wake
 }
 
 // Wake makes the turn's goroutine call [Protocol.Tick] soon. Wake can be called from any
@@ -53,7 +53,7 @@ func (r *Run) wait() bool {
 	timer := r.woken.poll.next(r.due())
 	stop := r.ctx.Done()
 	if r.ladder.Begun() || r.Stopped() {
-		stop = nil // known already
+		stop = nil // already known
 	}
 	var bell <-chan struct{}
 	if r.turn.Steering != nil {
