@@ -49,7 +49,7 @@ size: build
 	echo "claude-swarm: $$has bytes of at most $(SIZE)"; \
 	[ $$has -le $(SIZE) ] || { echo "claude-swarm is too large: look at what it links (go list -deps ./cmd/claude-swarm), or raise SIZE and say why"; exit 1; }
 
-# Claude Code, in a folder below the checkout for each version. Tests and the demo run it
+# Claude Code, with one folder per version below the checkout. Tests and the demo run it
 # without an account, against the scripted Messages API on loopback.
 $(TOOLS)/claude/%/node_modules/.bin/claude:
 	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS)/claude/$* @anthropic-ai/claude-code@$*
@@ -119,8 +119,8 @@ fuzz:
 bench: build tools
 	go run ./internal/testkit/bench
 
-# Prints numbers about the structure of the tree; make house ARGS=-v lists everything that
-# exceeds its goal.
+# Prints structural metrics of the tree; make house ARGS=-v lists everything that exceeds
+# its goal.
 house:
 	go run ./internal/house $(ARGS)
 
@@ -189,12 +189,13 @@ empty :=
 space := $(empty) $(empty)
 pattern = ^($(subst $(space),|,$(strip $(1))))$$$$
 
-# The demo with the newest client, and with the default one as the README shows it.
+# The demo with the newest client, and with the default one, whose output the README
+# shows.
 demo-check: tools
 	$(MAKE) --no-print-directory demo CLI=newest
 	go test -count=1 -run '$(REAL_DEMO)' ./docs
 
-# The stages that CI runs, in this order. Each is a target of this file.
+# The stages that CI runs, in this order. Each is a target in this file.
 STAGES := install-tools lint darwin size strict e2e-newest e2e-oldest backends fuzz demo-check
 check:
 	@sh .ci/stages $(STAGES)

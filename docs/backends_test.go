@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// The tables on the page about backends are generated from the descriptions of the kinds
-// of clients.
+// The tables on the backends page are generated from the descriptions of the client
+// kinds.
 func TestBackendsPage(t *testing.T) {
 	fill(t, "backends.md", "kinds", kindsTable())
 	fill(t, "backends.md", "modes", modesTable())
@@ -91,7 +91,7 @@ func modesTable() string {
 // lacksTable returns the table of the features that each kind lacks.
 func lacksTable() string {
 	var b strings.Builder
-	b.WriteString("| backend | reports a compaction | steered in a turn | reports dollars | ends a turn at its cap in dollars | tokens of a result | silence that counts as an absent model | warm client, `linger` |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("| backend | reports a compaction | steered in a turn | reports dollars | ends a turn at its dollar cap | tokens of a result | silence after which the model is considered unresponsive | warm client, `linger` |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	said := func(yes bool) string {
 		if yes {
 			return "yes"

@@ -168,15 +168,15 @@ func (c *console) play(page, text string) string {
 			line, want, _ := strings.Cut(step, "\n")
 			out.WriteString("$ " + line + "\n")
 			c.quiet()
-			got, _ := c.run(c.t.Context(), c.rename(line)) // the output shows a failure
+			got, _ := c.run(c.t.Context(), c.rename(line)) // the output shows any failure
 			out.WriteString(c.compare(page, line, strings.TrimSuffix(want, "\n"), strings.TrimSuffix(got, "\n")))
 		}
 		return out.String() + "```"
 	})
 }
 
-// compare returns the output that the page should show for a command. If the current text
-// of the page matches the printed output, compare returns that text unchanged.
+// compare returns the output that the page should show for a command. If the page's
+// current text matches the printed output, compare returns that text unchanged.
 func (c *console) compare(page, line, want, got string) string {
 	c.t.Helper()
 	re, ids := c.pattern(want)

@@ -39,9 +39,9 @@ func (s service) volume(at string) string {
 	return ""
 }
 
-// runIn runs the command of a service with the volumes of the service, a separate home
-// folder and a separate process namespace. volumes is the folder that contains all volumes
-// and home folders.
+// runIn runs a service's command with the service's volumes, a separate home folder and a
+// separate process namespace. volumes is the folder that contains all volumes and home
+// folders.
 func (s service) runIn(t *testing.T, c *console, volumes string, name string) {
 	t.Helper()
 	runtime := s.volume(s.Environment["XDG_RUNTIME_DIR"])

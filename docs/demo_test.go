@@ -26,8 +26,8 @@ func shownBlock(t *testing.T, page, begin string) []string {
 	return nil
 }
 
-// realClient returns the folder of the client that the tests run and `make test`
-// installs.
+// realClient returns the folder of the client that `make test` installs and the tests
+// run.
 func realClient(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../.tools/claude/" + claude.Default + "/node_modules/.bin")

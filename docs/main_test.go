@@ -181,8 +181,8 @@ func verbs(t *testing.T) verb {
 	return v
 }
 
-// fill writes text between the marks with that name in a page, or checks that it is
-// already there.
+// fill writes text between the marks with the given name on a page, or checks that it
+// is already there.
 func fill(t *testing.T, page, name, text string) {
 	t.Helper()
 	const end = "<!-- end -->\n"

@@ -99,7 +99,7 @@ var (
 // Every command on a page must exist: the verb, and each flag.
 func TestVerbsAndFlagsExist(t *testing.T) {
 	top := verbs(t)
-	hidden := []string{"hook", "help", "sned"} // the last is a deliberate typing mistake on a page
+	hidden := []string{"hook", "help", "sned"} // the last one is a deliberate typo on a page
 	used := map[string]bool{}
 	const skill = "../internal/provision/skill.md" // the file that init --skill writes
 	for _, page := range append(pages(t), skill) {

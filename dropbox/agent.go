@@ -15,7 +15,7 @@ var reserved = []string{
 	Hooks,
 }
 
-// Hooks is the mailbox of the webhooks: its messages are events, which are posted to other
+// Hooks is the webhooks' mailbox: its messages are events, which are posted to other
 // programs. Only the daemon delivers to it, and no messages are sent from it.
 const Hooks = "hooks"
 

@@ -296,7 +296,7 @@ func (b *batch) move() {
 func (b *batch) takeBack(o *outgoing, reason error) error {
 	tmp, fresh := o.folders.tmp.sibling(o.Name), nameIn(o.folders.fresh, o.Name)
 	if back := b.disk.moveAt(fresh, tmp, o.path(), o.scratch()); back != nil {
-		return errors.Join(reason, ErrNotDurable, back) // a turn may have claimed it already
+		return errors.Join(reason, ErrNotDurable, back) // a turn may have already claimed it
 	}
 	return errors.Join(reason, b.disk.removeAt(tmp, o.scratch()))
 }

@@ -255,7 +255,7 @@ func runKilled(t *testing.T, verb, dir string, n int) bool {
 }
 
 // Eight writers deliver messages, each through a separate Store, while one reader claims
-// them. Every message arrives once, and the messages of each writer arrive in order.
+// them. Every message arrives once, and each writer's messages arrive in order.
 func TestManyWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

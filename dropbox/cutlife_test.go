@@ -276,8 +276,8 @@ func sends(who string, n int) program {
 	}
 }
 
-// sendsTogether delivers in batches to two mailboxes. Some messages have keys that other
-// programs also use.
+// sendsTogether delivers messages in batches to two mailboxes. Some messages have keys
+// that other programs also use.
 func sendsTogether(who string, n int) program {
 	return func(a *actor) error {
 		var drafts []dropbox.Draft
@@ -544,7 +544,7 @@ func reads(a *actor) error {
 	return nil
 }
 
-// tidies runs the clean-up with a clock that makes the files in tmp/ look old.
+// tidies runs the cleanup with a clock that makes the files in tmp/ look old.
 func tidies(a *actor) error {
 	b, err := a.store.Mailbox("coder")
 	if err != nil {
@@ -561,7 +561,7 @@ func tidies(a *actor) error {
 	return nil
 }
 
-// takesIn delivers the dropped files of the mailbox as messages.
+// takesIn delivers the mailbox's dropped files as messages.
 func takesIn(a *actor) error {
 	b, err := a.store.Mailbox("coder")
 	if err != nil {

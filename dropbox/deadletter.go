@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DeadLetters represents the given-up messages of a mailbox, which are in dead/.
+// DeadLetters represents a mailbox's given-up messages, which are in dead/.
 type DeadLetters struct{ box *Mailbox }
 
 // DeadLetters returns the dead letters of the mailbox.
@@ -316,7 +316,7 @@ func (dead DeadLetters) Has(e Entry) (bool, error) {
 	if there && err == nil {
 		there, err = dead.box.disk.exists(dead.box.at(deadFolder, e.reasonName()))
 	}
-	return there && err == nil, dead.box.wrap("look whether "+e.ID+" was given up", err)
+	return there && err == nil, dead.box.wrap("check whether "+e.ID+" was given up", err)
 }
 
 // SetAsideClaimed moves a claimed file that is not a message to dead/ and writes the

@@ -48,8 +48,8 @@ func (st Step) String() string {
 //
 // It makes the system calls directly: the first opens the folder that contains the name,
 // and the second operates relative to that folder. [os.Root] would reopen every folder on
-// the path, which takes a quarter of a delivery's time. The field root is used only where
-// speed does not matter.
+// the path, which would take a quarter of a delivery's time. The field root is used only
+// where speed does not matter.
 type disk struct {
 	root *os.Root
 	top  *os.File

@@ -253,9 +253,9 @@ func failingDisk(fails func(st dropbox.Step, n, at int) bool, at int, errno erro
 type faultyDisk func(dir string) (s *dropbox.Store, repair func() error, err error)
 
 // runWithFault performs the action on the faulty disk and, if it failed there, repeats it
-// on the repaired one. hurt reports whether the action failed the first time; it must
-// then fail with errno. left allows scratch files to remain, because the disk also
-// refused to remove them.
+// on the repaired one. hurt reports whether the action failed the first time; in that
+// case the error must be errno. left allows scratch files to remain, because the disk
+// also refused to remove them.
 func (d action) runWithFault(dir string, errno error, left bool, open faultyDisk) (hurt bool, err error) {
 	if err := dropbox.Create(dir); err != nil {
 		return false, err

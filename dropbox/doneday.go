@@ -89,7 +89,7 @@ func (d *disk) dayNames(folder string) ([]string, error) {
 	return names, err
 }
 
-// isDay reports whether a name has the form of a day's folder in done/.
+// isDay reports whether a name is a valid name for a day's folder in done/.
 func isDay(name string) bool {
 	_, err := time.Parse(dayLayout, name)
 	return err == nil

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The receipt of a message is found even if the clock was set back after the delivery. A
+// A message's receipt is found even if the clock was set back after the delivery. A
 // receipt in a folder in done/ that is not a day's folder does not count.
 func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

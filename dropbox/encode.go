@@ -164,7 +164,7 @@ func mustEscape(r rune) bool {
 var notText = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
 // plain reports whether s needs no quotes, because every YAML parser interprets it as a
-// string: it begins with a lower-case letter, continues with letters, digits and a few
+// string: it begins with a lowercase letter, continues with letters, digits and a few
 // other characters, and has no special meaning in YAML.
 func plain(s string) bool {
 	for i := range len(s) {

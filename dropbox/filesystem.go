@@ -27,8 +27,8 @@ type FileSystem struct {
 // file system.
 func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
 
-// ProbeFileSystem tests the disk of the folder dir. It creates a temporary folder in dir
-// and then removes it. dir must exist and be writable.
+// ProbeFileSystem tests the disk that the folder dir is on. It creates a temporary
+// folder in dir and then removes it. dir must exist and be writable.
 func ProbeFileSystem(dir string) (FileSystem, error) {
 	f, err := probe(dir)
 	if err != nil {

@@ -191,7 +191,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 }
 
 // ordinaryDay simulates a day in a mailbox with one hostile file: a start, messages with
-// and without a key, a turn for each message, and a clean-up.
+// and without a key, a turn for each message, and a cleanup.
 func ordinaryDay(s *dropbox.Store, strange string) error {
 	if err := s.MakeMailbox("coder"); err != nil {
 		return err
@@ -287,7 +287,7 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 	return nil
 }
 
-// If a folder of the mailbox was replaced with a fifo, a file or a symlink to the
+// If a folder of the mailbox was replaced with a fifo, a file or a symlink that points
 // outside, no call writes there. The next start recreates the folder.
 func TestHostileFolders(t *testing.T) {
 	if testing.Short() {

@@ -30,7 +30,7 @@ func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	_ = fullMark{b}.update(len(entries))
 	var aside []DeadLetter
 	for _, name := range odd {
-		d, err := b.setAside(newFolder, name, "it was in new/, but was not named as a message; "+
+		d, err := b.setAside(newFolder, name, "it was in new/, but was not named like a message; "+
 			"drop files by hand into "+b.name+"/ itself")
 		if err == nil {
 			aside = append(aside, d)

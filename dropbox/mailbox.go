@@ -27,7 +27,7 @@ func (s *Store) Mailbox(name string) (*Mailbox, error) {
 
 // Topics returns the mailbox of published work, with open work in new/ and closed work in
 // done/. The mailbox does not belong to an agent, and messages cannot be sent to it by
-// name. [Mailbox.Make] creates it. See the package topic.
+// name. [Mailbox.Make] creates it. See package topic.
 func (s *Store) Topics() *Mailbox { return &Mailbox{store: s, disk: s.disk, name: topicsDir} }
 
 // Make creates the missing folders of the mailbox. It is safe to call Make again.

@@ -66,7 +66,7 @@ type Message struct {
 	Trace    string // id of the original message that caused this one
 	Key      string // chosen by the sender; a key is delivered once per recipient within 7 days
 	Turn     string // the turn in which the message was sent
-	Topic    string // the topic of published work; see the package topic
+	Topic    string // the topic of published work; see package topic
 	Offer    string // id of the publication that this message offers to a subscriber
 	Proof    string // see [Proof]
 	Hops     int    // number of times that programs passed it on; see [Options]
@@ -213,13 +213,13 @@ func (a Attachment) check() error {
 	sum, err := hex.DecodeString(a.SHA256)
 	switch {
 	case err != nil || len(sum) != sha256.Size || strings.ToLower(a.SHA256) != a.SHA256:
-		return invalid("attachment: sha256 %q is not 64 digits of lower-case hexadecimal", a.SHA256)
+		return invalid("attachment: sha256 %q is not 64 lowercase hexadecimal digits", a.SHA256)
 	case a.Name == "" || a.Name != attachmentName(a.Name):
 		return invalid("attachment: name %q is not a plain file name", a.Name)
 	case a.Path != attachDir+"/"+a.SHA256+"/"+a.Name:
 		return invalid("attachment: path %q is not attach/<sha256>/<name>", a.Path)
 	case a.Size < 0:
-		return invalid("attachment: size %d", a.Size)
+		return invalid("attachment: size %d is negative", a.Size)
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func (m *Message) Gist() string {
 }
 
 // Heard splits a line that a bridge delivered, such as "[IRC where] <who> what" from the
-// bridge irc. ok is false for any other text.
+// irc bridge. ok is false for any other text.
 func Heard(bridge, text string) (who, what string, ok bool) {
 	inner, found := strings.CutPrefix(text, "[")
 	title, _, spaced := strings.Cut(inner, " ")

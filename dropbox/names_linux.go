@@ -64,7 +64,7 @@ func namesIn(folder *os.File) ([]string, error) {
 }
 
 // readRest returns the names in the n bytes that were read and the remaining names in the
-// folder. once is true if no names remain.
+// folder. once is true if no names remained.
 func readRest(folder *os.File, buf []byte, n int) (names []string, once bool, err error) {
 	for once = true; n > 0; once = once && n == 0 {
 		_, _, names = unix.ParseDirent(buf[:n], -1, names)

@@ -108,8 +108,8 @@ func kindOf[M uint16 | uint32](mode M) Kind {
 }
 
 // isOdd reports whether opening a file failed permanently because of the file itself,
-// such as its kind or permissions, and not because of a temporary problem of the disk or
-// the process.
+// such as its kind or permissions, and not because of a temporary problem with the disk
+// or the process.
 func isOdd(err error) bool {
 	return slices.ContainsFunc([]error{
 		fs.ErrPermission, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,

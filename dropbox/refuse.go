@@ -15,8 +15,8 @@ type Refusal struct {
 	At     time.Time // the time when the reason was written; zero if there is no reason
 }
 
-// Refusals represents the refused messages of a mailbox, which are in the store's folder
-// refused/.
+// Refusals represents the refused messages of a mailbox, which are in the store's
+// refused/ folder.
 type Refusals struct{ box *Mailbox }
 
 // Refusals returns the refused messages of the mailbox.
@@ -25,13 +25,14 @@ func (b *Mailbox) Refusals() Refusals { return Refusals{b} }
 // passedEnd is the suffix of the file that marks a message that a person has allowed.
 const passedEnd = ".passed.txt"
 
-// path returns the path of a file in the folder of this mailbox's refused messages.
+// path returns the path of a file in the folder for this mailbox's refused messages.
 func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.name + "/" + name }
 
-// Refuse moves a message that must not be handled from cur/ or new/ to the store's folder
-// refused/. Before the move, it durably writes the reason to refused/. Refuse can be
-// repeated: repeating it after a crash completes the move. Repeating it does not change
-// the reason. The error is [ErrGone] if the message is not in any of these folders.
+// Refuse moves a message that must not be handled from cur/ or new/ to the store's
+// refused/ folder. Before the move, it durably writes the reason to refused/. Refuse can
+// be repeated: repeating it after a crash completes the move. Repeating it does not
+// change the reason. The error is [ErrGone] if the message is not in any of these
+// folders.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
 	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }
@@ -237,5 +238,5 @@ func (r Refusals) readmit(e Entry, pass bool) error {
 // Passes reports whether a person has allowed this message.
 func (r Refusals) Passes(e Entry) (bool, error) {
 	there, err := r.box.disk.exists(r.path(e.Base() + passedEnd))
-	return there, r.box.wrap("look whether "+e.ID+" may pass", err)
+	return there, r.box.wrap("check whether "+e.ID+" may pass", err)
 }

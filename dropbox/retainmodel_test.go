@@ -68,9 +68,9 @@ func TestRetainModel(t *testing.T) {
 	tally(t, "retention", rounds)
 }
 
-// scatter puts messages into new/, cur/ and dead/, and finished messages into the folders of
-// days near the limits. It returns the finished messages, keyed by their paths without the
-// suffix.
+// scatter puts messages into new/, cur/ and dead/, and finished messages into the day
+// folders near the limits. It returns the finished messages, keyed by their paths without
+// the suffix.
 func scatter(t *testing.T, s *dropbox.Store, now time.Time, rng *rand.Rand) map[string]oldFile {
 	t.Helper()
 	for _, agent := range []string{"coder", "tester"} {

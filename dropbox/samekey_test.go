@@ -193,9 +193,9 @@ func TestOneKeyTwentyProcesses(t *testing.T) {
 	}
 }
 
-// keyStore returns a store in memory if the system provides a folder in memory. The test
-// checks how the processes interfere with each other, and a disk would only slow them
-// down.
+// keyStore returns a store in memory if the system provides an in-memory folder. The
+// test checks how the processes interfere with each other, and a disk would only slow
+// them down.
 func keyStore(t *testing.T) *dropbox.Store {
 	t.Helper()
 	dir := fastFolder(t) + "/.dead-drop"

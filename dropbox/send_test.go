@@ -46,8 +46,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// Deliver can deliver to the mailbox of the webhooks, but Send refuses its name, and
-// "all" does not include it.
+// Deliver can deliver to the webhooks' mailbox, but Send refuses its name, and "all"
+// does not include it.
 func TestNobodySendsToTheHooks(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "alice", "bob", dropbox.Hooks)
 	sent, err := s.Send(&dropbox.Message{From: "alice", To: []string{"all"}, Body: []byte("hi")}, nil)

@@ -25,10 +25,10 @@ type Options struct {
 	Now func() time.Time
 
 	// Step, if set, is called before every change that the store makes to the disk, except
-	// changes to the lock file. It is called in the goroutine of the store's caller. If Step
-	// returns an error, the store does not make the change and continues as if the disk had
-	// refused it. A program can use Step to record changes, keep a store read-only, or
-	// simulate a full disk.
+	// changes to the lock file. It is called in the caller's goroutine. If Step returns an
+	// error, the store does not make the change and continues as if the disk had refused it.
+	// A program can use Step to record changes, keep a store read-only, or simulate a full
+	// disk.
 	Step func(Step) error
 }
 
@@ -80,9 +80,9 @@ const scratchPrefix = ".scratch-"
 const haltedDir = "halted"
 
 // Create creates the folder dir and the initial content of a store: version, .gitignore,
-// board/, attach/, refused/ and the mailbox of the lead. It does not change existing
-// files, so it is safe to call again. The error is [ErrVersion] if dir is a store with an
-// unknown version.
+// board/, attach/, refused/ and the lead's mailbox. It does not change existing files, so
+// it is safe to call again. The error is [ErrVersion] if dir is a store with an unknown
+// version.
 func Create(dir string) error {
 	if err := create(dir); err != nil {
 		return fmt.Errorf("create mailboxes in %s: %w", dir, err)

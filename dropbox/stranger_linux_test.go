@@ -132,8 +132,8 @@ func leaveRoot() error {
 	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody))
 }
 
-// A batch does not file an old message while the days of done/ cannot be listed, because an
-// earlier attempt may have filed it in one of them.
+// A batch does not file an old message while the day folders in done/ cannot be listed,
+// because an earlier attempt may have filed it in one of them.
 func TestABatchNeedsTheDays(t *testing.T) {
 	scratch := fastFolder(t)
 	dir := filepath.Join(scratch, ".dead-drop")

@@ -114,7 +114,7 @@ func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 	return changeTime(&st), nil
 }
 
-// MoveToWork moves a file that an agent wrote for its own use to the agent's folder work/.
+// MoveToWork moves a file that an agent wrote for its own use to the agent's work/ folder.
 // It replaces an existing file with that name, as writing the file to work/ would. If
 // work/ contains a folder with that name, MoveToWork adds an id to the end of the file's
 // name.

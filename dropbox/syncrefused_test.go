@@ -47,7 +47,7 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 				if err != nil {
 					t.Errorf("sync %d: %v", at, err)
 				}
-				if over { // the action has fewer than at syncs
+				if over { // the action has fewer syncs than at
 					break
 				}
 				refused++
@@ -62,8 +62,8 @@ func TestNoRefusedSyncIsPassedOver(t *testing.T) {
 	}
 }
 
-// A power cut left a message with two names, one of them in the folder of an earlier day
-// in done/. The message is filed under that day and not again under another day.
+// A power cut left a message with two names, one of them in an earlier day's folder in
+// done/. The message is filed under that day and not again under another day.
 func TestABatchFilesWhereTheMessageIs(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// rings collects the changes that a watcher reports without ever blocking the watcher.
+// rings collects the changes that a watcher reports, without ever blocking the watcher.
 type rings struct {
 	mu    sync.Mutex
 	heard []dropbox.Change

@@ -48,8 +48,8 @@ func script(t *testing.T, name string) (text string, lines int) {
 	return b.String(), lines
 }
 
-// The commands in the README of each example work unchanged in a person's project, with an
-// IRC server if the example needs one. The first task gets an answer.
+// The commands in each example's README work unchanged in a person's project, with an IRC
+// server if the example needs one. The first task gets an answer.
 func TestReadmesAreRight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -114,7 +114,7 @@ func TestReadmesAreRight(t *testing.T) {
 }
 
 // An agent without a list of tools runs commands without asking, and an agent with a list runs
-// only the commands on the list, as the README of solo says.
+// only the commands on the list, as solo's README says.
 func TestSoloRunsCommands(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

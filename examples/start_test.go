@@ -301,7 +301,7 @@ func TestMixedStartsWithWhatIsInstalled(t *testing.T) {
 	if err := linkPrograms(few, absent); err != nil {
 		t.Fatal(err)
 	}
-	s.env[0] = "PATH=" + few // the daemon adds the folder of claude-swarm, which also contains claude
+	s.env[0] = "PATH=" + few // the daemon adds claude-swarm's folder, which also contains claude
 	s.run("init")
 	var said bytes.Buffer
 	cmd := s.command(t.Context(), "start")

@@ -29,7 +29,7 @@ import (
 // pace is the time between two messages.
 const pace = 20 * time.Millisecond
 
-// A raw is a connection that reads raw lines.
+// A raw is a connection from which raw lines are read.
 type raw struct {
 	net.Conn
 	lines *bufio.Scanner
@@ -272,7 +272,7 @@ func rate(b *testing.B, next func() bool) {
 
 // BenchmarkOutRate measures the number of messages per second when many are waiting. Here
 // the floor is a relay that moves each file away after it has written the line. The
-// bridge, in addition, confirms each message and files it with a receipt.
+// bridge also confirms each message and files it with a receipt.
 func BenchmarkOutRate(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		for range b.N {
@@ -309,7 +309,7 @@ func BenchmarkOutRate(b *testing.B) {
 	})
 }
 
-// relay sends the files of a folder as lines, and durably moves each file away.
+// relay sends the files in a folder as lines, and durably moves each file away.
 func relay(dir, done string, mouth *raw) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -59,9 +59,9 @@ func (c cutter) short(text string) string {
 
 func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }
 
-// pieces cuts text that the method short returned, starting at the byte offset from. A
-// piece that begins before the byte offset unsure gets a mark, because it may have been
-// sent before.
+// pieces cuts text that short returned, starting at the byte offset from. A piece that
+// begins before the byte offset unsure gets a mark, because it may have been sent
+// before.
 func (c cutter) pieces(text string, from, unsure int) []piece {
 	if from >= len(text) {
 		return nil

@@ -19,7 +19,7 @@ type Report struct {
 	Nick     string        `json:"nick"`              // the nick that the server gives us
 	Account  string        `json:"account,omitempty"` // the account that we are logged in as
 	Mask     string        `json:"mask,omitempty"`
-	Took     time.Duration `json:"took_ns"` // the time from dialling to the end of the greeting
+	Took     time.Duration `json:"took_ns"` // the time from dialing to the end of the greeting
 	Caps     []string      `json:"caps,omitempty"`
 	Limits   bridge.Limits `json:"limits"`
 	Missing  []string      `json:"missing,omitempty"`  // features that the server lacks, and what does not work without them
@@ -75,7 +75,7 @@ func Doctor(ctx context.Context, o Options) (Report, error) {
 	}
 	for _, p := range o.Allow {
 		if p.Account != "" && !st.Cap("account-tag") {
-			problem("the permit of account %s never matches: the server has no account-tag", p.Account)
+			problem("the permit for account %s never matches: the server has no account-tag", p.Account)
 		}
 	}
 	if st.Bouncer {

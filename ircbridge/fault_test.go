@@ -91,9 +91,9 @@ const (
 )
 
 // calmEvery is the number of faults after which the test waits until all messages have
-// been sent. The bridge gives up a message after the fourth connection that ends while
-// the message is in flight, because the message may be the cause. Therefore no message
-// may encounter more than three faults.
+// been sent. The bridge gives up on a message after the fourth connection that ends
+// while the message is in flight, because the message may be the cause. Therefore no
+// message may encounter more than three faults.
 const calmEvery = 3
 
 // TestFaults sends 500 messages in each direction while the connection breaks ten times

@@ -195,7 +195,7 @@ func TestCommands(t *testing.T) {
 			wants        []string
 		}{
 			{"#project-x", "swarm: status coder", []string{"#project-x swarm: ann: coder works on k7f3q9m2xd"}},
-			{"#project-x", "@swarm, status", []string{"#project-x swarm: ann: I answer you privately.", "ann swarm: coder idle", "ann swarm: irc connected"}},
+			{"#project-x", "@swarm, status", []string{"#project-x swarm: ann: I will answer you privately.", "ann swarm: coder idle", "ann swarm: irc connected"}},
 			{"swarm", "status", []string{"ann swarm: tester idle"}},
 			{"#project-x", "swarm: ??", []string{`#project-x swarm: ann: "coder: how is it going?" asks; "TASK: @coder fix the build" gives a task.`}},
 			{"#project-x", "swarm: paus coder", []string{`#project-x swarm: ann: There is no order "paus". Try: swarm: pause coder`}},

@@ -79,7 +79,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		ann.sees("ann swarm: row 8")
 		_, bare, _ := strings.Cut(hint, ": ")
 		ann.say("#project-x", strings.ToUpper(bare[:1])+bare[1:])
-		ann.like("#project-x swarm: ann: I answer you privately.")
+		ann.like("#project-x swarm: ann: I will answer you privately.")
 
 		ann.say("#project-x", "coder: how is it going?")
 		if hint := hinted(ann.like("coder is paused"), `next: (.*)`); hint != "swarm: resume coder" {

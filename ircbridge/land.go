@@ -109,7 +109,7 @@ func (s *speech) landed(f *saying, end bridge.Landing) {
 }
 
 // landCut puts back the unproven messages of a connection that has ended, as soon as the
-// fate of every message of that connection is known. If the other side hung up, the first
+// fate of every message on that connection is known. If the other side hung up, the first
 // of the unproven messages may be the cause.
 func (s *speech) landCut(conn *irc.Conn) {
 	list := s.cut[conn]
@@ -145,7 +145,7 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 }
 
 // release puts back a message for another attempt. The next attempt marks the lines that
-// may have arrived already.
+// may already have arrived.
 func (s *speech) release(f *saying) {
 	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Markup that a renderer removes does not count towards the few lines that people see.
+// Markup that a renderer removes does not count toward the few lines that people see.
 func TestMarkupTakesNoLine(t *testing.T) {
 	c := cutter{prefix: "[coder] ", limit: 400, read: "swarm: read abc"}
 	short := "```go\nfunc f() {}\n```\n"

@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Name is the name of the bridge to IRC, of its mailbox, of its folder inside the
-// daemon's folder, and of its key in a message's front matter. Title is the network's
-// name as people know it.
+// Name is the name of the IRC bridge, of its mailbox, of its folder inside the daemon's
+// folder, and of its key in a message's front matter. Title is the network's name as
+// people know it.
 const (
 	Name  = "irc"
 	Title = "IRC"
 )
 
-// Folder returns the folder for the bridge's files, inside the daemon's folder, home.
+// Folder returns the folder for the bridge's files, inside home, the daemon's folder.
 func Folder(home string) string { return bridge.Folder(home, Name) }
 
 // names interprets names and text the way a server does.
@@ -39,7 +39,7 @@ func (names) Plain(text string) string { return irc.PlainText(text) }
 func (names) IsChannel(target string) bool { return isChannel(target) }
 
 // isChannel reports whether a target is a channel. It is for use when there is no server
-// to announce the prefixes of channel names.
+// to announce the channel prefixes.
 func isChannel(target string) bool {
 	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0
 }

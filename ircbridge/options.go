@@ -66,9 +66,9 @@ type Server struct {
 	RetryMax  time.Duration // the longest pause between two attempts to connect; 0 means 60 s
 	LineLen   int           // maximum bytes in a line, for a server that accepts more than it announces; 0 means the announced length, or 512 if the server announces none
 
-	RegisterTimeout time.Duration // maximum time from dialling to the end of the server's greeting; 0 means 60 s
+	RegisterTimeout time.Duration // maximum time from dialing to the end of the server's greeting; 0 means 60 s
 	PingAfter       time.Duration // how long after the last line the bridge sends a PING; 0 means 60 s
-	PingTimeout     time.Duration // the connection counts as dead after this time without an answer; 0 means 30 s
+	PingTimeout     time.Duration // the connection counts as dead after this long without an answer; 0 means 30 s
 	ProofTimeout    time.Duration // the connection also counts as dead if a line remains unproven for this long; 0 means 90 s
 }
 

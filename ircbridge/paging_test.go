@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A person reads a result of 200 KB page by page, to its last byte. The message's body
+// A person reads a 200 KB result page by page, to its last byte. The message's body
 // contains only the beginning of the result. The bridge sends the pages privately, even
 // though the person asked in the channel.
 func TestReadingALongResult(t *testing.T) {
@@ -23,7 +23,7 @@ func TestReadingALongResult(t *testing.T) {
 		for i := 0; text.Len() < 190_000; i++ {
 			fmt.Fprintf(&text, "row %d of a long result,%s and its end\n\n", i, strings.Repeat(" word", i%200))
 		}
-		text.WriteString(strings.Repeat("x", 10_000)) // without a suitable position for a cut
+		text.WriteString(strings.Repeat("x", 10_000)) // without a suitable place to cut
 		d, err := s.store.Deliver("coder", &dropbox.Message{From: "tester", Subject: "the log", Type: dropbox.Result, Body: text.Bytes()})
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestReadingALongResult(t *testing.T) {
 		ann.say("swarm", "more")
 		ann.sees("ann swarm: There is no more.")
 		told := slices.DeleteFunc(ann.lines(), func(l string) bool { return !strings.HasPrefix(l, "#project-x swarm: ") })
-		if !slices.Equal(told, []string{"#project-x swarm: ann: I answer you privately."}) {
+		if !slices.Equal(told, []string{"#project-x swarm: ann: I will answer you privately."}) {
 			t.Errorf("told in the channel: %q", told)
 		}
 	})
@@ -99,7 +99,7 @@ func TestReadingNeitherFloodsNorTells(t *testing.T) {
 			return d.ID
 		}
 		ann.say("#project-x", "swarm: read "+leave(strings.Repeat("word ", 400)+"and the end"))
-		ann.sees("#project-x swarm: ann: I answer you privately.")
+		ann.sees("#project-x swarm: ann: I will answer you privately.")
 		ann.like("ann swarm:  word word")
 		ann.like("and the end")
 

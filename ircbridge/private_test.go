@@ -14,8 +14,8 @@ import (
 )
 
 // As in channels, the bridge keeps private lines that it missed while it was away, but does
-// not obey them. The same applies after a restart before any private message, and after the
-// connection was cut.
+// not obey them. The same applies if no private message arrived before the restart, and
+// after the connection was cut.
 func TestPrivateTalkWhileAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

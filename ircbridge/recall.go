@@ -113,7 +113,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 				}
 				if f.said < f.unsure {
 					var absent bool
-					texts, absent = s.recognise(f, texts)
+					texts, absent = s.recognize(f, texts)
 					if kept && absent && !s.l.earlier(conn, target) {
 						f.unsure = f.said // the history shows that the remainder was not sent
 					}
@@ -134,10 +134,10 @@ func (s *speech) sayInTurn(f *saying) {
 	s.say(f)
 }
 
-// recognise finds the parts of a message that are in the history, and records them as
+// recognize finds the parts of a message that are in the history, and records them as
 // sent. It returns the other lines of the history. absent reports whether none of these
 // lines looks like the part that was not found.
-func (s *speech) recognise(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
+func (s *speech) recognize(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()
 	if _, kept := s.l.host.Kept(f.Target, f.ID); !kept || !ok {

@@ -52,7 +52,7 @@ type rooms struct {
 
 var _ bridge.Rooms = (*rooms)(nil)
 
-// room returns the room of a channel, which it creates if necessary.
+// room returns the room of a channel, creating the room if necessary.
 func (r *rooms) room(name string) *room {
 	key := strings.ToLower(name)
 	if r.l.main != nil {

@@ -34,8 +34,8 @@ type resume struct {
 	at           time.Time // when the message was first sent; zero means unknown
 }
 
-// A speech tracks the messages of a link that are being sent, and the progress of those
-// that are waiting for a retry. The bridge's goroutine owns it.
+// A speech tracks a link's messages that are being sent, and the progress of those that
+// are waiting for a retry. The bridge's goroutine owns it.
 type speech struct {
 	l       *link
 	sayings map[string]*saying      // messages in flight, by id

@@ -101,7 +101,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			"nobody": {dropbox.Message{Extra: bridge.Origin{Channel: "nobody"}.Extra(ircbridge.Name), Body: []byte("psst")}, "No such nick",
 				`Once nobody is there, try again: claude-swarm dead retry ID`},
 			"closed": {dropbox.Message{Extra: bridge.Origin{Channel: "#closed"}.Extra(ircbridge.Name), Body: []byte("x")}, "#closed",
-				`Once it lets the bridge in, try again: claude-swarm dead retry ID`},
+				`Once the channel lets the bridge in, try again: claude-swarm dead retry ID`},
 			"a mask": {dropbox.Message{Extra: bridge.Origin{Channel: "ann!u@h"}.Extra(ircbridge.Name), Body: []byte("psst")}, `neither a channel nor a nick: "ann!u@h"`,
 				`It can never be posted there. Send it again to a channel that exists (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"two names": {dropbox.Message{Extra: bridge.Origin{Channel: "#a,#b"}.Extra(ircbridge.Name), Body: []byte("x")}, "cannot be the name",
@@ -111,9 +111,9 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			"no topic": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoTopic, Channel: "#closed"}.Extra(ircbridge.Name), Body: []byte("x")}, "#closed",
 				`Once the bridge is in that channel (claude-swarm irc join "#closed"), try again: claude-swarm dead retry ID`},
 			"no order": {dropbox.Message{Extra: bridge.Origin{Do: "quit", Channel: "#a"}.Extra(ircbridge.Name), Body: []byte("x")}, "cannot",
-				`It can join, part or set a topic: claude-swarm irc join, part or topic`},
+				`The bridge can join or part a channel, or set a topic: claude-swarm irc join, part or topic`},
 			"no room": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoJoin, Channel: "ann"}.Extra(ircbridge.Name), Body: []byte("x")}, "not a channel",
-				`Choose a valid channel: claude-swarm irc channels lists those that it has joined`},
+				`Choose a valid channel: claude-swarm irc channels lists those that the bridge has joined`},
 			"too late": {dropbox.Message{Expires: time.Now().Add(-time.Second), Body: []byte("x")}, "expired",
 				`To have it posted after all, send it again: claude-swarm read ID --body | claude-swarm irc send "#project-x" -`},
 		} {
@@ -169,8 +169,8 @@ func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
 			at[l] = i
 		}
 		alert, word := at["#alerts swarm: [swarm] coder is stopped"], at["#standup-x swarm: [tester] a word"]
-		// The server decides which channel is joined first. Texts for that channel are
-		// posted while the bridge is still waiting for the others.
+		// The server decides which channel is joined first. Messages for that channel
+		// are posted while the bridge is still waiting for the others.
 		if alert > 12 || word > 16 {
 			t.Errorf("the alert came after %d lines, the other target after %d:\n%s", alert, word, strings.Join(ann.lines()[:20], "\n"))
 		}

@@ -129,7 +129,7 @@ func (s *scene) leave(m *dropbox.Message) string {
 	return d.ID
 }
 
-// where waits until a message is in a state.
+// where waits until a message is in the wanted state.
 func (s *scene) where(id string, want dropbox.State) dropbox.Found {
 	s.Helper()
 	var f dropbox.Found

@@ -49,7 +49,7 @@ func TestAChannelThatOpensLater(t *testing.T) {
 		if c := st.Channels[slices.IndexFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#side" })]; c.NextTry.IsZero() {
 			t.Errorf("the state does not say when: %+v", c)
 		}
-		time.Sleep(time.Second) // longer than all attempts so far took
+		time.Sleep(time.Second) // longer than all attempts so far have taken
 		ann.raw("MODE", "#side", "-i")
 		st = s.state("in", isIn("#side"))
 		if slices.ContainsFunc(st.Warnings, func(w string) bool { return strings.Contains(w, "#side") }) {

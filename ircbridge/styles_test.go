@@ -199,7 +199,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("report: %+v", rep)
 	}
 	problems := strings.Join(rep.Problems, "\n")
-	for _, want := range []string{"the permit of account ann never matches", "nochannel is not a channel"} {
+	for _, want := range []string{"the permit for account ann never matches", "nochannel is not a channel"} {
 		if !strings.Contains(problems, want) {
 			t.Errorf("problems:\n%s\nwant %q", problems, want)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The bridge tells a person who gives an agent a task that the agent has received it, and
-// how many messages the agent will handle first.
+// When a person gives an agent a task, the bridge tells the person that the agent has
+// received it, and how many messages the agent will handle first.
 func TestATaskIsTaken(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

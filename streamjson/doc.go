@@ -16,9 +16,9 @@
 // # Interpretation of a line
 //
 // A line is interpreted the way encoding/json interprets it when decoding into a map:
-// keys can be in any order and are compared exactly, the last of several equal keys
-// counts, and bytes that are not valid UTF-8 become U+FFFD. If a field is missing or has
-// an unexpected type, its value is zero, but the other fields are still read. The package
+// keys can be in any order and are compared exactly, the last of several equal keys wins,
+// and bytes that are not valid UTF-8 become U+FFFD. If a field is missing or has an
+// unexpected type, its value is zero, but the other fields are still read. The package
 // has its own parser, because encoding/json is five to ten times slower. A fuzz test
 // compares the two.
 //
@@ -26,7 +26,7 @@
 //
 // A caller can keep the strings of an event. The next call to [Decoder.Next] may reuse
 // all other memory (Raw, Input, the slices and the targets of the pointers);
-// [Event.Clone] makes a copy to keep. Short strings share memory with their neighbours,
+// [Event.Clone] makes a copy to keep. Short strings share memory with their neighbors,
 // so clone a string with [strings.Clone] before keeping it for hours. Otherwise the
 // string keeps up to 4 KiB in memory.
 //

@@ -11,10 +11,10 @@ type Kind string
 
 const (
 	KindInit      Kind = "init"      // a turn begins: Init
-	KindAssistant Kind = "assistant" // output of the model: Blocks, Model, MessageID, Usage, Error
+	KindAssistant Kind = "assistant" // model output: Blocks, Model, MessageID, Usage, Error
 	KindUser      Kind = "user"      // tool results, notes from the client: Blocks
 	KindReplay    Kind = "replay"    // the client has read a message that was sent to it: UUID, Blocks
-	KindPartial   Kind = "partial"   // a part of the output that is still being written: at most one block
+	KindPartial   Kind = "partial"   // part of the output that is still being written: at most one block
 	KindResult    Kind = "result"    // a turn ends: Result, Usage
 	KindStatus    Kind = "status"    // Status
 	KindCompact   Kind = "compact"   // the context was compacted: Compact
@@ -43,7 +43,7 @@ const (
 const ModelSynthetic = "<synthetic>"
 
 // MaxResult is the maximum number of bytes, including the note about the cut, that are
-// kept of a tool result's text or a hook's output.
+// kept from a tool result's text or a hook's output.
 const MaxResult = 16 << 10
 
 // An Event represents one line of the stream. Fields that are missing from a line are zero.
@@ -70,7 +70,7 @@ type Event struct {
 	Blocks   []Block   `json:"blocks,omitempty"`
 
 	// For kind assistant, Usage contains the usage of one request, and its Output is not
-	// final; see [Event.ContextTokens]. For kind result, it is the sum for all of the
+	// final; see [Event.ContextTokens]. For kind result, it is the sum over all of the
 	// turn's requests in the main conversation.
 	Usage   *Usage   `json:"usage,omitempty"`
 	Init    *Init    `json:"init,omitempty"`
@@ -85,7 +85,7 @@ type Event struct {
 
 	// Raw is the kept part of the line, without its newline.
 	Raw []byte `json:"-"`
-	// Lost is the number of bytes beyond the limit of the line; they are not in Raw.
+	// Lost is the number of bytes beyond the line limit; they are not in Raw.
 	Lost int64 `json:"lost,omitempty"`
 }
 
@@ -227,7 +227,7 @@ type Status struct {
 // Task describes a sub-agent or a background command.
 type Task struct {
 	// Phase is started, progress, updated, notification or background. A Task in the
-	// phase background does not describe a single task but lists all background tasks.
+	// background phase does not describe a single task; it lists all background tasks.
 	Phase   string `json:"phase,omitempty"`
 	ID      string `json:"id,omitempty"`
 	Type    string `json:"type,omitempty"`     // such as local_bash, or local_agent for a sub-agent

@@ -29,7 +29,7 @@ var withoutRaw = cmp.Options{
 	}),
 }
 
-// roundTrip checks that encoding an event to JSON and decoding it returns the same event.
+// roundTrip checks that encoding an event to JSON and decoding it yields the same event.
 func roundTrip(t *testing.T, ev *streamjson.Event) {
 	t.Helper()
 	data, err := json.Marshal(ev)

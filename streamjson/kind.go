@@ -3,7 +3,8 @@ package streamjson
 import "strings"
 
 // kindOf returns the kind of a line with the given type and subtype. The subtype of a
-// hook begins with hook_ and that of a task with task_, followed by the phase.
+// hook begins with hook_ and that of a task with task_, followed by the phase; the one
+// exception is background_tasks_changed.
 func kindOf(typ, subtype string) Kind {
 	switch typ {
 	case "assistant":

@@ -55,7 +55,7 @@ func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct
 // time, there is a second event. Each event occurs once, even across a restart.
 func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 	late := func(does string) func(*journal.Waiting) { return func(w *journal.Waiting) { w.Late(does) } }
-	answered := func(w *journal.Waiting) { w.End("ann has answered already") }
+	answered := func(w *journal.Waiting) { w.End("ann has already answered") }
 	irc := journal.Asked{Of: "#project-x", Mailbox: "irc", Text: "Delete 47 files. Proceed?"}
 	lead := journal.Asked{Of: dropbox.Lead, Text: "Delete 47 files. Proceed?"}
 	const asked = `[QUESTION] coder needs input: "Delete 47 files. Proceed?"`

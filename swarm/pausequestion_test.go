@@ -102,7 +102,7 @@ func TestAnAnsweredQuestionBeginsNoTurn(t *testing.T) {
 	}
 	over, open := ask("Tabs?"), ask("Spaces?")
 	asks := home.Asks("k7f3q9m2xd-1")
-	for id, why := range map[string]string{over: "lead has answered already", open: ""} {
+	for id, why := range map[string]string{over: "lead has already answered", open: ""} {
 		if err := asks.Begin(journal.Asked{ID: id, Of: "reviewer"}); err != nil {
 			t.Fatal(err)
 		}

@@ -453,7 +453,7 @@ func TestALateReplyIsTurnedAway(t *testing.T) {
 	q := f.question(dropbox.Lead)
 	f.reply(q, "allow")
 	f.receipt("coder", id)
-	if told := f.toldOf(f.reply(q, "deny")); !strings.Contains(string(told.Body), "lead has answered already") {
+	if told := f.toldOf(f.reply(q, "deny")); !strings.Contains(string(told.Body), "lead has already answered") {
 		t.Errorf("the lead was told %q", told.Body)
 	}
 	f.untilState("coder", swarm.Idle)

@@ -2,7 +2,7 @@ package swarm
 
 import "testing"
 
-// Only a wait that closes a cycle is refused. Canceled waits, and waits by turns that
+// Only a wait that closes a cycle is refused. Cancelled waits, and waits by turns that
 // have ended, do not count.
 func TestWaits(t *testing.T) {
 	var w waits

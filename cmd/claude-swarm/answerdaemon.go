@@ -22,8 +22,8 @@ import (
 // daemonPatience is how long reply waits by default for the outcome of an answer to the daemon.
 const daemonPatience = 10 * time.Second
 
-// answerDaemon sends the answer to a question from the daemon. If a daemon is running, it prints
-// the outcome. It does not file the question, because the daemon does that.
+// answerDaemon sends the answer to a question from the daemon. If a daemon is running,
+// answerDaemon prints the outcome. It does not file the question, because the daemon does that.
 func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalSpan) error {
 	for _, flag := range []string{"attach", "type"} {
 		if c.IsSet(flag) {

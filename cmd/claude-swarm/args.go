@@ -155,9 +155,9 @@ func isShort(arg string, flags []cli.Flag) bool {
 	return f != nil && takesValue(f)
 }
 
-// assignSpan decides whether the word after an optional flag is the time span of the flag.
-// The word is the span only if it is the last word and the message still has text without
-// it. Otherwise, the word may be part of the text, and assignSpan returns an error.
+// assignSpan decides whether the word after an optional flag is the flag's time span. The
+// word is the span only if it is the last word and the message still has text without it.
+// Otherwise, the word may be part of the text, and assignSpan returns an error.
 func (l *level) assignSpan(operands []string) ([]string, *flagError) {
 	if !l.span.set {
 		return operands, nil

@@ -78,7 +78,7 @@ func TestArrange(t *testing.T) {
 
 func TestArrangeRefuses(t *testing.T) {
 	for name, tc := range map[string]struct{ in, want, next string }{
-		"misspelt verb":      {"sned", `no verb "sned"; did you mean send?`, "claude-swarm send"},
+		"misspelled verb":    {"sned", `no verb "sned"; did you mean send?`, "claude-swarm send"},
 		"unlike any verb":    {"xyzzy", `no verb "xyzzy"`, "claude-swarm help"},
 		"hidden verb":        {"standi", `no verb "standi"`, "claude-swarm help"},
 		"no verb in a group": {"dead", "dead: a verb is missing", "claude-swarm help dead"},
@@ -87,8 +87,8 @@ func TestArrangeRefuses(t *testing.T) {
 		"span without unit":  {"send|coder|hi|--for=5", `--for: "5" has no unit; write 5s, 5m, 5h or 5d`, "claude-swarm send coder hi --for=5s"},
 		"span among others":  {"--config|a b|send|coder|--for|5|hi", `--for: "5" has no unit; write 5s, 5m, 5h or 5d`, "claude-swarm --config 'a b' send coder --for 5s hi"},
 		"whose span":         {"send|coder|--wait|5s|hi", "--wait needs its time span after =, and 5s may be part of the text", "claude-swarm send coder --wait=5s hi"},
-		"misspelt below":     {"dead|lst", `no verb "lst"; did you mean list?`, "claude-swarm dead list"},
-		"misspelt flag":      {"send|coder|--tpye|x", "no flag --tpye; did you mean --type?", "claude-swarm send coder --type x"},
+		"misspelled below":   {"dead|lst", `no verb "lst"; did you mean list?`, "claude-swarm dead list"},
+		"misspelled flag":    {"send|coder|--tpye|x", "no flag --tpye; did you mean --type?", "claude-swarm send coder --type x"},
 		"unlike any flag":    {"send|coder|--zzzzzz", "no flag --zzzzzz", "claude-swarm help send   (put text that begins with a dash after --)"},
 		"value missing":      {"send|coder|--type", "--type needs a value", "claude-swarm help send"},
 	} {

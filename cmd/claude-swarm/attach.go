@@ -24,12 +24,12 @@ its session. The plugin fetches mail at the end of each turn, answers the
 sender, and provides the tools and /inbox. Then start the session with the
 command that attach prints. The daemon runs no turns for an attached agent.
 
---way settings adds the same to .claude/settings.json and .mcp.json of the
+--way settings adds the same to .claude/settings.json and .mcp.json in the
 agent's folder; --way tools works without hooks, in case a policy forbids them.
 Both ways affect every session in the folder, so two agents in one folder need
 the plugin. AGENT defaults to the agent that this session or folder already
 belongs to. claude-swarm init --remove AGENT undoes everything. A running daemon
-picks up the agent at once.` +
+picks up the agent immediately.` +
 			examples("claude-swarm attach ada", "claude-swarm attach ada --way settings"),
 		Flags: []cli.Flag{
 			asFlag(),

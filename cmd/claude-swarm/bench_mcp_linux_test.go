@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// BenchmarkTools reports the time from the fork of the tools' server until a client has
+// BenchmarkTools reports the time from the fork of the tool server until a client has
 // received the list of tools. This time matters because a client drops a slow server. It
 // also reports the server's resident memory at that moment, in MiB.
 func BenchmarkTools(b *testing.B) {

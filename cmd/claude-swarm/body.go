@@ -26,8 +26,8 @@ type textSource struct {
 }
 
 // read reads, checks and returns the text. It does not change text from a file or the
-// standard input. It adds a newline to text from the command line, as at the end of a text
-// file, unless the newline would make the text too long.
+// standard input. It ends text from the command line with a newline, like a text file,
+// unless the newline would make the text too long.
 func (s textSource) read() ([]byte, error) {
 	var body []byte
 	switch {

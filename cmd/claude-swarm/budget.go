@@ -20,7 +20,7 @@ func budgetCommand() *cli.Command {
 	return &cli.Command{
 		Name: "budget", Category: groupAgents,
 		Usage: "show the caps and what has been spent",
-		Description: `Lists each cap of the configuration (budget:) with what has been spent, what is
+		Description: `Lists each cap in the configuration (budget:) with what has been spent, what is
 reserved for running turns, and what is left: swarm.day for all agents together,
 AGENT.day for one agent, task.ID for everything that follows from one message,
 turn.ID for a message whose turn has used up its cap. It also works without a
@@ -31,8 +31,8 @@ daemon.` +
 		Subcommands: []*cli.Command{
 			{
 				Name: "raise", Usage: "add to a cap", ArgsUsage: "SCOPE AMOUNT",
-				Description: `Adds to a cap, for today or for one task or turn. Mail that waits because of it
-continues at once. AMOUNT is in US dollars (5), turns (10turns) or time (2h).
+				Description: `Adds to a cap, for today or for one task or turn. Mail held up by the cap is
+handled right away. AMOUNT is in US dollars (5), turns (10turns) or time (2h).
 To change a cap permanently, change the configuration and reload. No agent may
 raise a cap.` +
 					examples("claude-swarm budget raise swarm.day 5", "claude-swarm budget raise coder.day 10turns", "claude-swarm budget raise task.k7f3q9m2xd 2.50"),
@@ -87,7 +87,7 @@ func budgetList(c *cli.Context) error {
 }
 
 // paidBySubscription returns a sentence about the amount in US dollars that a
-// subscription covered, because the column SPENT does not include it. Of the scopes with
+// subscription covered, because the SPENT column does not include it. Of the scopes with
 // a cap in US dollars, it reports only the one with the largest such amount. It returns
 // "" if that amount is below half a cent.
 func paidBySubscription(r *budget.Report) string {

@@ -53,13 +53,13 @@ func cancel(c *cli.Context, p *post, id string) error {
 	}
 	switch {
 	case found.Mailbox == dropbox.Lead:
-		return fail(exitFailed, "claude-swarm inbox --done "+id, "%s is read already", id)
+		return fail(exitFailed, "claude-swarm inbox --done "+id, "%s has already been read", id)
 	case found.State == dropbox.Dead:
 		return fail(exitFailed, "claude-swarm dead show "+id, "%s is already a dead letter", id)
 	case found.State == dropbox.Refused:
 		return fail(exitFailed, "claude-swarm read "+id, "%s was refused", id)
 	case found.State == dropbox.Done:
-		return fail(exitFailed, "claude-swarm trace "+id, "%s is done already", id)
+		return fail(exitFailed, "claude-swarm trace "+id, "%s is already done", id)
 	case !lockHeld(p.home):
 		return fail(exitFailed, "claude-swarm start, then claude-swarm abort "+found.Mailbox, "%s began %s before the daemon ended", found.Mailbox, id)
 	}

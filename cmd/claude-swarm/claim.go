@@ -105,8 +105,8 @@ func (p *post) published(id string) (topic.Publication, error) {
 	return work, p.notYours(notFound(err, id))
 }
 
-// notYours adds a suggested next command to the error of a claim or an ack that failed
-// because another agent has the work or because a rule forbids it.
+// notYours adds a suggested next command to the error from a claim or an ack that
+// failed because another agent has the work or because a rule forbids it.
 func (p *post) notYours(err error) error {
 	taken, ok := errors.AsType[*topic.TakenError](err)
 	switch {

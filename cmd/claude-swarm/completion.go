@@ -35,8 +35,8 @@ func completionCommand() *cli.Command {
 		Category:  groupProject,
 		Usage:     "print the completion for a shell",
 		ArgsUsage: "bash|zsh|fish",
-		Description: `Prints a script that lets a shell complete verbs, flags, names of agents and
-ids of messages.` +
+		Description: `Prints a script that lets a shell complete verbs, flags, agent names and
+message ids.` +
 			examples(
 				`source <(claude-swarm completion bash)`,
 				`claude-swarm completion zsh > "${fpath[1]}/_claude-swarm"`,
@@ -82,7 +82,7 @@ func completeCommand() *cli.Command {
 	}
 }
 
-// withoutEquals removes each word "=", because bash splits --flag=value into three words.
+// withoutEquals removes each "=" word, because bash splits --flag=value into three words.
 // The last word of the result is the word to complete, which can be "".
 func withoutEquals(words []string) []string {
 	var out []string
@@ -179,7 +179,7 @@ func (f *finder) complete(before []string) {
 			}
 		}
 		if len(chain) == 0 {
-			f.offer("help", "show the help of a verb")
+			f.offer("help", "show the help for a verb")
 		}
 	default:
 		f.operand(strings.Join(chain, " "), operands)
@@ -201,7 +201,7 @@ func (f *finder) flags(flags []cli.Flag) {
 			f.offer(dashes(name), usage)
 		}
 	}
-	f.offer("--help", "show the help of this verb")
+	f.offer("--help", "show the help for this verb")
 }
 
 // value offers the values of a flag.
@@ -308,7 +308,7 @@ func (f *finder) agents(also ...string) {
 		}
 	}
 	for _, name := range also {
-		f.offer(name, map[string]string{dropbox.Lead: "the person who steers", dropbox.All: "every agent"}[name])
+		f.offer(name, map[string]string{dropbox.Lead: "the person who steers the agents", dropbox.All: "every agent"}[name])
 	}
 }
 

@@ -25,9 +25,9 @@ func (strangeDaemon) Status(...string) (swarm.Status, error) {
 	return swarm.Status{Project: "another"}, nil
 }
 
-// If no process holds the lock, the note in the lock file is out of date, or the file was copied together
-// with a project. In both cases, the socket in the note can belong to another project's daemon. Verbs
-// must not connect to that daemon.
+// If no process holds the lock, either the note in the lock file is out of date, or the file was
+// copied together with a project. In both cases, the socket in the note can belong to another
+// project's daemon. Verbs must not connect to that daemon.
 func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 	p := shortProject(t)
 	overwrite(t, filepath.Join(p.dir, "claude-swarm.yaml"), "agents: {coder: }\n")

@@ -61,7 +61,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := p.home.Make(); err != nil {
 		return err
 	}
-	// A caller waiting for the daemon to exit waits until its connection is closed.
+	// A caller waiting for the daemon to exit watches for its connection to close.
 	// Therefore, the connections are closed last, after the locks and the socket are
 	// released for the next daemon.
 	answering, silent := context.WithCancel(ctx)

@@ -18,7 +18,7 @@ func deadCommand() *cli.Command {
 		Category: groupMail,
 		Usage:    "manage dead letters: messages that were given up",
 		Description: `A message that failed too often, was not a valid message, expired or was
-taken back is kept in dead/ of its mailbox, with the reason. Nothing is removed
+taken back is kept in its mailbox's dead/, with the reason. Nothing is removed
 automatically.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},
@@ -26,14 +26,14 @@ automatically.` +
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",
-				Description: `Lists the dead letters of the named mailboxes, or of all, oldest first, with the
+				Description: `Lists the dead letters in the named mailboxes, or in all, oldest first, with the
 reasons.` +
 					examples("claude-swarm dead list --json"),
 				Flags: []cli.Flag{jsonFlag()}, Action: withPost(deadList),
 			},
 			{
 				Name: "show", Usage: "print one, with the reason", ArgsUsage: "ID",
-				Description: `Prints a dead letter and the whole reason.` +
+				Description: `Prints a dead letter and the full reason.` +
 					examples("claude-swarm dead show k7f3q9m2xd"),
 				Flags: []cli.Flag{jsonFlag()}, Action: onMessage(deadShow),
 			},
@@ -164,7 +164,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 
 func deadRetry(c *cli.Context) error {
 	if c.NArg() == 0 {
-		return usagef("claude-swarm dead list", "dead retry: name the letters")
+		return usagef("claude-swarm dead list", "dead retry: name the dead letters")
 	}
 	p, err := openPost(c)
 	if err != nil {
@@ -192,7 +192,7 @@ func deadRetry(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := sayLetters(c, "given back", picked, "letter"); err != nil {
+	if err := sayLetters(c, "put back", picked, "dead letter"); err != nil {
 		return err
 	}
 	var to []string

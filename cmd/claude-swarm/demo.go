@@ -32,7 +32,7 @@ func demoCommand() *cli.Command {
 		Usage:    "show two agents at work, in a scratch folder",
 		Description: `Makes a scratch git repository with two agents, starts a daemon there, gives one
 of them a task, and prints what happens: the coder asks the reviewer, changes
-files, runs a test, and the answer comes to the mailbox of the lead.
+files, runs a test, and the answer comes to the lead's mailbox.
 
 The model is scripted and runs on this machine, so no account is needed. The
 claude program edits the files, so it must be installed. With --live, the model
@@ -66,9 +66,9 @@ func demo(c *cli.Context) (err error) {
 		case c.Context.Err() != nil:
 			return context.Canceled
 		case ctx.Err() != nil:
-			return fail(exitInterrupted, "", "ended before it was done")
+			return fail(exitInterrupted, "", "the demo was stopped before it was done")
 		}
-		return hint(fmt.Errorf("the demo failed: %w", err), "claude-swarm demo --keep   (and look into the folder that it names)")
+		return hint(fmt.Errorf("the demo failed: %w", err), "claude-swarm demo --keep   (then look in the folder that it names)")
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (s *stage) play(ctx context.Context) error {
 	if answer == "" {
 		return errors.New("no answer came")
 	}
-	s.say("\n  The answer, in the mailbox of the lead:\n\n")
+	s.say("\n  The answer, in the lead's mailbox:\n\n")
 	s.say("%s\n", indent(screen.Wrap(answer, width-6), "    "))
 	if err := s.showChanges(ctx); err != nil {
 		return err
@@ -325,5 +325,5 @@ func hasCost(usd float64, unknown bool) string {
 	if unknown && usd == 0 {
 		return "The client does not report its cost."
 	}
-	return "It has cost " + screen.Cost(usd, unknown) + ", as the client estimates it."
+	return "It has cost " + screen.Cost(usd, unknown) + ", according to the client's estimate."
 }

@@ -96,17 +96,17 @@ func (s *stage) makeFolder(dir string) error {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil {
-		return fmt.Errorf("the folder of the demo: %w", err)
+		return fmt.Errorf("prepare the demo folder: %w", err)
 	}
 	if s.dir, err = filepath.EvalSymlinks(dir); err == nil {
 		s.dir, err = filepath.Abs(s.dir)
 	}
 	if err != nil {
-		return fmt.Errorf("the folder of the demo: %w", err)
+		return fmt.Errorf("prepare the demo folder: %w", err)
 	}
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
-		return fmt.Errorf("the folder of the demo: %w", err)
+		return fmt.Errorf("prepare the demo folder: %w", err)
 	}
 	if len(entries) > 0 {
 		return fail(exitFailed, "claude-swarm demo --dir "+shellWord(s.dir+"/demo"), "%s is not empty", s.dir)
@@ -198,8 +198,7 @@ func (s *stage) build(ctx context.Context) error {
 	return err
 }
 
-// config returns the configuration of the demo with this stage's client and its
-// environment.
+// config returns the demo's configuration with this stage's client and its environment.
 func (s *stage) config(api string) string {
 	env := ""
 	if api != "" {
@@ -222,7 +221,7 @@ func (s *stage) config(api string) string {
 	return strings.Replace(out, "@ENV@", env, 1)
 }
 
-// script returns the scenario for the scripted model with the paths of this stage.
+// script returns the scenario for the scripted model with this stage's paths.
 func (s *stage) script() string {
 	return strings.ReplaceAll(demoScenario, "@DIR@", strings.Trim(jsonText(s.path("")), `"`))
 }
@@ -233,11 +232,11 @@ func jsonText(v any) string {
 	return string(data)
 }
 
-// startAPI starts the API server of the scripted model and returns its URL.
+// startAPI starts the scripted model's API server and returns its URL.
 func (s *stage) startAPI(ctx context.Context) (string, error) {
 	scenario, err := fakeapi.Load(strings.NewReader(s.script()))
 	if err != nil {
-		return "", fmt.Errorf("the script of the demo: %w", err)
+		return "", fmt.Errorf("load the demo script: %w", err)
 	}
 	ctx, s.stopAPI = context.WithCancel(context.WithoutCancel(ctx))
 	url, wait, err := fakeapi.Listen(ctx, "127.0.0.1:0", fakeapi.New(scenario, io.Discard))
@@ -245,7 +244,7 @@ func (s *stage) startAPI(ctx context.Context) (string, error) {
 	return url, err
 }
 
-// clear stops all processes of the stage. It also removes the folder unless the person
+// clear stops all processes on the stage. It also removes the folder unless the person
 // wants to keep it.
 func (s *stage) clear(ctx context.Context) error {
 	err := s.stopDaemon(ctx)
@@ -271,8 +270,8 @@ type demoClient struct {
 const supported = " (supported: " + claude.Supported + ")"
 
 // findClient looks for the claude program on the PATH. It also checks the folder in which `make
-// demo` installs claude, below each of three folders: the working directory, the folder of this
-// program, and the parent of that folder.
+// demo` installs claude, below each of three folders: the working directory, this program's
+// folder, and that folder's parent.
 func findClient(ctx context.Context) (demoClient, error) {
 	const install = "npm install -g @anthropic-ai/claude-code"
 	var paths []string

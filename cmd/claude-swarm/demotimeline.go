@@ -155,7 +155,7 @@ func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	}
 }
 
-// failures returns up to three of the last lines that report failures, in parentheses.
+// failures returns the last lines that report failures, at most three, in parentheses.
 // The caller appends the result to the text of an error.
 func (t *timeline) failures() string {
 	if len(t.wrong) == 0 {

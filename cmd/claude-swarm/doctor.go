@@ -19,15 +19,15 @@ func doctorCommand() *cli.Command {
 		Name: "doctor", Category: groupProject,
 		Usage: "find out what is wrong with this project or this machine",
 		Description: `Checks the configuration, the agents' programs and logins, hooks, folders and
-their modes, the file system, the daemon, leftovers of earlier turns, what
+their modes, the file system, the daemon, leftovers from earlier turns, what
 init made, and git. It sends a message to a scripted agent in a scratch project.
 It starts each client that speaks the Agent Client Protocol, such as codex and
 gemini, once, for at most a minute, and checks that the client accepts the
 agents' tools; no model is called. It prints one line for each check, with what
 to do if something is wrong. The exit status is then 1; warnings do not count.
 
---fix repairs what is safe to repair: modes, mailboxes, and missing lines of
-claude-swarm.` +
+--fix repairs what is safe to repair: modes, mailboxes, and missing lines that
+init adds.` +
 			examples("claude-swarm doctor", "claude-swarm doctor --fix", "claude-swarm doctor --json"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "fix", Usage: "fix what can be fixed safely"}, jsonFlag()},
 		Action: func(c *cli.Context) error {

@@ -58,7 +58,7 @@ func envelopeOf(c *cli.Context) (*dropbox.Message, error) {
 	return m, nil
 }
 
-// priorityOf returns the priority from the flag --priority.
+// priorityOf returns the priority from the --priority flag.
 func priorityOf(c *cli.Context) (dropbox.Priority, error) {
 	said := c.String("priority")
 	p, err := dropbox.ParsePriority(said)

@@ -85,7 +85,7 @@ func unknownTag(e *client.TagError, next string) error {
 }
 
 // exitCode returns the explicit exit status of an error or, if it has none, the status for
-// the kind of the error.
+// the error's kind.
 func exitCode(err error) int {
 	if err == nil {
 		return exitDone

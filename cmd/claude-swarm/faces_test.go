@@ -326,7 +326,7 @@ func needFacts(t *testing.T, p *project) facts {
 	return f
 }
 
-// toolsOf runs the tools' server for a project until the test ends. The returned function
+// toolsOf runs the tool server for a project until the test ends. The returned function
 // calls one tool.
 func toolsOf(t *testing.T, p *project) (call func(tool string, arguments map[string]any, into any)) {
 	t.Helper()

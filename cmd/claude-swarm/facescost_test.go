@@ -74,8 +74,8 @@ type scriptedTurns struct {
 }
 
 // runScripted gives each agent of a project one task and runs a daemon until the tasks
-// are done. The client of coder is named codex and reports no cost. All other clients are
-// named claude.
+// are done. The agent coder's client is named codex and reports no cost. All other
+// clients are named claude.
 func runScripted(t *testing.T, p *project, store *dropbox.Store, tasks map[string]string) (turns scriptedTurns) {
 	t.Helper()
 	plan := swarm.Plan{Debounce: time.Millisecond}

@@ -14,7 +14,7 @@ func compactCommand() *cli.Command {
 		Name: "compact", Category: groupAgents, ArgsUsage: "AGENT",
 		Usage: "make an agent's client summarize its conversation",
 		Description: `Before the agent's next message its client compacts its context, in a separate
-turn: the client summarizes the conversation, and the agent is shown its last
+turn: the client summarizes the conversation, and the agent is shown its latest
 work. A running turn ends first. If the agent or the daemon stops meanwhile, the
 order waits for the next start. While the compaction runs, abort ends it.` +
 			examples("claude-swarm compact coder"),

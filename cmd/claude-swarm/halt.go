@@ -134,7 +134,7 @@ func unhaltThread(c *cli.Context, p *post, id string) error {
 	}
 	text := fmt.Sprintf("the conversation %s continues", thread)
 	if back > 0 {
-		text += fmt.Sprintf("; %s given back", screen.Count(back, "message"))
+		text += fmt.Sprintf("; %s put back", screen.Count(back, "message"))
 	}
 	_, err = fmt.Fprintln(c.App.Writer, text)
 	return err

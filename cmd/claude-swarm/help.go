@@ -20,7 +20,7 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 	if len(chain) == 0 {
 		fmt.Fprint(w, "usage: claude-swarm [--config FILE] VERB [ARGUMENT…]\n\n"+
 			"Agents have mailboxes, which are folders. An agent works on each message that is\n"+
-			"left in its mailbox, and the answer comes to the mailbox of the lead.\n")
+			"left in its mailbox, and the answer comes to the lead's mailbox.\n")
 		fmt.Fprint(w, "\neveryday verbs:\n")
 		for _, name := range firstVerbs {
 			if c := find(app.Commands, name); c != nil {
@@ -34,8 +34,8 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 		fmt.Fprint(w, "\noptions:\n")
 		writeFlags(w, app.Flags)
 		fmt.Fprint(w, "\nEnding things: abort ends a turn and gives its message up; cancel takes back a\n"+
-			"waiting message; pause keeps an agent from new turns; stop ends agents or the\n"+
-			"daemon after their turns (--now: at once); halt keeps all agents from new turns.\n")
+			"waiting message; pause blocks an agent's new turns; stop ends agents or the\n"+
+			"daemon after their turns (--now: immediately); halt blocks all new turns.\n")
 		fmt.Fprint(w, "\nclaude-swarm help VERB tells you more about one verb.\n"+
 			"Exit status: 0 done, 1 failed, 2 wrong command line, 3 no such agent, message or\n"+
 			"project, 4 no daemon, 5 timeout, 6 refused by a rule, 78 bad configuration.\n")

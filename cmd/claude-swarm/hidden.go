@@ -14,10 +14,10 @@ import (
 // hookCommand returns the verb that the agents' clients call. People do not call it.
 func hookCommand() *cli.Command {
 	return &cli.Command{
-		Name: "hook", Hidden: true, Usage: "called by the client of an agent",
+		Name: "hook", Hidden: true, Usage: "called by an agent's client",
 		Description: "Called by the clients of agents, not by people.",
 		Subcommands: append([]*cli.Command{{
-			Name: "compact", Usage: "give the window back after a compaction",
+			Name: "compact", Usage: "restore the window after a compaction",
 			Description: "The SessionStart hook after a compaction: prints what the agent did just before.",
 			Action: func(c *cli.Context) error {
 				mark, dir := os.Getenv(runner.MarkVar), os.Getenv(runner.DirVar)

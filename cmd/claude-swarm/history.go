@@ -106,8 +106,8 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 const longestAgent = 12
 
 // historyTable returns a history as a table. The second result is the index of the column
-// that shows the outcomes of the turns. If long is set, the table contains the whole
-// subject of each turn. If short is set, the table omits the least important columns.
+// that shows the turns' outcomes. If long is set, the table contains the whole subject of
+// each turn. If short is set, the table omits the least important columns.
 func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool) (t *table, outcome int) {
 	costs := make([]float64, len(v.Turns))
 	for i, turn := range v.Turns {

@@ -75,8 +75,8 @@ func (h *holdups) setAgents(ctx context.Context, agents []string) {
 	h.look(ctx)
 }
 
-// look asks the daemon for the status of the agents and prints each new reason why they
-// are not working.
+// look asks the daemon for the agents' status and prints each new reason why they are
+// not working.
 func (h *holdups) look(ctx context.Context) {
 	if len(h.agents) == 0 {
 		return

@@ -70,13 +70,13 @@ func sessionHooks() []*cli.Command {
 		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			text, err := s.Fetch(os.Getpid(), os.Getenv("CLAUDE_CODE_SESSION_ID"), c.Bool("file-last"))
 			if err == nil {
-				// Without the backslash, an @file in the output of the command would make
-				// the client read that file.
+				// Without the backslash, an @file in the command's output would make the
+				// client read that file.
 				text = strings.ReplaceAll(h.withWhispers(cmp.Or(text, "There is no message.")), "@", `\@`)
 				_, err = fmt.Fprintln(c.App.Writer, text)
 			}
 			return err
-		}, &cli.BoolFlag{Name: "file-last", Usage: "file as done the messages that were fetched before"}),
+		}, &cli.BoolFlag{Name: "file-last", Usage: "file the previously fetched messages as done"}),
 	}
 }
 
@@ -95,7 +95,7 @@ type hookCall struct {
 	} `json:"background_tasks"` // in Stop, since version 2.1.330
 
 	agent config.Agent
-	dir   string // the folder of the project
+	dir   string // the project's folder
 }
 
 // promptSubmitted is the event for a prompt that is sent to the model.
@@ -135,7 +135,7 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 			err = json.Unmarshal(data, &h)
 		}
 		if err != nil {
-			return hint(fmt.Errorf("read the input of the hook: %w", err), `echo {} | claude-swarm hook %s, to try it by hand`, c.Command.Name)
+			return hint(fmt.Errorf("read the hook's input: %w", err), `echo {} | claude-swarm hook %s, to try it by hand`, c.Command.Name)
 		}
 	}
 	p, err := loadProject(c)

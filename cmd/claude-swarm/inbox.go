@@ -25,8 +25,8 @@ func inboxCommand() *cli.Command {
 you have read but not filed. With AGENT, it lists the messages waiting for
 AGENT.
 
-Your mailbox is the mailbox of the lead. Inside a turn it is the mailbox of the
-agent, and an agent cannot list other mailboxes. ! marks urgent messages.` +
+Your mailbox is the lead's mailbox. Inside a turn it is the agent's mailbox,
+and an agent cannot list other mailboxes. ! marks urgent messages.` +
 			examples("claude-swarm inbox --unread", "claude-swarm inbox --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "unread", Usage: "only those that are unread"},

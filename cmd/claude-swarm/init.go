@@ -31,8 +31,8 @@ mailboxes of the agents in it, and keeps the daemon's files out of git. Existing
 files stay as they are, so you can run it again after you have added an agent.
 On a terminal it looks for git work trees and agent programs first, and proposes
 agents; --agent names them, and --non-interactive asks nothing. --backend sets
-the kind of the agents; the default is Claude Code, or the first kind that is on
-the PATH. --subscribe subscribes an agent to a topic, as the verb subscribe
+the agents' kind; the default is Claude Code, or the first kind that is on
+the PATH. --subscribe subscribes an agent to a topic, as the subscribe verb
 does, even if claude-swarm.yaml already exists. Inside another project it asks
 first; --nested answers yes. --skill adds .claude/skills/swarm/SKILL.md, which
 teaches the verbs to every Claude Code session in this folder, so that you can
@@ -44,8 +44,8 @@ a file is missing or has drifted. --upgrade recreates files that another version
 made and nobody has changed since; --reset recreates changed files too. Neither
 touches a claude-swarm.yaml that you have edited.
 
---remove removes what init and attach made; with AGENT, only the part of that
-agent. Your files are then byte for byte what they were before. Anything that
+--remove removes what init and attach made; with AGENT, only that agent's
+part. Your files are then byte for byte what they were before. Anything that
 has changed since stays, and so does every mailbox that is not empty; --purge
 removes mail, logs and the journal too. It asks before it removes mail; --yes
 confirms that if it cannot ask.` +
@@ -75,7 +75,7 @@ confirms that if it cannot ask.` +
 
 func runInit(c *cli.Context) error {
 	if c.NArg() > 0 && !c.Bool("remove") {
-		return usagef("claude-swarm init --agent "+shellWord(c.Args().First()), "init takes no arguments; --agent names an agent of a new claude-swarm.yaml")
+		return usagef("claude-swarm init --agent "+shellWord(c.Args().First()), "init takes no arguments; --agent names an agent for a new claude-swarm.yaml")
 	}
 	if c.IsSet("config") {
 		return usagef("claude-swarm init", "init writes %s in this folder, and does not accept --config", config.Name)

@@ -145,7 +145,7 @@ func askPurge(c *cli.Context, dir, agent string) error {
 	}
 	var mail []string
 	for _, h := range held {
-		mail = append(mail, fmt.Sprintf("%s of %s", screen.Count(h.Messages, "message"), h.Mailbox))
+		mail = append(mail, fmt.Sprintf("%s for %s", screen.Count(h.Messages, "message"), h.Mailbox))
 	}
 	what := strings.Join(mail, ", ")
 	if !talks(c) {

@@ -45,7 +45,7 @@ docs/irc.md explains how people take part from a phone.` +
 			examples("claude-swarm irc read", `claude-swarm irc send project-x "The build is green"`),
 		Subcommands: []*cli.Command{
 			verb("send", "say something in a channel, or to a person", "CHANNEL TEXT…",
-				`Leaves TEXT for CHANNEL, or for the nick of a person, and prints the id as soon
+				`Leaves TEXT for CHANNEL, or for a person's nick, and prints the id as soon
 as it is on disk. The bridge posts it when it can. - reads the standard
 input.`+
 					examples(`claude-swarm irc send "#general" "Done with the parser"`, "git log -1 | claude-swarm irc send ann -"), ircSend),
@@ -56,7 +56,7 @@ first, at most LIMIT (default 50). CHANNEL defaults to the project's channel.`+
 				&cli.BoolFlag{Name: "all", Usage: "the newest lines, whether you have read them or not"}),
 			verb("ask", "ask the people in a channel, and wait", "CHANNEL QUESTION…",
 				`Asks in CHANNEL, mentions the question in the channel for alerts, and prints the
-first answer that begins with the name of the asker: "coder: yes". People whom
+first answer that begins with the asker's name: "coder: yes". People whom
 the bridge allows to speak (irc.allow) can answer there, and the lead with
 reply. With --answerers any, an agent can answer too, with reply. With
 --answerers first, CHANNEL is a comma-separated list of names, and the

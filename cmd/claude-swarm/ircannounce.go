@@ -77,7 +77,7 @@ func gist(m *dropbox.Message) string {
 	return screen.Cut(screen.OneLine(text), 100)
 }
 
-// tagged returns the text of an alert with a tag in brackets before it. The key of the alert
+// tagged returns the text of an alert with a tag in brackets before it. The alert's key
 // determines the tag.
 func tagged(m *dropbox.Message) string {
 	what, _, _ := strings.Cut(m.Key, ":")
@@ -142,8 +142,8 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 }
 
 // announced returns the lines for an announcement, with their channels. The first matching
-// rule in the configuration applies. If no rule matches, the defaults apply. A rule for
-// the word of a notice changes only the line for that notice.
+// rule in the configuration applies. If no rule matches, the defaults apply. A rule for a
+// notice's word changes only the line for that notice.
 func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	for _, r := range i.Map {
 		if !fits(r, mo) {
@@ -239,7 +239,7 @@ func noticeLine(i *config.IRC, mo mail.Announcement) string {
 	return ""
 }
 
-// noticeOf returns the notice of an event for webhooks and the verb events. It omits the
+// noticeOf returns the notice of an event for webhooks and the events verb. It omits the
 // channel, speaker and addressee of a message from IRC, and adds the channel in which the
 // result is shown.
 func noticeOf(i *config.IRC, ev journal.Event) journal.Notice {

@@ -177,7 +177,7 @@ func (n *agentNames) now() *config.File {
 	return n.file
 }
 
-// An ircService runs the bridge of a daemon and replaces it when the IRC configuration
+// An ircService runs a daemon's bridge and replaces it when the IRC configuration
 // changes. Its errors are logged and do not affect agents.
 type ircService struct {
 	project *project

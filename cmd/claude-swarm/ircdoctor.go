@@ -17,10 +17,10 @@ import (
 func ircDoctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "test the connection, and show what the server can do",
-		Description: `Connects once with the settings of the configuration, shows what the server
-offers, its limits and what is missing, and disconnects. It joins no channel
+		Description: `Connects once with the settings in the configuration, shows what the server
+offers, what it lacks and its limits, and disconnects. It joins no channel
 and sends nothing that anybody sees. It can run alongside the bridge, since its
-nick is one letter longer.` +
+nick is one character longer.` +
 			examples("claude-swarm irc doctor", "claude-swarm irc doctor --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -58,7 +58,7 @@ func writeIRCReport(w io.Writer, r ircbridge.Report) {
 	}
 	how := "in the clear"
 	if r.TLS {
-		how = "by TLS"
+		how = "over TLS"
 	}
 	server := r.Server
 	if r.Network != "" {

@@ -66,7 +66,7 @@ func runApart(c *cli.Context, p *project) error {
 		case !file.IRC.On():
 			return noIRC()
 		case file.DeadDropDir != p.file.DeadDropDir:
-			log.Warn("the old configuration stays in force: a change of dead_drop_dir needs a restart")
+			log.Warn("the old configuration stays in force: a change to dead_drop_dir needs a restart")
 		default:
 			p.file = file
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // projectWithMail creates a project and its store. The argument agents is the YAML value
-// of the key agents.
+// of the agents key.
 func projectWithMail(t *testing.T, agents string) (*project, *dropbox.Store) {
 	t.Helper()
 	p := shortProject(t)

@@ -53,7 +53,7 @@ func lockDaemon(home journal.Home) (release func() error, err error) {
 	}
 }
 
-// lockHeld reports whether a daemon holds the lock of a project.
+// lockHeld reports whether a daemon holds a project's lock.
 func lockHeld(home journal.Home) bool {
 	_, held := discovery.Holder(home.LockFile())
 	return held

@@ -20,7 +20,7 @@ import (
 // allLogs follows the logs of all agents, including removed agents and agents that are
 // added while it runs.
 type allLogs struct {
-	dir   string // the folder of the logs
+	dir   string // the logs folder
 	tails map[string]*tail
 }
 
@@ -114,8 +114,8 @@ func (a *allLogs) close() {
 }
 
 // dated returns the entries of a log with their dates. The argument last is the time of
-// the last entry. If the time of day of an entry is later than that of the next entry,
-// dated assumes that the entry is from the previous day.
+// the last entry. If an entry's time of day is later than the next entry's, dated
+// assumes that the entry is from the previous day.
 func dated(lines []byte, last time.Time) []logEntry {
 	var all []logEntry
 	for _, text := range entriesIn(lines) {

@@ -14,8 +14,8 @@ import (
 )
 
 // A logPrinter prints the log of one agent or the logs of all agents. On a terminal, it shows
-// the text of a single agent while the agent is writing it. When the line is finished, it
-// prints only the missing part.
+// a single agent's text while the agent is writing it. When the line is finished, it prints
+// only the missing part.
 type logPrinter struct {
 	w     io.Writer
 	live  bool
@@ -33,7 +33,7 @@ const maxAhead = 1024
 // logIndent is the prefix of every line of an entry except the first.
 const logIndent = "    "
 
-// more prints the lines that were added to the file of t since the last call.
+// more prints the lines that were added to t's file since the last call.
 func (l *logPrinter) more(t *tail) error {
 	lines, err := t.more()
 	l.lines(lines)

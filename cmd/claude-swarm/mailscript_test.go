@@ -9,7 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// exitsWith is the script command code, which runs a command and checks its exit status:
+// exitsWith implements the script command code, which runs a command and checks its exit
+// status:
 //
 //	code N COMMAND…
 //
@@ -33,8 +34,8 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// keep is the script command that stores the first word of the last output, such as an
-// id, in a variable:
+// keep implements the script command that stores the first word of the last output,
+// such as an id, in a variable:
 //
 //	keep NAME
 func keep(ts *testscript.TestScript, neg bool, args []string) {

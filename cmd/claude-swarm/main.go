@@ -8,7 +8,7 @@
 //
 // A project is a folder that contains a claude-swarm.yaml. You can run claude-swarm in
 // this folder and in every folder below it. Run claude-swarm help for a list of the verbs
-// and claude-swarm help VERB for the help on one verb.
+// and claude-swarm help VERB for help on one verb.
 //
 // The exit status is 0 for success, 1 for a failure, 2 for an invalid command line, 3 if
 // an agent, message or project does not exist, 4 if the command needs a daemon but none

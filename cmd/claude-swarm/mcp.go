@@ -32,8 +32,8 @@ func mcpCommand() *cli.Command {
 		Name:  "mcp",
 		Usage: "serve the agents' tools to their client",
 		Description: `Runs an MCP server on the standard input and output until its client closes the
-connection. The clients of agents start it automatically, unless the key mcp of
-the agent is false; docs/agents-tools.md lists the tools. Inside a turn it
+connection. The agents' clients start it automatically, unless the agent's mcp
+key is false; docs/agents-tools.md lists the tools. Inside a turn it
 serves the agent, and elsewhere the lead, for example for a client of your own.` +
 			examples("claude-swarm mcp </dev/null", "claude mcp add dead-drop -- claude-swarm mcp"),
 		Action: func(c *cli.Context) error {
@@ -119,7 +119,7 @@ func openCaller(path string) (*mcpserver.Caller, error) {
 	return &mcpserver.Caller{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
 }
 
-// planForTools returns the information about the agents that the tools report.
+// planForTools returns the information that the tools report about the agents.
 func planForTools(file *config.File) swarm.Plan {
 	plan := swarm.Plan{Names: mail.Names{Lead: file.Lead, LeadName: file.LeadName}}
 	for _, a := range file.Agents {
@@ -179,7 +179,7 @@ func (w *whispers) fetch(ctx context.Context, d *mcpserver.Caller) []string {
 	return w.pop()
 }
 
-// dial connects to the daemon of a project and collects its whispers in w.
+// dial connects to a project's daemon and collects its whispers in w.
 func (w *whispers) dial(ctx context.Context, d *mcpserver.Caller) (mcpserver.Daemon, error) {
 	client, err := dialDaemon(ctx, d, w.add)
 	if err != nil {
@@ -188,8 +188,8 @@ func (w *whispers) dial(ctx context.Context, d *mcpserver.Caller) (mcpserver.Dae
 	return client, nil
 }
 
-// dialDaemon connects to the daemon of a project. The client calls the function heard
-// with each whisper that arrives with the daemon's answers.
+// dialDaemon connects to a project's daemon. The client calls the function heard with
+// each whisper that arrives with the daemon's answers.
 func dialDaemon(ctx context.Context, d *mcpserver.Caller, heard func(string)) (*control.Client, error) {
 	note, _ := discovery.Holder(d.Home.LockFile())
 	client, err := control.Dial(ctx, d.Project, version, os.Getenv, note.Socket)

@@ -22,8 +22,8 @@ type flagError struct {
 	err   error  // what is wrong with the value; nil if the flag does not exist
 }
 
-// errNoValue means that the value of a flag is missing. errUnclearSpan means that a word
-// can be either the value of a flag or part of the text.
+// errNoValue means that a flag's value is missing. errUnclearSpan means that a word can
+// be either a flag's value or part of the text.
 var (
 	errNoValue     = errors.New("needs a value")
 	errUnclearSpan = errors.New("needs its time span after =")
@@ -44,7 +44,7 @@ var habits = map[string]string{
 
 // unknownVerb returns the error for an unknown verb. The error names the verb that was
 // probably meant. Its hint is the typed command line with that verb in place of the word
-// at the index at.
+// at index at.
 func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at int) error {
 	var known []string
 	for _, c := range commands {

@@ -15,7 +15,7 @@ import (
 )
 
 // statusPane is the title of the pane that shows the status. The capital letter distinguishes
-// it from the names of agents.
+// it from agent names.
 const statusPane = "Status"
 
 // showInTmux creates the project's tmux session or adds its missing panes: one pane for

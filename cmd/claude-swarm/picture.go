@@ -105,7 +105,7 @@ func (l look) limits(st *view.Status) (lines []string) {
 	return lines
 }
 
-// stateColours are the colours that show at a glance which agents need attention.
+// stateColours are the colors that show at a glance which agents need attention.
 var stateColours = map[swarm.State]color.Attribute{
 	swarm.Working: color.FgGreen,
 	swarm.Asking:  color.FgYellow,

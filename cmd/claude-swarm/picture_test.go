@@ -16,7 +16,7 @@ import (
 )
 
 // parkedSwarm returns the status of a swarm with four agents, three of which are parked by
-// the limit of one account.
+// one account's limit.
 func parkedSwarm(now time.Time) swarm.Status {
 	limited := func(name, account string, until time.Time) swarm.AgentStatus {
 		return swarm.AgentStatus{
@@ -98,8 +98,8 @@ func TestASmallScreenKeepsWhatWaitsForYou(t *testing.T) {
 	}
 }
 
-// If the agents use different kinds of clients, the status names the client of each agent,
-// and its lines still fit the screen.
+// If the agents use different kinds of clients, the status names each agent's client, and
+// its lines still fit the screen.
 func TestTheStatusNamesTheClientsOfAMixedSwarm(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
 	st := parkedSwarm(now)

@@ -42,7 +42,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// A palette colours the text for one writer. It adds colours only if the writer is a
+// A palette colors the text for one writer. It adds colors only if the writer is a
 // terminal, the terminal is not dumb, and NO_COLOR is not set.
 type palette bool
 
@@ -65,7 +65,7 @@ var agentColours = []color.Attribute{
 	color.FgHiCyan, color.FgHiGreen, color.FgHiMagenta, color.FgHiYellow, color.FgHiBlue,
 }
 
-// agentColour returns the colour for a name. The same name always has the same colour.
+// agentColour returns the color for a name. The same name always has the same color.
 func agentColour(name string) color.Attribute {
 	var sum uint32 = 2166136261 // FNV-1a
 	for i := range len(name) {

@@ -27,8 +27,8 @@ func findConfig(c *cli.Context) (string, error) {
 	return path, err
 }
 
-// A project is the folder of a swarm, with its configuration and the daemon's files. It does
-// not need a running daemon.
+// A project is a swarm's folder, with its configuration and the daemon's files. It does not
+// need a running daemon.
 type project struct {
 	dir  string // the folder that contains the configuration
 	home journal.Home

@@ -36,7 +36,7 @@ copies.` +
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, handoff, status or note; default task"},
 			priorityFlag(),
 			&cli.StringFlag{Name: "thread", Usage: "continue the conversation `ID`"},
-			&cli.StringFlag{Name: "key", Usage: "publish it only once: a second time with the same `KEY` within 7 days does nothing"},
+			&cli.StringFlag{Name: "key", Usage: "publish it only once: a repeat with the same `KEY` within 7 days does nothing"},
 			jsonFlag(),
 		},
 		Action: publish,

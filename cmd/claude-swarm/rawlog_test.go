@@ -12,7 +12,7 @@ import (
 )
 
 // When a person follows the stream, it shows every turn, even if several turns have begun
-// since the last read, and shows the lines of a warm client only once.
+// since the last read, and shows a warm client's lines only once.
 func TestARawLogSkipsNoTurn(t *testing.T) {
 	home := journal.HomeOf(t.TempDir())
 	if err := os.MkdirAll(home.Turns(), 0o700); err != nil {

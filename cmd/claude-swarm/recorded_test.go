@@ -72,8 +72,8 @@ type recordedProject struct {
 	source    string // the recording
 	dir, home string
 	env       []string
-	ids       map[string]string // maps the names from record.sh to the ids of the messages
-	recorded  map[string]string // maps the ids of the messages to their folders
+	ids       map[string]string // maps the names from record.sh to message ids
+	recorded  map[string]string // maps message ids to the messages' folders
 }
 
 // openRecording copies a recording and fills in this machine's paths and the current
@@ -146,8 +146,8 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 	return p
 }
 
-// messages returns the file names of all messages, relative to the folder of the mailboxes.
-// It omits unfinished files and drops.
+// messages returns the file names of all messages, relative to the mailboxes folder. It
+// omits unfinished files and drops.
 func (p *recordedProject) messages() (names []string) {
 	p.t.Helper()
 	box := filepath.Join(p.dir, ".dead-drop")
@@ -246,7 +246,7 @@ func (p *recordedProject) working() (n int) {
 	return n
 }
 
-// demandStates checks the states of the agents. An agent that is not in want must be idle.
+// demandStates checks the agents' states. An agent that is not in want must be idle.
 func (p *recordedProject) demandStates(when string, want map[string]swarm.State) {
 	p.t.Helper()
 	for _, a := range verbJSON[swarm.Status](p, "status").Agents {

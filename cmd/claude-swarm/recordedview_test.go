@@ -114,7 +114,7 @@ func (p *recordedProject) writeTrace(b *strings.Builder, id string) {
 	}
 }
 
-// writeHistory lists the turns of an agent. For a turn that runs during the test, the stand-in
+// writeHistory lists an agent's turns. For a turn that runs during the test, the stand-in
 // estimates the cost from the wording of this version's prompt. Therefore, writeHistory omits
 // the cost of such turns, except for the two whose messages specify the cost.
 func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
@@ -238,7 +238,7 @@ func (p *recordedProject) demandKey() {
 }
 
 // finished returns the outcome of each message in the recording, one per line, followed
-// by the history of each agent, the dead letters, the refused messages and the topics.
+// by each agent's history, the dead letters, the refused messages and the topics.
 func (p *recordedProject) finished() string {
 	var b strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(p.recorded)) {

@@ -27,5 +27,5 @@ func needsRestart(old, new *config.File) error {
 		return nil
 	}
 	slices.Sort(keys)
-	return fail(exitConfig, "claude-swarm restart", "a change of %s needs a restart", strings.Join(keys, " and "))
+	return fail(exitConfig, "claude-swarm restart", "a change to %s needs a restart", strings.Join(keys, " and "))
 }

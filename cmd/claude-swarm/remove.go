@@ -18,7 +18,7 @@ func removeCommand() *cli.Command {
 		Category:  groupAgents,
 		Usage:     "remove an agent that is no longer in claude-swarm.yaml",
 		ArgsUsage: "AGENT",
-		Description: `First remove the entry of the agent from claude-swarm.yaml. This verb then
+		Description: `First remove the agent's entry from claude-swarm.yaml. This verb then
 removes the agent from the running swarm. You decide what happens to the mail
 waiting for it: --to gives each message to another agent, with the same
 sender and thread; --keep leaves the mail where it is, and you get no further
@@ -85,7 +85,7 @@ func removeAgent(c *cli.Context) error {
 		list, err = p.Forward(name, to)
 	}
 	if errors.Is(err, client.ErrUnsettled) {
-		return fail(exitFailed, "claude-swarm start, wait until it has ended, then claude-swarm remove "+name+" --to "+to,
+		return fail(exitFailed, "claude-swarm start, wait until the turn has ended, then claude-swarm remove "+name+" --to "+to,
 			"%s has begun work on a message, and its turn has not been settled", name)
 	} else if err != nil {
 		return hint(err, "claude-swarm doctor")

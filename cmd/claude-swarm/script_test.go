@@ -78,11 +78,11 @@ func scriptsWith(t *testing.T, program string) {
 	testscript.Run(t, scripts("testdata/"+program))
 }
 
-// scripts returns the parameters for running the scripts of a folder. Each script has its
+// scripts returns the parameters for running the scripts in a folder. Each script has its
 // own home folder and its own folder for sockets. No daemon is left running after a
 // script.
 //
-// In addition to the commands of testscript, the scripts can use:
+// In addition to testscript's commands, the scripts can use:
 //
 //	until [!] PATTERN COMMAND…   run a command again until its stdout matches
 //	gone FILE                    wait until the process whose pid is in FILE has ended
@@ -143,7 +143,7 @@ func setup(env *testscript.Env) error {
 func endDaemons(env *testscript.Env) {
 	_ = filepath.WalkDir(env.WorkDir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != "daemon.lock" {
-			return nil // an unreadable folder does not contain a daemon of the script
+			return nil // an unreadable folder does not belong to a daemon that the script started
 		}
 		home := journal.HomeOf(filepath.Dir(filepath.Dir(path)))
 		pid := discovery.ReadNote(home.LockFile()).PID
@@ -225,8 +225,8 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 
 // zombie reports whether a process has exited but its parent has not yet collected its
 // exit status. For a daemon, the parent is the container's init process. A process with
-// several threads does not count, because other threads can still have files open when
-// the first thread is a zombie.
+// several threads is not considered a zombie, because other threads can still have
+// files open when the first thread is a zombie.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -266,7 +266,7 @@ func countMail(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// postProven delivers a message with the proof of its sender. Such a proof is needed, for
+// postProven delivers a message with its sender's proof. Such a proof is needed, for
 // example, for the answers from a bridge.
 func postProven(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {

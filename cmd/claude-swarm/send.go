@@ -64,7 +64,7 @@ answer counts. --on-timeout decides what happens if nobody answers within
 	}
 }
 
-// send is the action of the verb send.
+// send is the send verb's action.
 func send(c *cli.Context, wait optionalSpan) error {
 	if c.NArg() == 0 {
 		return usagef(`claude-swarm send coder "what to do"`, "send: name the agent, and say what to do")

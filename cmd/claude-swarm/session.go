@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// sessionAgent determines the agent of a session from the given name, the environment,
-// the parent processes, or the working directory. If it finds none, the error asks the
+// sessionAgent determines a session's agent from the given name, the environment, the
+// parent processes, or the working directory. If it finds none, the error asks the
 // person to name the agent.
 func (p *project) sessionAgent(as string) (string, error) {
 	if as = cmp.Or(as, os.Getenv(runner.AgentVar)); as != "" {
@@ -63,7 +63,7 @@ func (p *project) sessionAgent(as string) (string, error) {
 		"which agent is this session? It could be %s", strings.Join(candidates, ", "))
 }
 
-// asFlag returns the flag that names the agent of a session.
+// asFlag returns the flag that names a session's agent.
 func asFlag() cli.Flag {
 	return &cli.StringFlag{Name: "as", Usage: "the session is the agent `NAME`"}
 }

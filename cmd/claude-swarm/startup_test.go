@@ -30,9 +30,9 @@ func madeReady(t *testing.T, dir string, args ...string) string {
 	return stderr.String()
 }
 
-// Every verb must wait for the initialization of the packages. Therefore, our packages
-// only fill tables during initialization, and compile regular expressions when they first
-// need them.
+// Every verb must wait for the packages to be initialized. Therefore, our packages only
+// fill tables during initialization, and compile regular expressions when they first need
+// them.
 func TestStartMakesLittleReady(t *testing.T) {
 	const most = 16 << 10 // bytes per package; the configuration's tables need 5 KiB
 	made := regexp.MustCompile(`(?m)^init (github\.com/claude-swarm/claude-swarm/\S+) .*, (\d+) bytes`)

@@ -19,7 +19,7 @@ clients of different kinds, it names them. It also works without a daemon, from
 the files.
 
 4 (1!) in MAIL means 4 messages, 1 of them urgent; - means none. A line that
-begins with ! is a problem of the daemon itself.` +
+begins with ! reports a problem with the daemon itself.` +
 			examples("claude-swarm status", "claude-swarm status --short", "claude-swarm status coder --json", "claude-swarm status --watch"),
 		Flags: []cli.Flag{
 			jsonFlag(),

@@ -138,7 +138,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// demandKeys is the script command keys.
+// demandKeys implements the script command keys.
 func demandKeys(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: keys FILE FILE…")

@@ -37,7 +37,7 @@ func haltedWords(n view.Need) string {
 	return text
 }
 
-// haltedLines returns the lines of the status about halted conversations.
+// haltedLines returns the status lines about halted conversations.
 func haltedLines(threads []view.Need) []string {
 	const most = 3
 	var lines []string

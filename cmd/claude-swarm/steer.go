@@ -58,7 +58,7 @@ func resumeCommand() *cli.Command {
 		Name: "resume", Category: groupAgents, ArgsUsage: "AGENT…",
 		Usage: "end a pause, or a wait after a failure",
 		Description: `The agent works on its mail again after a pause. If it waits after a failed turn
-or for a usage limit, it continues at once. Outside its hours it works until
+or at a usage limit, it continues immediately. Outside its hours it works until
 they begin. To start a stopped agent, use start. AGENT is one name, several, or
 all.` +
 			examples("claude-swarm resume coder", "claude-swarm resume all"),

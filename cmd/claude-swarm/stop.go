@@ -136,7 +136,7 @@ func stop(c *cli.Context) error {
 	})
 }
 
-// A stopView is the JSON form of the outcome of a stop.
+// A stopView is the JSON form of a stop's outcome.
 type stopView struct {
 	V      int           `json:"v"`
 	Daemon bool          `json:"daemon"` // whether the daemon has stopped
@@ -188,8 +188,8 @@ func stopDaemon(c *cli.Context, p *project) error {
 	})
 }
 
-// sayStopped prints that the daemon has stopped. It also prints the outcomes of the turns of
-// the given agents, which it determines from the files.
+// sayStopped prints that the daemon has stopped. It also prints the outcomes of the given
+// agents' turns, which it determines from the files.
 func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {
@@ -245,7 +245,8 @@ func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, err
 	return nil, nil
 }
 
-// patience returns a context with the timeout of the flag --timeout, if it is set.
+// patience returns a context with the timeout from the flag --timeout, if that flag is
+// set.
 func patience(c *cli.Context) (context.Context, context.CancelFunc) {
 	if d := spanOf(c, "timeout"); d > 0 {
 		return context.WithTimeout(c.Context, d)

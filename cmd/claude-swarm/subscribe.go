@@ -46,7 +46,7 @@ mailbox.` +
 }
 
 func agentFlag() cli.Flag {
-	return &cli.StringFlag{Name: "agent", Usage: "the `AGENT` whose subscriptions change; inside a turn it is that agent, else you"}
+	return &cli.StringFlag{Name: "agent", Usage: "the `AGENT` whose subscriptions change; default: the turn's agent, else you"}
 }
 
 func changeSubscriptions(c *cli.Context, change func(*client.Client, string, ...string) ([]string, error)) error {

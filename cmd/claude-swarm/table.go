@@ -50,7 +50,7 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: c
 // last returns the row that was added last.
 func (t *table) last() *tableRow { return &t.rows[len(t.rows)-1] }
 
-// write prints the table. The function decorate, if not nil, colours a cell. It must not
+// write prints the table. The function decorate, if not nil, colors a cell. It must not
 // change the cell's width on the screen.
 func (t *table) write(w io.Writer, decorate func(row, column int, cell string) string) {
 	across := cmp.Or(t.width, width)
@@ -86,7 +86,7 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 	}
 }
 
-// widths returns the widths of the columns.
+// widths returns the column widths.
 func (t *table) widths() (widths []int) {
 	for _, row := range t.rows {
 		for i, cell := range row.cells {
@@ -139,7 +139,7 @@ func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, 
 		room -= widths[i] + 2
 		cells = append(cells, cell+strings.Repeat(" ", max(min(widths[i]-n+2, widths[i]-n+2+room), 0)))
 	}
-	// Trailing spaces are removed because they would be coloured, and would wrap if they
+	// Trailing spaces are removed because they would be colored, and would wrap if they
 	// did not fit.
 	for i := len(cells) - 1; i >= 0; i-- {
 		cells[i] = strings.TrimRight(cells[i], " ")

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// typedArgs is the key under which the app's metadata contains the typed arguments.
+// typedArgs is the key of the typed arguments in the app's metadata.
 const typedArgs = "typed"
 
 // commandTyped returns the command line that the person typed.

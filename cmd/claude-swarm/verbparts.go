@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// version is the version of the program, as set by the linker (make build).
+// version is the program's version, as set by the linker (make build).
 var version = "dev"
 
 // Groups of verbs in the help.

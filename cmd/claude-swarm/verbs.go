@@ -60,9 +60,9 @@ func verbs() []verb {
 }
 
 // commandsFor returns the commands for a command line. If the first word is a verb, it
-// creates only the command for that verb, because creating the flags and the help of all
-// verbs would take longer than most verbs need to run. Otherwise, and for completion, it
-// creates all commands.
+// creates only the command for that verb, because creating the flags and the help for
+// all verbs would take longer than most verbs need to run. Otherwise, and for
+// completion, it creates all commands.
 func commandsFor(args []string) []*cli.Command {
 	all := verbs()
 	if len(args) > 1 && args[1] != completeName {

@@ -45,7 +45,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 	defer cancel()
 	for _, d := range sent {
 		if d.To == dropbox.Lead && p.Me.Name == dropbox.Lead {
-			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no agent answers %s: it is in the mailbox of the lead; this command waits until a person replies\n  try: claude-swarm reply %s \"…\"   (in another terminal)\n", d.ID, d.ID)
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no agent answers %s: it is in the lead's mailbox; this command waits until a person replies\n  try: claude-swarm reply %s \"…\"   (in another terminal)\n", d.ID, d.ID)
 		}
 	}
 	search, err := p.newAnswerWait(c, sent)
@@ -67,7 +67,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 			w.asks.Late(cmp.Or(how.onTimeout, client.AtContinue))
 		}
 		how.asked(how.text, limit, w.Pending, func(d dropbox.Delivery) string { return d.To })
-		return how.end(c, fail(exitTimeout, "claude-swarm trace "+w.Pending[0].ID, "no answer to %s within %s; it will come to the mailbox of %s", w.missing(), limit, p.Me.Name))
+		return how.end(c, fail(exitTimeout, "claude-swarm trace "+w.Pending[0].ID, "no answer to %s within %s; a late answer will come to the mailbox of %s", w.missing(), limit, p.Me.Name))
 	case errors.Is(err, context.Canceled) && printed(c.App.Writer) == nil:
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: stopped waiting; the answer to %s will come to the mailbox of %s\n", w.missing(), p.Me.Name)
 	}

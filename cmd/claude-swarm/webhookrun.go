@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// checkOutside checks the external resources to which a configuration refers: the folders
-// of the agents and the secrets of the webhooks.
+// checkOutside checks the external resources to which a configuration refers: the agents'
+// folders and the webhooks' secrets.
 func checkOutside(f *config.File) error {
 	if err := f.CheckFolders(); err != nil {
 		return err

@@ -24,7 +24,7 @@ func webhooksCommand() *cli.Command {
 	return &cli.Command{
 		Name: "webhooks", Category: groupDaemon,
 		Usage: "list the webhooks, or test them",
-		Description: `Lists the webhooks of the configuration: what they post, when their receiver
+		Description: `Lists the webhooks in the configuration: what they post, when their receiver
 last accepted an event, how many are waiting, and how many were given up. The
 latter are kept: claude-swarm dead list hooks.
 
@@ -97,7 +97,7 @@ func triesAgain(w view.Webhook, now time.Time) string {
 	case w.NextTry == nil:
 		return ""
 	case w.NextTry.After(now):
-		return fmt.Sprintf("tries again at %s; when one is accepted, the others follow", screen.Ahead(*w.NextTry, now))
+		return fmt.Sprintf("tries again at %s; once an event is accepted, the others follow", screen.Ahead(*w.NextTry, now))
 	}
 	return "tries again now, if a daemon is running"
 }
@@ -120,7 +120,7 @@ func webhooksTest(c *cli.Context, p *post) error {
 	if c.NArg() != 1 {
 		return usagef("claude-swarm webhooks test "+append(names, "ops")[0], "webhooks test: name one webhook")
 	}
-	if err := p.leadOnly("try a webhook"); err != nil {
+	if err := p.leadOnly("test a webhook"); err != nil {
 		return err
 	}
 	name := c.Args().First()
@@ -182,13 +182,13 @@ func whatHelps(a webhook.Answer) string {
 	case strings.Contains(a.Why, "private: true"):
 		return "private: true for this webhook in claude-swarm.yaml, if its receiver is in your network"
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
-		return "check the secret and the address of the webhook in claude-swarm.yaml"
+		return "check the webhook's secret and address in claude-swarm.yaml"
 	case a.Status == http.StatusTooManyRequests:
 		return "wait a while, then try again; the daemon obeys Retry-After on its own"
 	case a.Status >= 500:
-		return "read the log of the receiver: it was reached"
+		return "read the receiver's log: the request reached it"
 	case a.Status >= 300 && a.Status < 500:
-		return "check the address of the webhook in claude-swarm.yaml"
+		return "check the webhook's address in claude-swarm.yaml"
 	}
 	return "check that the receiver is running and can be reached from this machine"
 }

@@ -187,7 +187,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 	return spec
 }
 
-// budgetOf returns the caps of the swarm.
+// budgetOf returns the swarm's caps.
 func budgetOf(f *config.File) budget.Rules {
 	amount := func(c config.Cap) budget.Amount { return budget.Of(c.USD, c.Turns, c.Time) }
 	b := f.Budget
@@ -201,7 +201,7 @@ func budgetOf(f *config.File) budget.Rules {
 	return rules
 }
 
-// channelsOf returns the IRC channels of an agent.
+// channelsOf returns an agent's IRC channels.
 func channelsOf(f *config.File, agent string) []string {
 	switch own := f.IRC.Own[agent]; {
 	case !f.IRC.On():

@@ -18,9 +18,9 @@ type Published struct {
 
 // Publish publishes a message on m.Topic. A message that does not begin a turn (a status or
 // a note) is only delivered to each subscriber. A message of any other type is work and is
-// kept in the mailbox of the topics until an agent has claimed and closed it. Each
-// subscriber gets an offer, a separate message whose Offer field is the id of the
-// publication. The sender gets neither an offer nor a copy.
+// kept in the topics' mailbox until an agent has claimed and closed it. Each subscriber
+// gets an offer, a separate message whose Offer field is the id of the publication. The
+// sender gets neither an offer nor a copy.
 //
 // If the error is nil, the publication is durable. If an offer cannot be delivered, for
 // example to a full mailbox, Publish returns an error but keeps the publication.
@@ -172,14 +172,14 @@ const (
 )
 
 // Announce publishes how the work on a publication or an offer ended. It publishes a
-// status on a topic that is related to that of the publication: for task.created, this is
+// status on a topic related to the publication's topic: for task.created, this is
 // task.completed or task.failed. The end of a publication is announced only once,
 // regardless of how many callers announce it. If agents give up offers, each of those
 // offers is announced once.
 func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
 	hops := m.Hops + 1
 	if t.store.TooManyHops(hops) {
-		hops = t.store.MaxHops() // the end of work at the limit is also announced
+		hops = t.store.MaxHops() // the end of work at the hop limit is also announced
 	}
 	word := &dropbox.Message{
 		From: by, Type: dropbox.Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,

@@ -222,8 +222,8 @@ func TestStatusIsFireAndForget(t *testing.T) {
 	}
 }
 
-// The store's limit on hops also applies to publications, and the end of work at the
-// limit is announced.
+// The store's hop limit also applies to publications, and the end of work at that limit
+// is announced.
 func TestHopsOfPublications(t *testing.T) {
 	for _, c := range []struct{ limit, hops, tooMany int }{
 		{0, dropbox.MaxHops, dropbox.MaxHops + 1},

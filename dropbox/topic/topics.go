@@ -8,7 +8,7 @@ import (
 // several processes that use the same folder.
 type Topics struct {
 	store         *dropbox.Store
-	box           *dropbox.Mailbox // the mailbox of the publications; closed publications are in done/
+	box           *dropbox.Mailbox // the mailbox for publications; closed publications are in done/
 	subscriptions dropbox.Folder   // a file for each subscriber, with one pattern per line
 	grants        dropbox.Folder   // a file for each claimed publication
 }
@@ -19,7 +19,7 @@ func Of(store *dropbox.Store) Topics {
 	return Topics{store: store, box: box, subscriptions: box.Folder("subscriptions"), grants: box.Folder("grants")}
 }
 
-// makeFolders creates the folders of the topics. It is safe to repeat the call.
+// makeFolders creates the topics' folders. It is safe to repeat the call.
 func (t Topics) makeFolders() error {
 	if err := t.box.Make(); err != nil {
 		return err

@@ -53,7 +53,7 @@ var ErrNoPage = errors.New("nobody has written it yet")
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("there is no page %q; the pages are %s, %s and %s/NAME of an agent", e.Name, Status, Decisions, handoffs)
+	return fmt.Sprintf("there is no page %q; the pages are %s, %s and %s/AGENT", e.Name, Status, Decisions, handoffs)
 }
 
 // A TooLongError reports that a write would make a page too long.
@@ -77,7 +77,7 @@ func Check(page string) error {
 
 // A Board is the folder that contains the pages. Its methods are safe for concurrent use.
 type Board struct {
-	store string // the folder that contains the folder of the board
+	store string // the folder that contains the board's folder
 	files durable.Files
 }
 
@@ -85,7 +85,7 @@ type Board struct {
 // files or folders.
 func Of(store string) Board { return Board{store: store} }
 
-// folder is the folder of the board, below the store.
+// folder is the board's folder, below the store.
 const folder = "board"
 
 // open opens the board's folder. It returns an error if the folder is a link that leads out
@@ -99,7 +99,7 @@ func (b Board) open() (*os.Root, error) {
 	return store.OpenRoot(folder)
 }
 
-// create creates the board's folders that are missing.
+// create creates the board's missing folders.
 func (b Board) create() error {
 	store, err := os.OpenRoot(b.store)
 	if err != nil {
@@ -201,7 +201,7 @@ func (b Board) Replace(page, text string) (Page, error) {
 	return b.change(page, func(string) string { return text })
 }
 
-// Append adds an entry at the end of a page, under a heading with the author and the time.
+// Append adds an entry to the end of a page, under a heading with the author and the time.
 // It returns the new page.
 func (b Board) Append(page, text, by string, at time.Time) (Page, error) {
 	return b.change(page, func(old string) string {

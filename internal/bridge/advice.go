@@ -20,9 +20,9 @@ func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) str
 	case strings.HasPrefix(reason, hungUpOn), remedy == OtherWords:
 		return fmt.Sprintf("As it stands it can never be posted. Reword it, or make it shorter: claude-swarm %s send %q TEXT", name, target)
 	case strings.HasSuffix(reason, staysIn):
-		return fmt.Sprintf("To get rid of it, remove it from %s: in claude-swarm.yaml, then claude-swarm reload. Agents need not leave it: a message there wakes only those that it names", name)
+		return fmt.Sprintf("To leave the channel, remove it from %s: in claude-swarm.yaml, then claude-swarm reload. Agents need not leave it: a message there wakes only those that it names", name)
 	case n.Do != "" && n.Do != DoJoin && n.Do != DoPart && n.Do != DoTopic:
-		return fmt.Sprintf("It can join, part or set a topic: claude-swarm %s join, part or topic", name)
+		return fmt.Sprintf("The bridge can join or part a channel, or set a topic: claude-swarm %s join, part or topic", name)
 	}
 	switch remedy {
 	case AnyRemedy, BeingThere, BeingAllowedToTalk:
@@ -33,7 +33,7 @@ func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) str
 	switch remedy {
 	case OtherChannel:
 		if n.Do != "" {
-			return fmt.Sprintf("Choose a valid channel: claude-swarm %s channels lists those that it has joined", name)
+			return fmt.Sprintf("Choose a valid channel: claude-swarm %s channels lists those that the bridge has joined", name)
 		}
 		return fmt.Sprintf("It can never be posted there. Send it again to a channel that exists (claude-swarm %s channels): ", name) + command + "CHANNEL -"
 	case TheirComing:
@@ -43,7 +43,7 @@ func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) str
 	case BeingOperator:
 		return "Once the bridge is an operator there, try again: " + again
 	case BeingLetIn:
-		return "Once it lets the bridge in, try again: " + again
+		return "Once the channel lets the bridge in, try again: " + again
 	case BeingThere:
 		return fmt.Sprintf("Once the bridge is in that channel (claude-swarm %s join %q), try again: %s", name, target, again)
 	case BeingAllowedToTalk:

@@ -34,11 +34,11 @@ func TestAdvice(t *testing.T) {
 		{OtherWords, "no text", other},
 		{BeingAllowedToTalk, "it did not take it", "Once the bridge may speak there, " + again},
 		{BeingOperator, "it did not take it", "Once the bridge is an operator there, " + again},
-		{BeingLetIn, "cannot get into #c", "Once it lets the bridge in, " + again},
+		{BeingLetIn, "cannot get into #c", "Once the channel lets the bridge in, " + again},
 		{FewerChannels, "cannot get into #c", "Once the bridge has left another channel (claude-swarm irc part CHANNEL), " + again},
 		{BeingThere, "it did not take it", `Once the bridge is in that channel (claude-swarm irc join "#c"), ` + again},
-		{BeingThere, notJoined + "not there", "Once it lets the bridge in, " + again},
-		{AnyRemedy, notJoined + "the server did not answer the request to join", "Once it lets the bridge in, " + again},
+		{BeingThere, notJoined + "not there", "Once the channel lets the bridge in, " + again},
+		{AnyRemedy, notJoined + "the server did not answer the request to join", "Once the channel lets the bridge in, " + again},
 		{TheirComing, "it did not take it", "Once #c is there, " + again},
 		{AnyRemedy, tooLate, `To have it posted after all, send it again: claude-swarm read k7f3q9m2xd --body | claude-swarm irc send "#c" -`},
 		{AnyRemedy, "something else", "Once that is fixed, " + again},
@@ -80,7 +80,7 @@ func TestOrdersAboutAChannelAreAnswered(t *testing.T) {
 		o.orderChannel(ann, part, channel, "")
 	}
 	want := []string{
-		"ann: #a b cannot be", "ann: I am in #Open now.", "ann: I am in #Open already.", "ann: #shut does not let me in: banned.",
+		"ann: #a b cannot be", "ann: I am in #Open now.", "ann: I am already in #Open.", "ann: #shut does not let me in: banned.",
 		"ann: #project-x is a configured channel, and the bridge stays there.",
 		"ann: I am not in #nowhere. Try: swarm: join #nowhere", "ann: I have left #Open.", "ann: I am not in #open. Try: swarm: join #open",
 	}

@@ -64,7 +64,7 @@ func (o *outbox) begin(f *flight) {
 func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	f := o.flights[s.ID]
 	if f == nil {
-		return false // the bridge is ending
+		return false // the bridge is stopping
 	}
 	f.shown = l.Shown
 	switch l.Fate {

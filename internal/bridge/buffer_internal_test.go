@@ -241,7 +241,7 @@ func TestOneBridgeAtATime(t *testing.T) {
 	if st, err := ReadState(home); err != nil || !st.Running || st.Nick != "swarm" || st.Waiting != 3 {
 		t.Errorf("ReadState = %+v, %v", st, err)
 	}
-	// The state also shows that a server has accepted the connection but sent nothing.
+	// The state also gives a reason while the first attempt to connect is in progress.
 	if st, err := ReadState(home); err != nil || st.Connected || st.Why == "" {
 		t.Errorf("a bridge that connects for the first time: %+v, %v, want a reason", st, err)
 	}

@@ -31,7 +31,7 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 	case ch.Fixed || t.Private || !sameChannel(r.link, t.Target, name):
 		r.rep.tell(t, r.partFor(name))
 	default: // answer first, because nothing can be sent there after leaving
-		r.rep.tellThen(t, "I leave "+ch.Name+".", func() { r.partFor(name) })
+		r.rep.tellThen(t, "I am leaving "+ch.Name+".", func() { r.partFor(name) })
 	}
 }
 
@@ -40,7 +40,7 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 // joinFor retries immediately.
 func (r *orders) joinFor(t Text, name string) {
 	if ch, _ := r.link.Rooms().Channel(name); ch.In {
-		r.rep.tell(t, "I am in "+ch.Name+" already.")
+		r.rep.tell(t, "I am already in "+ch.Name+".")
 		return
 	}
 	r.link.Rooms().Join(name, true, func(e Entry) {

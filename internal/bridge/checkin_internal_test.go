@@ -106,7 +106,7 @@ func TestCheckIn(t *testing.T) {
 	}
 }
 
-// After a channel's file is deleted, the count starts again.
+// After a channel's file is deleted, its line numbers start over.
 func TestCheckInAfterABufferWasDeleted(t *testing.T) {
 	home, now := t.TempDir(), time.Now()
 	r := Reader{Dir: home, Name: "coder"}

@@ -163,7 +163,7 @@ func (r *orders) reply(t Text, id, text string) {
 	if len(meant) > 1 {
 		var ids []string
 		for _, q := range meant {
-			ids = append(ids, q.ID+" of "+q.From)
+			ids = append(ids, q.ID+" from "+q.From)
 		}
 		r.rep.tell(t, id+" matches several questions. Choose one of "+strings.Join(ids, ", "))
 		return

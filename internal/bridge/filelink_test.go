@@ -34,7 +34,7 @@ type said struct {
 }
 
 // lineFiles is a network that consists of a folder. People's lines are appended to the
-// file "in", the bridge's lines to the file "out". While a file "down" exists, the
+// file "in", and the bridge's lines to the file "out". While a file "down" exists, the
 // network is down.
 type lineFiles struct{ dir string }
 

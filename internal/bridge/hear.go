@@ -17,7 +17,7 @@ import (
 // between the server's timestamp of the line and our clock.
 const staleAfter = 2 * time.Minute
 
-// A listener handles the lines of people. The loop owns it.
+// A listener handles people's lines. The loop owns it.
 type listener struct {
 	link      Link
 	rec       *record
@@ -233,7 +233,7 @@ func (r *listener) keyOf(t Text) string {
 // undelivered tells a person that their line was not delivered to the agent.
 func (r *listener) undelivered(t Text, agent string, err error) {
 	if errors.Is(err, dropbox.ErrFull) {
-		r.rep.tell(t, agent+" has too much mail already. Say it again later.")
+		r.rep.tell(t, agent+" already has too much mail. Say it again later.")
 		return
 	}
 	r.rec.trouble("message was not delivered", err)

@@ -388,7 +388,7 @@ func TestAQuestionThatIsOverTakesNoAnswer(t *testing.T) {
 		Allow: []Permit{{Account: "ann", May: Rights()}},
 		Over: func(m *dropbox.Message) string {
 			if m.ID == over {
-				return "bob has answered already"
+				return "bob has already answered"
 			}
 			return ""
 		},

@@ -28,14 +28,13 @@ type Names interface {
 type Link interface {
 	Names
 
-	// Open starts connecting. When the context stop is done, the link starts no new work.
-	// When kill is done, it ends its connections. joined lists channels to join in
-	// addition to those in the link's configuration. Open fails only if the configuration
-	// is wrong.
+	// Open starts connecting. When stop is done, the link starts no new work. When kill
+	// is done, it ends its connections. joined lists channels to join in addition to
+	// those in the link's configuration. Open fails only if the configuration is wrong.
 	Open(stop, kill context.Context, h Host, joined []string) error
 	// Sweep does the link's periodic work.
 	Sweep(now time.Time)
-	// Stop ends the attempts to join channels, because the bridge is about to end.
+	// Stop ends the attempts to join channels, because the bridge is about to stop.
 	Stop()
 	// Describe fills in the part of the state that describes the network.
 	Describe(s *State)
@@ -124,7 +123,7 @@ type Rooms interface {
 type Host interface {
 	// Event passes f to the bridge's goroutine, which runs events in the order in which
 	// they arrive. It blocks until the bridge accepts f; ok is false if the bridge is
-	// ending and accepts no more events.
+	// stopping and accepts no more events.
 	Event(f func()) (ok bool)
 	// Do runs f in parallel with the bridge. The bridge's goroutine then runs the
 	// function that f returned. The bridge does not end before f has returned.
@@ -150,7 +149,7 @@ type Host interface {
 	// Mask removes secrets from a string.
 	Mask(text string) string
 
-	// Keep adds a line to the buffer of its channel.
+	// Keep adds a line to its channel's buffer.
 	Keep(l Line)
 	// Kept returns the data in a channel's buffer about one of our messages; ok is false
 	// if there is no buffer.
@@ -163,7 +162,7 @@ type Host interface {
 	Agents() []string
 	// MayControl reports whether a person may control the bridge.
 	MayControl(p Person) bool
-	// Stopping reports whether the bridge is about to end.
+	// Stopping reports whether the bridge is about to stop.
 	Stopping() bool
 }
 
@@ -211,7 +210,7 @@ const (
 // A Saying is a message for a [Link] to send.
 type Saying struct {
 	ID       string // the message's id
-	Speaker  string // the mailbox of the speaker
+	Speaker  string // the speaker's mailbox
 	Agent    bool   // the speaker is an agent, which may speak under its own name
 	Name     string // the speaker's name as shown to people
 	Target   string // a channel or a person

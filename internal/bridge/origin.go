@@ -26,7 +26,7 @@ type Origin struct {
 	Announces Announcement `yaml:"moment,omitempty"`  // the event that this message announces
 	Nick      string       `yaml:"nick,omitempty"`    // the nick of the person who wrote the text
 	Account   string       `yaml:"account,omitempty"` // that person's account, confirmed by the server; "" means no account
-	MsgID     string       `yaml:"msgid,omitempty"`   // the server's id of the line
+	MsgID     string       `yaml:"msgid,omitempty"`   // the server's id for the line
 }
 
 // Do is a request to the bridge itself.

@@ -42,7 +42,7 @@ type outbox struct {
 
 	plan      *plan
 	flights   map[string]*flight // messages in flight, by id
-	folds     map[string]string  // maps the id of a message that is not posted to the message that replaces it
+	folds     map[string]string  // maps the id of each message that will not be posted to the id of its replacement
 	filings   []filing           // finished messages waiting to be filed
 	foldedFor int                // the connection for which foldUp has already run
 	atFiling  bool               // a batch of filings is in progress

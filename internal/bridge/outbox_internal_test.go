@@ -148,7 +148,7 @@ func TestTheAccountOfNobody(t *testing.T) {
 	}{{"ann", "ann", true}, {"ann", "ANN", true}, {"ann", "bob", false}, {"ann", "", false}, {"ann", "*", false}, {"*", "*", false}, {"*", "ann", false}} {
 		who := Person{Nick: "ann", User: "u", Host: "h", Account: c.account}
 		if got := (Permit{Account: c.permitted, May: Rights()}).matches(who, irc.ASCII); got != c.want {
-			t.Errorf("the permit of account %q matches account %q: %v, want %v", c.permitted, c.account, got, c.want)
+			t.Errorf("the permit for account %q matches account %q: %v, want %v", c.permitted, c.account, got, c.want)
 		}
 	}
 	if err := (Permit{Account: "*", May: Rights()}).Check("irc.example"); err == nil || !strings.Contains(err.Error(), "not an account") {

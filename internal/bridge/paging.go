@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Limits on a single answer, in lines of the network.
+// Limits on a single answer, in network lines.
 const (
 	moreLines = 10 // for a message, with `read` and `more`
 	maxAnswer = 20 // for any other answer, such as the status
@@ -27,8 +27,8 @@ type more struct {
 	at    time.Time
 }
 
-// fitting splits lines for a person so that each piece fits in one line of the network,
-// and removes empty lines. It masks secrets first, because a secret that is cut in two
+// fitting splits lines for a person so that each piece fits in one network line, and
+// removes empty lines. It masks secrets first, because a secret that is cut in two
 // would not be recognized.
 func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	for _, l := range r.link.Fit(r.rec.mask(strings.Join(lines, "\n")), t.Peer(), t.Nick) {

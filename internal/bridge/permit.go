@@ -43,7 +43,7 @@ func (p Permit) Check(addr string) error {
 	case set != 1:
 		return errors.New("a permit must name exactly one of account, mask and nick")
 	case len(p.May) == 0:
-		return fmt.Errorf("the permit of %s allows nothing", p.who())
+		return fmt.Errorf("the permit for %s allows nothing", p.who())
 	case p.Account != "" && strings.ContainsAny(p.Account, "*? "):
 		return fmt.Errorf("%q is not an account; a mask can be given as mask", p.Account)
 	case p.Nick != "" && !Loopback(addr):
@@ -98,7 +98,7 @@ type caseMapping interface {
 func IdlePermits(permits []Permit) (why []string) {
 	for _, p := range permits {
 		if p.Check("") != nil {
-			why = append(why, fmt.Sprintf("the permit of %s never matches: the server is a bouncer, which does not show who is behind it", p.who()))
+			why = append(why, fmt.Sprintf("the permit for %s never matches: the server is a bouncer, which does not show who is behind it", p.who()))
 		}
 	}
 	return why

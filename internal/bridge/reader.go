@@ -26,7 +26,7 @@ type Reader struct {
 type Reading struct {
 	Lines   []Line // oldest first
 	Dropped int    // how many unread lines were dropped because the channel keeps a limited number of lines
-	Left    int    // how many further new lines there are
+	Left    int    // how many more new lines there are
 }
 
 // New returns up to limit lines that this reader has not received yet, and moves the

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Outcomes of a receipt.
+// Outcomes that a receipt can record.
 const (
 	outcomeSaid     = "said"
 	outcomeJoined   = "joined"
@@ -42,7 +42,7 @@ type there struct {
 	Why    string   `yaml:"why,omitempty"`
 }
 
-// settlement combines a message in the mailbox of a bridge with its receipt.
+// settlement combines a message in a bridge's mailbox with its receipt.
 func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settlement {
 	data, err := yaml.Marshal(receipt{
 		V: 1, ID: e.ID, Agent: bridge, Via: "mailbox", Outcome: outcome, Ended: time.Now().UTC(), There: map[string]there{bridge: t},

@@ -18,7 +18,7 @@ const (
 // A record contains the data that the bridge writes for other programs: the bridge's state
 // and the last lines of each channel. The loop owns it.
 type record struct {
-	dir     string // the folder of the bridge's files
+	dir     string // the bridge's folder
 	size    int    // how many lines of each channel readers can see
 	mask    func(text string) string
 	log     *slog.Logger

@@ -33,7 +33,7 @@ func (r *replies) tellLines(t Text, lines []string) Told {
 	target := t.Peer()
 	if len(lines) > maxInChannel && !t.Private {
 		target = t.Nick
-		r.tellOne(t, t.Target, t.Nick+": I answer you privately.")
+		r.tellOne(t, t.Target, t.Nick+": I will answer you privately.")
 	} else if !t.Private {
 		lines = slices.Clone(lines)
 		lines[0] = t.Nick + ": " + lines[0]

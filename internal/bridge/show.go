@@ -14,7 +14,7 @@ const maxFirst = 240
 
 // A shown is a message in the form that people read.
 type shown struct {
-	name string // the mailbox of the speaker
+	name string // the speaker's mailbox
 	text string // any number of lines, in which secrets have not been masked yet
 	id   string // the id with which people can read the whole message
 }

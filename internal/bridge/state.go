@@ -116,7 +116,7 @@ func ReadState(dir string) (State, error) {
 		return State{}, fmt.Errorf("read the bridge's state: %w", err)
 	}
 	if s.Running && !s.Connected && s.Why == "" {
-		s.Why = "the server has not let it in yet" // the first attempt to connect is still in progress
+		s.Why = "the server has not let the bridge in yet" // the first attempt to connect is still in progress
 	}
 	return s, nil
 }
@@ -134,7 +134,7 @@ func writeState(dir string, s State) error {
 }
 
 // ErrRunning reports that another process is the bridge of this project.
-var ErrRunning = errors.New("another process is already running the bridge of this project")
+var ErrRunning = errors.New("another process is already running this project's bridge")
 
 func lockFile(dir string) string { return filepath.Join(dir, "lock") }
 

@@ -15,8 +15,8 @@ import (
 var ErrNotRegular = errors.New("not a regular file")
 
 // Attach copies a file into the store. The error is a [*FileError] if the caller may not
-// send the file, [os.ErrNotExist], [ErrNotRegular], or another error from the file system
-// or the store.
+// send the file; otherwise it is [os.ErrNotExist], [ErrNotRegular], or another error from
+// the file system or the store.
 func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	name := filepath.Base(path)
 	path, err := c.Readable(path)

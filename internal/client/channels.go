@@ -43,7 +43,7 @@ func channelsOf(file *config.File) *Channels {
 	return c
 }
 
-// projectOf returns the default channel of an agent.
+// projectOf returns an agent's default channel.
 func (c *Channels) projectOf(agent string) string {
 	if own := c.Own[agent]; len(own) > 0 {
 		return own[0]

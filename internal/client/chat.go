@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A Chat gives the caller access to IRC. It delivers messages to the mailbox of the bridge, and
+// A Chat gives the caller access to IRC. It delivers messages to the bridge's mailbox, and
 // reads the bridge's files. It therefore works even while the network is down or no bridge is
 // running. If IRC is not configured, all methods except CheckIn return [ErrNoIRC].
 type Chat struct {

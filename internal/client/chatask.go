@@ -58,9 +58,9 @@ type Inquired struct {
 }
 
 // Inquire asks people on IRC a question. Inside a turn, the daemon also tells people
-// outside of IRC about the question, and tells them later if nobody has answered. Outside
-// a turn, the question also appears in the channel for alerts, followed later by a notice
-// if nobody has answered.
+// outside of IRC about the question, and notifies them later if nobody has answered.
+// Outside a turn, the question also appears in the channel for alerts, followed later by
+// a notice if nobody has answered.
 func (c Chat) Inquire(q Inquiry) (*Inquired, error) {
 	q.Answerers, q.OnTimeout = cmp.Or(q.Answerers, ByHuman), cmp.Or(q.OnTimeout, AtContinue)
 	in := &Inquired{chat: c, question: q}
@@ -113,7 +113,7 @@ func (in *Inquired) ask(at string) error {
 	return c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(q.Text)))
 }
 
-// end records that nobody is waiting for the answer any more. Only the first such record
+// end records that nobody is waiting for the answer anymore. Only the first such record
 // about a question counts.
 func (in *Inquired) end(why string) {
 	for _, w := range in.waits {
@@ -184,7 +184,7 @@ func (in *Inquired) answered(got *Answer) *PersonsAnswer {
 		by = bridge.Origin{Nick: in.chat.client.Called(got.From)}
 	}
 	a.By = by
-	in.end(by.Nick + " has answered already")
+	in.end(by.Nick + " has already answered")
 	for i, d := range in.Sent {
 		if d.ID == got.ReplyTo {
 			a.At = in.At[i]

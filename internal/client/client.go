@@ -18,8 +18,8 @@ type Client struct {
 	Halted string // the conversation that the most recent message halted; "" for none
 }
 
-// Open determines the caller: inside a turn it is the agent of the turn, otherwise it is
-// the lead.
+// Open determines the caller: inside a turn it is the turn's agent, otherwise it is the
+// lead.
 func Open(p Project, getenv func(string) string) (*Client, error) {
 	me, err := journal.WhoAmI(p.Home, getenv)
 	if err != nil {
@@ -28,7 +28,7 @@ func Open(p Project, getenv func(string) string) (*Client, error) {
 	return &Client{Project: p, Me: me}, nil
 }
 
-// Own returns the mailbox of the caller.
+// Own returns the caller's mailbox.
 func (c *Client) Own() (*dropbox.Mailbox, error) { return c.Mailbox(c.Me.Name) }
 
 // Mailbox opens the mailbox of an agent or the lead, and creates it if no daemon has done

@@ -1,5 +1,5 @@
 // Package client contains the code that the command line and the agents' tools share. A
-// [Client] acts for one caller. It fills in the envelope of a message from the caller's
+// [Client] acts for one caller. It fills in a message's envelope from the caller's
 // turn, signs the message, delivers it, and records it in the turn. It also reads the
 // caller's mailbox, and waits for answers.
 //

@@ -35,7 +35,7 @@ func (c *Client) MayReadMessage(found dropbox.Found, m *dropbox.Message) error {
 	return &PrivateError{c.Me.Name, "the message " + found.Entry.ID + " in the mailbox of " + found.Mailbox}
 }
 
-// A TakeBackError reports that an agent tried to take back a message from another sender.
+// A TakeBackError reports that an agent tried to take back another sender's message.
 type TakeBackError struct {
 	Who string // the agent
 	ID  string // the id of the message

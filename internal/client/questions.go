@@ -81,7 +81,7 @@ func (q *Questioning) Answered(got *Answer) string {
 	c := q.client
 	for id, w := range q.waits {
 		if id != got.ReplyTo {
-			w.End(got.From + " has answered already")
+			w.End(got.From + " has already answered")
 		}
 	}
 	var failed []string

@@ -16,11 +16,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// Reading determines which files the tools of an agent may read. The agent may attach these
+// Reading determines which files an agent's tools may read. The agent may attach these
 // files, those in its mailbox, and those that are already attached to a message.
 type Reading struct {
 	Dir     string   // the working folder of its client, absolute
-	Folders []string // additional folders of the agent, absolute
+	Folders []string // the agent's additional folders, absolute
 	// Allowed lists the tools that the agent may use, in the notation of Claude Code. If
 	// it is nil, the agent may use all tools.
 	Allowed *[]string
@@ -60,8 +60,7 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("%s is outside what your tools may read: %s", e.Path, strings.Join(e.Within, ", "))
 }
 
-// agentFolders contains an agent's name, the daemon's folder, and the folder of the
-// mailboxes.
+// agentFolders contains an agent's name, the daemon's folder, and the mailboxes folder.
 type agentFolders struct{ agent, home, store string }
 
 // check implements [Client.Readable] for an agent.
@@ -95,7 +94,7 @@ func (r Reading) check(name string, in agentFolders) (string, error) {
 	return "", &FileError{Path: name, Within: slices.DeleteFunc(within, func(f string) bool { return f == "" })}
 }
 
-// daemons reports whether a file is in the daemon's folder of this project or of another
+// daemons reports whether a file is in the daemon's folder in this project or another
 // one. The path must contain no symbolic links. It checks three things: the names in the
 // path, whether the path leads through the folder under another name, and whether the
 // file is a hard link to a file in the folder.
@@ -179,10 +178,10 @@ func inside(folder, file string) bool {
 // reads reports whether the agent may read anything in its working folder.
 func (r Reading) reads() bool { return !slices.ContainsFunc(r.Denied, isWhole("Read")) }
 
-// allows reports whether the tools of the agent may read a file outside of its mailbox.
-// The path must contain no symbolic links. store is the folder of the mailboxes. If store
-// is in the working folder, permission to read the working folder does not include other
-// agents' mailboxes.
+// allows reports whether the agent's tools may read a file outside of its mailbox. The
+// path must contain no symbolic links. store is the mailboxes folder. If store is in the
+// working folder, permission to read the working folder does not include other agents'
+// mailboxes.
 func (r Reading) allows(file, store string) bool {
 	if !r.reads() || slices.ContainsFunc(r.Denied, func(t string) bool { return r.covers(t, file, true) }) {
 		return false

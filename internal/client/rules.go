@@ -109,7 +109,7 @@ func (c *Client) UnhaltThread(thread string) (back int, err error) {
 			if errors.Is(err, dropbox.ErrGone) {
 				continue // readmitted in the meantime
 			} else if err != nil {
-				return back, fmt.Errorf("give back %s: %w", r.ID, err)
+				return back, fmt.Errorf("put back %s: %w", r.ID, err)
 			}
 			back++
 		}

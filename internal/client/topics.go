@@ -129,7 +129,7 @@ func (c *Client) Published(id string) (topic.Publication, error) {
 
 // Claim claims published work for the caller. If several callers claim the same work, one
 // gets it and the others get a [*topic.TakenError]. The error is a [*RefusedError] if the
-// caller may not subscribe to the topic of the work.
+// caller may not subscribe to the work's topic.
 func (c *Client) Claim(work topic.Publication) (topic.Grant, error) {
 	if v := c.Rules.Subscribe(c.Me.Name, work.Message.Topic); !v.Pass {
 		return topic.Grant{}, &RefusedError{Verdict: v, To: c.Me.Name, Thread: work.Message.Thread}

@@ -61,8 +61,8 @@ type Outcome struct {
 	None   *NoAnswerError // why there is no answer; nil if there is one
 }
 
-// A Wait looks for the answers to messages in the mailbox of their sender. It is not safe
-// for concurrent use.
+// A Wait looks in the sender's mailbox for the answers to messages. It is not safe for
+// concurrent use.
 type Wait struct {
 	// Pending contains the messages that have no outcome yet. States contains the last
 	// known states of the messages.
@@ -85,7 +85,7 @@ type Wait struct {
 	ended map[string]time.Time
 }
 
-// Wait starts to wait for the answers to messages. The caller must close the result.
+// Wait starts waiting for the answers to messages. The caller must close the result.
 func (c *Client) Wait(sent []dropbox.Delivery) (*Wait, error) {
 	box, err := c.Own()
 	if err != nil {
@@ -270,10 +270,10 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	return nil, nil
 }
 
-// filed looks for the answer to a message among the filed messages of the sender. The
-// answer may be there because an earlier wait for the same key printed it, or because a
-// person has read it in the meantime. A filed question does not count as an answer,
-// because it has been answered itself.
+// filed looks for the answer to a message among the sender's filed messages. The answer
+// may be there because an earlier wait for the same key printed it, or because a person
+// has read it in the meantime. A filed question does not count as an answer, because it
+// has been answered itself.
 func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, error) {
 	// Start one day earlier, because the clocks of two machines may differ.
 	for day := since.AddDate(0, 0, -1); !day.After(now.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {

@@ -237,7 +237,7 @@ func (c *client) finish() (code int, err error) {
 	case <-c.ended:
 		return c.cmd.ProcessState.ExitCode(), nil
 	case <-time.After(patience):
-		return 0, errors.New("the client does not end")
+		return 0, errors.New("the client did not end")
 	}
 }
 
@@ -247,7 +247,7 @@ func (c *client) complaint() string {
 	case <-c.ended:
 		return strings.TrimSpace(c.stderr.String())
 	default:
-		return "it runs"
+		return "it is still running"
 	}
 }
 

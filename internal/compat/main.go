@@ -116,7 +116,7 @@ func askAll(version, program string) []answer {
 			defer func() { <-slots }()
 			text, err := f.try(version, program)
 			if err != nil {
-				answers[i] = answer{text: "not found out: " + screen.Short(err.Error(), 300)}
+				answers[i] = answer{text: "not determined: " + screen.Short(err.Error(), 300)}
 				return
 			}
 			answers[i] = answer{text, f.good(text)}

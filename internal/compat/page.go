@@ -23,7 +23,7 @@ $ npm install -g @anthropic-ai/claude-code@%[2]s
 
 `+"`make compat`"+` prints the table. It runs each experiment with the real programs, against a scripted API, in a network
 namespace with loopback only. The table lists the facts on which claude-swarm relies, and how each version behaved.
-If claude-swarm did not work with the behavior of a version, the cell would be **bold**, and `+"`make compat`"+` would fail.
+If claude-swarm did not work with a version's behavior, the cell would be **bold**, and `+"`make compat`"+` would fail.
 
 %[3]s
 You can also test versions outside the range:

@@ -9,7 +9,7 @@ import (
 // own entry, then from defaults, then from the built-in values.
 type Agent struct {
 	Name   string // also its mailbox and its address
-	Role   string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
+	Role   string `key:"role" is:"empty" doc:"What the agent is for, one line. The agent itself and the other agents read this."`
 	Zone   string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
 	System string `key:"system" is:"raw" doc:"Added to the client's system prompt in every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
 	// Tags are also addresses: @TAG means every agent with that tag.
@@ -26,7 +26,7 @@ type Agent struct {
 	BackendOptions map[string]any `key:"backend_options" is:"removable" type:"keys with values" doc:"Settings that only this backend or its client has, with any values. The backend checks the settings that it reads, and passes all others on to its client. An agent's options are added to those of defaults if both have the same backend; NAME: null removes one."`
 	Permissions    Permissions    `key:"permissions" default:"{allow: [], ask: [], deny: [], otherwise: null, timeout: 10m}" doc:"What a client that asks before it uses a tool may do: {allow: [fetch, \"execute go test*\"], ask: [\"execute git push*\"], deny: [\"execute rm -rf*\"], otherwise: deny, timeout: 10m}. An entry is a kind of call (read, edit, delete, move, search, execute, think, fetch, switch_mode, other), or a kind and a pattern for its command line or path, where * is any text; tool NAME is a tool of an MCP server, by the client's name. deny takes precedence over ask, and ask over allow. ask is a question to the lead; without an answer within timeout it means deny. otherwise is allow, ask or deny, for calls that no entry names, except read, search and think, which are allowed; null allows edits in the agent's folder and denies the rest. An agent's lists are added to those of defaults."`
 
-	PermissionMode string `key:"permission_mode" from:"mode" doc:"What the client may do without asking, in the client's words; each backend supports some of them, and null is the default of the backend. For claude, bypassPermissions allows everything, and applies only where it is written; if allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
+	PermissionMode string `key:"permission_mode" from:"mode" doc:"What the client may do without asking, in the client's terms; each backend supports some of them, and null is the default of the backend. For claude, bypassPermissions allows everything, and applies only where it is set explicitly; if allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
 	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of the agent's latest turns is kept and given back after the client has compacted its context, in tokens of 4 bytes."`
 	// With a compact_window of 50,000, versions 2.1.197 and 2.1.330 of Claude Code did not
 	// compact a context of 72,000 tokens.
@@ -61,7 +61,7 @@ type Agent struct {
 	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it, with the provider's prefix if the client requires one (anthropic/claude-sonnet-4-6); null is the client's own choice. The meaning of an alias changes with the version of the client: for Claude Code 2.1.330, opus, which is also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
 	Thinking string            `key:"thinking" type:"off | low | medium | high | xhigh | max | null" doc:"How much the model thinks before it answers; null is the client's own choice."`
 	Cwd      string            `key:"cwd" is:"cwd" type:"path" default:"." doc:"The folder in which the agent works. Relative to project_dir."`
-	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its lines, and the copies of its mail, go to the first unless they name another; people speak to it there, or privately. []: the project's channel, and people speak to it in every channel. The # may be left out, {slug} means the project."`
+	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its lines, and the copies of its mail, go to the first unless they name another; people speak to it there, or privately. []: the project's channel, and people speak to it in every channel. The # may be left out; {slug} means the project."`
 	Reread   []string          `key:"reread" doc:"Files that the agent reads at the beginning of every turn, relative to cwd."`
 	Env      map[string]string `key:"env" is:"free,name" doc:"Variables added to the client's environment. Values are used as written, without expansion. An agent's variables are added to those of defaults."`
 	Budget   AgentBudget       `key:"budget" like:"{day: 8, turn: 2}" default:"{day: null, turn: null}" doc:"The maximum that this agent may spend, in place of budget.agent: {day: 8, turn: 2}. null removes a cap."`
@@ -69,7 +69,7 @@ type Agent struct {
 
 	// A Heartbeat of 0 means no heartbeats.
 	Hours           Hours         `key:"hours" like:"{work: \"mon-fri 08:00-20:00\"}" default:"{zone: null, work: null}" doc:"The hours in which this agent begins turns, overriding the top-level hours, key by key: {zone: Asia/Tokyo, work: \"mon-fri 09:00-18:00\"}. work: always lets it work at all times."`
-	Heartbeat       time.Duration `key:"heartbeat" is:"switch" zero:"for none" type:"time span, true or null" doc:"Prompt the agent when it has been idle for this long without any mail; true is 30s. Each further prompt waits twice as long, up to an hour, until mail arrives. Such a turn costs as much as any other, counts towards policy.turns_per_hour and the budget, and is not reported to anybody. No heartbeat begins outside the agent's hours, or while it is paused. null and false mean none."`
+	Heartbeat       time.Duration `key:"heartbeat" is:"switch" zero:"for none" type:"time span, true or null" doc:"Prompt the agent when it has been idle for this long without any mail; true is 30s. Each further prompt waits twice as long, up to an hour, until mail arrives. Such a turn costs as much as any other, counts toward policy.turns_per_hour and the budget, and is not reported to anybody. No heartbeat begins outside the agent's hours, or while it is paused. null and false mean none."`
 	HeartbeatPrompt string        `key:"heartbeat_prompt" is:"raw" type:"text or null" doc:"What the heartbeat tells the agent; null means a request to continue any work that it has put aside."`
 }
 
@@ -89,7 +89,7 @@ type MCPServer struct {
 	Type    string            `key:"type" type:"stdio | http | sse"`
 	Command string            `key:"command" is:"program"` // only for stdio; an absolute path if it contains a slash
 	Args    []string          `key:"args" is:"any"`        // only for stdio
-	Env     map[string]string `key:"env" is:"free,name"`   // only for stdio; added to the environment of the program
+	Env     map[string]string `key:"env" is:"free,name"`   // only for stdio; added to the program's environment
 	URL     string            `key:"url" is:"url"`         // only for http and sse
 	Headers map[string]string `key:"headers" is:"header"`  // only for http and sse
 }
@@ -116,7 +116,7 @@ func (s *MCPServer) check(r *reader, path string, ok bool) {
 	s.Type = cmp.Or(s.Type, "stdio")
 	needs, not := s.wants()
 	if _, ok := r.at[path+"."+needs]; !ok {
-		r.fail(path, "", "the %s of the server is missing", needs)
+		r.fail(path, "", "the server's %s is missing", needs)
 	}
 	for _, key := range not {
 		if at, ok := r.at[path+"."+key]; ok {

@@ -56,8 +56,9 @@ var later = []string{"worktree"}
 // program.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
-// unknown reports a key that is not allowed in its place: a key of a feature that this
-// version does not have, a key that belongs elsewhere in the file, or an unknown word.
+// unknown reports a key that is not allowed where it appears: a key of a feature that
+// this version does not have, a key that belongs elsewhere in the file, or an unknown
+// word.
 func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	e, here := wrong("", "unknown key %q", key), keysOf(t)
 	switch {
@@ -66,9 +67,9 @@ func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	case path == "irc" && strings.HasSuffix(key, "password"):
 		e = wrong(key+"_file: FILE, or "+key+"_env: NAME", "irc.%s: a password does not belong in this file", key)
 	case t == fileType && slices.Contains(keysOf(agentType), key):
-		e.Problem += " here; it belongs to an agent or under defaults"
+		e.Problem += " here; it belongs under an agent or under defaults"
 	case t == agentType && slices.Contains(keysOf(fileType), key):
-		e.Problem += " here; it belongs to the top level"
+		e.Problem += " here; it belongs at the top level"
 	default:
 		if meant, ok := foreign[key]; ok && slices.Contains(here, meant) {
 			e.Near = []string{meant}
@@ -309,8 +310,8 @@ func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool
 	return true
 }
 
-// example suggests what to write in place of a value of the wrong kind: the example of
-// the field, or the given words followed by the names of the keys of t.
+// example suggests what to write in place of a value of the wrong kind: the field's
+// example, or the given words followed by the names of the keys of t.
 func (f *field) example(words string, t reflect.Type) string {
 	if f.like != "" {
 		return f.key + ": " + f.like
@@ -382,7 +383,7 @@ func (f *field) pair(name string, n *yaml.Node) *Error {
 	case n.Kind != yaml.ScalarNode:
 		return wrong("", "want text, got %s", kind(n))
 	case strings.ContainsRune(n.Value, 0):
-		return wrong("", "a value cannot contain the character NUL")
+		return wrong("", "a value cannot contain a NUL character")
 	case f.has("header") && strings.ContainsAny(n.Value, "\r\n"):
 		return wrong("", "must be one line")
 	}

@@ -3,7 +3,7 @@
 // [Load] returns a complete configuration: paths are absolute, every key has a value, and
 // the keys under defaults have been merged into each agent. An agent's own key takes
 // precedence, and its list replaces the list in defaults. Only the names in env,
-// mcp_servers and backend_options and the lists of permissions are merged.
+// mcp_servers and backend_options, and the permission lists, are merged.
 //
 //	claude-swarm.yaml --Load--> File --CheckFolders--> start
 //	                     \--> Errors (exit status 78)

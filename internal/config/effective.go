@@ -58,7 +58,7 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 			}
 			return values
 		case v.Kind() == reflect.String:
-			return v.String() // a Session, too
+			return v.String() // including a Session
 		}
 		return v.Interface()
 	}

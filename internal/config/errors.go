@@ -17,7 +17,7 @@ type Error struct {
 	Column  int      // counted from 1, in characters
 	Problem string   // what is wrong, in one line
 	Near    []string // names that the author may have meant, best match first, at most three
-	Try     string   // what to write instead or to do next; may be empty
+	Try     string   // what to write instead, or what to do next; may be empty
 }
 
 // Error returns path:line:column, the problem, and the names that the author may have

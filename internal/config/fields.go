@@ -49,7 +49,7 @@ type field struct {
 // has reports whether the tag "is" contains a word.
 func (f *field) has(word string) bool { return slices.Contains(f.is, word) }
 
-// kinds describes the values that a field without the tag type accepts.
+// kinds describes the values that a field without a type tag accepts.
 var kinds = map[reflect.Kind]string{
 	reflect.String: "text", reflect.Int: "number", reflect.Int64: "time span", reflect.Float64: "number", reflect.Bool: "true or false",
 	reflect.Slice: "list", reflect.Pointer: "list", reflect.Map: "keys with values", reflect.Struct: "keys with values",

@@ -17,8 +17,8 @@ func (r *reader) webhooks(f *File) {
 	}
 }
 
-// HookSecrets returns the names of the environment variables that contain the secrets of
-// webhooks.
+// HookSecrets returns the names of the environment variables that contain the webhooks'
+// secrets.
 func (f *File) HookSecrets() (names []string) {
 	for _, w := range f.Webhooks {
 		names = append(names, w.URLEnv, w.SecretEnv)
@@ -27,7 +27,7 @@ func (f *File) HookSecrets() (names []string) {
 }
 
 // Hooks returns the webhooks with their addresses and secrets, which it reads from the
-// environment and from files. The error is [Errors]; Hooks then still returns the
+// environment and from files. The error is [Errors]; even then, Hooks returns the
 // webhooks that have no problem.
 func (f *File) Hooks(getenv func(string) string) ([]webhook.Hook, error) {
 	r := *f.from

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// Hours determines when agents work. If an agent's hours do not set a key, the value from
-// the top level applies; see [File.HoursOf].
+// Hours determines when agents work. If an agent's hours do not set a key, the top-level
+// value applies; see [File.HoursOf].
 type Hours struct {
 	Zone string `key:"zone" is:"zone" type:"text or null" doc:"The time zone of the hours, of notices.quiet and of the days of the budget, by its name in the IANA database: Europe/Berlin. null means the zone of the machine."`
 	Work string `key:"work" is:"hours" type:"text or null" doc:"The hours in which agents begin turns: \"mon-fri 08:00-20:00\". Commas separate spans, days come before their hours, and hours without days apply to every day: \"mon-thu 08:00-12:00, 13:00-18:00, fri 08:00-24:00\". A span such as 22:00-06:00 ends on the next day. A turn that is running when the hours end continues to its end. always, or null, means the whole week."`

@@ -7,9 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 )
 
-// HoursOf returns the work hours of an agent. If the agent does not set a key, the value
-// from the top level applies. Without a time zone database, the zone is that of the
-// machine.
+// HoursOf returns the work hours of an agent. If the agent does not set a key, the
+// top-level value applies. Without a time zone database, the zone is the machine's.
 func (f *File) HoursOf(a Agent) hours.Hours {
 	h := f.Hours
 	if a.Hours.Zone != "" {
@@ -21,7 +20,7 @@ func (f *File) HoursOf(a Agent) hours.Hours {
 	var out hours.Hours
 	out.Zone, _ = hours.Zone(h.Zone)
 	if h.Work != "" {
-		out.Week, _ = hours.Parse(h.Work) // checked before
+		out.Week, _ = hours.Parse(h.Work) // already checked
 	}
 	return out
 }
@@ -44,7 +43,7 @@ func (f *File) QuietHours() (hours.Hours, bool) {
 	return hours.Hours{Week: week, Zone: zone}, err == nil
 }
 
-// checkZones checks that the zones of the file can be looked up on this machine.
+// checkZones checks that the zones in the file can be looked up on this machine.
 func (f *File) checkZones(r *reader) {
 	check := func(path, name string) {
 		if none, ok := errors.AsType[*hours.NoDatabaseError](second(hours.Zone(name))); ok && len(r.errs) == 0 {

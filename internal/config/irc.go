@@ -34,15 +34,15 @@ type IRC struct {
 	Map          []IRCRule   `key:"map" doc:"Which channel shows what, before the defaults; the first rule that matches decides: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert, dead, permission or notice, or the word of a notice, such as agent_error. A key that is left out matches anything. channel: none shows it nowhere."`
 	Allow        []IRCPermit `key:"allow" doc:"Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and the bridge's channels. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed only on a server on this machine. The bridge obeys no other people."`
 
-	// Own maps the name of an agent to its own channels, the main channel first. An agent
-	// that uses the project's channels has no entry.
+	// Own maps each agent's name to that agent's own channels, the main channel first. An
+	// agent that uses the project's channels has no entry.
 	Own map[string][]string
 
 	BufferSize     int  `key:"buffer_size" default:"500" doc:"How many lines of each channel are kept for the agents to read."`
 	WakesPerMinute int  `key:"wakes_per_minute" zero:"for any number" default:"10" doc:"The maximum number of messages from one channel to agents in a minute. 0: any number."`
 	Burst          int  `key:"burst" default:"4" doc:"How many lines the bridge may send in one burst. The default is safe on every server that was tested."`
 	Rate           int  `key:"rate" zero:"for no bound" default:"1" doc:"How many lines per second it may send after that. 0: no limit, for your own server if it has none."`
-	Apart          bool `key:"apart" doc:"Whether the bridge is a separate process (claude-swarm irc run), and not part of the daemon."`
+	Apart          bool `key:"apart" doc:"Whether the bridge is a separate process (claude-swarm irc run), rather than part of the daemon."`
 }
 
 // On reports whether IRC is configured.
@@ -95,7 +95,7 @@ type IRCPermit struct {
 
 func (c *IRCChannels) check(r *reader, path string, _ bool) {
 	if c.Project == "" {
-		r.fail(path+".project", "", "the bridge needs this one")
+		r.fail(path+".project", "", "the bridge needs this channel")
 	}
 }
 

@@ -47,8 +47,8 @@ func kindModes(all []*runner.Kind) (modes []string) {
 	return modes
 }
 
-// ofKind sets the keys that the file does not set to the values of the agent's kind of
-// client. It refuses the agent's own keys that the client does not support. Such keys in
+// ofKind sets each key that the file omits to the value for the agent's kind of client.
+// It refuses the agent's own keys that the client does not support. Such keys in
 // defaults do not apply to the agent, and ofKind records a note about them.
 func (r *reader) ofKind(a, defaults *Agent) {
 	i := slices.IndexFunc(r.clients(), func(k *runner.Kind) bool { return k.Name == a.Backend })
@@ -83,7 +83,7 @@ func (r *reader) once(n *yaml.Node, path string, e *Error) {
 }
 
 // command gives an agent the default program of its kind of client. The command in
-// defaults applies only to agents with the backend in defaults.
+// defaults applies only to agents that use the backend in defaults.
 func (r *reader) command(a *Agent, k *runner.Kind, general bool) {
 	path := "agents." + a.Name
 	_, own := r.at[path+".command"]
@@ -141,8 +141,8 @@ func lacking(k *runner.Kind) map[string]string {
 	return all
 }
 
-// lacks refuses the keys of an agent that its client does not support. If such a key
-// comes from defaults, lacks resets it instead.
+// lacks refuses an agent's keys that its client does not support. If such a key comes
+// from defaults, lacks resets it instead.
 func (r *reader) lacks(a *Agent, k *runner.Kind) {
 	lacking, v, standard := lacking(k), reflect.ValueOf(a).Elem(), standardAgent()
 	for _, f := range fieldsOf(agentType) {

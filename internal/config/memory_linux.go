@@ -8,5 +8,5 @@ func totalMemory() uint64 {
 	if err := unix.Sysinfo(&info); err != nil {
 		return 0
 	}
-	return uint64(info.Totalram) * uint64(info.Unit) // Totalram has 32 bits on some architectures
+	return uint64(info.Totalram) * uint64(info.Unit) // Totalram is 32 bits wide on some architectures
 }

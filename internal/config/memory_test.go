@@ -14,7 +14,7 @@ func TestDefaultRunning(t *testing.T) {
 		want   int
 	}{
 		{4, 64e9, 8},
-		{4, 2_400_000_000, 4}, // the memory is enough for four turns of 600 MB
+		{4, 2_400_000_000, 4}, // enough memory for four turns of 600 MB
 		{4, 2_399_999_999, 3},
 		{2, 100e6, 1}, // at least one, even on a very small machine
 		{16, 0, 32},   // memory unknown

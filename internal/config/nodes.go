@@ -186,12 +186,12 @@ func printable(c rune) bool {
 		c >= 0xa0 && c != 0xfeff && c != 0xfffe && c != 0xffff
 }
 
-// lineOf matches the line number in an error of yaml.v3, which omits the number for the
-// first line.
+// lineOf matches the line number in an error from yaml.v3, which omits the number for
+// the first line.
 var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?`) })
 
-// syntax reports an error of the YAML decoder. Such an error may have a line number, but
-// never a column.
+// syntax reports an error from the YAML decoder. Such an error may have a line number,
+// but never a column.
 func (r *reader) syntax(err error) {
 	m := lineOf().FindStringSubmatch(err.Error() + " ")
 	number, _ := strconv.Atoi(m[1])
@@ -200,7 +200,7 @@ func (r *reader) syntax(err error) {
 	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 	e := wrong("", "this is not YAML: %s", err.Error()[len(m[0]):])
 	if at.Column = strings.IndexByte(indent, '\t') + 1; at.Column > 0 {
-		e = wrong("", "a tab cannot indent YAML; use spaces")
+		e = wrong("", "YAML cannot be indented with tabs; use spaces")
 	} else {
 		at.Column = len(indent) + 1
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The limits of a value of backend_options. They are needed because aliases in YAML can
+// The limits on a value in backend_options. They are needed because aliases in YAML can
 // expand to more than the file contains.
 const (
 	mostDeep   = 20
@@ -85,8 +85,8 @@ func plainScalar(n *yaml.Node) (any, *Error) {
 	return nil, wrong("", "%s is not a value: want text, a number, true or false, null, a list or keys with values", n.Value)
 }
 
-// options checks the options of an agent. The options in defaults apply only to agents
-// with the backend in defaults. The backend passes unknown options on to its client.
+// options checks an agent's options. The options in defaults apply only to agents that
+// use the backend in defaults. The backend passes unknown options on to its client.
 func (r *reader) options(a *Agent, k *runner.Kind, general bool) {
 	path := "agents." + a.Name + ".backend_options"
 	if !general {

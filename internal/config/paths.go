@@ -11,8 +11,8 @@ import (
 
 // folders checks how the folders in a valid file relate to each other.
 func (r *reader) folders(f *File) {
-	// If the mailboxes shared a folder with the daemon's files, or their folder contained
-	// the project, these files would become mail.
+	// If the mailboxes shared a folder with the daemon's files, or if their folder
+	// contained the project, the other files there would become mail.
 	why, dd := "", f.DeadDropDir
 	switch {
 	case within(f.Dir, dd), within(f.ProjectDir, dd):

@@ -14,15 +14,15 @@ type Policy struct {
 	ThreadPerMin int      `key:"thread_per_min" zero:"for any number" default:"30" doc:"The maximum number of messages that agents may send in one conversation in a minute, not counting answers; the next one halts the conversation. 0: any number."`
 	MaxHops      int      `key:"max_hops" zero:"for any number" default:"8" doc:"How many times agents may pass a message on before its conversation is halted. 0: any number."`
 	MaxReturns   int      `key:"max_returns" zero:"for any number" default:"1" doc:"How many times a request may come back, unanswered, to an agent that passed it on; one more halts the conversation. 0: any number."`
-	// The gate remembers 16 messages between two agents, one more than the maximum of
-	// this key.
+	// The gate remembers 16 messages between two agents, one more than this key's
+	// maximum.
 	MaxEchoes    int    `key:"max_echoes" most:"15" zero:"for any number" default:"2" doc:"How many times two agents may repeat nearly the same text in one conversation within an hour; one more halts it. At most 15. 0: any number."`
 	TurnsPerHour int    `key:"turns_per_hour" zero:"for any number" default:"120" doc:"How many turns an agent may begin within an hour without a person; after that it is paused until a person resumes it. For all its turns together, including those that the lead asks for, the limit is ten times as high. 0: any number."`
 	StopSentinel string `key:"stop_sentinel" is:"empty" default:"\"<<<HALT>>>\"" doc:"A body that contains this text halts its conversation. \"\": none."`
 	Unproven     string `key:"unproven" type:"allow | refuse" default:"allow" doc:"What happens to messages without a proof of their sender, such as files dropped by hand. allow: they pass, and the agent is told that they are unverified. refuse: they are refused."`
 
-	// ACL specifies what each agent may do, by name. An agent that has no entry in the
-	// file has the entry of its role here.
+	// ACL specifies what each agent may do, by name. An agent without an entry in the
+	// file has its role's entry here.
 	ACL map[string]Access `key:"acl" type:"names with keys" doc:"What agents may do, by name or role: {planner: {direct: [coder], broadcast: false, publish: [task.*], subscribe: [result.>]}}. direct names the agents, the roles and the bridge (irc) that it may write to; writing to the lead and answering are always allowed. A missing list allows everything, an empty list nothing. An agent without an entry may do everything."`
 }
 
@@ -41,8 +41,8 @@ const (
 	UnprovenRefuse = "refuse"
 )
 
-// mostBody is the maximum value of max_body_bytes. It is also the default size limit of an
-// attachment; see [dropbox.Options].
+// mostBody is the maximum value of max_body_bytes. It is also the default size limit for
+// an attachment; see [dropbox.Options].
 const mostBody = 10 << 20
 
 // check requires that the allowed types include result.

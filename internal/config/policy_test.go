@@ -30,8 +30,8 @@ agents: {coder: }
 	}
 }
 
-// The entry of a role applies to each agent that has the role, unless the agent has a
-// separate entry.
+// A role's entry applies to each agent that has the role, unless the agent has its own
+// entry.
 func TestACL(t *testing.T) {
 	f := parse(t, `
 policy:

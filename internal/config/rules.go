@@ -20,8 +20,7 @@ import (
 // agent.
 const ToolServer = "dead-drop"
 
-// The name of a channel may contain these placeholders for the project's slug and the id
-// of a task.
+// A channel name may contain these placeholders for the project's slug and a task's id.
 const (
 	slugMark = "{slug}"
 	taskMark = "{task-id}"

@@ -1,7 +1,7 @@
 package config
 
-// Supervisor determines when an agent counts as stuck, and which model decides this. If
-// no model is set, only the rules decide.
+// Supervisor determines when an agent is considered stuck, and which model decides
+// this. If no model is set, only the rules decide.
 type Supervisor struct {
 	Backend string `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program that runs the judging model."`
 	// Command is the program of the backend and its first arguments; if empty, the
@@ -12,7 +12,7 @@ type Supervisor struct {
 	Window    int             `key:"window_size" most:"200" default:"20" doc:"How many steps are judged. A step is one message of the agent with the results of its tool calls."`
 	Interval  int             `key:"eval_interval" most:"200" default:"5" doc:"The model judges after this many steps. Without a model, this many steps without a finding are a clean verdict."`
 	Threshold int             `key:"escalation_threshold" most:"20" default:"3" doc:"How many bad verdicts in a row escalate: you are notified, and the agent is paused. For earlier bad verdicts, the agent only gets a whisper."`
-	Rules     SupervisorRules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck. same_call: the same call with the same result, with no file changed in between, in this many steps. same_error: the same failure in this many steps; a failure that comes back after a file was changed counts as half. steps_without_change: this many steps without a changed file since the message began, for an agent that may write. Waits never count. 0 switches a rule off; with all of them off and no model nothing is supervised."`
+	Rules     SupervisorRules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck. same_call: the same call with the same result, with no file changed in between, in this many steps. same_error: the same failure in this many steps; a failure that comes back after a file was changed counts as half. steps_without_change: this many steps without a changed file since the message began, for an agent that may write. Waits never count. 0 switches a rule off; with all of them off and no model, nothing is supervised."`
 }
 
 // SupervisorRules contains the limits of the supervisor's rules, in steps. A limit of 0

@@ -94,7 +94,7 @@ func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 	return &agents
 }
 
-// irc checks the section irc, which it can do only once the agents are known.
+// irc checks the irc section, which it can do only once the agents are known.
 func (r *reader) irc(f *File) {
 	i := &f.IRC
 	i.Slug = cmp.Or(i.Slug, slugOf(filepath.Base(f.Dir)))

@@ -49,8 +49,8 @@ type Client struct {
 }
 
 // Dial connects to the daemon of a project. version is the version of the calling
-// program. After the paths of the project, Dial tries the non-empty paths in also. The
-// error is [ErrNoDaemon] if no daemon answers. The caller must close the client.
+// program. After the project's paths, Dial tries the non-empty paths in also. The error
+// is [ErrNoDaemon] if no daemon answers. The caller must close the client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
 	paths, err := discovery.Paths(project, getenv)
 	if err != nil {

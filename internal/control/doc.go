@@ -25,9 +25,9 @@
 // daemon does not wait for the reader.
 //
 // The socket is in a folder that only its owner can enter. On Linux and macOS, where the
-// operating system reports the user at the other end, the server refuses other users except
-// root. A caller that can connect may make every request. However, a caller in an agent's
-// turn or attached session acts as that agent; see [Options].CallerOf.
+// operating system reports the user at the other end, the server refuses all other users
+// except root. A caller that can connect may make every request. However, a caller in an
+// agent's turn or attached session acts as that agent; see [Options].CallerOf.
 //
 // # Goroutines
 //

@@ -21,15 +21,15 @@ const (
 	CodeNotPaused    = "not_paused"    // resume: the agent was not on hold
 	CodeBadConfig    = "bad_config"    // reload: the file has mistakes; the old configuration stays in force
 	CodeBadRequest   = "bad_request"   // not JSON, or a missing or wrong field
-	CodeUnknownType  = "unknown_type"  // an unknown type of request
+	CodeUnknownType  = "unknown_type"  // an unknown request type
 	CodeTooLong      = "too_long"      // a line longer than 1 MiB
 	CodeBusy         = "busy"          // too many requests or connections at once
-	CodeVersion      = "version"       // a different version of the protocol
+	CodeVersion      = "version"       // a different protocol version
 	CodeCancelled    = "cancelled"     // the daemon is stopping
 	CodeCannot       = "cannot"        // compact: the agent's client cannot do that
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
 	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn is waiting for the caller's turn; Name is set
-	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
+	CodeAttached     = "attached"      // compact, clear: a person is running the session; Name is set
 	CodePerson       = "person"        // start, resume: only a person may do that; Name is set. shutdown: not allowed in a turn
 	CodeBudget       = "budget"        // raise: the scope does not exist; Name and Near are set
 	CodeNoCap        = "no_cap"        // raise: the scope has no cap in that unit
@@ -38,7 +38,7 @@ const (
 )
 
 // An Error is an error from the daemon, as the client sees it. If it was made from one of
-// these errors of package swarm, it unwraps to that error: [swarm.UnknownAgentError],
+// these errors in package swarm, it unwraps to that error: [swarm.UnknownAgentError],
 // [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping], [swarm.ErrCannotCompact],
 // [swarm.StoppedError], [swarm.LaterError], [swarm.AttachedError], [swarm.PersonError]. It
 // can also unwrap to a [budget.UnknownScopeError].

@@ -154,8 +154,8 @@ func (d *fakeDaemon) Subscribe(f swarm.Filter) control.Feed {
 	return feed
 }
 
-// fakeFeed is a feed with a queue like that of the real one: when it contains 1,024 events,
-// it drops the oldest.
+// fakeFeed is a feed with a queue like the real feed's: when the queue contains 1,024
+// events, it drops the oldest.
 type fakeFeed struct {
 	ready, closed chan struct{}
 	once          sync.Once

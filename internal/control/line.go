@@ -24,7 +24,7 @@ type lineReader struct {
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReader(r)} }
 
 // next returns a line without its newline. The line is valid until the next call. The
-// error is errTooLong or that of the underlying reader. After errTooLong, next may be
+// error is errTooLong or the underlying reader's error. After errTooLong, next may be
 // called again.
 func (l *lineReader) next() ([]byte, error) {
 	l.buf = l.buf[:0]

@@ -16,7 +16,7 @@ import (
 // ErrInUse is returned by [Listen] if a daemon already answers on the socket.
 var ErrInUse = errors.New("control socket: a daemon is already listening there")
 
-// Listen creates the socket of a project. It removes a socket that a crash left behind,
+// Listen creates a project's socket. It removes a socket that a crash left behind,
 // after it has checked that no daemon answers there. Closing the listener removes the
 // socket.
 func Listen(project string, getenv func(string) string) (*net.UnixListener, error) {

@@ -249,8 +249,8 @@ func TestWhatLiesInTheWay(t *testing.T) {
 }
 
 // FuzzServer checks that, regardless of what a client writes, every line that the daemon
-// writes is JSON, and the next client is served. Every complete line must be answered,
-// except hello, cancel, stop, abort and interrupt.
+// writes is JSON, and that the next client is served. Every complete line must be
+// answered, except hello, cancel, stop, abort and interrupt.
 func FuzzServer(f *testing.F) {
 	f.Add([]byte(`{"type":"status","id":"1"}` + "\n"))
 	f.Add([]byte(`{"type":"subscribe","id":"1"}` + "\n" + `{"type":"subscribe","id":"1"}` + "\n" + `{"type":"cancel","id":"1"}` + "\n"))

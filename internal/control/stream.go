@@ -63,7 +63,8 @@ func (c *Client) Subscribe(ctx context.Context, f swarm.Filter) (*Stream, error)
 }
 
 // Next waits for the next event. The error is [io.EOF] if the daemon has ended the stream
-// or the caller has closed it, [ErrGone] if the connection has ended, or the error of ctx.
+// or the caller has closed it, [ErrGone] if the connection has ended, or the error from
+// ctx.
 func (s *Stream) Next(ctx context.Context) (swarm.FeedEvent, error) {
 	select {
 	case ev := <-s.events:

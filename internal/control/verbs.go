@@ -19,9 +19,9 @@ func (c *Client) Start(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqStart, Agent: agent, By: by}, nil)
 }
 
-// Stop prevents an agent from starting new work and waits for its running turn. If now is
-// set, Stop ends the turn. It then returns the outcome for the turn's message, or nil if
-// it ended no turn. The order stays in force even if ctx is done first. A
+// Stop prevents an agent from starting new work and waits for its running turn to end. If
+// now is set, Stop ends the turn. It then returns the outcome for the turn's message, or
+// nil if it ended no turn. The order stays in force even if ctx is done first. A
 // [swarm.LaterError] means that the order is accepted, but that the caller's turn cannot
 // wait for the agent's turn.
 func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error) {
@@ -88,7 +88,7 @@ func (c *Client) Reload(ctx context.Context, by string) (swarm.Changes, error) {
 	return ch, err
 }
 
-// Whispers fetches the whispers of the supervisor; see [Client.OnWhisper].
+// Whispers fetches the supervisor's whispers; see [Client.OnWhisper].
 func (c *Client) Whispers(ctx context.Context) error {
 	return c.call(ctx, request{Type: reqWhispers}, nil)
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// ConfigName is the name of the configuration file of a project.
+// ConfigName is the name of a project's configuration file.
 const ConfigName = "claude-swarm.yaml"
 
 // HomeName is the name of the daemon's folder, which is next to the configuration.

@@ -24,11 +24,11 @@ func Listening(project string, getenv func(string) string) bool {
 	return false
 }
 
-// Elsewhere looks for a daemon on the socket that the daemon's note names. [Paths] may not
-// include that socket if the daemon's environment differs from the caller's. listens means
-// that a daemon holds the project's lock and listens on the socket. moved means that the
-// project was moved while the daemon was running, so the daemon can no longer work. A copy
-// of a project also contains the note, but no daemon holds the lock of the copy.
+// Elsewhere looks for a daemon on the socket that the daemon's note names. [Paths] might
+// not include that socket if the daemon's environment differs from the caller's. listens
+// means that a daemon holds the project's lock and listens on the socket. moved means that
+// the project was moved while the daemon was running, so the daemon can no longer work. A
+// copy of a project also contains the note, but no daemon holds the copy's lock.
 func Elsewhere(project string, getenv func(string) string) (listens, moved bool) {
 	note, held := Holder(filepath.Join(project, HomeName, "daemon.lock"))
 	if !held || note.Socket == "" || !answers(note.Socket) {
@@ -56,7 +56,7 @@ func Holder(lock string) (note Note, held bool) {
 }
 
 // answers reports whether a program is listening on a socket. It does not use package net,
-// because starting the poller of that package takes longer than this whole function.
+// because starting that package's poller takes longer than this whole function.
 func answers(path string) bool {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -68,7 +68,7 @@ func answers(path string) bool {
 		return false
 	}
 	err = unix.Connect(fd, &unix.SockaddrUnix{Name: path})
-	// If the program's queue of connections is full, connect fails immediately even
-	// though the program is listening.
+	// If the program's connection queue is full, connect fails immediately even though
+	// the program is listening.
 	return err == nil || err == unix.EAGAIN || err == unix.EINPROGRESS
 }

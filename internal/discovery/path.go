@@ -1,5 +1,5 @@
-// Package discovery finds a project and the socket of its daemon. The daemon and its
-// clients each compute the path of the socket from the project's path.
+// Package discovery finds a project and its daemon's socket. The daemon and its clients
+// each compute the path of the socket from the project's path.
 //
 // [Find] and [Listening] must be fast, because each `send` calls them. Only a caller that needs
 // an answer imports package control, which communicates through the socket.
@@ -88,8 +88,8 @@ func checkOwner(dir string) error {
 	return nil
 }
 
-// MakeFolder creates the folder of a socket. If the folder exists, MakeFolder checks that
-// it belongs to this user and that no other user can enter it.
+// MakeFolder creates the folder for a socket. If the folder exists, MakeFolder checks
+// that it belongs to this user and that no other user can enter it.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("control socket: %w", err)

@@ -91,8 +91,7 @@ func TestPaths(t *testing.T) {
 }
 
 // newPlace creates a project and a runtime folder. It does not use t.TempDir, whose path
-// contains the test's name, because the path of a socket can be only about 100 bytes
-// long.
+// contains the test's name, because a socket's path can be only about 100 bytes long.
 func newPlace(t *testing.T) (project, runtime string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cs")

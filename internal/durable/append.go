@@ -14,7 +14,7 @@ import (
 // by the umask) and Volatile apply. The folder is synced once, before the first line, even
 // if that line is Volatile.
 //
-// After an error, the file may contain the whole line or a part of it. Concurrent callers
+// After an error, the file may contain the whole line or part of it. Concurrent callers
 // that append to the same file need a lock.
 func (f Files) Append(path string, o Options, line []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
@@ -34,8 +34,8 @@ func (f Files) Append(path string, o Options, line []byte) (err error) {
 	}
 	if size == 0 {
 		// Sync the folder before writing the first line. The folder of any file that
-		// contains a line is then durable, and if this call fails or is killed here, the
-		// next call syncs the folder.
+		// contains a line is then durable, and if this call fails or the process is
+		// killed here, the next call syncs the folder.
 		if err := f.SyncDir(filepath.Dir(path)); err != nil {
 			return err
 		}

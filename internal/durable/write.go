@@ -29,7 +29,7 @@ const (
 	Create  Op = "create"   // the temporary file is created; for an append, the file itself
 	Fill    Op = "fill"     // the temporary file gets the content; for an append, the file gets the line
 	Sync    Op = "sync"     // the temporary file is synced; for an append, the file itself
-	Rename  Op = "rename"   // the temporary file is renamed to the name of the file
+	Rename  Op = "rename"   // the temporary file is renamed to the file's name
 	Link    Op = "link"     // used instead of Rename if an existing file must not be replaced
 	Remove  Op = "remove"   // the temporary file is removed, after a link or a failure
 	SyncDir Op = "sync dir" // the folder is synced; for an append, before the first line

@@ -79,7 +79,7 @@ func TestWhatIsSynced(t *testing.T) {
 }
 
 // Write returns a disk error, and leaves only the old file in the folder. In the test
-// cases, a sync fails with different options, or a folder has the name of the file.
+// cases, a sync fails with different options, or a folder has the file's name.
 func TestTroubleOfTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -123,7 +123,7 @@ func TestATemporaryNameThatIsTaken(t *testing.T) {
 	}
 }
 
-// If the disk accepts only a part of the content, the old file is unchanged.
+// If the disk accepts only part of the content, the old file is unchanged.
 func TestAFileThatIsTooLong(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -7,8 +7,8 @@ import (
 
 // A sub-agent runs for longer than the time that a client has to exit after its result.
 // The model still gets the sub-agent's result, and the answer contains it, whether the
-// client waits in the tool call or starts another turn when the sub-agent ends. The cost
-// of the sub-agent is booked.
+// client waits in the tool call or starts another turn when the sub-agent ends. The
+// sub-agent's cost is booked.
 func TestASubAgentEndsBeforeItsTurn(t *testing.T) {
 	for _, background := range []string{"false", "true"} {
 		t.Run("background "+background, func(t *testing.T) {

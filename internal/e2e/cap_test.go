@@ -32,8 +32,8 @@ func (p *project) capTurn(prompt string, usd float64) runner.Turn {
 }
 
 // runCapped runs a turn. It checks that the client spends nothing after the turn ends. It
-// also checks that the booked cost of the turn equals the cost that the API counts, unless
-// the cost is unknown.
+// also checks that the turn's booked cost equals the cost that the API counts, unless the
+// cost is unknown.
 func (p *project) runCapped(turn runner.Turn, scenario string) runner.Outcome {
 	p.t.Helper()
 	before := p.spent(usageOf(p.t, scenario))
@@ -134,7 +134,7 @@ func TestACapEndsASubAgent(t *testing.T) {
 	}
 }
 
-// If the cap was set by a person in the agent's command and not by claude-swarm, a turn
+// If the cap was set by a person in the agent's command rather than by claude-swarm, a turn
 // that reaches the cap in the middle of its work counts as failed. A complete answer counts.
 func TestACapInTheCommand(t *testing.T) {
 	inCommand := func(t *testing.T, scenario string) runner.Outcome {
@@ -158,7 +158,7 @@ func TestACapInTheCommand(t *testing.T) {
 }
 
 // The client reports which account pays. The status and the ledger keep this information,
-// even after a restart of the daemon.
+// even after a daemon restart.
 func TestWhoPays(t *testing.T) {
 	for variable, want := range map[string]runner.Billing{
 		"ANTHROPIC_API_KEY=sk-ant-test-0000": runner.BillingAPI, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test-0000": runner.BillingSubscription, "ANTHROPIC_AUTH_TOKEN=of-a-gateway": runner.BillingAPI,

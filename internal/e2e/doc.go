@@ -2,7 +2,7 @@
 // real Claude Code CLI, with a scripted Messages API on loopback in place of the model.
 //
 // They need the CLI that `make tools` installs below .tools, and fail without it. The
-// variable CLI selects the CLI's version: oldest, newest (the default), or a version
+// CLI variable selects the CLI's version: oldest, newest (the default), or a version
 // number. Each test has its own project and home folder, and a made-up API key. If the
 // machine allows it, everything runs in a network namespace that has only loopback.
 package e2e

@@ -32,7 +32,7 @@ type inspected struct {
 	StructuredContent json.RawMessage
 }
 
-// inspect runs the inspector against the server of the agent coder.
+// inspect runs the inspector against the coder agent's server.
 func (p *project) inspect(args ...string) (got inspected, printed string) {
 	dir, err := filepath.Abs(inspectorDir)
 	if err != nil {

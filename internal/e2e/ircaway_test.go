@@ -283,7 +283,7 @@ func listen(t *testing.T, addr string, before func(), channels ...string) *ears 
 			switch {
 			case strings.Contains(line, " 001 "):
 				fmt.Fprintf(conn, "JOIN %s\r\n", strings.Join(channels, ","))
-			case strings.Contains(line, " 366 "): // the end of the list of members
+			case strings.Contains(line, " 366 "): // the end of the member list
 				once.Do(func() { close(welcome) })
 			}
 			e.mu.Lock()

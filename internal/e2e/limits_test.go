@@ -39,8 +39,8 @@ func (p *project) told(part string) int {
 }
 
 // When a subscription reaches its limit, the API says when the limit ends. Until then,
-// all agents of that login are parked and send no request, even after a restart of the
-// daemon. An agent with another login keeps working.
+// all agents with that login are parked and send no requests, even after a daemon
+// restart. An agent with another login keeps working.
 func TestASubscriptionsLimit(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	p := newLogins(t, end)
@@ -103,8 +103,8 @@ func TestAfterASubscriptionsLimit(t *testing.T) {
 }
 
 // newLogins creates a project in which two agents share one login and a third agent has
-// another. The first request of the first login is refused because of a limit that ends
-// at the given time.
+// another. The shared login's first request is refused because of a limit that ends at
+// the given time.
 func newLogins(t *testing.T, end time.Time) *project {
 	t.Helper()
 	const login = "env_drop: [ANTHROPIC_API_KEY], env: {CLAUDE_CODE_OAUTH_TOKEN: sk-ant-oat01-%s}"

@@ -36,7 +36,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		ring   []string
 		kind   string // type of the agents' messages
-		policy string // "" for the default rules of a project
+		policy string // "" for a project's default rules
 		rule   string // rule that stops the agents
 		atSend bool   // the tool refuses immediately; otherwise, the daemon refuses at the claim
 		turns  int    // maximum number of turns that may run

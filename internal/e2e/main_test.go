@@ -67,7 +67,7 @@ func repository() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// findCLI finds the version of the real Claude Code that the variable CLI specifies:
+// findCLI finds the version of the real Claude Code that the CLI variable specifies:
 // oldest, newest, or a version number that `make tools CLI=VERSION` installs. If CLI is
 // not set, the version is claude.Default.
 func findCLI(root string) (string, error) {

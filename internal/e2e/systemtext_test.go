@@ -9,7 +9,7 @@ import (
 
 // An agent that has a session gets a changed system prompt in its next turn. This applies
 // to a process that resumes the session, to a process that replaces a waiting client, and
-// to the first turn after a restart of the daemon.
+// to the first turn after a daemon restart.
 func TestAChangedSystemTextReachesAResumedAgent(t *testing.T) {
 	for _, linger := range []string{"0s", "10m"} {
 		t.Run("linger "+linger, func(t *testing.T) {

@@ -284,7 +284,7 @@ func TestMailOfAnAttachedSessionIsText(t *testing.T) {
 	p.client("--model", "claude-sonnet-4-5", "-p", "/inbox")
 	reqs := p.requests()
 	// The client searches a command's output for file names after an @, so each @ in that
-	// output has a backslash.
+	// output is escaped with a backslash.
 	got := fencedIn(strings.ReplaceAll(said(t, reqs[len(reqs)-1]), `\@`, "@"))
 	if r := p.receipt("ada", id); r.Text != "Done." || !slices.Equal(got, []string{all}) {
 		t.Errorf("/inbox: %+v; the model was sent %q, want %q", r, got, all)

@@ -19,7 +19,7 @@ type Kind string
 const (
 	Main    Kind = "main"    // a turn of the conversation, or of a sub-agent
 	Compact Kind = "compact" // the client requests a summary of the conversation
-	Side    Kind = "side"    // the client does a small task for itself, such as finding a title
+	Side    Kind = "side"    // the client does a small task for itself, such as generating a title
 	Quota   Kind = "quota"   // a probe: one word, one token
 
 	CountTokens Kind = "count_tokens"

@@ -161,11 +161,11 @@ func TestNoRoomWithoutAName(t *testing.T) {
 	}
 }
 
-// heavy lists parts of package paths that the program must not link. The command-line
-// library contains a Markdown parser for manual pages that we do not generate. The
-// official MCP SDK initializes its parts for HTTP servers and logins every time the
-// program starts, which takes half as long as starting an empty program. The other
-// packages belong in separate programs.
+// heavy lists substrings of the paths of packages that the program must not link. The
+// command-line library contains a Markdown parser for manual pages that we do not
+// generate. The official MCP SDK initializes its parts for HTTP servers and logins
+// every time the program starts, which takes half as long as starting an empty program.
+// The other packages belong in separate programs.
 var heavy = []string{
 	"md2man", "blackfriday", "modelcontextprotocol", "jsonschema", "encoding/gob",
 	"nats-io", "opentelemetry", "protobuf", "prometheus",

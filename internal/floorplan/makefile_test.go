@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// makeIn runs a target of the Makefile in a scratch folder. Files of the given sizes
-// replace the programs that the target would build.
+// makeIn runs a Makefile target in a scratch folder. Files of the given sizes replace
+// the programs that the target would build.
 func makeIn(t *testing.T, sizes map[string]int64, args ...string) (dir, out string, err error) {
 	t.Helper()
 	if _, err := exec.LookPath("make"); err != nil {
@@ -58,7 +58,7 @@ func TestMakeInstall(t *testing.T) {
 	}
 }
 
-// The target size fails if the program is larger than the limit.
+// The size target fails if the program is larger than the limit.
 func TestTheSizeOfTheProgram(t *testing.T) {
 	for name, tc := range map[string]struct {
 		sizes map[string]int64

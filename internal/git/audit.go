@@ -40,7 +40,7 @@ var (
 // Options configures an Audit. The zero value is ready to use.
 type Options struct {
 	Git     string           // the program; "" means git, looked up in PATH
-	Environ []string         // the environment of git; variables that specify another repository are removed; nil means the environment of this process
+	Environ []string         // git's environment; variables that specify another repository are removed; nil means the environment of this process
 	Log     *slog.Logger     // nil means no log
 	Now     func() time.Time // nil means time.Now
 	// Secrets finds strings that no commit may contain; nil means that there are none. A
@@ -48,7 +48,7 @@ type Options struct {
 	Secrets Secrets
 }
 
-// Secrets finds strings that must not be written. It is implemented by *Source of package
+// Secrets finds strings that must not be written. It is implemented by *Source in package
 // internal/tokens.
 type Secrets interface {
 	// Hidden returns the text with its secrets replaced by marks, or the same text if it
@@ -69,7 +69,7 @@ func (e *SecretError) Error() string {
 // audits, in different processes and worktrees, may share a repository.
 type Audit struct {
 	git *program
-	dir string // the folder of the mailboxes, absolute
+	dir string // the mailboxes folder, absolute
 	log *slog.Logger
 	now func() time.Time
 
@@ -84,7 +84,7 @@ type Audit struct {
 	secrets []string // files in which this call of Record found a secret
 }
 
-// OpenAudit finds the git repository that contains the folder of mailboxes. It changes
+// OpenAudit finds the git repository that contains the mailboxes folder. It changes
 // nothing, and the Audit need not be closed. The error is [ErrNoGit], [ErrNoRepository], or
 // an error from git or the operating system.
 func OpenAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) {

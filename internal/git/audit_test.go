@@ -123,7 +123,7 @@ func (p *project) turn(agent string, seq int, ended time.Time, change func(*jour
 	return filepath.ToSlash(base)
 }
 
-// log returns the branch's history, oldest commit first, in a format of git log.
+// log returns the branch's history, oldest commit first, in a git log format.
 func (p *project) log(format string) []string {
 	p.Helper()
 	out := p.git("log", "--reverse", "--format="+format+"%x00", git.Branch)

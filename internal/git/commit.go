@@ -146,7 +146,7 @@ func turnText(t *turn, r *journal.Receipt, h head, body []byte) string {
 	return b.String()
 }
 
-// idOf returns the id in the file name of a message: the part after the last hyphen.
+// idOf returns the id in a message's file name: the part after the last hyphen.
 func idOf(base string) string {
 	name := path.Base(base)
 	return name[strings.LastIndexByte(name, '-')+1:]

@@ -1,4 +1,4 @@
-// Package git keeps the audit trail of a swarm: it records the finished mail in the
+// Package git keeps a swarm's audit trail: it records the finished mail in the
 // mailboxes as commits on a separate branch, dead-drop.
 //
 //	.dead-drop/                           refs/heads/dead-drop
@@ -20,15 +20,15 @@
 // Only this branch, its reflog and the repository's objects change. The index, HEAD and its
 // reflog, the branch that is checked out, the working tree and its status do not change. No
 // hook runs, and nothing is fetched or pushed. The branch moves only forward, and only from
-// the commit that the audit has read. If another program moves it at the same time, the
-// commits of that program are kept, and the audit's commits follow them. While the branch
-// is checked out somewhere, the audit does not move it, because that would affect a
-// person's working tree; the missing turns are recorded later.
+// the commit that the audit has read. If another program moves it at the same time, that
+// program's commits are kept, and the audit's commits follow them. While the branch is
+// checked out somewhere, the audit does not move it, because that would affect a person's
+// working tree; the missing turns are recorded later.
 //
 // The branch itself shows what has been recorded. A crash at any point, a daemon that ran
 // without the audit for a while, and a deleted branch are therefore all handled in the
-// same way: the next [Audit.Record] records what is missing, one commit for each turn, in
-// the order in which the turns ended.
+// same way: the next [Audit.Record] records the missing changes, with one commit for each
+// turn, in the order in which the turns ended.
 //
 // # What is recorded
 //

@@ -32,7 +32,7 @@ type found struct {
 type turn struct {
 	mailbox string
 	ended   time.Time
-	mails   []mail // the message of the turn comes first
+	mails   []mail // the turn's own message comes first
 }
 
 // A mail is a message together with its receipt.
@@ -128,7 +128,7 @@ func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string
 			base, ok := strings.CutSuffix(e.Name(), messageEnd)
 			switch {
 			case ok && receipts[base] && !a.recorded(folder+"/"+base+receiptEnd, tree):
-				// The commit of the receipt will include this message.
+				// The receipt's commit will include this message.
 			case ok && !receipts[base] && receiptComes(root, mailbox, folder, base):
 				f.open[folder] = true
 			case a.readable(root, name):
@@ -160,8 +160,8 @@ func (a *Audit) recorded(name string, tree map[string]string) bool {
 }
 
 // receiptComes reports whether the receipt of a message in done/ is about to arrive there,
-// or has just arrived. This happens because the message is moved before its receipt. It
-// checks the folders in the order in which the receipt moves through them.
+// or has just arrived. The receipt can arrive later because the message is moved first.
+// receiptComes checks the folders in the order in which the receipt moves through them.
 func receiptComes(root *os.Root, mailbox, folder, base string) bool {
 	for _, at := range []string{mailbox + "/cur/", folder + "/"} {
 		if _, err := root.Lstat(at + base + receiptEnd); err == nil {
@@ -225,8 +225,8 @@ func (a *Audit) lookThrough(root *os.Root, folder string, deep bool, tree map[st
 	return nil
 }
 
-// lookAt checks whether a file has changed. If it cannot decide by size and modification
-// time, it reads the content.
+// lookAt checks whether a file has changed. If it cannot tell from the size and
+// modification time, it reads the content.
 func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[string]string, now time.Time, seen map[string]bool, f *found) error {
 	if !e.Type().IsRegular() {
 		return nil

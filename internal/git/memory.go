@@ -9,9 +9,9 @@ import (
 
 const dayLayout = "2006-01-02"
 
-// A memory lists the recorded files that are still relevant: those in the last days of
-// done/, and all files that can change. It does not grow with the history. Paths are
-// relative to the mailboxes.
+// A memory lists the recorded files that are still relevant: those in the most recent
+// day folders of done/, and all files that can change. It does not grow with the
+// history. Paths are relative to the mailboxes.
 type memory struct {
 	since string           // earlier days in done/ are recorded and no longer listed
 	open  map[string]bool  // folders of earlier days in which a receipt is missing, such as coder/done/2026-11-21

@@ -86,7 +86,7 @@ func cleaned(environ []string) []string {
 
 // settings overrides all configuration files.
 var settings = []string{
-	"-c", "core.hooksPath=/dev/null", // otherwise, moving a branch would run the hook reference-transaction
+	"-c", "core.hooksPath=/dev/null", // otherwise, moving a branch would run the reference-transaction hook
 	"-c", "core.fsmonitor=false",
 	"-c", "commit.gpgSign=false",
 	"-c", "gc.auto=0",
@@ -183,7 +183,7 @@ func (g *program) scope() []string {
 	return []string{strings.TrimSuffix(g.prefix, "/")}
 }
 
-// tip returns the newest commit of the branch, or "" if there is no branch. The error is
+// tip returns the branch's newest commit, or "" if there is no branch. The error is
 // [ErrCheckedOut] if moving the branch would affect a working tree.
 func (g *program) tip(ctx context.Context) (string, error) {
 	out, err := g.run(ctx, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(worktreepath)%00", ref)
@@ -221,8 +221,8 @@ func (g *program) ours(ctx context.Context, tip string) (bool, error) {
 	return len(out) > 0, err
 }
 
-// tree returns the files of the mailboxes in a commit, with the object name of each file.
-// Paths are relative to the mailboxes.
+// tree returns the mailboxes' files in a commit, with the object name of each file. Paths
+// are relative to the mailboxes.
 func (g *program) tree(ctx context.Context, tip string) (map[string]string, error) {
 	files := map[string]string{}
 	if tip == "" {
@@ -241,8 +241,8 @@ func (g *program) tree(ctx context.Context, tip string) (map[string]string, erro
 	return files, nil
 }
 
-// diff lists the files of the mailboxes that differ between two commits. added also
-// includes changed files.
+// diff lists the mailboxes' files that differ between two commits. added also includes
+// changed files.
 func (g *program) diff(ctx context.Context, from, to string) (added, gone []string, err error) {
 	out, err := g.run(ctx, slices.Concat([]string{"diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to, "--"}, g.scope())...)
 	if err != nil {

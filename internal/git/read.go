@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// maxFile is the maximum size of a file, in bytes. Hosting services for git refuse files
-// of more than 100 MB.
+// maxFile is the maximum size of a file, in bytes. Git hosting services refuse files of
+// more than 100 MB.
 const maxFile = 64 << 20
 
 // hidden reports whether a file is left out because of its name. Such files are the

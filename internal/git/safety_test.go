@@ -23,7 +23,7 @@ var hooks = []string{
 }
 
 // trap replaces every program that git could run with one that appends a line to the file
-// sprung.
+// named sprung.
 func (p *project) trap() (sprung string) {
 	p.Helper()
 	sprung = filepath.Join(p.home, "sprung")
@@ -62,7 +62,7 @@ func TestThePersonsRepositoryIsUntouched(t *testing.T) {
 	p.git("add", "a.txt")
 	p.write(filepath.Join(p.dir, "b.txt"), "not staged\n")
 	p.write(filepath.Join(p.dir, "c.txt"), "not tracked\n")
-	// A git command that the person ran has crashed and left the lock file of the index
+	// A git command that the person ran has crashed and left the index's lock file
 	// behind.
 	p.write(filepath.Join(p.dir, ".git/index.lock"), "")
 	status := p.git("--no-optional-locks", "status", "--branch", "--porcelain=v2")

@@ -19,7 +19,7 @@ const maxBatch = 1000
 
 // An importer writes commits to a running git fast-import. The commits appear on the branch
 // in finish, because fast-import moves the branch only when it ends. It does so only if it
-// has read "done", and only forward from the newest commit of the branch.
+// has read "done", and only forward from the branch's newest commit.
 type importer struct {
 	audit  *Audit
 	cmd    *exec.Cmd

@@ -105,7 +105,7 @@ func TestCutsAreMadeUp(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	// Each script affects only the first calls to fast-import, one for each byte in the file
-	// fault.
+	// named fault.
 	for name, script := range map[string]string{
 		"killed before the word done":       `head -c 700 | $git "$@"; kill -9 $$`,
 		"killed in the middle of a file":    `head -c 300 | $git "$@"; kill -9 $$`,
@@ -124,7 +124,7 @@ case "$*" in *fast-import*)
 	if [ -s %s ]; then truncate -s -1 %s; %s; fi;;
 esac`, p.dir, fault, fault, script)))
 				if retries == 1 {
-					p.record(a) // so that the memory of this audit can become outdated
+					p.record(a) // so that this audit's memory can become outdated
 				} else {
 					p.record(p.audit())
 				}

@@ -1,6 +1,6 @@
-// Package hours computes when weekly hours are open in a time zone. Examples are the work
-// hours of agents and the quiet hours of people. The package also computes when a day
-// begins and ends in a zone.
+// Package hours computes when weekly hours are open in a time zone. Examples are agents'
+// work hours and people's quiet hours. The package also computes when a day begins and
+// ends in a zone.
 //
 // Weekly hours are written as days with spans of hours, separated by commas:
 //

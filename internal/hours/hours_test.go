@@ -44,10 +44,10 @@ func at(t testing.TB, text string) time.Time {
 }
 
 // TestChanges follows each sequence of changes. The clocks jump on these days of 2026: in
-// Berlin 29 March (02:00 becomes 03:00) and 25 October (03:00 becomes 02:00); in Lord Howe 5
-// April (02:00 becomes 01:30) and 4 October (02:00 becomes 02:30); in the Azores 25 October
-// (01:00 becomes 00:00); in Cairo 24 April (00:00 becomes 01:00) and 29 October (24:00
-// becomes 23:00).
+// Berlin 29 March (02:00 becomes 03:00) and 25 October (03:00 becomes 02:00); on Lord Howe
+// Island 5 April (02:00 becomes 01:30) and 4 October (02:00 becomes 02:30); in the Azores 25
+// October (01:00 becomes 00:00); in Cairo 24 April (00:00 becomes 01:00) and 29 October
+// (24:00 becomes 23:00).
 func TestChanges(t *testing.T) {
 	const berlin, howe = "Europe/Berlin", "Australia/Lord_Howe"
 	for name, test := range map[string]struct {

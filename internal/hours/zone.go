@@ -69,7 +69,7 @@ func names() (all []string) {
 			name, _ := filepath.Rel(root, path)
 			switch {
 			case err != nil:
-				return nil // the zones that can be read are enough for a proposal
+				return nil // the zones that can be read are enough for a suggestion
 			case d.IsDir() && (name == "posix" || name == "right"):
 				return filepath.SkipDir
 			case !d.IsDir() && name[0] >= 'A' && name[0] <= 'Z' && !strings.Contains(name, "."):

@@ -8,11 +8,11 @@
 package lineage
 
 // most is the maximum number of ancestors that Above returns. Real process chains are
-// much shorter, and end at the first process of the machine.
+// much shorter, and end at the machine's first process.
 const most = 4096
 
-// Above lists the ancestors of a process, nearest first, without the first process of the
-// machine. The list ends early if the system hides a parent.
+// Above lists the ancestors of a process, nearest first, excluding the machine's first
+// process. The list ends early if the system hides a parent.
 func Above(pid int) []int {
 	var all []int
 	for len(all) < most {

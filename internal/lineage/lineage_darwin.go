@@ -19,7 +19,7 @@ func Parent(pid int) (int, error) {
 
 // Variable returns a variable of the environment with which a process was started, or ""
 // if the variable is missing or the process belongs to another user. The block from the
-// kernel also contains the arguments of the process.
+// kernel also contains the process's arguments.
 func Variable(pid int, name string) string {
 	block, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil {

@@ -24,7 +24,7 @@ type capView struct {
 }
 
 // budget lists the caps that apply to the caller: those of the swarm, of the agent and of
-// the task of its turn. A caller that is not an agent sees all caps.
+// its turn's task. A caller that is not an agent sees all caps.
 func (c crew) budget(ctx context.Context, _ noArguments) (*budgetView, error) {
 	st, err := c.status(ctx)
 	if err != nil {

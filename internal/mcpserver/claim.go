@@ -44,8 +44,8 @@ func (w work) claim(_ context.Context, in claimArguments) (*claimed, error) {
 	return &claimed{g.ID, g.Agent, stamp(g.At), job.Message.Topic, w.Called(job.Message.From), job.Message.Gist(), note}, err
 }
 
-// published finds published work by its id; "" means the work that the message of the
-// turn offers.
+// published finds published work by its id; "" means the work that the turn's message
+// offers.
 func (w work) published(id string) (topic.Publication, error) {
 	if id == "" {
 		m, err := w.Work()

@@ -1,5 +1,6 @@
-// Package mcpserver provides the tools of the agents in a swarm. It is an MCP server on
-// the standard input and output of a separate process, which the agent's client starts.
+// Package mcpserver provides the tools for the agents in a swarm. It is an MCP server
+// on the standard input and output of a separate process, which the agent's client
+// starts.
 //
 //	the agent's client ── tools/call ── this ──┬── mailboxes, board: files
 //	                                           └── control socket: the daemon

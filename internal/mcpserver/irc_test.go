@@ -47,7 +47,7 @@ func newChat(t *testing.T) *project {
 	if err := os.WriteFile(filepath.Join(dir, "buffer", "%23project-x.jsonl"), []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := os.Create(filepath.Join(dir, "lock")) // a bridge runs
+	lock, err := os.Create(filepath.Join(dir, "lock")) // a bridge is running
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,13 +373,13 @@ func TestReplyToAQuestionOnIRC(t *testing.T) {
 	p.inTurn("k7f3q9m2xd-1")
 	person, any, over := ask("human:x"), ask("any:y"), ask("any:z")
 	asks := p.home.Asks("k7f3q9m2xd-1")
-	if err := asks.End(over, "ann has answered already"); err != nil {
+	if err := asks.End(over, "ann has already answered"); err != nil {
 		t.Fatal(err)
 	}
 	if why := p.fails("reply", `{"id":"`+person+`","text":"yes"}`); !strings.Contains(why, "is in the mailbox of irc, not in yours") {
 		t.Errorf("reply to a question to people: %q", why)
 	}
-	if why := p.fails("reply", `{"id":"`+over+`","text":"yes"}`); !strings.Contains(why, "ann has answered already") {
+	if why := p.fails("reply", `{"id":"`+over+`","text":"yes"}`); !strings.Contains(why, "ann has already answered") {
 		t.Errorf("reply to a question that is over: %q", why)
 	}
 	p.call("reply", `{"id":"`+any+`","text":"yes"}`)

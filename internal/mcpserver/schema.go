@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A Schema is the part of JSON Schema that the structs of the tools need.
+// A Schema is the part of JSON Schema that the tools' structs need.
 type Schema struct {
 	Type        string // object, array, string, integer, number or boolean
 	OrNull      bool   // null is also valid

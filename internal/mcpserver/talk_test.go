@@ -439,7 +439,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		if begun {
 			other, told = of, "reviewer"
 		}
-		if why := mail.WhyOver(p.home, other); !strings.HasSuffix(why, "has answered already") {
+		if why := mail.WhyOver(p.home, other); !strings.HasSuffix(why, "has already answered") {
 			t.Errorf("the other question is over because %q", why)
 		}
 		var notes []string

@@ -1,4 +1,4 @@
-// Package permission decides on the requests of a client that asks for permission before
+// Package permission decides on requests from a client that asks for permission before
 // it uses a tool: allow, deny, or ask a person.
 //
 // [Rules] contain the entries of the configuration key permissions. An entry is a kind of

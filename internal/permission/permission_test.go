@@ -370,8 +370,8 @@ func commandsOf(t *testing.T, line string) []string {
 	return append(all, now.String())
 }
 
-// Without an entry, an edit is allowed only in the agent's folder, and a link counts as the
-// file that it points to.
+// Without an entry, an edit is allowed only in the agent's folder, and a link is treated as
+// the file that it points to.
 func TestEditsStayInTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {

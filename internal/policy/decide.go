@@ -91,8 +91,8 @@ func (p Policy) types(q Question) Verdict {
 		"send it as one of these")
 }
 
-// size limits the length of the body. A result may be longer before its delivery, because
-// the delivery turns a long result into an attachment.
+// size limits the length of the body. A result may be longer before delivery, because
+// delivery turns a long result into an attachment.
 func (p Policy) size(q Question) Verdict {
 	if q.BeforeDelivery && q.Message.Type == dropbox.Result {
 		return passes

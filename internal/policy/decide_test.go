@@ -292,7 +292,7 @@ func TestRatesFillAgain(t *testing.T) {
 func TestAFloodToASlowAgent(t *testing.T) {
 	g := newGate(t, policy.Policy{PerSender: 60})
 	passed := 0
-	for i := range 200 { // sent within one second, but claimed one every ten seconds
+	for i := range 200 { // all sent within one second, but only one claimed every ten seconds
 		claimed := time.Duration(i) * 10 * time.Second
 		check(t, g.say(claimed, to("tester")), "", false) // a message to another agent, at an allowed rate
 		q := ask()
@@ -310,7 +310,7 @@ func TestAFloodToASlowAgent(t *testing.T) {
 // Messages that waited for a long time are counted at the times at which they were sent.
 func TestAnHonestBacklogPasses(t *testing.T) {
 	g := newGate(t, policy.Default())
-	for i := range 300 { // sent one every ten seconds, and all claimed at the same time
+	for i := range 300 { // one sent every ten seconds, but all claimed at the same time
 		q := ask(body(fmt.Sprint(strings.Repeat("x", i))))
 		q.Message.ID = fmt.Sprintf("late%06d", i)
 		q.Message.Created, q.Now = noon.Add(time.Duration(i)*10*time.Second), noon.Add(24*time.Hour)

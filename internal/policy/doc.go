@@ -15,10 +15,10 @@
 //	                     Verdict: passes, or the rule, the reason and what to do
 //
 // A [Gate] is a [Policy] with its [Past]: the recent messages of each sender and of each
-// conversation. A sender's program asks before the delivery, without a past, so that the
+// conversation. A sender's program asks before delivery, without a past, so that the
 // sender learns of a refusal immediately. When the daemon claims a message, it decides
 // again, using all rules. The same rules therefore apply to files that a program or a
-// person puts directly into a mailbox. Every message that is refused before the delivery
+// person puts directly into a mailbox. Every message that is refused before delivery
 // would also be refused by the daemon.
 //
 // A decision uses the time at which a message was delivered, not the time at which it is

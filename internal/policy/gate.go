@@ -119,7 +119,7 @@ func (g *Gate) Load(path string) error {
 }
 
 // Save writes the past if it has changed since the last call. The write is not durable:
-// after a power failure, an older past may be on the disk.
+// after a power failure, an older past may be on disk.
 func (g *Gate) Save(path string) error {
 	g.mu.Lock()
 	if !g.dirty {

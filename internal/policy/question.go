@@ -45,7 +45,7 @@ func (q *Question) person() bool {
 
 // dropped reports whether a message claims to be from the lead without proof, and nothing
 // shows that an agent passed it on. A person may drop a hundred files at once, even while
-// agents are working, so the rules about rates and echoes do not apply to them. A loop of
+// agents are working, so the rate and echo rules do not apply to such files. A loop of
 // such messages ends when it reaches the limit on turns without a person.
 func (q *Question) dropped() bool {
 	m := q.Message
@@ -81,7 +81,7 @@ func (q *Question) authors() []string {
 func (q *Question) wakes() bool { return q.Message.Type.Wakes() && q.To != dropbox.Lead }
 
 // at returns the time of delivery, which is part of the message file's name; a time in
-// the future counts as now.
+// the future is treated as now.
 func (q *Question) at() time.Time {
 	if c := q.Message.Created; !q.BeforeDelivery && !c.IsZero() && c.Before(q.Now) {
 		return c

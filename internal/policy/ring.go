@@ -40,7 +40,7 @@ func returns(path []string, to string) int {
 	return n
 }
 
-// shownPath formats a path; of a long path, it shows only the end.
+// shownPath formats a path; it shows only the end of a long one.
 func shownPath(path []string) string {
 	var names []string
 	if len(path) > 10 {

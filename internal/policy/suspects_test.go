@@ -9,8 +9,8 @@ import (
 )
 
 // An unproven message that appeared while agents were working does not count as a person's,
-// so the lists of those agents apply to it. The message keeps its hops. The rules on rates
-// and echoes do not refuse it, because a person may drop many files at once.
+// so the lists of those agents apply to it. The message keeps its hops. The rate and echo
+// rules do not refuse it, because a person may drop many files at once.
 func TestAFileThatAppearsWhileAgentsWork(t *testing.T) {
 	rules := policy.Default()
 	rules.PerSender, rules.PerThread, rules.MaxEchoes = 3, 3, 3

@@ -107,8 +107,8 @@ func (e *checkup) orphans(store *dropbox.Store, agents []string) {
 	}
 }
 
-// fileSystem tries a delivery in a scratch folder on the disk of the mailboxes, and
-// reports the kind of disk.
+// fileSystem tries a delivery in a scratch folder on the mailboxes' disk, and reports
+// the kind of disk.
 func (e *checkup) fileSystem() {
 	const name, local = "file system", "dead_drop_dir: on a local disk"
 	parent := e.file.DeadDropDir

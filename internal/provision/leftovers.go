@@ -85,7 +85,7 @@ func (e *checkup) ask(ctx context.Context, client *control.Client) {
 }
 
 // leftovers finds processes that carry the mark of a turn on which no client of the
-// daemon is working any more.
+// daemon is working anymore.
 func (e *checkup) leftovers() {
 	const name = "processes"
 	marked := map[string][]string{}                                     // process ids, by mark

@@ -25,7 +25,7 @@ const manifestName = "setup.json"
 
 // A manifest lists what init and attach created in a project, with a hash of each file.
 // It makes it possible to distinguish our files and lines from those of others, and to
-// remove exactly ours. An entry is recorded before its file, folder or lines are created:
+// remove only ours. An entry is recorded before its file, folder or lines are created:
 // after a crash, some of them may be missing, but everything that we created has an
 // entry.
 //

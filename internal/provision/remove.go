@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 )
 
-// RemoveOptions are the options of Remove. The zero value removes everything that was
+// RemoveOptions are the options for Remove. The zero value removes everything that was
 // created, except what contains a person's work.
 type RemoveOptions struct {
 	// Agent, if set, limits the removal to one agent: to its mailbox and what [Attach]
@@ -23,8 +23,8 @@ type RemoveOptions struct {
 // Remove removes what [Init] and [Attach] created. Afterwards, every other file has the
 // same content, mode and modification time as before [Init]. A file that was changed
 // after its creation remains. A mailbox that is not empty also remains, unless Purge is
-// set. The report lists what remains. No daemon may be running during a Remove. If it is
-// interrupted, the next Remove finishes the work.
+// set. The report lists what remains. No daemon may be running during Remove. If Remove
+// is interrupted, the next Remove finishes the work.
 func Remove(dir string, o RemoveOptions) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)

@@ -128,8 +128,8 @@ func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 // removeStore removes a store that contains no mail: the store's own files and its empty
 // folders. If dir is a link, the link and its target remain.
 func removeStore(dir string, entries []fs.DirEntry) (err error) {
-	// The version file is removed last: until then, the folder counts as a store, so the
-	// next run finds it.
+	// The version file is removed last: until then, the folder is recognized as a store,
+	// so the next run finds it.
 	for _, name := range []string{".lock", ".gitignore"} {
 		err = errors.Join(err, ignoreMissing(os.Remove(filepath.Join(dir, name))))
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Options are the options of Init. The zero value is ready to use.
+// Options are the options for Init. The zero value is ready to use.
 type Options struct {
 	// Config is the content for claude-swarm.yaml if the file is missing; empty means
 	// [config.Template].

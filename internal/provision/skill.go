@@ -8,7 +8,7 @@ import (
 
 // skillName is the name of the skill in Claude Code, both for its folder and for the
 // command /swarm. It does not begin with claude, because such names are reserved for the
-// makers of the client.
+// client's makers.
 const skillName = "swarm"
 
 // skillText explains the verbs to a Claude Code session. It is the same in every project

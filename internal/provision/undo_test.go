@@ -219,7 +219,7 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 	}
 }
 
-// inMemory returns a scratch folder in memory, if the system has one. The test makes
+// inMemory returns a scratch folder in memory, if the system has one. The test does
 // hundreds of runs and needs no durability, because it checks only the order of changes.
 func inMemory(t *testing.T) string {
 	t.Helper()
@@ -371,8 +371,8 @@ func TestPurgeBehindALink(t *testing.T) {
 		t.Errorf("in the project, -before +after:\n%s", diff)
 	}
 
-	// If there is no mail, none of our files remain at the target of the link, but the
-	// link itself remains.
+	// If there is no mail, none of our files remain at the link's target, but the link
+	// itself remains.
 	dir, elsewhere = t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 // File returns the path of the token file in the daemon's folder home.
 func File(home string) string { return filepath.Join(home, "tokens") }
 
-// Read returns the token of each name. A missing file counts as empty and is not an
+// Read returns the token of each name. A missing file is treated as empty, not as an
 // error.
 func Read(home string) (map[string]string, error) {
 	data, err := os.ReadFile(File(home))

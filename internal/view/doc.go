@@ -11,7 +11,7 @@
 // themselves, so they all show the same facts about a swarm.
 //
 // A view contains facts: times as [time.Time], money in US dollars, sizes in bytes or
-// tokens, and names as they appear in the files. It contains no colours, widths or
+// tokens, and names as they appear in the files. It contains no colors, widths or
 // sentences that suit only one kind of screen. The claude-swarm commands that it gives as
 // next steps are the same for all front ends. If the fields of a view have JSON tags,
 // --json prints that view.

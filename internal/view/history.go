@@ -30,7 +30,7 @@ type PastTurn struct {
 	Receipt     *journal.Receipt `json:"receipt,omitempty"` // only for a turn that ended well
 }
 
-// A History lists the last turns of an agent.
+// A History lists an agent's last turns.
 type History struct {
 	V       int        `json:"v"`
 	Agent   string     `json:"agent"` // "" means all agents

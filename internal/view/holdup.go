@@ -12,7 +12,7 @@ type Holdup struct {
 	Next  string      `json:"next"` // what happens next, or the command to type
 }
 
-// HoldupOf returns the hold-up of an agent, or nil if nothing holds up its mail. A working
+// HoldupOf returns an agent's hold-up, or nil if nothing holds up its mail. A working
 // agent also has a hold-up if something prevents its next turn.
 func HoldupOf(a swarm.AgentStatus) *Holdup {
 	h := &Holdup{Agent: a.Name, State: a.State, Why: a.Why, Next: a.Next}

@@ -15,8 +15,8 @@ import (
 // webhook that subscribes to the event. It skips events during the person's quiet hours. A
 // single event at the end of those hours combines them, and goes to each webhook that
 // subscribes to at least one of them. After an error, the caller must call Hear again with
-// the same events. The repetition is harmless, because the mailbox recognizes a message by
-// its key.
+// the same events. Repeating the call is harmless, because the mailbox recognizes a
+// message by its key.
 func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	s.mu.Lock()
 	hooks := s.hooks

@@ -78,8 +78,8 @@ func life(dir, home, url, nth string) error {
 	return s.Run(ctx)
 }
 
-// A daemon does not lose an event, no matter which of its changes to the disk it is killed
-// before. It posts an event twice, with the same id, only if it was killed between the
+// A daemon does not lose an event, no matter which disk change it is about to make when it
+// is killed. It posts an event twice, with the same id, only if it was killed between the
 // answer and the receipt.
 func TestKilledAtEachStep(t *testing.T) {
 	if testing.Short() {

@@ -55,7 +55,7 @@ type Turn struct {
 	CostUnknown bool    `json:"cost_unknown,omitempty"` // cost_usd covers only the known part
 }
 
-// Test is the type of the payload of a test that a person runs.
+// Test is the type of the payload for a test that a person runs.
 const Test journal.Word = "test"
 
 // QuietHours is the type of the payload that combines the events of the person's quiet

@@ -40,7 +40,7 @@ type Answer struct {
 	// Why says, in one line, why the receiver did not accept the message. It is "" if the
 	// receiver accepted it.
 	Why string
-	// Rest is how long the receiver has asked to receive no requests, or 0 if it did not
+	// Rest is how long the receiver has asked us to send no requests, or 0 if it did not
 	// specify a time.
 	Rest time.Duration
 }

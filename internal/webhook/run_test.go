@@ -184,8 +184,8 @@ func TestTheMorningIsAsSevereAsTheWorst(t *testing.T) {
 	}
 }
 
-// A state that cannot be read is an error. If it counted as an empty state, all waits
-// would be lost.
+// A state that cannot be read is an error. If it were treated as an empty state, all
+// waits would be lost.
 func TestAStateThatCannotBeRead(t *testing.T) {
 	home := t.TempDir()
 	if err := os.Mkdir(StateFile(home), 0o700); err != nil {

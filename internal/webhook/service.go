@@ -25,8 +25,8 @@ type Options struct {
 	// called only for events that have a notice. If Notice is nil, the event's notice is
 	// used unchanged.
 	Notice func(journal.Event) journal.Notice
-	// Lost is called for the first message that a webhook loses, and called again for the
-	// first message that it loses after its receiver has accepted one. It must not block.
+	// Lost is called for the first message that a webhook loses, and again for the first
+	// message that it loses after its receiver has accepted one. It must not block.
 	Lost  func(hook, why string)
 	Waits []time.Duration // the waits between the attempts to post a message; nil means [DefaultWaits]
 	Post  PosterOptions

@@ -80,7 +80,7 @@ func (sc *scene) run(hooks ...webhook.Hook) {
 	sc.t.Cleanup(sc.stop)
 }
 
-// files returns the paths of the messages in a folder of the mailbox.
+// files returns the paths of the messages in a mailbox folder.
 func (sc *scene) files(folder ...string) []string {
 	list, _ := filepath.Glob(filepath.Join(append([]string{sc.dir, dropbox.Hooks}, append(folder, "*.md")...)...))
 	return list
@@ -340,8 +340,8 @@ func TestDrainIgnoresAPausedWebhook(t *testing.T) {
 	}
 }
 
-// A message that is not an event becomes a dead letter at once, even while its webhook is
-// paused.
+// A message that is not an event becomes a dead letter immediately, even while its
+// webhook is paused.
 func TestWhatIsNoEventWaitsForNobody(t *testing.T) {
 	sc := newScene(t, dropbox.Options{})
 	rc := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {

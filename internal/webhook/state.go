@@ -42,8 +42,8 @@ type Waited struct {
 // StateFile returns the path of the state file in home, the daemon's folder.
 func StateFile(home string) string { return filepath.Join(home, "webhooks.json") }
 
-// ReadState reads the state that the daemon last wrote. A missing or invalid file counts
-// as an empty state; a file that cannot be read is an error.
+// ReadState reads the state that the daemon last wrote. A missing or invalid file is
+// treated as an empty state; a file that cannot be read is an error.
 func ReadState(home string) (State, error) {
 	s := State{V: 1, Hooks: map[string]Stand{}, Waits: map[string]Waited{}}
 	data, err := os.ReadFile(StateFile(home))

@@ -10,14 +10,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
-// If a step on disk fails while Run settles the messages in cur/, Run ends at that step.
+// If a disk step fails while Run settles the messages in cur/, Run ends at that step.
 // The name of each test case says what would be lost if Run continued.
 func TestTheTakeUpEndsAtTheFirstRefusal(t *testing.T) {
 	refused := errors.New("no space left on device")
 	for lost, test := range map[string]struct {
 		left   []string
 		at     func(dropbox.Step) bool // reports whether this is the step that fails, or the step before which the folder spoil is replaced
-		spoil  string                  // the folder of the mailbox that is replaced with a file; "" means that the step fails instead
+		spoil  string                  // the mailbox folder that is replaced with a file; "" means that the step fails instead
 		cur    int                     // number of messages still in cur/, if cur/ can be listed
 		within string                  // a part of the error
 	}{

@@ -94,7 +94,7 @@ func (b *batch) collect(size int, messages ...Message) {
 }
 
 // flat returns the messages of the batch. For a multiline batch this is one message. For
-// other batches these are the members, each with the batch's type as its "batch" tag. The
+// other batches, they are the members, each with the batch's type as its "batch" tag. The
 // members of a labeled-response batch keep their own tag.
 func (b *batch) flat() []Message {
 	if b.kind == "draft/multiline" || b.kind == "multiline" {

@@ -11,7 +11,7 @@ import (
 // closes a connection with 10 KiB of unread bytes; ircd-hybrid 8.2 closes a connection
 // with 2,560 bytes.)
 //
-// PONG and the registration lines do not wait, but they count towards the limit.
+// PONG and the registration lines do not wait, but they count toward the limit.
 type Flood struct {
 	Burst  int     // how many lines may be written at once; 0 means 4
 	Rate   float64 // how many lines per second after that; 0 means 1

@@ -32,11 +32,11 @@ type Config struct {
 	Flood   Flood
 	LineLen int // maximum bytes in a line, for a server that accepts more than it announces; 0 means LINELEN in 005, or 512 if it is missing
 
-	RegisterTimeout time.Duration // maximum time from dialling to the end of the registration; 0 means 60 s
-	PingAfter       time.Duration // the client sends a PING after this time without a line; 0 means 60 s
-	PingTimeout     time.Duration // the connection ends after this time without an answer; 0 means 30 s
-	ProofTimeout    time.Duration // the connection ends if a line remains unproven for this time; 0 means 90 s
-	NickAfter       time.Duration // pause before the client requests the wanted nick again, which doubles up to 10 min; 0 means 15 s
+	RegisterTimeout time.Duration // maximum time from dialing to the end of the registration; 0 means 60 s
+	PingAfter       time.Duration // the client sends a PING after this long without a line; 0 means 60 s
+	PingTimeout     time.Duration // the connection ends after this long without an answer; 0 means 30 s
+	ProofTimeout    time.Duration // the connection ends if a line remains unproven for this long; 0 means 90 s
+	NickAfter       time.Duration // pause before the client requests the wanted nick again, doubling up to 10 min; 0 means 15 s
 
 	Secrets []string     // strings to mask in sent text and in the log, like Pass and the SASL password
 	Log     *slog.Logger // nil means no log; raw lines are masked and logged at level debug

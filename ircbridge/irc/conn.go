@@ -17,8 +17,8 @@ import (
 )
 
 // maxIncoming is the maximum number of received messages that can wait in
-// [Conn.Messages]. At this limit, the client stops reading the connection, so the server
-// must wait. During this time the client does not treat the server as silent.
+// [Conn.Messages]. At this limit, the client stops reading from the connection, so the
+// server must wait. During this time the client does not treat the server as silent.
 const maxIncoming = 1024
 
 // writeTimeout is the timeout for a write. It ends a connection whose other side has
@@ -28,9 +28,9 @@ const writeTimeout = 60 * time.Second
 // A Conn is one registered connection, which is alive until Done is closed. It does not
 // reconnect, unlike a [Client]. All methods are safe for concurrent use.
 //
-// A Conn has two goroutines. The reader reads the socket, and owns the batches and the
-// registration. The writer writes to the socket and runs the timers. Both end when the
-// connection ends, and [Conn.Close] waits for them.
+// A Conn has two goroutines. The reader reads from the socket, and owns the batches and
+// the registration. The writer writes to the socket and runs the timers. Both end when
+// the connection ends, and [Conn.Close] waits for them.
 type Conn struct {
 	cfg    Config
 	log    *slog.Logger
@@ -50,8 +50,8 @@ type Conn struct {
 // Dial connects and registers, and returns once the server has announced its features.
 // ctx has no effect after that. The error is [ErrConfig] or [ErrSASL] if a retry would
 // not help, [ErrNoSASL] if the server currently accepts no logins, or a [*Refused] if the
-// server refused the connection. It can also be [ErrTimeout], the error of ctx, or an
-// error from net or tls. The caller must read [Conn.Messages] and call [Conn.Close].
+// server refused the connection. It can also be [ErrTimeout], ctx's error, or an error
+// from net or tls. The caller must read [Conn.Messages] and call [Conn.Close].
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -125,7 +125,7 @@ func isLoopback(a net.Addr) bool {
 // type, such as chathistory, as its "batch" tag. A batch that is incomplete when the
 // connection ends is dropped.
 //
-// The caller must read the channel in a goroutine that does not call [Conn.Do].
+// The caller must read from the channel in a goroutine that does not call [Conn.Do].
 func (c *Conn) Messages() <-chan Message { return c.in }
 
 // Done returns a channel that is closed when the connection has ended. [Conn.Err] then

@@ -57,9 +57,10 @@ type Piece struct {
 	MsgID string // the server's id, or "" if it sends none
 }
 
-// A Delivery tracks a message until its arrival is proven. The proof is its echo or the
-// labelled answer. If there is neither, the proof is the PONG to a PING that was written
-// after the message, because a server answers in order. It is safe for concurrent use.
+// A Delivery tracks a message until its arrival is proven. The proof is the message's
+// echo or the labeled answer. If there is neither, the proof is the PONG to a PING that
+// was written after the message, because a server answers in order. It is safe for
+// concurrent use.
 type Delivery struct {
 	done chan struct{}
 
@@ -104,7 +105,7 @@ func (d *Delivery) Err() error {
 }
 
 // Wait waits until Done is closed, and returns Err. If ctx is done first, Wait returns
-// the error of ctx, and the message may still arrive.
+// ctx's error, and the message may still arrive.
 func (d *Delivery) Wait(ctx context.Context) error {
 	select {
 	case <-d.done:

@@ -44,7 +44,7 @@
 //	   \--the end           \---the end
 //	     ErrNotSent            ErrUnproven: it may have arrived
 //
-// With labeled-response, the proof is the labelled answer. It is the echo of the message
+// With labeled-response, the proof is the labeled answer. It is the echo of the message
 // with its msgid, or an ACK if the server has no echo-message. Without labeled-response,
 // the client writes a PING after the message. A server answers in order, so its PONG is
 // sent after it has handled the message (observed with ergo 2.20, ngircd 26.1, inspircd
@@ -70,7 +70,7 @@
 // with one [Priority]. Above these limits, a delivery fails with [ErrQueueFull]. An
 // [Alert] can still wait while fewer than 8,192 pieces are waiting. At most 1,024
 // received messages and 1,024 events can wait to be read. Above these limits, the client
-// does not read the connection, and the server waits. A line can have at most 16,383
-// bytes with its tags; a longer line is dropped and counted. At most 64 batches, of at
-// most 8 MiB each, can be open. Every command counts towards the flood limit.
+// does not read from the connection, and the server waits. A line can have at most
+// 16,383 bytes with its tags; a longer line is dropped and counted. At most 64 batches,
+// of at most 8 MiB each, can be open. Every command counts toward the flood limit.
 package irc

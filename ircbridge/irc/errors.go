@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// Errors of a connection and of a message. The errors in the second group tell the caller
+// Connection errors and message errors. The errors in the second group tell the caller
 // whether the message may be sent again.
 var (
-	ErrConfig  = errors.New("cannot connect as configured") // no connection was attempted, or the password would have been sent in the clear
+	ErrConfig  = errors.New("cannot connect as configured") // no connection was attempted, the password would have been sent in the clear, or the server does not allow the nick
 	ErrSASL    = errors.New("the server refused the login") // never retried
 	ErrNoSASL  = errors.New("the server accepts no logins") // for now; it will accept logins when its services are running again
 	ErrTimeout = errors.New("the server stopped responding")

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// An Event is an event of a [Client]: [Up], [Down], [Joined], [Left],
-// [Renamed], [TopicChanged], [ModesChanged], [Text], [Invited], [CaughtUp], [Gap] or [Failed].
+// An Event is an event from a [Client]: [Up], [Down], [Joined], [Left], [Renamed],
+// [TopicChanged], [ModesChanged], [Text], [Invited], [CaughtUp], [Gap] or [Failed].
 type Event interface{ event() }
 
 // Up reports that a connection is registered. A message that failed with [ErrNotSent] can
@@ -65,7 +65,7 @@ type Text struct {
 	Private bool
 	Notice  bool // a notice, which must never be answered
 	Emote   bool
-	Own     bool // under the nick of this client, but not sent by this connection
+	Own     bool // under this client's nick, but not sent by this connection
 	Bot     bool // the sender declares that it is a bot
 	Relayed bool // sent by RELAYMSG, so the nick and host are not proof of identity
 	History bool // an old message from the history, which is never a command
@@ -132,10 +132,10 @@ func (Failed) event()       {}
 func (Invited) event()      {}
 
 // maxEvents is the maximum number of events that can wait for a receiver. At this limit,
-// the client stops reading the connection, and the server must wait.
+// the client stops reading from the connection, and the server must wait.
 const maxEvents = 1024
 
-// events is the stream of events of a client.
+// events is a client's event stream.
 type events chan Event
 
 // emit sends an event, and blocks until there is room for it.

@@ -5,8 +5,8 @@ import "strings"
 // The formatting codes of mIRC and of clients that imitate it.
 const (
 	bold      = '\x02'
-	colour    = '\x03' // N[N][,M[M]]
-	hexColour = '\x04' // RRGGBB[,RRGGBB]
+	color     = '\x03' // N[N][,M[M]]
+	hexColor  = '\x04' // RRGGBB[,RRGGBB]
 	reset     = '\x0f'
 	monospace = '\x11'
 	reverse   = '\x16'
@@ -18,7 +18,7 @@ const (
 )
 
 // StripFormat removes the formatting codes from received text. A comma without a digit
-// after it belongs to the text, not to the preceding colour.
+// after it belongs to the text, not to the preceding color.
 func StripFormat(s string) string {
 	if !strings.ContainsFunc(s, isFormat) {
 		return s
@@ -26,10 +26,10 @@ func StripFormat(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == colour:
-			i += colourLen(s[i+1:], isDigit, 1, 2)
-		case c == hexColour:
-			i += colourLen(s[i+1:], isHex, 6, 6)
+		case c == color:
+			i += colorLen(s[i+1:], isDigit, 1, 2)
+		case c == hexColor:
+			i += colorLen(s[i+1:], isHex, 6, 6)
 		case !isFormat(rune(c)):
 			b.WriteByte(c)
 		}
@@ -37,10 +37,10 @@ func StripFormat(s string) string {
 	return b.String()
 }
 
-// colourLen returns the combined length of a foreground colour and an optional background
-// colour at the start of s. The arguments least and most limit the number of digits of
-// each colour.
-func colourLen(s string, digit func(byte) bool, least, most int) int {
+// colorLen returns the combined length of a foreground color and an optional background
+// color at the start of s. The arguments least and most limit the number of digits of
+// each color.
+func colorLen(s string, digit func(byte) bool, least, most int) int {
 	count := func(s string) int {
 		n := 0
 		for n < most && n < len(s) && digit(s[n]) {
@@ -62,7 +62,7 @@ func colourLen(s string, digit func(byte) bool, least, most int) int {
 
 func isFormat(r rune) bool {
 	switch r {
-	case bold, colour, hexColour, reset, monospace, reverse, italic, strike, underline:
+	case bold, color, hexColor, reset, monospace, reverse, italic, strike, underline:
 		return true
 	}
 	return false

@@ -56,7 +56,7 @@ func (p *protocol) each(all []Message, reg *registration) (seen []Message, err e
 	return seen, nil
 }
 
-// answer handles a batch that contains the whole answer to one labelled command.
+// answer handles a batch that contains the whole answer to one labeled command.
 func (p *protocol) answer(b *batch, reg *registration) ([]Message, error) {
 	e := p.out.labels[b.label()]
 	members := b.flat()
@@ -124,7 +124,7 @@ func (p *protocol) historyBatch(b *batch) []Message {
 	return members
 }
 
-// own reports whether a message was sent by this client's nick. It compares the source, or
+// own reports whether a message was sent by this client's nick. It checks the source, or
 // the tag that the server adds to a RELAYMSG under another nick.
 func (p *protocol) own(m Message) bool {
 	switch m.Command {
@@ -146,7 +146,7 @@ func (p *protocol) one(m Message, reg *registration) ([]Message, error) {
 		if m.Command == "ACK" || p.own(m) && e.delivery != nil {
 			return nil, nil
 		}
-	} else if p.unlabelled(m) {
+	} else if p.unlabeled(m) {
 		return nil, nil
 	}
 	switch m.Command {
@@ -173,9 +173,9 @@ func (p *protocol) one(m Message, reg *registration) ([]Message, error) {
 	return []Message{m}, nil
 }
 
-// unlabelled settles the entry that an answer without a known label belongs to, or adds
+// unlabeled settles the entry that an answer without a known label belongs to, or adds
 // the answer to a waiting call. It reports whether the message was only an echo.
-func (p *protocol) unlabelled(m Message) bool {
+func (p *protocol) unlabeled(m Message) bool {
 	if p.own(m) && p.st.has("echo-message") {
 		target, text := p.st.fold.Fold(m.Param(0)), m.Last()
 		e := p.out.find(func(e *entry) bool {

@@ -40,8 +40,8 @@ func (m Mark) key() string {
 }
 
 // A Memory keeps the marks of handled messages across restarts of the program.
-// [Client.Run] and [Client.Handled] call its methods. The names of targets are folded; ""
-// means all private messages.
+// [Client.Run] and [Client.Handled] call its methods. Target names are folded; "" means
+// all private messages.
 type Memory interface {
 	// Marks returns the last marks, at most Remembered of them, oldest first.
 	Marks(target string) ([]Mark, error)

@@ -18,9 +18,9 @@ const Masked = "[masked]"
 // A Masker is immutable and safe for concurrent use.
 type Masker struct{ own *strings.Replacer }
 
-// NewMasker makes a Masker that also recognizes the given secrets, such as the password
-// of the connection. It ignores secrets of fewer than 4 bytes, because ordinary words
-// would contain them.
+// NewMasker makes a Masker that also recognizes the given secrets, such as the
+// connection's password. It ignores secrets of fewer than 4 bytes, because ordinary
+// words would contain them.
 func NewMasker(own ...string) *Masker {
 	var pairs []string
 	for _, secret := range own {

@@ -8,8 +8,8 @@ import (
 
 // Mentions reports whether text addresses nick. The text must contain the nick, in any
 // spelling that c treats as equal, without another nick character on either side. An @
-// before it and a colon or comma after it are allowed. A nick in a URL, a path, a mail
-// address or the name of a channel does not count.
+// before it and a colon or comma after it are allowed. A nick in a URL, a path, an
+// email address or a channel name does not count.
 //
 // The caller must decide which lines to check. Its own lines, notices and lines from bots
 // should not wake an agent. Otherwise two agents could answer each other endlessly.
@@ -64,7 +64,8 @@ func standsAlone(text string, i, j int) bool {
 	return true
 }
 
-// inAddress reports whether the word around i starts like a URL, a mail link or a path.
+// inAddress reports whether the word around i starts like a URL, a mailto link or a
+// path.
 func inAddress(text string, i int) bool {
 	begin := strings.LastIndexFunc(text[:i], unicode.IsSpace) + 1
 	word := strings.TrimLeft(text[begin:i], `("'<`)

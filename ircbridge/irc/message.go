@@ -21,16 +21,16 @@ const (
 	maxRead = MaxTags + 8192
 )
 
-// ErrMessage reports that a message cannot be written as a line. It has no command, an
-// invalid tag or source, or a middle parameter that is empty, begins with a colon or
-// contains a space. It covers every mistake that would cause a second command or shifted
-// parameters.
+// ErrMessage reports that a message cannot be written as a line. The message has no
+// command, an invalid tag or source, or a middle parameter that is empty, begins with a
+// colon or contains a space. The error covers every mistake that would cause a second
+// command or shifted parameters.
 var ErrMessage = errors.New("not a message")
 
 // A Message is one line of the protocol.
 type Message struct {
 	Tags    map[string]string // unescaped; nil if there are none; "" for a tag without a value
-	Source  string            // nick!user@host or the name of a server; "" from a client
+	Source  string            // nick!user@host or a server name; "" from a client
 	Command string            // in upper case, or three digits
 	Params  []string          // nil if there are none; the last may contain spaces and may be empty
 }
@@ -191,7 +191,7 @@ func (m Message) String() string {
 	return strings.TrimSuffix(string(line), "\r\n")
 }
 
-// cleanLast keeps the two bytes \x01 around a CTCP. A byte \x01 at any other position
+// cleanLast keeps the two \x01 bytes around a CTCP. A \x01 byte at any other position
 // would begin a CTCP, so cleanLast replaces it.
 func cleanLast(command, p string) string {
 	if command == "PRIVMSG" || command == "NOTICE" {
@@ -225,7 +225,7 @@ func cleanText(s string) string {
 
 func unsafeRune(r rune) bool {
 	switch r {
-	case '\t', bold, italic, underline, strike, monospace, reverse, reset, colour, hexColour:
+	case '\t', bold, italic, underline, strike, monospace, reverse, reset, color, hexColor:
 		return false
 	}
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError

@@ -60,9 +60,9 @@ func (p *protocol) post(o Outgoing) *Delivery {
 }
 
 // noNick reports whether a target that is not a channel also cannot be a nick. A server
-// may interpret such a target as a mask of users or servers ($$*), an address
-// (nick!user@host) or the operators of a channel (@#channel). The check is needed because
-// a server without labels does not report which message it refuses.
+// may interpret such a target as a user or server mask ($$*), an address (nick!user@host)
+// or a channel's operators (@#channel). The check is needed because a server without
+// labels does not report which message it refuses.
 func noNick(target string) bool {
 	return strings.TrimSpace(target) == "" || strings.ContainsAny(target, "!@$*?%")
 }

@@ -55,7 +55,8 @@ func told(t *testing.T, c *irc.Client) []string {
 	return all
 }
 
-// The client requests the private messages that it has missed, with exactly these lines.
+// The client requests the private messages that it has missed, with exactly the lines in
+// the script.
 func TestPrivateTalkIsFetched(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string

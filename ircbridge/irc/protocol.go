@@ -6,8 +6,8 @@ import (
 )
 
 // A protocol is one connection without its socket. It contains the session, the lines
-// that are waiting to be written, and the timers. It does not read a socket or start a
-// goroutine. The connection passes it received messages (handle) and the time
+// that are waiting to be written, and the timers. It does not read from a socket or
+// start a goroutine. The connection passes it received messages (handle) and the time
 // (runTimers), and takes lines from its outbox. The connection's mutex guards the
 // protocol.
 type protocol struct {

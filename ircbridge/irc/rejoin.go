@@ -35,7 +35,7 @@ type wish struct {
 	backoff Backoff
 }
 
-// joins combines channels into few JOIN lines, because every line counts towards the
+// joins combines channels into few JOIN lines, because every line counts toward the
 // flood limit. TARGMAX may limit the number of channels in a line. A channel with a key
 // gets a separate line.
 func joins(channels []Channel, support ISupport) []Message {

@@ -40,9 +40,8 @@ func (c *Conn) Limit(o Outgoing) int {
 // Do returns exactly the server's answer to the command. Without it, Do writes a PING
 // after the command, and returns every numeric and FAIL that arrives before the PONG;
 // some of them may have a different cause. The error is a [*Rejected] if the answer
-// contains a failure, the error from [Conn.Err] if the connection ends, or the error of
-// ctx. It is [ErrNotSent], [ErrQueueFull], [ErrTooLong] or [ErrMessage] if m was not
-// queued.
+// contains a failure, the error from [Conn.Err] if the connection ends, or ctx's error.
+// It is [ErrNotSent], [ErrQueueFull], [ErrTooLong] or [ErrMessage] if m was not queued.
 //
 // [Conn.Messages] also delivers the answer, unless it is a history. The goroutine that
 // reads Messages therefore must not call Do, because this would cause a deadlock.

@@ -13,8 +13,8 @@ type Line struct {
 	Concat bool // continues the previous piece, within one line of the text
 }
 
-// Split cuts text into lines of at most limit bytes each. A limit of less than 4 counts
-// as 4. A line of the text that is too long is cut before a space, so that words stay
+// Split cuts text into lines of at most limit bytes each. A limit below 4 is treated as
+// 4. A line of the text that is too long is cut before a space, so that words stay
 // intact. The space begins the next piece because some servers strip trailing spaces
 // (ngircd 26.1). A word longer than limit is cut between visible characters, and a
 // character longer than limit is cut between its runes. No text is lost, so [Join]

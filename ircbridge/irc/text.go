@@ -50,8 +50,8 @@ func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	return t, true
 }
 
-// isHistory reports whether batches of a type contain old messages, from a requested
-// history or from the playback of a bouncer.
+// isHistory reports whether batches of the given type contain old messages, from a
+// requested history or from a bouncer's playback.
 func isHistory(batch string) bool {
 	return strings.HasSuffix(batch, "chathistory") || strings.HasSuffix(batch, "/playback")
 }

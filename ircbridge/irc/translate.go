@@ -193,7 +193,7 @@ func (v *connTranslator) heard(ctx context.Context, m Message) {
 			v.held[key] = append(held, m)
 			return
 		}
-		v.release(ctx, key) // the history takes too long, so its messages follow these messages
+		v.release(ctx, key) // the history is taking too long, so its messages will follow these
 	}
 	v.tell(ctx, key, t)
 }

@@ -117,7 +117,7 @@ type Ledger struct {
 // done/: today and yesterday. A power cut loses at most the last half minute.
 const amendDays = 2
 
-// countedFor is the time for which a turn counts towards policy.turns_per_hour.
+// countedFor is the time for which a turn counts toward policy.turns_per_hour.
 const countedFor = time.Hour
 
 // maxKnown limits the size of known, and of older. Only the last turn of an agent can be

@@ -125,7 +125,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*dropbox.Message, error) {
 	why := ""
 	switch {
 	case reply != nil:
-		why = reply.From + " has answered already"
+		why = reply.From + " has already answered"
 	case errors.Is(err, ErrNoAnswer):
 		why = NobodyAnswered + q.Patience.String()
 	}

@@ -200,7 +200,7 @@ func (t *Turns) Close(ctx context.Context, why string) {
 }
 
 // ClientWaits records that the agent's client is idle. From then on, the status shows the
-// client, and it counts towards the limit on waiting clients.
+// client, and it counts toward the limit on waiting clients.
 func (t *Turns) ClientWaits() {
 	w := t.warm
 	if w == nil || w.waiting != nil {

@@ -4,9 +4,9 @@
 //	make backends         the rows that an agent needs
 //	make backends-full    all rows
 //
-// Each row runs once per client, without a retry. The list acptest.Cannot contains the
-// rows that a client cannot pass, with the reasons; these rows are printed as "no". The
-// test fails if a row that is not in the list fails, or if a row in the list passes.
+// Each row runs once per client, without a retry. acptest.Cannot lists the rows that a
+// client cannot pass, with the reasons; these rows are printed as "no". The test fails
+// if a row that is not in the list fails, or if a row in the list passes.
 //
 // The clients are those that `make acp-tools` installs. TestMixedSwarm also needs Claude
 // Code, which `make tools` installs. If the machine allows it, everything runs in a network

@@ -150,9 +150,9 @@ func newMixed(t *testing.T) *mixed {
 	return m
 }
 
-// script returns a function that creates the task for the agent of step i in a round. The
-// task contains a call that sends the next agent its task. Because the call has a key, a
-// repeated turn does not send the task twice.
+// script returns a function that creates the task for the agent that does step i of a
+// round. The task contains a call that sends the next agent its task. Because the call
+// has a key, a repeated turn does not send the task twice.
 func (m *mixed) script(i int) func(round int) (to, body, key string) {
 	return func(round int) (string, string, string) {
 		to, key := steps[i].agent, fmt.Sprintf("round-%d-%s", round, steps[i].agent)

@@ -47,7 +47,7 @@ var rows = []row{
 	}},
 	{name: "cancel-question", play: func(d *dialogue) {
 		d.open()
-		d.permit("") // the question stays open until the cancel
+		d.permit("") // the question stays open until the cancellation
 		id := d.begin("@sh rm -rf sub\n@say never")
 		d.seen(`"method":"session/request_permission"`)
 		d.cancel()

@@ -323,7 +323,7 @@ func TestToolsOfAServer(t *testing.T) {
 	})
 }
 
-// gone returns a channel that is closed after the last line of the agent.
+// gone returns a channel that is closed after the agent's last line.
 func (k *talk) gone() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {

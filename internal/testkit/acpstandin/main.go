@@ -25,8 +25,8 @@ const (
 )
 
 // Main runs the stand-in. Its caller must pass the result to os.Exit. args are the
-// arguments without the program's name; environ has the form of [os.Environ]. The
-// goroutine of a turn may still be running when Main returns.
+// arguments without the program's name; environ has the form of [os.Environ]. A turn's
+// goroutine may still be running when Main returns.
 func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := environment(environ)
 	if env[partVar] == "daemon" {

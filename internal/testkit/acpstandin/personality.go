@@ -19,7 +19,7 @@ type Personality struct {
 
 	// Servers specifies where the client gets its MCP servers: session (from session/new),
 	// trusted (from session/new, only with --skip-trust or GEMINI_CLI_TRUST_WORKSPACE), flag
-	// (--additional-mcp-config), file (the file of CLINE_MCP_SETTINGS_PATH) or none.
+	// (--additional-mcp-config), file (the file named by CLINE_MCP_SETTINGS_PATH) or none.
 	Servers  string `json:"servers"`
 	ToolName string `json:"tool_name"` // format string for the names of the server and the tool
 	BareTool bool   `json:"bare_tool"` // questions name the tool without its server
@@ -108,10 +108,10 @@ type Error struct {
 
 var standard = []Option{{"allow_once", "allow_once", "Allow once"}, {"allow_always", "allow_always", "Always allow"}, {"reject_once", "reject_once", "Reject"}}
 
-// notThere is the error that the protocol's library returns for an unknown session.
+// notThere is the error that the protocol library returns for an unknown session.
 var notThere = rpcError{Code: -32002, Message: "Resource not found: %s", Data: map[string]any{"uri": "%s"}}
 
-// copilotMode is the prefix of the ids of copilot's modes.
+// copilotMode is the prefix of copilot's mode ids.
 const copilotMode = "https://agentclientprotocol.com/protocol/session-modes#"
 
 // outage contains the statuses after which clients keep retrying for a long time.

@@ -61,14 +61,14 @@ func ReadRecord(r io.Reader) ([][]Line, error) {
 // A Player plays the agent in one recorded connection. It matches each message from the
 // client with the next recorded message of the same kind: a request or notification with
 // the same method, or the response to the same request from the agent. Then it prints the
-// messages that the agent printed before the client's next message. It translates the ids
-// of requests, the session's id and the working folder. It returns an error for a
-// response that differs from the recorded one or is not in the record. A Player is not
-// safe for concurrent use.
+// messages that the agent printed before the client's next message. It translates request
+// ids, the session id and the working folder. It returns an error for a response that
+// differs from the recorded one or is not in the record. A Player is not safe for
+// concurrent use.
 type Player struct {
 	lines []Line
 	open  []string       // ids of the agent's requests that have no response yet
-	sent  []message      // the client's messages, at the index of their lines; zero at other indexes
+	sent  []message      // the client's messages, at the indexes of their lines; zero at other indexes
 	used  map[string]int // how much of the record has been played, by kind of message
 	ids   map[string]json.RawMessage
 	old   []string // pairs for strings.NewReplacer

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// Each call to the model uses these token counts.
+// Each call to the model uses this many tokens.
 const (
 	callInput  = 100
 	callOutput = 10
@@ -223,7 +223,7 @@ func (t *turn) usage() {
 	}
 }
 
-// result returns the response of a turn.
+// result returns a turn's response.
 func (t *turn) result(stop string, noUsage bool) any {
 	if !noUsage && t.calls == 0 && stop == "end_turn" {
 		t.called()

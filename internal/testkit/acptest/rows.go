@@ -10,13 +10,13 @@ type Row struct {
 
 // Rows contains the guarantees, in the order in which they are printed.
 var Rows = []Row{
-	{"start", "starts in its tested version", false},
+	{"start", "starts in the tested version", false},
 	{"turn", "runs a turn, and its last words are filed", false},
 	{"tool", "asks before a command, and runs it", false},
 	{"refused", "a refused command does not run", false},
 	{"cancel", "a turn is stopped, and the agent continues", false},
 	{"resume", "another process continues the session", false},
-	{"mcp", "calls the tools of claude-swarm", false},
+	{"mcp", "calls claude-swarm's tools", false},
 	{"unknown", "reports that a session is unknown", true},
 	{"tokens", "reports the tokens of a turn", true},
 	{"limit", "a usage limit does not count as a failed attempt", true},
@@ -29,7 +29,7 @@ var Rows = []Row{
 // client and the row. The reason completes a sentence that begins with the client's name.
 var Cannot = map[string]map[string]string{
 	"gemini": {
-		"cancel": "forgets a session whose first turn was stopped: the next turn has a new one",
+		"cancel": "forgets a session whose first turn was stopped: the next turn starts a new one",
 		"resume": "deletes a session that it has resumed, unless `~/.gemini/settings.json` has `general.sessionRetention.enabled: false`",
 	},
 	"opencode": {

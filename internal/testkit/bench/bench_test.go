@@ -142,8 +142,8 @@ func TestTheTableIsNarrow(t *testing.T) {
 	}
 }
 
-// A benchmark that only counts runs once, and its line below the table says whether the
-// goal is missed.
+// A benchmark that only counts something runs once, and its line below the table says
+// whether the goal is missed.
 func TestWhatIsCounted(t *testing.T) {
 	runs := 0
 	run := func(context.Context, variant) (map[string]float64, error) {

@@ -26,7 +26,7 @@ const (
 type goal struct {
 	what    string
 	how     comparison
-	floor   value // only shown if how is bound, in which case it may have no variant
+	floor   value // if how is bound, it is only shown and may have no variant
 	ours    value
 	is      float64
 	inverse bool    // the values are rates, not times, so higher is better

@@ -27,8 +27,8 @@ func main() {
 	}
 }
 
-// run runs the measurements and prints the table. It reports to the writer progress in a
-// single line that it keeps overwriting.
+// run runs the measurements and prints the table. It reports its progress to the writer
+// progress, in a single line that it keeps overwriting.
 func run(ctx context.Context, out, progress io.Writer, rounds int, only string, asJSON bool) (err error) {
 	chosen := choose(goals, only, runtime.GOOS)
 	if len(chosen) == 0 || rounds < 1 {

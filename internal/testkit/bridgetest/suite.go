@@ -22,7 +22,7 @@ type Network interface {
 	Bridge(t *testing.T, o bridge.Options) func(context.Context) error
 	// Name returns the name of the bridge.
 	Name() string
-	// Say makes a person send a message to a channel, or to the bridge, whose name is
+	// Say makes a person send a message to a channel, or to the bridge, whose nick is
 	// swarm.
 	Say(t *testing.T, nick, target, text string)
 	// Seen returns the bridge's lines that people have seen in a channel, or that one

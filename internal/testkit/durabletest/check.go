@@ -20,7 +20,7 @@ type Cut struct {
 	Steps  []durable.Step // all requested changes, whether made or not
 }
 
-// ErrCut is the error of every change after the cut.
+// ErrCut is the error that every change after the cut returns.
 var ErrCut = errors.New("the power was cut")
 
 // Step is the hook for [durable.Files].
@@ -35,8 +35,8 @@ func (c *Cut) Step(s durable.Step) error {
 // Check tests that a write is durable. The function write writes the file at path through
 // f, with content that depends on n. Check calls it once with n = 1 and no cut, and then
 // with n = 2 for every possible cut. After a cut, write must return [ErrCut], and the
-// file must contain either of the two contents in full. Without a cut, the content must
-// be synced before the file is renamed to path.
+// file must contain one of the two versions in full. Without a cut, the content must be
+// synced before the file is renamed to path.
 func Check(t *testing.T, path string, write func(f durable.Files, n int) error) {
 	t.Helper()
 	if err := write(durable.Files{}, 1); err != nil {

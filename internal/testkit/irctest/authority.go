@@ -26,7 +26,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// A Certificate contains a certificate issued by an [Authority].
+// A Certificate describes a certificate issued by an [Authority].
 type Certificate struct {
 	File, KeyFile string // PEM
 	Fingerprint   string // SHA-256 of the certificate, in hexadecimal, as services accept it

@@ -153,7 +153,7 @@ func (s *Server) say(from *user, m Said, command string) Said {
 	return m
 }
 
-// clientTags returns the tags in a client's message that a server passes on.
+// clientTags returns those tags in a client's message that a server passes on.
 func clientTags(m irc.Message) map[string]string {
 	tags := maps.Clone(m.Tags)
 	maps.DeleteFunc(tags, func(key, _ string) bool { return !strings.HasPrefix(key, "+") })

@@ -43,7 +43,7 @@ type Server struct {
 	mu     sync.Mutex
 	users  map[string]*user // by nick in lower case
 	said   []Said
-	forgot int // number of the oldest lines in said that are no longer in the history
+	forgot int // how many of the oldest lines in said are no longer in the history
 	serial int
 }
 

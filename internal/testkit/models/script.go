@@ -31,7 +31,7 @@ type call struct {
 type refusal struct {
 	status int
 	after  int  // seconds in the Retry-After header; 0 for no such header
-	limit  bool // the account has reached its usage limit, which ends after that time
+	limit  bool // the account has reached its usage limit, which is lifted after that time
 	times  int  // number of requests that are refused; 0 means all
 	text   string
 }

@@ -52,7 +52,7 @@ func (m mutant) apply(src []byte) []byte {
 	return slices.Concat(src[:m.from], []byte(m.with), src[m.to:])
 }
 
-// durable matches the names of the calls that the rule drop removes: calls that make a file
+// durable matches the names of the calls that the drop rule removes: calls that make a file
 // durable, move a file, or commit.
 var durable = regexp.MustCompile(`^([Ss]ync\w*|[Rr]ename\w*|move(At)?|replace(At|File)?|link(At)?|Linkat|Commit)$`)
 

@@ -51,7 +51,7 @@ type bench struct {
 // A stage is a selection of tests from one package.
 type stage struct {
 	name string
-	dir  string // the folder of the package
+	dir  string // the package's folder
 	args []string
 }
 

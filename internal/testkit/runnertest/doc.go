@@ -17,5 +17,5 @@
 // at most one request. A complete answer is kept.
 //
 // Scripted uses the clock of package time and starts no goroutine, so it runs inside a
-// bubble of testing/synctest.
+// testing/synctest bubble.
 package runnertest

@@ -24,8 +24,8 @@ type Scripted struct {
 	// Outlive returns the remaining steps of a client, which Follow plays after the
 	// events in the turn's file. nil means that the client is dead.
 	Outlive func(runner.Turn, runner.Process) []Step
-	// Plain makes it a backend for clients that cannot resume a session and report no
-	// cost.
+	// Plain makes it a backend for clients that cannot resume a session and that report
+	// no cost.
 	Plain bool
 	// Asks makes it a backend for clients that name their sessions and ask
 	// [runner.Turn].Permit before they run a command or write a file. These clients
@@ -36,8 +36,8 @@ type Scripted struct {
 	Quiet bool
 	// Billing is the billing of the clients' account, as they report it.
 	Billing runner.Billing
-	// Timing sets how long to wait before a prompt counts as not run. Its other fields
-	// have no effect.
+	// Timing sets how long to wait before a prompt is considered not run. Its other
+	// fields have no effect.
 	Timing runner.Timing
 
 	mu       sync.Mutex
@@ -175,7 +175,7 @@ func (s *Scripted) begin(t runner.Turn, p runner.Process, followed bool) (int, r
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !followed && p.PID == 0 {
-		// No process has a negative PID, so no process can be signalled by mistake.
+		// No process has a negative PID, so no process can be signaled by mistake.
 		p = runner.Process{PID: -len(s.runs) - 1, Start: 1}
 	}
 	s.runs = append(s.runs, Run{Turn: t, Process: p, Followed: followed, Began: time.Now()})

@@ -40,7 +40,7 @@ type Fixture struct {
 	// the stand-in starts no servers.
 	Server        func(t *testing.T) *runner.Server
 	Calls, Result string
-	// Ends overrides, by script, the end that the suite expects.
+	// Ends overrides the end that the suite expects, keyed by script.
 	Ends map[string]runner.End
 	// Lacks specifies what this client does not report.
 	Lacks Lacks

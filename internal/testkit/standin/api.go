@@ -57,7 +57,7 @@ func tool(name, description string, fields ...string) apiTool {
 	return apiTool{name, description, encode(map[string]any{"type": "object", "properties": properties, "required": fields[:1]})}
 }
 
-// tooLong reports whether the API refused because the context is full.
+// tooLong reports whether the API refused the request because the context is full.
 func tooLong(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && f.status == 400 && strings.Contains(f.text, "prompt is too long")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// apiError plays an error of the Messages API without the waits between retries.
+// apiError plays a Messages API error without the waits between retries.
 func (t *turn) apiError(status int, rest string) error {
 	c := t.c
 	e := c.errorText(status, statusText(status))

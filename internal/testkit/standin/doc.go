@@ -77,11 +77,11 @@
 // message is echoed but not run again. After a compaction, the next process of the session
 // no longer recognizes earlier uuids.
 //
-// In 2.1.330, the totals in a result (total_cost_usd, modelUsage) cover the session
-// including its earlier processes, and model_usage_since_last_result covers only the turn.
-// In 2.1.197, the totals cover only the process.
+// In 2.1.330, the totals in a result (total_cost_usd, modelUsage) cover the session,
+// including its earlier processes; model_usage_since_last_result covers only the turn. In
+// 2.1.197, the totals cover only the process.
 //
-// When the context reaches the compact window (settings autoCompactWindow, or
+// When the context reaches the compact window (the autoCompactWindow setting, or
 // CLAUDE_CODE_AUTO_COMPACT_WINDOW) minus 33,000 tokens, the next turn compacts first and
 // runs the SessionStart hooks in --settings. In 2.1.330, the system prompt of the first turn
 // applies until a compaction, unless --system-prompt-snapshot off or an initialize request
@@ -96,10 +96,10 @@
 //
 // # Stopping
 //
-// A control request "interrupt" ends the running turn with error_during_execution, but not
-// the process. SIGINT ends the turn in the same way, and then the process. SIGTERM and
-// SIGHUP end the process immediately with 143 and 129 and do not stop a running Bash
-// command. The real program does the same.
+// An "interrupt" control request ends the running turn with error_during_execution, but
+// does not end the process. SIGINT ends the turn in the same way, and then the process.
+// SIGTERM and SIGHUP end the process immediately with 143 and 129 and do not stop a
+// running Bash command. The real program does the same.
 //
 // # Unsupported features
 //

@@ -8,7 +8,8 @@ import (
 )
 
 // lockPatience is how long to wait for the lock, which the agent's earlier client may
-// still hold because the files of a killed process are closed shortly after its end.
+// still hold because a killed process's files are not closed until shortly after it
+// ends.
 const lockPatience = 50 * time.Millisecond
 
 // lock takes the lock of the agent in STANDIN_LOCK. The lock is held until this process and

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ask returns the reason for a refusal in the mode "default", in which the program would
+// ask returns the reason for a refusal in "default" mode, in which the program would
 // have to ask a person.
 func ask(name string, in *toolInput) string {
 	switch name {

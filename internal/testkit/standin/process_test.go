@@ -166,7 +166,7 @@ func TestSteering(t *testing.T) {
 }
 
 // TestQueuedPromptsAreOneTurn checks that prompts that arrive during the assistant's text
-// together become one separate turn.
+// are combined into one separate turn.
 func TestQueuedPromptsAreOneTurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -218,7 +218,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestMisbehaviours checks that each misbehaviour prints the right lines and ends
+// TestMisbehaviours checks that each misbehavior prints the right lines and ends
 // correctly at the end of its input.
 func TestMisbehaviours(t *testing.T) {
 	for prompt, want := range map[string]struct {

@@ -284,9 +284,9 @@ func (c *client) keepSystem() error {
 	return c.sess.add(record{Type: "system", System: &c.o.system})
 }
 
-// system returns the system prompt to send to the model. In the newer version, this is
-// the prompt from the session's first turn until a compaction, unless an option selects
-// the current prompt.
+// system returns the system prompt to send to the model. In the newer version, this
+// remains the prompt from the session's first turn until a compaction, unless an option
+// selects the current prompt.
 func (c *client) system() string {
 	if c.sess.system == nil || c.release.old() || c.noSnapshot.Load() {
 		return c.o.system

@@ -216,8 +216,8 @@ func said(lines []line) string {
 	return b.String()
 }
 
-// TestHelp checks that the usage text lists the flags of the version and that each flag
-// is accepted.
+// TestHelp checks that the usage text lists the version's flags and that each flag is
+// accepted.
 func TestHelp(t *testing.T) {
 	for version, has := range map[string]bool{"2.1.197": false, "2.1.330": true} {
 		p := newPlace(t)

@@ -187,7 +187,7 @@ func (c *client) bash(ctx context.Context, command string) answer {
 	return answer{text: shown, detail: detail}
 }
 
-// keep writes a long output to a file next to the session file.
+// keep writes long output to a file next to the session file.
 func (c *client) keep(out []byte) (string, error) {
 	dir := filepath.Join(sessionDir(c.getenv, c.cwd), c.sess.id, "tool-results")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

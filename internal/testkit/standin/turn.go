@@ -178,7 +178,7 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	}
 	steps, err := Script(t.prompt.text)
 	if err != nil {
-		t.misspelt(err)
+		t.misspelled(err)
 	}
 	if t.steps = steps; len(steps) > 0 {
 		return t.play(ctx)
@@ -189,9 +189,9 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	return t.say("Done: " + t.first)
 }
 
-// misspelt ends the process, because an invalid script is a mistake in the test and must
+// misspelled ends the process, because an invalid script is a mistake in the test and must
 // not look like a turn.
-func (t *turn) misspelt(err error) {
+func (t *turn) misspelled(err error) {
 	t.c.complain("standin: " + err.Error())
 	t.c.end(2)
 	t.c.stay()
@@ -360,7 +360,7 @@ func (t *turn) steer() {
 		t.c.journal("steer", p)
 		steps, err := Script(p.text)
 		if err != nil {
-			t.misspelt(err)
+			t.misspelled(err)
 		}
 		t.steps = append(t.steps, steps...)
 		// The real program does not store the uuid of such a message.

@@ -46,7 +46,7 @@ type arena struct {
 	store   *dropbox.Store
 	disk    *volume // nil for the system's disk
 	starter []string
-	halted  bool // the work was halted before its end, so messages in new/ count as neither lost nor left behind
+	halted  bool // the work was halted early, so messages in new/ count as neither lost nor left behind
 
 	mu   sync.Mutex
 	jobs []*job // the sent messages, in no particular order
@@ -167,7 +167,7 @@ func (a *arena) start(ctx context.Context) error {
 	return err
 }
 
-// stop ends the daemon after its turns have ended. It is not an error if no daemon is
+// stop stops the daemon after its turns have ended. It is not an error if no daemon is
 // running.
 func (a *arena) stop(ctx context.Context) error {
 	_, err := a.swarm(ctx, "stop")

@@ -88,7 +88,7 @@ func (a *arena) fight(ctx context.Context, times int, b battle) (counts, error) 
 }
 
 // untilSettled strikes and then waits until all messages are done or given up. The
-// simulated person acts until the end, because the breaker may also open after the last
+// simulated person acts until the end, because the breaker may open even after the last
 // strike, and the messages behind it would then wait forever.
 func (a *arena) untilSettled(ctx context.Context, times int, b battle, c *counts) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -161,7 +161,7 @@ func (a *arena) mind(ctx context.Context) {
 			for _, ag := range st.Agents {
 				switch ag.State {
 				case swarm.Stopped:
-					_ = c.Start(ctx, ag.Name, "lead") // ignore the error, because mind soon retries
+					_ = c.Start(ctx, ag.Name, "lead") // ignore the error, because mind will retry soon
 				case swarm.Backoff:
 					_ = c.Resume(ctx, ag.Name, "lead")
 				}

@@ -15,7 +15,7 @@ import (
 
 // misbehaviours lists scripts that make the stand-in misbehave, each with the end of its
 // turn in the ledger. The end is "done" if the client does the work despite the
-// misbehaviour. A script with @first misbehaves only in the first attempt.
+// misbehavior. A script with @first misbehaves only in the first attempt.
 var misbehaviours = []struct{ name, script, end string }{
 	{"dies before its first event", "@first unborn", "unborn"},
 	{"ends well without a result", "@first noresult", "failed"},
@@ -50,7 +50,7 @@ var unruly = fault{
 		const arenas = 3
 		spec := arenaSpec{agents: 4, defaults: "  max_failures: 3\n  stall_timeout: 3s\n  turn_timeout: 30s\n"}
 		return inArenas(ctx, r, arenas, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
-			// Each arena begins with a different misbehaviour, so together the arenas
+			// Each arena begins with a different misbehavior, so together the arenas
 			// cover all of them.
 			first := int(r.unruly.Add(1)-1) * len(misbehaviours) / arenas
 			kind := func(n int) int { return (first + n/10) % len(misbehaviours) }

@@ -18,7 +18,7 @@ import (
 
 // TestTallyFindsWhatIsBookedWrong books the turns of one session, first correctly, as the
 // daemon does, and then incorrectly. One client runs the first turn; another client, which
-// stays, runs the others.
+// lingers, runs the others.
 func TestTallyFindsWhatIsBookedWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		book  func(b *bookedTurn) float64
@@ -70,7 +70,7 @@ func threeTurns(t *testing.T, a *arena) []*bookedTurn {
 	all := []*bookedTurn{{turn: turn{Turn: "a", UUID: "a"}}, {turn: turn{Turn: "b", UUID: "b"}}, {turn: turn{Turn: "c", UUID: "c", Client: "b"}}}
 	client := func(stream string, turns []*bookedTurn, args ...string) {
 		// If several prompts were waiting, they would become one turn, so each prompt is run
-		// separately. The outputs are joined into one stream, as with a client that stays.
+		// separately. The outputs are joined into one stream, as with a client that lingers.
 		var out bytes.Buffer
 		for _, b := range turns {
 			line, err := json.Marshal(map[string]any{"type": "user", "uuid": b.UUID, "message": map[string]any{"role": "user", "content": "@cost 0.25\n@say " + b.UUID}})

@@ -90,9 +90,8 @@ func (a *arena) hoard(ctx context.Context) error {
 	return until(ctx, "mail that waits", func() bool { return a.accepted()-a.finished() > 10 })
 }
 
-// says waits until the status shows a reason that contains word, either for a problem of the
-// daemon or for an agent in backoff. For such an agent, the status must also show a next
-// step.
+// says waits until the status shows a reason that contains word, either for a daemon problem
+// or for an agent in backoff. For such an agent, the status must also show a next step.
 func (a *arena) says(ctx context.Context, word string) error {
 	var st swarm.Status
 	var err error
@@ -161,7 +160,7 @@ func (a *arena) calm(ctx context.Context) error {
 	return nil
 }
 
-// noScaffolding returns an error if there are leftover files of failed deliveries. No
+// noScaffolding returns an error if there are leftover files from failed deliveries. No
 // process was killed, so every process must have removed its files.
 func (a *arena) noScaffolding() error {
 	left, err := filepath.Glob(filepath.Join(a.mail(), "*", "tmp", "*"))

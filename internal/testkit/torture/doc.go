@@ -9,8 +9,8 @@
 // environment, such as a killed process, a full disk, or a mailbox that is moved away.
 // Faults are injected into arenas. An [arena] is a scratch project with its own daemon,
 // which is built in the same way as the shipped program. Stand-ins (package
-// internal/testkit/standin) replace the agents' clients. Senders continue to send
-// messages in the meantime:
+// internal/testkit/standin) replace the agents' clients. Meanwhile, senders keep
+// sending messages:
 //
 //	arena: make ──> start ──> send ──┬──> settle ──> stop ──> count
 //	                                 |
@@ -18,9 +18,9 @@
 //
 // # Counts
 //
-// The stand-ins log the beginning and end of each turn, and hold a lock as long as they or
-// any of their child processes are running. The numbers in one line of the table are
-// computed from this log, the mailboxes and the files of the turns:
+// The stand-ins log the beginning and end of each turn, and hold a lock for as long as
+// they or any of their child processes are running. The numbers in one line of the table
+// are computed from this log, the mailboxes and the files of the turns:
 //
 //	lost     accepted, and neither done and answered nor given up with a bounce
 //	doubled  started again although an earlier turn had printed its result, or

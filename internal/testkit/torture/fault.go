@@ -106,8 +106,8 @@ type row struct {
 
 func (r row) wrong() bool { return !r.clean() || r.Failed != "" }
 
-// row injects the fault and returns its line of the table. A panic in the goroutine of
-// inject is also reported as a line, so earlier lines are not lost.
+// row injects the fault and returns its line of the table. A panic in inject's
+// goroutine is also reported as a line, so earlier lines are not lost.
 func (f fault) row(ctx context.Context, r *rig, times int) (line row) {
 	line.Fault = f.name
 	if f.alone && !inside() {

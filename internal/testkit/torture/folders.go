@@ -20,7 +20,7 @@ import (
 )
 
 // folders changes the mailbox folders in ways that people and programs might: it deletes
-// them, moves them away and back, replaces them with a symlink, and mounts a file system
+// them, moves them away and back, replaces them with symlinks, and mounts file systems
 // on them. Messages may be refused during this time; their senders then retry.
 var folders = fault{
 	name: "folders moved, deleted", what: "deleted, moved away and back, a symlink or a mount in their place",
@@ -68,7 +68,7 @@ func away(ctx context.Context) error {
 	return pause(ctx, time.Duration(rand.IntN(1500))*time.Millisecond)
 }
 
-// deletes deletes an empty folder of a mailbox, even while it is in use.
+// deletes deletes an empty mailbox folder, even while it is in use.
 func (m *mover) deletes(ctx context.Context, name string) error {
 	// Several folders are tried, because new/ may contain low-priority mail the whole
 	// time.

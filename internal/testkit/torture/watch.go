@@ -53,8 +53,8 @@ var burst = fault{
 	},
 }
 
-// fewWatches allows the daemon no inotify watches or too few, so it scans every 30 s
-// instead. The status must say so.
+// fewWatches allows the daemon either no inotify watches or too few, so it scans every
+// 30 s instead. The status must say so.
 var fewWatches = fault{
 	name: "no watches left", what: "max_inotify_instances or max_inotify_watches reached: looks every 30 s, and says so",
 	full: 4, short: 2, alone: true,

@@ -26,7 +26,7 @@ func options() []runner.Option {
 		key("model_args", "list of strings", "The arguments that name the model, with {model}.", texts),
 		key("notes", "list of strings", "The beginnings of messages that come from the program, not the model.", texts),
 		key("errors", "list of patterns", "Answers that count as errors; the first group may match an HTTP status.", patterns),
-		key("limits", "list of patterns", "Errors that mean a limit of the account.", patterns),
+		key("limits", "list of patterns", "Errors that mean that the account has reached its limit.", patterns),
 	}
 }
 

@@ -80,7 +80,8 @@ type Run struct {
 	over   over
 }
 
-// over is the state of a client that is about to end, has ended, or stays.
+// over is the state of a client whose turn is over: the client is about to end, has
+// ended, or keeps running for the next turn.
 type over struct {
 	closing  time.Time // when to end a client that does not exit; zero means never
 	atOnce   bool      // at that time it gets SIGTERM
