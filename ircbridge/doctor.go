@@ -32,7 +32,7 @@ var whatFor = []struct{ name, without string }{
 	{"echo-message", "a line is proven by a PING after it, and has no id from the server"},
 	{"message-tags", "lines have no id, so one line may be mistaken for two"},
 	{"server-time", "lines get the local time"},
-	{"draft/chathistory", "lines that are sent while the bridge is disconnected are lost, and lines that may have been sent are sent again, marked"},
+	{"draft/chathistory", "lines sent while the bridge is disconnected are lost, and lines that may have been sent are sent again with a mark"},
 	{"draft/multiline", fmt.Sprintf("long messages are cut after %d lines", maxShown)},
 }
 
@@ -85,7 +85,7 @@ func Doctor(ctx context.Context, o Options) (Report, error) {
 		problem("the connection is unencrypted, so anybody along the way can read and change it")
 	}
 	if o.Style == StyleRelay && !st.Cap("draft/relaymsg") {
-		problem("the server has no draft/relaymsg: the names of the agents are shown in brackets")
+		problem("the server has no draft/relaymsg: the agents' names are shown in brackets")
 	}
 	if most := rep.Limits.Nick; most > 0 && len(o.Server.Nick) > most {
 		problem("the nick %s has %d bytes, and the server allows %d", o.Server.Nick, len(o.Server.Nick), most)

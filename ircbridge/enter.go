@@ -30,7 +30,7 @@ func (rm *room) howBack(nick string) string {
 	if rm.nextTry.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("; tried again at %s UTC, or at once after /invite %s %s", rm.nextTry.Format("15:04"), nick, rm.name)
+	return fmt.Sprintf("; next try at %s UTC, or immediately after /invite %s %s", rm.nextTry.Format("15:04"), nick, rm.name)
 }
 
 // Channel implements [bridge.Rooms].

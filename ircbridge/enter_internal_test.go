@@ -57,7 +57,7 @@ func TestJoinAndLeave(t *testing.T) {
 	l.Stop()
 	want := []string{
 		"#Open in true dropped false: |", "#Open in true dropped false: |",
-		"#shut in false dropped false: banned|#shut does not let me in: banned. To let me in at once: /invite swarm #shut",
+		"#shut in false dropped false: banned|#shut does not let me in: banned. To let me in immediately: /invite swarm #shut",
 		"#later in false dropped true: |",
 	}
 	if diff := cmp.Diff(want, told); diff != "" {

@@ -127,7 +127,7 @@ func (l *link) over(c *connection, err error) {
 	}
 	if err != nil {
 		l.host.Trouble("the bridge will not try again", err)
-		l.status.why, l.status.nextTry = l.host.Mask(err.Error())+"; it will not be tried again until a reload", time.Time{}
+		l.status.why, l.status.nextTry = l.host.Mask(err.Error())+"; the bridge will not try again until a reload", time.Time{}
 	}
 }
 

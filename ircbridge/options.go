@@ -185,7 +185,7 @@ func (o *Options) check() error {
 	}
 	for name, key := range o.Keys {
 		if key == "" || strings.ContainsAny(key, " ,\a\x00\r\n") || strings.HasPrefix(key, ":") {
-			return fmt.Errorf("the key of %s is not valid: a key has no spaces, commas or control characters, and no leading colon", name)
+			return fmt.Errorf("the key for %s is not valid: a key has no spaces, commas or control characters, and no leading colon", name)
 		}
 	}
 	for _, p := range o.Allow {

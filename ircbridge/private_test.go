@@ -115,7 +115,7 @@ func TestPrivateTalkThatNobodyTells(t *testing.T) {
 	s.start()
 	s.ready()
 	eventually(t, "the gap is said", func() bool {
-		return strings.Contains(s.log.String(), `msg="private talk in between is not known"`) && strings.Contains(s.log.String(), "INVALID_PARAMS")
+		return strings.Contains(s.log.String(), `msg="what was said privately in between is not known"`) && strings.Contains(s.log.String(), "INVALID_PARAMS")
 	}, func() string { return s.log.String() })
 	eventually(t, "the channel's history", func() bool {
 		lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent("#project-x", (bridge.Line{}).At, 0)

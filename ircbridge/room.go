@@ -162,7 +162,7 @@ func (r *rooms) handle(e irc.Event) {
 	case irc.Gap:
 		what := "what was said in between is not known"
 		if e.Target == "" {
-			what = "private talk in between is not known"
+			what = "what was said privately in between is not known"
 		}
 		args := []any{keyChannel, e.Target, "from", e.From.UTC(), "to", e.To.UTC()}
 		if e.Err != nil {
@@ -206,7 +206,7 @@ func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	}
 	rm.tell(bridge.Entry{
 		Name: rm.name, Why: err.Error(),
-		Advice: fmt.Sprintf("%s does not let me in: %s. To let me in at once: /invite %s %s", rm.name, why, r.l.main.nick, rm.name),
+		Advice: fmt.Sprintf("%s does not let me in: %s. To let me in immediately: /invite %s %s", rm.name, why, r.l.main.nick, rm.name),
 	})
 	r.l.host.LookAgain()
 }

@@ -42,7 +42,7 @@ func TestAChannelThatOpensLater(t *testing.T) {
 		s.start()
 		st := s.state("shut out", isOut("#side", "tried "))
 		if !slices.ContainsFunc(st.Warnings, func(w string) bool {
-			return strings.HasPrefix(w, "not in #side: ") && strings.Count(w, "#side") == 2 && strings.Contains(w, "tried again at ") && strings.HasSuffix(w, "or at once after /invite swarm #side")
+			return strings.HasPrefix(w, "not in #side: ") && strings.Count(w, "#side") == 2 && strings.Contains(w, "next try at ") && strings.HasSuffix(w, "or immediately after /invite swarm #side")
 		}) {
 			t.Errorf("warnings %q", st.Warnings)
 		}

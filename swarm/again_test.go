@@ -49,7 +49,7 @@ func TestTheStatusShowsThatTheAPIIsAskedAgain(t *testing.T) {
 	id := f.send("coder", "a task")
 	f.untilState("coder", swarm.Working)
 	told <- &streamjson.Retry{Attempt: 7, Max: 10}
-	says("the API does not answer (retry 7 of 10)")
+	says("the API is not answering (retry 7 of 10)")
 	told <- &streamjson.Retry{Attempt: 8, Max: 10, Status: 529, Error: "overloaded"}
 	says("the API answers 529 overloaded (retry 8 of 10)")
 	if next := f.status("coder").Next; next != "" {
@@ -66,7 +66,7 @@ func TestTheStatusShowsThatTheAPIIsAskedAgain(t *testing.T) {
 	}
 	says("")
 	told <- &streamjson.Retry{Attempt: 1, Max: 10}
-	says("the API does not answer (retry 1 of 10)")
+	says("the API is not answering (retry 1 of 10)")
 	close(told)
 	f.answer(id)
 	f.untilState("coder", swarm.Idle)

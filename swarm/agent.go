@@ -89,7 +89,7 @@ func (a *agent) showSince(s State, since time.Time, why, next string) {
 // attempt. The agent claims nothing in the meantime. The result is always 0, which makes
 // the caller try again immediately.
 func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.Duration {
-	a.log.Error("mailbox not usable", "doing", doing, keyErr, err)
+	a.log.Error("mailbox could not be used", "doing", doing, keyErr, err)
 	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every "+a.restart.Disk.String()+"; see claude-swarm doctor")
 	a.inbox.Queue.Changed("")
 	t := time.NewTimer(a.restart.Disk)

@@ -41,7 +41,7 @@ func newLeadAnnouncer(h *deps, running func() []string) *leadAnnouncer {
 
 func (l *leadAnnouncer) run(stop context.Context) {
 	if err := journal.ReadJSON(l.home.MirrorFile(), &l.file); err != nil {
-		l.log.Warn("the mail for lead may be shown late or not at all", keyErr, err)
+		l.log.Warn("mail for the lead may be shown late or not at all", keyErr, err)
 	}
 	if now := time.Now().UTC(); l.file.Until.IsZero() || l.file.Until.After(now) {
 		l.file.Until = now

@@ -80,7 +80,7 @@ func (p *purse) warn(t budget.Turn) {
 			err = p.mail.Raise(key, n, "", "")
 		} else {
 			p.mail.TellNotice(about, key, n, "budget: "+w.Scope.String()+" "+used, fmt.Sprintf(
-				"%s %s. At its cap its mail waits, and you are asked what to do.\n\nTo raise it now: claude-swarm budget raise %s AMOUNT\nAll budgets: claude-swarm budget\n", w.Scope, used, w.Scope))
+				"%s %s. When it reaches its cap, its mail waits, and you are asked what to do.\n\nTo raise it now: claude-swarm budget raise %s AMOUNT\nAll budgets: claude-swarm budget\n", w.Scope, used, w.Scope))
 		}
 		if err == nil {
 			err = p.budget.Warned(w)
@@ -105,7 +105,7 @@ func capBody(b *budget.Block) string {
 
 // capWords returns the possible answers to the question about a scope at its cap.
 func capWords(b *budget.Block) []journal.AnswerWord {
-	stop := "give up the waiting mail, and what comes later"
+	stop := "give up the waiting mail, and any that arrives later"
 	if b.Daily() {
 		stop = "leave the mail until the next day, without asking again"
 	}
@@ -120,7 +120,7 @@ func capWords(b *budget.Block) []journal.AnswerWord {
 func capText(b *budget.Block) string {
 	text := fmt.Sprintf("%s is at its cap: %s of %s has been spent", b.Scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit))
 	if b.Kind == budget.KindTurn {
-		text = fmt.Sprintf("a turn of %s has used its cap of %s", b.Name, b.Cap.In(b.Unit))
+		text = fmt.Sprintf("a turn of %s has used up its cap of %s", b.Name, b.Cap.In(b.Unit))
 	}
 	switch b.Answer {
 	case budget.Stop:

@@ -219,7 +219,7 @@ func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 				return f.status("coder").State == swarm.Backoff || len(f.files("coder", "done"))+len(f.files("coder", "dead")) > 0
 			})
 			f.until("it is tried again", func() bool {
-				return strings.Count(f.log.String(), "mailbox not usable") >= 3 || len(f.files("coder", "cur")) == 0
+				return strings.Count(f.log.String(), "mailbox could not be used") >= 3 || len(f.files("coder", "cur")) == 0
 			})
 			if st := f.status("coder"); st.State != swarm.Backoff || !strings.Contains(st.Why, "ledger") {
 				t.Errorf("the agent is %s, %s; want it to wait for the ledger", st.State, st.Why)

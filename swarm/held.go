@@ -97,7 +97,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	if st.Until.After(now) {
 		// If the clock was set back, the hold must not last longer than the maximum wait.
 		if st.Until.Sub(now) <= 2*a.restart.orDefaults().MaxDelay {
-			a.show(Backoff, st.Why, "tries again at "+screen.Ahead(st.Until, time.Now())+", or at once after claude-swarm resume "+a.name)
+			a.show(Backoff, st.Why, "tries again at "+screen.Ahead(st.Until, time.Now())+", or immediately after claude-swarm resume "+a.name)
 			return until(st.Until, now), true
 		}
 	}
@@ -131,7 +131,7 @@ func (a *agent) answered(p *journal.Pause) bool {
 				of = m.From
 			}
 			if m.ReplyTo == q.ID && mail.MayAnswer(m, of, a.name, a.tokens.Of) {
-				a.log.Info("the question has been answered, so the pause ends", keyMessage, m.ID, "question", q.ID)
+				a.log.Info("the question was answered, so the pause ended", keyMessage, m.ID, "question", q.ID)
 				return true
 			}
 		}

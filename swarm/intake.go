@@ -301,9 +301,9 @@ func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 	for _, d := range aside {
 		names = append(names, screen.Short(d.Original, 100))
 	}
-	d.log.Warn("files without a message's name were set aside", keyAgent, box.Name(), "files", len(aside))
+	d.log.Warn("files without a valid message name were set aside", keyAgent, box.Name(), "files", len(aside))
 	d.mail.TellLead(box.Name(), "aside:"+aside[0].ID, "not taken in: "+named(names), fmt.Sprintf(
-		"Files in new/ of the mailbox of %s that are not named as messages: %s.\n\nKept in dead/: claude-swarm dead list %s\nTo have it taken in: claude-swarm dead retry %s\n"+
+		"Files in new/ of the mailbox of %s that are not named like messages: %s.\n\nThey are kept in dead/: claude-swarm dead list %s\nTo have one taken in: claude-swarm dead retry %s\n"+
 			"Files dropped by hand belong in %s itself.\n",
 		box.Name(), named(names), box.Name(), aside[0].ID, filepath.Join(d.store.Dir(), box.Name())))
 }

@@ -13,7 +13,7 @@ import (
 // afterLimit returns the next step that the status shows for an agent that is parked until
 // the given time.
 func afterLimit(l journal.Limit, agent string, until time.Time) string {
-	s := "continues on its own at " + screen.Ahead(until, time.Now()) + ", or at once after claude-swarm resume " + agent
+	s := "continues on its own at " + screen.Ahead(until, time.Now()) + ", or immediately after claude-swarm resume " + agent
 	if l.Hint == "" {
 		return s
 	}
@@ -68,7 +68,7 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	}
 	n := journal.Notice{Word: journal.LimitReached, Agent: strings.Join(agents, ", "), Why: wait + how + ": " + strings.TrimRight(l.Why, "."), Next: l.Hint}
 	a.deps.mail.TellNotice(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), n, "parked: "+l.Why, fmt.Sprintf(
-		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and continue on their own. You will be told this only once; claude-swarm status shows since when, and when the next try is.\n%s\nTo try at once: claude-swarm resume %s\n",
+		"%s: %s.\n\nAll agents on that account (%s) are parked %s, and continue on their own. You will be told this only once; claude-swarm status shows when they were parked, and when the next try is.\n%s\nTo try now: claude-swarm resume %s\n",
 		l.Agent, strings.TrimRight(l.Why, "."), strings.Join(agents, ", "), how, todo, l.Agent))
 	a.inbox.Note(a.holds.LimitTold(account, l.Since))
 }

@@ -79,7 +79,7 @@ func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
 			s.answers.wait(ctx, forever)
 			continue
 		}
-		s.log.Error("a question to the person, or its answer, is waiting", keyErr, err)
+		s.log.Error("a question to the person, or its answer, was delayed", keyErr, err)
 		s.mail.Trouble.Set(trouble, err.Error())
 		s.answers.wait(ctx, retry)
 		retry = min(2*retry, lastRetry)

@@ -45,7 +45,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 			a.show(Stopped, why, hint)
 		}
 	}()
-	defer func() { a.turns.Close(kill, "its agent ends") }()
+	defer func() { a.turns.Close(kill, "its agent is ending") }()
 	a.show(Starting, "", "")
 	a.inbox.Queue.Changed("")
 	a.unsettled = true
@@ -70,7 +70,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		a.tend(kill)
 	}
 	if ordered, err := a.giveUp(kill); err != nil {
-		return a.diskTrouble(stop, "give a message up", err)
+		return a.diskTrouble(stop, "give up a message", err)
 	} else if ordered {
 		return 0
 	}
@@ -170,7 +170,7 @@ func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time
 	if !b.Waits && b.Answer == budget.Stop && !b.Daily() {
 		a.unsettled = true
 		if err := a.purse.giveUp(e, b); err != nil {
-			return a.diskTrouble(ctx, "give a message up", err)
+			return a.diskTrouble(ctx, "give up a message", err)
 		}
 		a.unsettled = false
 		return 0

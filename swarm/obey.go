@@ -91,7 +91,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	defer a.purse.release()
 	defer endAfter(reserved.Time(), end)()
 	began := time.Now().UTC()
-	a.turns.View.Begin(&turn.MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacts its context")
+	a.turns.View.Begin(&turn.MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacting its context")
 	a.show(Working, "", "")
 	defer a.turns.View.End()
 	defer a.inbox.AgentLog.Close()

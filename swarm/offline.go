@@ -150,7 +150,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 	case a.Why == WhyNoDaemon:
 		a.Why = begun + " was started before the daemon exited"
 	default:
-		a.Why += "; " + begun + " was begun before"
+		a.Why += "; " + begun + " was started before the daemon exited"
 	}
 	return nil
 }

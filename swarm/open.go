@@ -118,7 +118,7 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 	}
 	s.budget, err = budget.Open(s.home, p.budget(), nil)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
-		s.damaged = append(s.damaged, loss{e, "the raises of the budget are lost", "The caps are those of the configuration. To raise one again: claude-swarm budget raise SCOPE AMOUNT"})
+		s.damaged = append(s.damaged, loss{e, "the budget raises are lost", "The caps are those in the configuration. To raise one again: claude-swarm budget raise SCOPE AMOUNT"})
 		err = e.SetAside()
 	}
 	if err != nil {

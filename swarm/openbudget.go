@@ -101,9 +101,9 @@ func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happene
 	case answer == budget.End:
 		return fmt.Sprintf("%s in %s may have one more turn", screen.Count(passed, "message"), q.scope), nil
 	case q.scope.Daily():
-		return "the mail of " + q.scope.String() + " waits for the next day", nil
+		return "the mail of " + q.scope.String() + " waits until the next day", nil
 	}
-	return "what waits in " + q.scope.String() + " is given up", nil
+	return "the mail waiting in " + q.scope.String() + " is given up", nil
 }
 
 // waitingIn returns the ids of the messages that are waiting for a turn in a scope.

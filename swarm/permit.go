@@ -214,10 +214,10 @@ func answerWord(m *dropbox.Message, agent string) string {
 func (t *turnPermits) question(q mail.Question, shown string, again bool) string {
 	var b strings.Builder
 	if again {
-		b.WriteString("The last answer began with neither allow nor deny, so this is asked again.\n\n")
+		b.WriteString("The last answer began with neither allow nor deny, so the question is asked again.\n\n")
 	}
 	fmt.Fprintf(&b, "%s wants to use a tool:\n\n%s\n", t.rec.Agent, shown)
-	fmt.Fprintf(&b, "Answer allow or deny, as the first word. Without an answer within %s it is denied.\n", q.Patience)
+	fmt.Fprintf(&b, "Answer with allow or deny as the first word. Without an answer within %s, the call is denied.\n", q.Patience)
 	return b.String()
 }
 
@@ -240,7 +240,7 @@ func describeCall(r runner.PermissionRequest) string {
 	}
 	told := len(code) > 0
 	if !told {
-		code = append(code, cmp.Or(r.Title, "(the client does not specify it)"))
+		code = append(code, cmp.Or(r.Title, "(the client does not describe the call)"))
 	}
 	if len(r.Input) > 0 && (r.Tool != "" || !told) {
 		code = append(code, string(r.Input))

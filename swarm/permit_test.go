@@ -590,7 +590,7 @@ func TestWhatACallDoesIsShown(t *testing.T) {
 	for want, r := range map[string]runner.PermissionRequest{
 		"execute\n\n```\nnpm test\nand requests additional rights: {\"url\":\"https://a.example/\"}\n```\n": {Kind: "execute", Command: "npm test", Beside: []byte(`{"url":"https://a.example/"}`), Input: []byte(`{"command":"npm test"}`)},
 		"fetch\n\n```\nFetch a page\n{\"url\":\"https://a.example/\"}\n```\n":                               {Kind: "fetch", Title: "Fetch a page", Input: []byte(`{"url":"https://a.example/"}`)},
-		"other\n\n```\n(the client does not specify it)\n{\"n\":1}\n```\n":                                  {Kind: "other", Input: []byte(`{"n":1}`)},
+		"other\n\n```\n(the client does not describe the call)\n{\"n\":1}\n```\n":                           {Kind: "other", Input: []byte(`{"n":1}`)},
 		"edit\n\n```\na.go\n```\n": {Kind: "edit", Paths: []string{"a.go"}, Title: "Edit", Input: []byte(`{"new":"x"}`)},
 	} {
 		f := newPermitField(t, permission.Rules{Otherwise: permission.Ask, Timeout: time.Hour}, r)

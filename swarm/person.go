@@ -53,13 +53,13 @@ func (a *agent) holdForTurns(m *dropbox.Message) bool {
 	if why == "" {
 		return false
 	}
-	a.log.Warn("agent is paused", keyWhy, why, keyMessage, m.ID)
+	a.log.Warn("agent was paused", keyWhy, why, keyMessage, m.ID)
 	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Paused = &journal.Pause{By: dropbox.Swarm, Why: why, Since: now, Turns: true}
 	}))
 	n := journal.Notice{Word: journal.BudgetReached, Agent: a.name, Why: "is paused: " + why, Next: "To let it continue: claude-swarm resume " + a.name, Held: true}
 	a.deps.mail.TellNotice(a.name, "turns:"+a.name+":"+now.Format(time.RFC3339Nano), n, a.name+" is paused: too many turns", fmt.Sprintf(
-		"%s is paused: %s.\n\nIts mail waits. Next would have been %s from %s: %s\n\nWhat it did: claude-swarm history %s\nTo let it continue: claude-swarm resume %s\n",
+		"%s is paused: %s.\n\nIts mail waits. The next message would have been %s from %s: %s\n\nWhat it did: claude-swarm history %s\nTo let it continue: claude-swarm resume %s\n",
 		a.name, why, m.ID, m.From, mail.Describe(m), a.name, a.name))
 	return true
 }

@@ -71,7 +71,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 			// Without a watch, only the sweep checks the mailbox. The next sweep tries
 			// again to watch it.
 			if err := s.run.watcher.Add(name); err != nil {
-				s.log.Warn("mailbox cannot be watched", keyAgent, name, keyErr, err)
+				s.log.Warn("mailbox could not be watched", keyAgent, name, keyErr, err)
 			}
 		}
 		m.after = s.left[name]

@@ -186,7 +186,7 @@ func (s *Swarm) Ready() <-chan struct{} { return s.ready }
 func (s *Swarm) endOrphans() {
 	turns, err := s.home.Recorded()
 	if err != nil {
-		s.log.Warn("the records of turns could not be read", keyErr, err)
+		s.log.Warn("turn records could not be read", keyErr, err)
 		return
 	}
 	for _, turn := range turns {

@@ -123,7 +123,7 @@ func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
 	of, until := screen.Short(p.Called(q.Of), 100), screen.Ahead(q.Until, time.Now())
 	a.Question = &QuestionStatus{ID: q.ID, Of: q.Of, Text: cmp.Or(q.Text, q.Call), Since: q.Since, Until: q.Until}
 	if q.Call == "" {
-		text := fmt.Sprintf("asks %s in %s until %s", of, q.ID, until)
+		text := fmt.Sprintf("asks %s in %s, and waits until %s", of, q.ID, until)
 		if q.Text != "" {
 			text += ": " + q.Text
 		}

@@ -142,7 +142,7 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	f.start()
 	id := f.send("coder", "work")
 	st := f.untilState("coder", swarm.Asking)
-	if !strings.HasPrefix(st.Why, "asks lead in questionqu until ") || !strings.HasSuffix(st.Why, ": Delete 47 files. Proceed?") || st.Next != `claude-swarm reply questionqu "…"` {
+	if !strings.HasPrefix(st.Why, "asks lead in questionqu, and waits until ") || !strings.HasSuffix(st.Why, ": Delete 47 files. Proceed?") || st.Next != `claude-swarm reply questionqu "…"` {
 		t.Errorf("why %q, next %q", st.Why, st.Next)
 	}
 	if !st.Since.After(asked) || st.Since.Before(st.Message.Since) || !st.Running || st.Activity != "working" || st.Message.ID != id {

@@ -28,7 +28,7 @@ func (e *StoppedError) Error() string { return e.Name + " is stopped, not paused
 type AttachedError struct{ Name string }
 
 func (e *AttachedError) Error() string {
-	return "a person runs the session of " + e.Name + ", not the daemon"
+	return "a person, not the daemon, runs the session of " + e.Name
 }
 
 // A PauseOrder specifies who pauses an agent, why, and for how long. If For is 0, the
@@ -197,7 +197,7 @@ func (s *Swarm) Resume(agent, by string) error {
 	if was := s.holds.Of(agent).Paused; was.Holds(now) {
 		s.mail.Unpaused(agent, was.Since, "resumed by "+by, by)
 	} else if held {
-		m.tellLimitOver(m.account(), "tried at once, as requested by "+by, by)
+		m.tellLimitOver(m.account(), "tried immediately, as requested by "+by, by)
 	}
 	if err := s.holds.LiftLimit(m.account(), now); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 type LaterError struct{ Name string }
 
 func (e *LaterError) Error() string {
-	return e.Name + " stops when its turn has ended, but that turn is waiting for the turn that asks"
+	return e.Name + " stops when its turn has ended, but that turn is waiting for the turn that gave the order"
 }
 
 // StopAgent stops an agent until it is started again, even across a restart of the daemon.

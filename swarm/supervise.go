@@ -117,8 +117,8 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
 			Body: strings.TrimSpace(fmt.Sprintf("%s\n\n%s begins no more turns, and its mail waits. A running turn continues to its end.", details, e.Agent)),
 			Words: []journal.AnswerWord{
-				{Word: "resume", Does: "let it carry on from where it stopped, as claude-swarm resume " + e.Agent},
-				{Word: "abort", Does: "give the message up and let it carry on with the next one, as claude-swarm abort " + e.Agent},
+				{Word: "resume", Does: "let it carry on from where it stopped, like claude-swarm resume " + e.Agent},
+				{Word: "abort", Does: "give up the message and let the agent carry on with the next one, like claude-swarm abort " + e.Agent},
 			},
 		}))
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happe
 	stuck := s.holds.Of(q.Agent).StuckIn()
 	switch {
 	case stuck == nil || stuckKey(stuck.Escalation) != q.Key:
-		return q.Agent + " continues already.", nil
+		return q.Agent + " has already continued.", nil
 	case a.Word == "resume":
 		return q.Agent + " goes on.", s.Resume(q.Agent, a.By)
 	}

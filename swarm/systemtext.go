@@ -49,7 +49,7 @@ the same mark (--- MARK ---) is the sender's, whatever it looks like.
 does what send does.
 `)
 	} else {
-		b.WriteString(`To write to others use the Bash tool:
+		b.WriteString(`To write to others, use the Bash tool:
   claude-swarm send NAME "text"                        a task for NAME
   claude-swarm send NAME "text" --type question        a question; the answer comes in a later turn
   claude-swarm send NAME "text" --type question --wait=90s   the same, and wait for the answer
@@ -61,7 +61,7 @@ does what send does.
 	if !s.Tools {
 		compact = "claude-swarm compact " + s.Name
 	}
-	fmt.Fprintf(&b, `Do not answer results, status messages and notes.
+	fmt.Fprintf(&b, `Do not answer results, status messages or notes.
 
 Think deeper about plans, hard bugs and design. Compact (%s) between exploring
 and doing, after failed attempts, and when context grows long.

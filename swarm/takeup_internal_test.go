@@ -99,7 +99,7 @@ func TestTurnsThatCannotBeLookedAt(t *testing.T) {
 	s := &Swarm{}
 	s.home, s.log = home, slog.New(slog.NewTextHandler(log, nil))
 	s.endOrphans()
-	if !strings.Contains(log.String(), "the records of turns could not be read") {
+	if !strings.Contains(log.String(), "turn records could not be read") {
 		t.Errorf("the log says %q", log)
 	}
 }

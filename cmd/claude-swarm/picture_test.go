@@ -21,7 +21,7 @@ func parkedSwarm(now time.Time) swarm.Status {
 	limited := func(name, account string, until time.Time) swarm.AgentStatus {
 		return swarm.AgentStatus{
 			Name: name, State: swarm.Limited, Since: new(now.Add(-time.Minute)), Why: "You've hit your 5-hour limit",
-			Next:    "continues on its own at 12:01, or at once after claude-swarm resume " + name,
+			Next:    "continues on its own at 12:01, or immediately after claude-swarm resume " + name,
 			Limit:   &swarm.LimitStatus{Account: account, Until: until},
 			Waiting: mail.Waiting{Normal: 1}, Session: "0f3a1b2c-aaaa", Model: "opus", Last: &turn.LastText{At: now, Text: "so far " + name},
 		}

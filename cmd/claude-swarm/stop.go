@@ -163,7 +163,7 @@ func stopDaemon(c *cli.Context, p *project) error {
 		if own, err := p.inTurn(); err != nil {
 			return err
 		} else if own {
-			return fail(exitRefused, askLead, "a turn of %s cannot %s the daemon, which would wait for that turn to end", by, c.Command.Name)
+			return fail(exitRefused, askLead, "%s's turn cannot %s the daemon, which would wait for that turn to end", by, c.Command.Name)
 		}
 		var running []swarm.AgentStatus
 		if c.Bool("now") {

@@ -231,7 +231,7 @@ agents:
 		t.Errorf("the rules of a: %+v", r)
 	}
 	for text, want := range map[string]string{
-		"{allow: [exec ls]}":      `1:52: permissions.allow: "exec ls": "exec" is not a kind of tool call: read, edit, delete, move, search, execute, think, fetch, switch_mode, other, tool; did you mean execute?`,
+		"{allow: [exec ls]}":      `1:52: permissions.allow: "exec ls": "exec" is not a kind of tool call; the kinds are read, edit, delete, move, search, execute, think, fetch, switch_mode, other, tool; did you mean execute?`,
 		"{ask: [tool]}":           `1:50: permissions.ask: "tool" does not name a tool; write tool NAME, or tool * for all`,
 		"{deny: execute}":         `1:50: permissions.deny: want a list, got text`,
 		"{otherwise: maybe}":      `1:55: permissions.otherwise: "maybe" is not one of allow, ask or deny`,

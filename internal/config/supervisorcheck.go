@@ -16,7 +16,7 @@ func (s *Supervisor) check(r *reader, path string, ok bool) {
 	counts := map[string]int{"same_call": s.Rules.SameCall, "same_error": s.Rules.SameError}
 	for _, rule := range slices.Sorted(maps.Keys(counts)) {
 		if counts[rule] > s.Window {
-			r.fail(path+".window_size", "", "%d steps are too few for rules.%s: %d", s.Window, rule, counts[rule])
+			r.fail(path+".window_size", "", "%d steps are too few, because rules.%s is %d", s.Window, rule, counts[rule])
 			break
 		}
 	}

@@ -54,7 +54,7 @@ func (w *Webhook) check(r *reader, path string, ok bool) {
 	case w.SecretEnv != "" && w.SecretFile != "":
 		r.fail(path, "", "set either secret_env or secret_file, not both")
 	case w.SecretEnv+w.SecretFile != "" && (w.Kind == string(webhook.Slack) || w.Kind == string(webhook.Discord)):
-		r.fail(path, "url_env: NAME", "a webhook of %s has no secret: its URL is the secret", w.Kind)
+		r.fail(path, "url_env: NAME", "a %s webhook has no secret: its URL is the secret", w.Kind)
 	case len(w.Events) == 0:
 		r.fail(path+".events", "leave it out for all events", "no event would be posted")
 	case w.URL != "":
@@ -171,7 +171,7 @@ func secretIn(path string, generic bool) (string, *Error) {
 	case !info.Mode().IsRegular():
 		return "", wrong("", "%s is not a regular file", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", wrong("chmod 600 "+path, "others may read %s", path)
+		return "", wrong("chmod 600 "+path, "others can read %s", path)
 	}
 	line, err := bufio.NewReader(io.LimitReader(file, 1<<10)).ReadString('\n')
 	if line = strings.TrimSpace(line); line == "" {

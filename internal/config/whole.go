@@ -34,7 +34,7 @@ func (r *reader) named(f *File) {
 	case f.hasAgent(f.LeadName):
 		r.fail("lead_name", "lead: "+f.LeadName, "%s is an agent; the key lead makes an agent the lead", f.LeadName)
 	case f.Lead != "":
-		r.fail("lead_name", "remove lead or lead_name", "the lead is %s, an agent, which already has a name", f.Lead)
+		r.fail("lead_name", "remove lead or lead_name", "the lead is the agent %s, which already has a name", f.Lead)
 	}
 }
 

@@ -90,7 +90,7 @@ func splitAllowed(list string) ([]string, *Error) {
 	for _, tool := range tools {
 		switch bare, _, _ := strings.Cut(tool, "("); strings.TrimSpace(bare) {
 		case "ListAgents", "SendMessage":
-			e = wrong("remove it; an agent sends with claude-swarm send and the tools of dead-drop", "%s bypasses the mailboxes, so no agent has it", tool)
+			e = wrong("remove it; an agent sends with claude-swarm send and the dead-drop tools", "%s bypasses the mailboxes, so no agent has it", tool)
 		}
 	}
 	return tools, e

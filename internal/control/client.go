@@ -132,10 +132,10 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 	c.version = first.Version
 	if first.V != protocolVersion {
 		return nil, &Error{Code: CodeVersion, Hint: "claude-swarm restart",
-			Message: fmt.Sprintf("the daemon (%s) speaks version %d of the protocol, this program (%s) version %d", first.Version, first.V, version, protocolVersion)}
+			Message: fmt.Sprintf("the daemon (%s) speaks version %d of the protocol, but this program (%s) speaks version %d", first.Version, first.V, version, protocolVersion)}
 	}
 	if first.Version != version {
-		c.warning = fmt.Sprintf("the daemon is version %s, this program %s", first.Version, version)
+		c.warning = fmt.Sprintf("the daemon is version %s, but this program is version %s", first.Version, version)
 	}
 	return lines, c.conn.SetDeadline(time.Time{})
 }
@@ -216,7 +216,7 @@ func decode(r reply, data any) error {
 		return nil
 	}
 	if err := json.Unmarshal(r.Data, data); err != nil {
-		return fmt.Errorf("answer of the daemon: %w", err)
+		return fmt.Errorf("answer from the daemon: %w", err)
 	}
 	return nil
 }

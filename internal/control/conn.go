@@ -148,8 +148,8 @@ func (c *conn) read(ctx, here context.Context, wg *sync.WaitGroup) {
 		}
 		var req request
 		if err := json.Unmarshal(line, &req); err != nil {
-			c.send(here, answer(req.ID, nil, &Error{Code: CodeBadRequest, Message: "no request: " + err.Error(),
-				Hint: `one JSON object a line, such as {"type":"status","id":"1"}`}))
+			c.send(here, answer(req.ID, nil, &Error{Code: CodeBadRequest, Message: "not a request: " + err.Error(),
+				Hint: `one JSON object per line, such as {"type":"status","id":"1"}`}))
 			continue
 		}
 		if !c.handle(ctx, here, wg, req) {
@@ -242,7 +242,7 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	}
 	req.By = by
 	if inTurn && req.Type == reqShutdown {
-		return nil, &Error{Code: CodePerson, Message: "a turn of " + by + " cannot stop the daemon, which would wait for that turn to end",
+		return nil, &Error{Code: CodePerson, Message: by + "'s turn cannot stop the daemon, which would wait for that turn to end",
 			Hint: `claude-swarm send lead "how things stand" --type status`}
 	}
 	switch req.Type {

@@ -262,7 +262,7 @@ func TestAnotherVersionIsAWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if want := "the daemon is version 1.0, this program 0.9"; c.Warning() != want {
+	if want := "the daemon is version 1.0, but this program is version 0.9"; c.Warning() != want {
 		t.Errorf("Warning() = %q, want %q", c.Warning(), want)
 	}
 	if w := p.dial(t).Warning(); w != "" {
@@ -316,7 +316,7 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := c.Shutdown(ctx, "lead", true); err == nil || !strings.Contains(err.Error(), "a turn of coder cannot stop the daemon") {
+	if err := c.Shutdown(ctx, "lead", true); err == nil || !strings.Contains(err.Error(), "coder's turn cannot stop the daemon") {
 		t.Errorf("Shutdown in a turn = %v", err)
 	} else if _, ok := errors.AsType[*swarm.PersonError](err); ok {
 		t.Errorf("Shutdown in a turn = %v, want no PersonError: the order names no agent", err)

@@ -120,7 +120,7 @@ func wireError(err error) *Error {
 	case errors.Is(err, swarm.ErrStopping):
 		e.Code, e.Hint = CodeStopping, "claude-swarm stop --now, then claude-swarm start"
 	case errors.Is(err, context.Canceled):
-		e.Code, e.Message = CodeCancelled, "the daemon stops"
+		e.Code, e.Message = CodeCancelled, "the daemon is stopping"
 	}
 	return e
 }

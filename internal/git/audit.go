@@ -61,7 +61,7 @@ type Secrets interface {
 type SecretError struct{ Files []string }
 
 func (e *SecretError) Error() string {
-	return fmt.Sprintf("not recorded, because it contains a token of the swarm: %s", strings.Join(e.Files, ", "))
+	return fmt.Sprintf("not recorded, because it contains one of the swarm's tokens: %s", strings.Join(e.Files, ", "))
 }
 
 // An Audit records one folder of mailboxes in the git repository that contains it. It

@@ -5,7 +5,7 @@
 //	methods of the largest type  160*  60    swarm: agent
 //
 // It loads the source with type information and counts what a manual review would count:
-// methods and fields of types, files of a package that use each other in a circle, files of
+// methods and fields of types, files of a package that use each other in a cycle, files of
 // a package, init functions, code that replaces a file by renaming another, programs and
 // lines of code. It marks numbers that exceed their goals, but its exit status is 0 even
 // then. With -v, it names every finding above a goal, not only the worst. For a circle, it

@@ -82,13 +82,13 @@ func TestNumbers(t *testing.T) {
 	want := `measure now goal
 methods of the largest type 3 60 mail: Box
 fields of the largest type with methods 3 20 mail: Box
-files of a package that use each other in a circle 2 8 mail, of 3 files
+files of a package that use each other in a cycle 2 8 mail, of 3 files
 files of the largest package 3 45 mail
 functions called init 1* 0
-places that write a file by a rename 1 1
+places that write a file by renaming 1 1
 programs 1 1
-lines of code of the product 27 no comments, no blank lines
-lines of code of test machinery 3 beside 0 of tests
+lines of product code 27 no comments, no blank lines
+lines of test machinery code 3 plus 0 of tests
 
 functions called init, above 0:
 mail/shut.go: init`
@@ -143,7 +143,7 @@ func TestWhatClosesACircle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `files of a package that use each other in a circle, above 8:
+	want := `files of a package that use each other in a cycle, above 8:
    9  example.com/small, of 10 files
         files: a.go b.go c.go d.go e.go f.go g.go h.go i.go
         a.go → b.go: B1

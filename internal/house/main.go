@@ -138,10 +138,10 @@ func (h *tree) rows() []row {
 	return []row{
 		worst("methods of the largest type", 60, methods),
 		worst("fields of the largest type with methods", 20, fields),
-		worst("files of a package that use each other in a circle", 8, h.circles()),
+		worst("files of a package that use each other in a cycle", 8, h.circles()),
 		worst("files of the largest package", 45, h.files()),
 		total("functions called init", 0, h.initializers()),
-		total("places that write a file by a rename", 1, h.writers()),
+		total("places that write a file by renaming", 1, h.writers()),
 		total("programs", 1, h.programs()),
 	}
 }
@@ -158,8 +158,8 @@ func (h *tree) print(w io.Writer, all bool) error {
 		fmt.Fprintf(tw, "%s\t%d%s\t%d\t%s\n", r.what, r.now, mark, r.goal, r.worst)
 	}
 	product, tests, rest := h.lines()
-	fmt.Fprintf(tw, "lines of code of the product\t%d\t\tno comments, no blank lines\n", product)
-	fmt.Fprintf(tw, "lines of code of test machinery\t%d\t\tbeside %d of tests\n", rest, tests)
+	fmt.Fprintf(tw, "lines of product code\t%d\t\tno comments, no blank lines\n", product)
+	fmt.Fprintf(tw, "lines of test machinery code\t%d\t\tplus %d of tests\n", rest, tests)
 	if err := tw.Flush(); err != nil {
 		return err
 	}

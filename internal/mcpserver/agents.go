@@ -138,7 +138,7 @@ func (l *agentList) readable() string {
 			t.add("; %s", clientText(a.Client, a.Model))
 		}
 		if a.Task != "" {
-			t.add("; works on: %s", a.Task)
+			t.add("; working on: %s", a.Task)
 		}
 		if a.Waiting > 0 {
 			t.add("; %s", screen.Several(a.Waiting, "message waits", "messages wait"))

@@ -29,7 +29,7 @@ func withNext(err error) error {
 		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
 	}
 	if _, ok := errors.AsType[*client.StaysError](err); ok {
-		return fmt.Errorf("%w; to do: nothing: lines there wake you only if they name you. irc_part leaves channels that irc_join has joined", err)
+		return fmt.Errorf("%w; to do: nothing, because lines there wake you only if they name you. irc_part leaves channels that irc_join has joined", err)
 	}
 	return err
 }

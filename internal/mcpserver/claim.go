@@ -67,9 +67,9 @@ func (w work) closedBy(job topic.Publication) (string, error) {
 		return "", err
 	}
 	if m != nil && m.Offer == job.ID {
-		return "Do it in this turn. Its end closes the work, and your last words are the result; ack is for when you cannot do it.", nil
+		return "Do it in this turn. The end of the turn closes the work, and your last words are the result; use ack only if you cannot do it.", nil
 	}
-	return "When it is done, close it with ack and the result; when it cannot be done, with ack and failed.", nil
+	return "When it is done, close it with ack and the result; if it cannot be done, with ack and failed.", nil
 }
 
 func (c *claimed) readable() string {

@@ -71,7 +71,7 @@ func TestIRCSend(t *testing.T) {
 	p.call("irc_part", `{"channel":"#general"}`)
 	p.call("irc_topic", `{"channel":"#project-x","text":"On\n Friday"}`)
 	if why := p.fails("irc_part", `{"channel":"#Project-x"}`); why != "irc_part: #Project-x is a configured channel, and the bridge stays there; "+
-		"to do: nothing: lines there wake you only if they name you. irc_part leaves channels that irc_join has joined" {
+		"to do: nothing, because lines there wake you only if they name you. irc_part leaves channels that irc_join has joined" {
 		t.Errorf("irc_part of the project's channel: %q", why)
 	}
 	var got []string

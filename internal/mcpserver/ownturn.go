@@ -65,7 +65,7 @@ func (o ownTurn) hasClient() error {
 	case !ok:
 		return errNoContext
 	case spec.Attached:
-		return errors.New("a person runs your session, not the daemon; the person can type /compact or /clear")
+		return errors.New("a person, not the daemon, runs your session; the person can type /compact or /clear")
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func TestContextTools(t *testing.T) {
 	own := newProject(t, asAgent("coder"))
 	own.daemon, own.attached = idle(), true
 	for _, tool := range []string{"compact_context", "clear_context"} {
-		if got := own.fails(tool, `{}`); !strings.Contains(got, "a person runs your session") || own.daemon.notes() != "" {
+		if got := own.fails(tool, `{}`); !strings.Contains(got, "a person, not the daemon, runs your session") || own.daemon.notes() != "" {
 			t.Errorf("%s of an attached session: %q, and the daemon was told %q", tool, got, own.daemon.notes())
 		}
 	}

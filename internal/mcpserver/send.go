@@ -124,7 +124,7 @@ func (w mail) postNoted(ctx context.Context, m *dropbox.Message, body string, at
 // fill adds the text and the attachments to a message.
 func (w mail) fill(m *dropbox.Message, body string, attach []string) error {
 	m.Body = client.Body([]string{body}, w.Rules.BodyLimit())
-	if err := checkBody(m.Body, w.Rules.BodyLimit(), "write it to a file and name that in attach"); err != nil {
+	if err := checkBody(m.Body, w.Rules.BodyLimit(), "write it to a file, and name the file in attach"); err != nil {
 		return err
 	}
 	for _, path := range attach {

@@ -46,7 +46,7 @@ type offered struct {
 
 // instructions is a description of all tools, which a client outside a turn passes to its
 // model.
-const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
+const instructions = `The tools of the swarm to which you belong. Work comes to you as messages, one
 in each turn, and your last words go back to its sender automatically. Use send to give
 another agent a task or to tell it something, ask when you need an answer before you can go
 on, list_agents to see who is there, and the board for what everybody should know.`
@@ -77,7 +77,7 @@ func (s *Server) Tools() []*Tool { return s.list }
 // list the valid ones.
 func advised(err error) error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
-		return fmt.Errorf("%w; list_agents names all", err)
+		return fmt.Errorf("%w; list_agents lists them all", err)
 	}
 	if errors.Is(err, dropbox.ErrNotFound) {
 		return fmt.Errorf("%w; at least %d characters from the beginning or the end of an id are enough; inbox lists your mail, history what you have done, topics what is published", err, dropbox.MinIDPart)

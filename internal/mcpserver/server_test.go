@@ -290,7 +290,7 @@ func TestWrongArguments(t *testing.T) {
 		{"send", `{"to":"coder","text":"x","cc":["nobody"]}`, `send: no agent named "nobody" here`},
 		{"send", `{"to":"coder","text":"  "}`, "send: the text is empty"},
 		{"send", `{"to":"coder","text":"a\u0000b"}`, "send: the text has a NUL byte, at byte 2"},
-		{"send", `{"to":"coder","text":"` + strings.Repeat("x", 8193) + `"}`, "send: the text has 8193 bytes, but the maximum is 8192; write it to a file and name that in attach"},
+		{"send", `{"to":"coder","text":"` + strings.Repeat("x", 8193) + `"}`, "send: the text has 8193 bytes, but the maximum is 8192; write it to a file, and name the file in attach"},
 		{"send", `{"to":"coder","text":"x","thread":"zzzzzzzzzz"}`, "no such message"},
 		{"send", `{"to":"coder","text":"x","reply_to":"zzzzzzzzzz"}`, "no such message"},
 		{"send", `{"to":"coder","text":"x","attach":["/etc/passwd"]}`, "send: attach: /etc/passwd is outside your folders: " + p.dir},

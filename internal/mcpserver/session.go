@@ -118,7 +118,7 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 		refuse("no batch is allowed before initialize")
 		return
 	case c.version > lastWithBatches:
-		refuse("the protocol %s has no batches: each message must be on its own line", c.version)
+		refuse("protocol version %s has no batches: each message must be on its own line", c.version)
 		return
 	case err != nil || len(list) == 0:
 		refuse("the batch is empty")

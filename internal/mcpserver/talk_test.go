@@ -307,7 +307,7 @@ func TestListAgentsAndHistory(t *testing.T) {
 	p.daemon = idle()
 	p.daemon.status.Agents[0].State, p.daemon.status.Agents[0].Description = swarm.Working, "the parser"
 	_, text = p.call("list_agents", `{}`)
-	if !strings.Contains(text, "coder: working") || !strings.Contains(text, "works on: the parser") {
+	if !strings.Contains(text, "coder: working") || !strings.Contains(text, "working on: the parser") {
 		t.Errorf("list_agents = %q", text)
 	}
 	if got := p.fails("list_agents", `{"agent":"codr"}`); !strings.Contains(got, "did you mean coder?") {

@@ -29,7 +29,7 @@ func tools() []tool {
 // budgetTools returns the tools that are offered if the configuration has a cap.
 func budgetTools() []tool {
 	return []tool{
-		reads("budget", `Show how much you may still spend today and on the task of your turn. At a cap, your mail waits for a person.`, crewOf, crew.budget),
+		reads("budget", `Show how much you may still spend today and on the task of your turn. Once a cap is reached, your mail waits for a person.`, crewOf, crew.budget),
 	}
 }
 
@@ -38,7 +38,7 @@ func budgetTools() []tool {
 func ircTools() []tool {
 	return []tool{
 		does("irc_send", `Post a message on IRC, to a channel or a person, if others should see it while you work. It returns immediately. Your answer to a message from IRC goes there automatically.`, chatOf, chat.send),
-		does("irc_read", `Read the lines posted in a channel since you last read it, oldest first. It does not wait. Read it between two pieces of work; lines addressed to you arrive as messages anyway.`, chatOf, chat.read),
+		does("irc_read", `Read the lines posted in a channel since you last read it, oldest first. It does not wait. Call it between two pieces of work; lines addressed to you arrive as messages anyway.`, chatOf, chat.read),
 		does("irc_ask", `Ask the people in a channel, or one person, and wait for the answer. Use this only if you cannot continue without it. People may be away.`, chatOf, chat.ask),
 		does("irc_join", `Have the bridge join a channel: from then on you can read what is said there.`, chatOf, chat.join),
 		does("irc_part", `Have the bridge leave a channel. After that, nobody else in the swarm can read it either.`, chatOf, chat.part),

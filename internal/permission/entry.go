@@ -35,7 +35,7 @@ type KindError struct {
 
 // Error quotes the invalid word and lists the valid ones.
 func (e *KindError) Error() string {
-	return fmt.Sprintf("%q is not a kind of tool call: %s", e.Word, strings.Join(kinds, ", "))
+	return fmt.Sprintf("%q is not a kind of tool call; the kinds are %s", e.Word, strings.Join(kinds, ", "))
 }
 
 // ParseEntry parses an entry: a kind, or a kind and a pattern. The error is a

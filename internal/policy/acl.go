@@ -79,7 +79,7 @@ func (p Policy) topic(agent, topic, do string, list []string) Verdict {
 	if list == nil || slices.ContainsFunc(list, func(allowed string) bool { return Covers(allowed, topic) }) {
 		return passes
 	}
-	may := "nothing"
+	may := "nor any other topic"
 	if len(list) > 0 {
 		may = "only " + strings.Join(list, ", ")
 	}

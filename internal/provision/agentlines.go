@@ -127,7 +127,7 @@ func (s *setup) removeAgentLines(agent string) error {
 		if at := l.in(text); at >= 0 {
 			text, took = slices.Delete(text, at, at+len(l.Text)), true
 		} else if bytes.Contains(text, []byte(fenceBegin)) && l.key(text) != nil {
-			s.r.kept(path, "the entry of "+l.Agent+" was changed; remove it by hand")
+			s.r.kept(path, l.Agent+"'s entry was changed; remove it by hand")
 		}
 	}
 	if took {
@@ -136,7 +136,7 @@ func (s *setup) removeAgentLines(agent string) error {
 		}
 		what := "what claude-swarm put into it"
 		if agent != "" {
-			what = "the entry of " + agent
+			what = agent + "'s entry"
 		}
 		s.r.add(path, Taken, what, "")
 	}

@@ -90,10 +90,10 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	case runner.Foreign:
 		e.wrong(name, "command: in "+e.Config, "%s is not %s: it reports %q", program, kind.Title, said)
 	case runner.TooOld:
-		e.wrong(name, kind.Version.Install, "%s is version %s, which is too old; supported are %s", program, version, kind.Version.Supported)
+		e.wrong(name, kind.Version.Install, "%s is version %s, which is too old; supported: %s", program, version, kind.Version.Supported)
 	case runner.Untested:
 		e.warn(name, kind.Version.Install+"; or continue, and report what does not work, with both versions (claude-swarm version): "+reports,
-			"%s is version %s, which has not been tested; tested are %s", program, version, kind.Version.Supported)
+			"%s is version %s, which has not been tested; tested: %s", program, version, kind.Version.Supported)
 	default:
 		e.good(name, "%s, %s", path, said)
 	}

@@ -151,7 +151,7 @@ func (p Proposal) Config() string {
 		text = forKind(setKey(text, "backend", kind.Name), kind)
 	}
 	if others != "" {
-		text = strings.Replace(text, "\ndefaults:\n", "\ndefaults:\n  # installed here too, for backend: of an agent: "+others+"\n", 1)
+		text = strings.Replace(text, "\ndefaults:\n", "\ndefaults:\n  # also installed here, usable as an agent's backend: "+others+"\n", 1)
 	}
 	return text
 }

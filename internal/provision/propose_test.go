@@ -97,7 +97,7 @@ func TestAProposalOfEachKind(t *testing.T) {
 			t.Errorf("%s: coder has backend %s; notes %v", k.Name, coder.Backend, file.Notes())
 		}
 		for _, other := range all[:3] {
-			if named := strings.Contains(p.Config(), "# installed here too"); !named || other != k && !strings.Contains(p.Config(), other.Name) {
+			if named := strings.Contains(p.Config(), "# also installed here"); !named || other != k && !strings.Contains(p.Config(), other.Name) {
 				t.Errorf("%s: the file does not name %s", k.Name, other.Name)
 			}
 		}

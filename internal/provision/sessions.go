@@ -115,7 +115,7 @@ func (e *checkup) shared() {
 	}
 	for _, dir := range slices.Sorted(maps.Keys(by)) {
 		if names := by[dir]; len(names) > 1 {
-			e.good(name, "%s share %s; each has a separate session. Work trees keep their changes separate: cwd", strings.Join(names, ", "), dir)
+			e.good(name, "%s share %s; each has a separate session. Separate work trees (cwd) would keep their changes apart", strings.Join(names, ", "), dir)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (e *checkup) bindings() {
 		case b != nil:
 			e.good(name, "%s: pid %d", a.Name, b.Process.PID)
 		case exists(filepath.Join(e.home.Dir(), "attached", a.Name+".json")):
-			e.warn(name, "claude-swarm attach "+a.Name, "the session of %s has died; its mail, including what it was working on, waits for the next one", a.Name)
+			e.warn(name, "claude-swarm attach "+a.Name, "%s's session has died; its mail, including what it was working on, waits for the next session", a.Name)
 		default:
 			e.good(name, "%s: no session is running; its mail waits", a.Name)
 		}

@@ -15,7 +15,7 @@ func (e *checkup) watches() {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if errors.Is(err, unix.EMFILE) {
 		e.warn(name, "sysctl fs.inotify.max_user_instances=512",
-			"no further inotify instance (the maximum is %s): mailboxes are checked only every 30 s", limit("max_user_instances"))
+			"no inotify instance is left (maximum: %s): mailboxes are checked only every 30 s", limit("max_user_instances"))
 		return
 	} else if err != nil {
 		e.warn(name, "", "inotify: %v", err)
@@ -31,13 +31,13 @@ func (e *checkup) watches() {
 			"%d folders can be watched, %d may be needed", have, need)
 		return
 	}
-	e.good(name, "%s folders by inotify", limit("max_user_watches"))
+	e.good(name, "maximum number of watched folders: %s", limit("max_user_watches"))
 }
 
 func limit(name string) string {
 	data, err := os.ReadFile("/proc/sys/fs/inotify/" + name)
 	if err != nil {
-		return "an unknown number"
+		return "unknown"
 	}
 	return strings.TrimSpace(string(data))
 }

@@ -56,7 +56,7 @@ func (s *Service) put(h Hook, ev journal.Event) error {
 		err = s.deliver(p, ev)
 	}
 	if errors.Is(err, dropbox.ErrTooLarge) || errors.Is(err, dropbox.ErrInvalid) {
-		s.o.Log.Error("event cannot be posted", keyHook, h.Name, "event", string(p.Type), keyErr, err)
+		s.o.Log.Error("event could not be posted", keyHook, h.Name, "event", string(p.Type), keyErr, err)
 		return nil // a retry would also fail, and would delay the next events
 	}
 	return err

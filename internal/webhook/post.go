@@ -225,7 +225,7 @@ func plainError(err error) string {
 	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens there: " + err.Error()
+		return "nothing is listening there: " + err.Error()
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "it closed the connection without an answer"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

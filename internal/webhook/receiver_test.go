@@ -96,7 +96,7 @@ var failures = map[string]failure{
 		c.(*net.TCPConn).SetLinger(0)
 		c.Close()
 	}, why: "it broke the connection", quick: true},
-	"closed":       {url: "http://127.0.0.1:1/", why: "nothing listens there", quick: true},
+	"closed":       {url: "http://127.0.0.1:1/", why: "nothing is listening there", quick: true},
 	"no such name": {url: "http://nobody.invalid/", why: "the name nobody.invalid cannot be resolved", quick: true},
 	"wrong TLS":    {tls: true, why: "tls: failed to verify certificate", quick: true},
 	"too many": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {

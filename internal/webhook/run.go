@@ -84,7 +84,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer watcher.Close()
 	r.loop(ctx, func() {
 		if _, err := watcher.Rewatch(); err != nil {
-			s.o.Log.Debug("mailbox is not watched", keyErr, err)
+			s.o.Log.Debug("mailbox could not be watched", keyErr, err)
 		}
 	})
 	patience := time.AfterFunc(lastWords, cancel)
@@ -116,13 +116,13 @@ func (r *run) loop(ctx context.Context, rewatch func()) {
 			r.end(e)
 		case <-r.wake:
 			if err := r.settleRest(); err != nil {
-				r.o.Log.Debug("the disk still refuses writes", keyErr, err)
+				r.o.Log.Debug("disk still refused writes", keyErr, err)
 			}
 		case <-again.C:
 		case <-sweep.C:
 			rewatch()
 			if err := r.takeUp(); err != nil {
-				r.o.Log.Error("mailbox of the webhooks was not repaired", keyErr, err)
+				r.o.Log.Error("webhook mailbox was not repaired", keyErr, err)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 	entries, err := r.box.List()
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
-			r.o.Log.Error("mailbox of the webhooks was not listed", keyErr, err)
+			r.o.Log.Error("webhook mailbox was not listed", keyErr, err)
 		}
 		return 0, false
 	}

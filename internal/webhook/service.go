@@ -221,6 +221,6 @@ func (s *Service) settled(h Hook, e dropbox.Entry, p Payload, a Answer, lost boo
 // a restart.
 func (s *Service) saveLocked() {
 	if err := s.state.write(s.o.Home); err != nil {
-		s.o.Log.Warn("state of the webhooks was not written", keyErr, err)
+		s.o.Log.Warn("webhook state was not written", keyErr, err)
 	}
 }

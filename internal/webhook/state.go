@@ -50,7 +50,7 @@ func ReadState(home string) (State, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	} else if err != nil {
-		return s, fmt.Errorf("state of the webhooks: %w", err)
+		return s, fmt.Errorf("read the webhook state: %w", err)
 	}
 	var read State
 	if json.Unmarshal(data, &read) != nil || read.V != 1 {

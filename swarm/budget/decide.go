@@ -110,7 +110,9 @@ func (b *Book) raise(s Scope, by Amount) error {
 // An OverError reports that an answer was too late because its question was already over.
 type OverError struct{ Scope Scope }
 
-func (e *OverError) Error() string { return "the question about " + e.Scope.String() + " is over" }
+func (e *OverError) Error() string {
+	return "the question about " + e.Scope.String() + " is no longer open"
+}
 
 // A Reply is an answer to a question about a scope.
 type Reply struct {

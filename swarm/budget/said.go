@@ -103,7 +103,7 @@ func readSaid(home journal.Home) (map[round]said, error) {
 		e.Lost, e.Next = "it is unknown which budgets were raised", "claude-swarm start, which sets it aside"
 		return map[round]said{}, e
 	} else if err != nil {
-		return nil, fmt.Errorf("budget raises and answers: %w", err)
+		return nil, fmt.Errorf("read budget raises and answers: %w", err)
 	}
 	all := make(map[round]said, len(file.Scopes))
 	for name, s := range file.Scopes {

@@ -143,7 +143,7 @@ func OpenHolds(home Home) (*Holds, error) {
 		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, then pause or stop those agents again", screen.ShellWord(s.path), screen.ShellWord(e.Aside()))
 		return nil, e
 	} else if err != nil {
-		return nil, fmt.Errorf("what was paused and stopped: %w", err)
+		return nil, fmt.Errorf("read what was paused and stopped: %w", err)
 	}
 	if s.file.Agents == nil {
 		s.file.Agents = map[string]Hold{}

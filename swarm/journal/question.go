@@ -85,7 +85,7 @@ func OpenQuestions(home Home) (*Questions, error) {
 		err = e.SetAside()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the daemon's questions: %w", err)
+		return nil, fmt.Errorf("read the daemon's questions: %w", err)
 	}
 	if s.by = by; by == nil {
 		s.by = map[string]Question{}

@@ -55,7 +55,7 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 		return "", in.haltThread(m, GateVerdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
 	} else if ans.Refused != "" {
 		in.TellLead(in.Name, "refused:"+m.ID, "an answer was not delivered", fmt.Sprintf(
-			"%s was to answer %s, but that was %s. The trace shows how that happened:\n  claude-swarm trace %s\n", in.Name, ans.To, ans.Refused, m.ID))
+			"%s was to answer %s, but the answer was %s. The trace shows how that happened:\n  claude-swarm trace %s\n", in.Name, ans.To, ans.Refused, m.ID))
 		return "", nil
 	}
 	result := answerTo(m, r)
@@ -73,7 +73,7 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 	if undeliverable(err) {
 		// The sender has no mailbox, for example because a person wrote the message. The
 		// lead gets the answer instead.
-		in.TellLead(in.Name, "result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, which cannot be delivered (%v):\n\n%s", in.Name, ans.To, err, ans.Body))
+		in.TellLead(in.Name, "result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, but the answer cannot be delivered (%v):\n\n%s", in.Name, ans.To, err, ans.Body))
 		return "", nil
 	}
 	return d.ID, err

@@ -191,7 +191,7 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 	// After a crash before this point, the daemon creates the line from the receipt at
 	// its next start.
 	if err := in.Ledger.Add(journal.LineOf(c.Message, r)); err != nil {
-		in.Log.Warn("a line is missing from the ledger until the daemon starts", keyErr, err)
+		in.Log.Warn("a line could not be added to the ledger; the daemon adds it when it starts", keyErr, err)
 	}
 	return in.settled(e, c.Message, r)
 }

@@ -71,7 +71,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	} else if given {
 		in.Log.Info("message was already given up", keyMessage, c.ID)
 		in.Arrivals.Forget(c.ID)
-		return true, in.Box.SetAsideClaimed(c.Entry, "a copy of a message that was given up; claude-swarm dead retry "+c.ID+" tries that again")
+		return true, in.Box.SetAsideClaimed(c.Entry, "a copy of a message that was given up; claude-swarm dead retry "+c.ID+" retries that message")
 	}
 	if expired(c.Message) {
 		return true, in.GiveUp(c, "expired at "+stamp(c.Message.Expires))

@@ -27,7 +27,7 @@ func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Mess
 		open, err = in.isOpen(task, m.ID)
 	}
 	if err != nil {
-		in.Log.Warn("it is unknown whether a task is complete", keyMessage, m.ID, keyErr, err)
+		in.Log.Warn("could not determine whether a task is complete", keyMessage, m.ID, keyErr, err)
 		return nil
 	}
 	if open {

@@ -20,7 +20,7 @@ func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
 	}
 	in.Log.Warn("conversation halted", "thread", m.Thread, keyMessage, m.ID, "rule", v.Rule, keyWhy, v.Reason)
 	last := strings.ReplaceAll(strings.TrimSpace(cut(string(m.Body), maxQuoted)), "\n", "\n> ")
-	return in.TellHalted(m, fmt.Sprintf("\nLast, %s said to %s:\n\n> %s\n", m.From, in.Name, last))
+	return in.TellHalted(m, fmt.Sprintf("\nThe last message, from %s to %s:\n\n> %s\n", m.From, in.Name, last))
 }
 
 // TellHalted tells the lead once if the conversation of a message is halted. A sender may

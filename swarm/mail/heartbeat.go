@@ -10,7 +10,7 @@ import (
 
 // HeartbeatText is the default body of a heartbeat to an agent.
 const HeartbeatText = `Nothing has arrived for you for a while. If you put aside work that you can continue now, continue it.
-Otherwise answer with the single word idle, use no tool, and send no message about this.`
+Otherwise answer with the single word idle, use no tools, and send no message about this.`
 
 // heartbeatKey is the key prefix of heartbeats.
 const heartbeatKey = "heartbeat:"

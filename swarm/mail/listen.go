@@ -54,6 +54,6 @@ func (s *Service) Complain(l Listener, err error) {
 		s.Trouble.Clear(key)
 		return
 	}
-	s.Log.Error("a listener is behind", "listener", l.Name, keyErr, err)
+	s.Log.Error("a listener fell behind", "listener", l.Name, keyErr, err)
 	s.Trouble.Set(key, l.Behind+": "+err.Error())
 }

@@ -46,6 +46,6 @@ func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
 // announce publishes the outcome of published work. It does not wait for the subscribers.
 func (in *Inbox) announce(m *dropbox.Message, end, text string) {
 	if err := topic.Of(in.Store).Announce(m, in.Name, end, text, in.Tokens.Sign); err != nil {
-		in.Log.Warn("its end could not be announced", keyMessage, m.ID, keyErr, err)
+		in.Log.Warn("the outcome of published work could not be announced", keyMessage, m.ID, keyErr, err)
 	}
 }

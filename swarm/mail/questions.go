@@ -81,7 +81,7 @@ func (q *Questions) AskPerson(n journal.Question) error {
 	if err != nil || !fresh {
 		return err
 	}
-	q.mail.Log.Info("the person is asked", "key", n.Key, "subject", n.Subject)
+	q.mail.Log.Info("a question for the person was stored", "key", n.Key, "subject", n.Subject)
 	q.wake()
 	return nil
 }
@@ -218,7 +218,7 @@ func (q *Questions) answers() error {
 			err = q.answered(box, e, m)
 		}
 		if err != nil && !errors.Is(err, dropbox.ErrGone) {
-			failed = append(failed, fmt.Errorf("the answer %s is not handled: %w", e.ID, err))
+			failed = append(failed, fmt.Errorf("the answer %s could not be handled: %w", e.ID, err))
 		}
 	}
 	return errors.Join(failed...)
@@ -228,7 +228,7 @@ func (q *Questions) answers() error {
 func (q *Questions) answered(box *dropbox.Mailbox, e dropbox.Entry, m *dropbox.Message) error {
 	if !q.mayAnswer(m) {
 		q.mail.Log.Warn("an answer was refused: nothing proves that the person sent it", keyMessage, m.ID, "from", m.From)
-		return box.Refuse(e, "only a person may answer the daemon, and nothing proves that one sent this")
+		return box.Refuse(e, "only a person may answer the daemon, and nothing proves that a person sent this")
 	}
 	said, err := q.handleMessage(m)
 	if err != nil {
@@ -295,7 +295,7 @@ func settledText(n journal.Question) string {
 	if n.Answer == nil {
 		return "That no longer needs an answer: " + n.Outcome
 	}
-	return fmt.Sprintf("%s has answered that already, with %s: %s", n.Answer.By, n.Answer.Word, n.Outcome)
+	return fmt.Sprintf("%s has already answered that, with %s: %s", n.Answer.By, n.Answer.Word, n.Outcome)
 }
 
 // tell sends the outcome of an answer to the person, once.

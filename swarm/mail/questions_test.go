@@ -236,7 +236,7 @@ func TestAnAnswerThatComesTooLate(t *testing.T) {
 	f.answer(q.ID, dropbox.Lead, "more", false)
 	f.answer("aaaaaaaaaa", dropbox.Lead, "more", false)
 	want := []string{
-		"ann on IRC has answered that already, with stop: the cap of the day is $30 now",
+		"ann on IRC has already answered that, with stop: the cap of the day is $30 now",
 		"This does not answer a question from the daemon. Its questions: claude-swarm inbox",
 	}
 	if got := f.told(dropbox.Lead); !slices.Equal(got, want) || len(f.handled) != 1 {

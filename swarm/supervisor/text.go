@@ -27,7 +27,7 @@ func (f Finding) advice(strong bool) string {
 			fmt.Fprintf(&b, " – last from: %s. Look for its cause before the next try, or try another way.", f.About)
 		}
 	case StepsWithoutChange:
-		fmt.Fprintf(&b, "%s made %d steps without changing a file.", who, f.Count)
+		fmt.Fprintf(&b, "%s took %d steps without changing a file.", who, f.Count)
 		if !strong {
 			b.WriteString(" If you know enough, begin with the change; if the task needs none, finish with your answer.")
 		}

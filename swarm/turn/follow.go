@@ -91,7 +91,7 @@ func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (o
 	session, _ := t.oldSession(s)
 	c, ok := t.Backend(s).(runner.Compacter)
 	if !ok {
-		return out, errors.New("the client of the agent cannot compact")
+		return out, errors.New("the agent's client cannot compact")
 	}
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
 	if err != nil {

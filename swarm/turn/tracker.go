@@ -112,7 +112,7 @@ func retryWhy(ev *streamjson.Event) string {
 	if ev.Kind != streamjson.KindRetry || r == nil {
 		return ""
 	}
-	says := "does not answer"
+	says := "is not answering"
 	if r.Status != 0 {
 		says = "answers " + retryCause(r)
 	}

@@ -72,7 +72,7 @@ func TestRetryWhy(t *testing.T) {
 	}{
 		"another event":  {streamjson.Event{Kind: streamjson.KindAssistant}, ""},
 		"without a word": {streamjson.Event{Kind: streamjson.KindRetry}, ""},
-		"no answer":      {streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{Attempt: 7, Max: 10}}, "the API does not answer (retry 7 of 10)"},
+		"no answer":      {streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{Attempt: 7, Max: 10}}, "the API is not answering (retry 7 of 10)"},
 		"another kind":   {streamjson.Event{Kind: streamjson.KindAssistant, Retry: &streamjson.Retry{Attempt: 7, Max: 10}}, ""},
 	} {
 		if got := retryWhy(&c.ev); got != c.want {

@@ -47,7 +47,7 @@ type asks struct {
 // requests.
 func tooManyRequests() follow.Verdict {
 	return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("the client asked for more than %d permissions in one turn", maxRequests),
-		Hint: "allow in permissions: what it needs, or look at what it does"}
+		Hint: "allow what it needs in permissions:, or look at what it does"}
 }
 
 // asked is a request that has not been answered yet.

@@ -106,9 +106,9 @@ func (f *facts) judgeReply() follow.Verdict {
 	case "refusal":
 		return follow.Verdict{End: runner.Failed, Reason: "the model refused to continue: " + f.words, Hint: p.hintLogs()}
 	case "max_tokens":
-		return follow.Verdict{End: runner.Failed, Reason: "the answer was longer than the model is allowed to write", Hint: "give it less work at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "the answer was longer than the model is allowed to write", Hint: "give it less work at a time"}
 	case "max_turn_requests":
-		return follow.Verdict{End: runner.Failed, Reason: "the turn took more requests than " + p.client.Kind.Title + " allows", Hint: "give it less work at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "the turn took more requests than " + p.client.Kind.Title + " allows", Hint: "give it less work at a time"}
 	default:
 		return follow.Verdict{End: runner.Failed, Reason: fmt.Sprintf("%s ended the turn for an unknown reason: %q", p.name, reason), Hint: p.hintLogs()}
 	}

@@ -24,7 +24,7 @@ func TestJudge(t *testing.T) {
 		"no tokens, and it was being ended":    {facts{reply: noTokens, words: "ready", cause: stopped}, runner.Stopped, ""},
 		"only a tool call":                     {facts{reply: answered("end_turn"), called: true}, runner.Done, ""},
 		"not a word":                           {facts{reply: answered("end_turn")}, runner.Failed, "without any output"},
-		"our tools did not start":              {facts{reply: answered("end_turn"), words: "ready", noTools: true}, runner.NoFirstEvent, "has not started the tools"},
+		"our tools did not start":              {facts{reply: answered("end_turn"), words: "ready", noTools: true}, runner.NoFirstEvent, "has not started the dead-drop tools"},
 		"cancelled for a denied call":          {facts{reply: answered("cancelled"), denied: true}, runner.Done, ""},
 		"cancelled":                            {facts{reply: answered("cancelled")}, runner.Failed, "cancelled the turn"},
 		"cancelled by us":                      {facts{reply: answered("cancelled"), cause: stopped}, runner.Stopped, ""},

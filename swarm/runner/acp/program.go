@@ -57,6 +57,6 @@ func (p *program) unknownSetting(key, value string, f *fault) follow.Verdict {
 // noTools returns the verdict on a turn whose agent could neither send messages nor ask
 // questions. The message is not the cause.
 func (p *program) noTools() follow.Verdict {
-	return follow.Verdict{End: runner.NoFirstEvent, Reason: p.name + " has not started the tools of " + runner.ToolServer,
+	return follow.Verdict{End: runner.NoFirstEvent, Reason: p.name + " has not started the " + runner.ToolServer + " tools",
 		Hint: p.hintStderr() + ", or set mcp: false for agent " + p.agent}
 }

@@ -44,7 +44,7 @@ func (e *exchange) Tick(now time.Time) {
 // late ends a client that takes too long to start.
 func (e *exchange) late(why string, now time.Time) {
 	if e.bad.count > 0 {
-		why += fmt.Sprintf(", and prints %q", e.bad.first)
+		why += fmt.Sprintf(", and printed %q", e.bad.first)
 	}
 	v := follow.Verdict{End: runner.NoFirstEvent, Reason: e.client.Kind.Title + ": " + why, Hint: e.program.hintStderr()}
 	if e.step == starting && e.client.Start > 0 {

@@ -35,10 +35,10 @@ const (
 // These are hints for the class "account and service". All failures of an unavailable
 // service share one hint, because the lead gets each hint only once.
 const (
-	hintAway     = "nothing has to be done; if it lasts, look at the network, at ANTHROPIC_BASE_URL if it is set, and at https://status.claude.com"
+	hintAway     = "nothing has to be done; if it persists, check the network, ANTHROPIC_BASE_URL if it is set, and https://status.claude.com"
 	hintWait     = "nothing has to be done"
 	hintPay      = "buy credit for the API key, or use another login"
-	hintTrustTLS = "set NODE_EXTRA_CA_CERTS in env: to the certificates of your proxy or gateway, or look at ANTHROPIC_BASE_URL"
+	hintTrustTLS = "set NODE_EXTRA_CA_CERTS in env: to the certificates of your proxy or gateway, or check ANTHROPIC_BASE_URL"
 )
 
 // An apiFailure contains the fields and the text of an error result.
@@ -66,7 +66,7 @@ func (e evidence) errorResult() follow.Verdict {
 	}
 	switch e.own.Subtype {
 	case "error_max_turns":
-		return follow.Verdict{End: runner.Failed, Reason: "it reached the maximum number of turns that its command allows", Hint: "raise --max-turns in command:, or give it less work at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "it reached the maximum number of turns that its command allows", Hint: "raise --max-turns in command:, or give it less work at a time"}
 	case capSubtype:
 		return e.capVerdict()
 	}
@@ -88,7 +88,7 @@ func (e evidence) errorResult() follow.Verdict {
 func (e evidence) capVerdict() follow.Verdict {
 	usd := capOf(e.turn)
 	if usd == 0 {
-		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less work at once"}
+		return follow.Verdict{End: runner.Failed, Reason: "it spent what its command allows for one turn", Hint: "raise --max-budget-usd in command:, or give it less work at a time"}
 	}
 	return follow.Verdict{End: runner.CapReached, Reason: "it spent the " + strconv.FormatFloat(usd, 'f', 2, 64) + " USD that was reserved for the turn",
 		Hint: "claude-swarm budget shows what is left"}
@@ -142,11 +142,11 @@ func (e evidence) messageHint(f apiFailure) (string, bool) {
 	case contains(f.text, "prompt is too long"):
 		return "set session: fresh for this agent, or a smaller compact_window", true
 	case f.code == codeHistory || contains(f.text, "tool use concurrency"):
-		return "its conversation is damaged: claude-swarm clear " + e.turn.Agent + " begins another one", true
+		return "its conversation is damaged: claude-swarm clear " + e.turn.Agent + " begins a new one", true
 	case f.code == codeLargePDF || contains(f.text, "pdf too large"):
 		return "give it the PDF in smaller parts, or as text", true
 	case f.status == http.StatusRequestEntityTooLarge || f.kind == "request_too_large":
-		return "give it fewer or smaller files at once; claude-swarm clear " + e.turn.Agent + " begins another conversation", true
+		return "give it fewer or smaller files at a time; claude-swarm clear " + e.turn.Agent + " begins another conversation", true
 	case f.problem == "invalid_request" && contains(f.text, "image"):
 		return "make the image smaller; claude-swarm clear " + e.turn.Agent + " begins a conversation without it", true
 	case e.own.StopReason == "refusal":

@@ -230,17 +230,17 @@ func settings(t runner.Turn) []byte {
 func writeFiles(t runner.Turn) error {
 	if t.Settings != "" {
 		if err := writeChanged(t.Settings, settings(t)); err != nil {
-			return fmt.Errorf("settings of the turn: %w", err)
+			return fmt.Errorf("write the turn's settings: %w", err)
 		}
 	}
 	if hasServers(t) {
 		if err := writeChanged(t.Servers, servers(t)); err != nil {
-			return fmt.Errorf("MCP servers of the turn: %w", err)
+			return fmt.Errorf("write the turn's MCP servers: %w", err)
 		}
 	}
 	if t.Spec.System != "" {
 		if err := writeChanged(t.System, []byte(t.Spec.System)); err != nil {
-			return fmt.Errorf("system prompt of the turn: %w", err)
+			return fmt.Errorf("write the turn's system prompt: %w", err)
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func judge(e evidence) follow.Verdict {
 }
 
 // freshSession is the hint for a problem that the daemon solves without help.
-const freshSession = "nothing has to be done: it is tried the other way, then with a fresh session"
+const freshSession = "nothing has to be done: the turn is tried the other way (new or resumed session), then with a fresh session"
 
 // noResult returns the verdict on a turn that ended without a result for its prompt.
 func (e evidence) noResult() follow.Verdict {
@@ -57,7 +57,7 @@ func (e evidence) noResult() follow.Verdict {
 	case e.untaken && !e.followed:
 		return follow.Gone("has ended")
 	case contains(e.stderr, "is already in use"):
-		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " exists already", Hint: freshSession}
+		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " already exists", Hint: freshSession}
 	case contains(e.stderr, "no conversation found"):
 		return follow.Verdict{End: runner.NoSession, Reason: "the session " + e.turn.Session.ID + " was not found", Hint: freshSession}
 	case e.followed:
@@ -66,7 +66,7 @@ func (e evidence) noResult() follow.Verdict {
 		return follow.Verdict{End: runner.Failed, Reason: follow.WithDetail(ended+" without a result", said), Hint: e.look(), Crashed: true}
 	case contains(e.stderr, "root/sudo"):
 		return follow.Verdict{End: runner.Refused, Reason: said,
-			Hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: if the machine is one"}
+			Hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: if the machine is a sandbox"}
 	case badCommand(e.stderr, e.exit):
 		return follow.Verdict{End: runner.Refused, Reason: follow.WithDetail("the client does not accept its command line", follow.FirstLine(e.stderr)),
 			Hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}

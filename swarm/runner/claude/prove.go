@@ -197,6 +197,6 @@ func (s mcpServer) text() string { return follow.WithDetail(s.Status, s.Error) }
 // noTools returns the verdict on a turn whose agent could neither send messages nor ask
 // questions. The message is not the cause, and a retry may help.
 func noTools(t runner.Turn, what string) follow.Verdict {
-	return follow.Verdict{End: runner.NoFirstEvent, Reason: "the client does not have the tools of " + runner.ToolServer + ": " + what,
+	return follow.Verdict{End: runner.NoFirstEvent, Reason: "the client does not have the " + runner.ToolServer + " tools: " + what,
 		Hint: "look at " + t.Stderr + ", or set mcp: false for agent " + t.Agent}
 }

@@ -33,7 +33,7 @@ func (r *Run) tick(now time.Time) {
 		r.End(Verdict{End: runner.Stopped, Reason: "the turn was stopped", Hint: HintGoesBack}, now)
 	case spec.Timeout > 0 && took >= spec.Timeout && r.protocol.Working() && took-r.waited() >= spec.Timeout:
 		r.End(r.protocol.Late(Verdict{End: runner.TimedOut, Reason: "the turn took longer than " + spec.Timeout.String(),
-			Hint: "give it less work at once, or raise turn_timeout"}), now)
+			Hint: "give it less work at a time, or raise turn_timeout"}), now)
 	default:
 		r.protocol.Tick(now)
 		r.endSilent(now)

@@ -26,11 +26,11 @@ const (
 
 // Gone returns the verdict on a waiting client that cannot accept the prompt.
 func Gone(how string) Verdict {
-	return Verdict{End: runner.ClientGone, Reason: "the client that waited for the message " + how, Hint: "nothing has to be done: another one will be started"}
+	return Verdict{End: runner.ClientGone, Reason: "the client that was waiting for the message " + how, Hint: "nothing has to be done: another one will be started"}
 }
 
 // Lost returns the verdict on a turn that an earlier daemon started and whose client died
 // without a result.
 func Lost() Verdict {
-	return Verdict{End: runner.NoResult, Reason: "the client of the earlier daemon is dead and left no result", Hint: HintGoesBack}
+	return Verdict{End: runner.NoResult, Reason: "the earlier daemon's client is dead and left no result", Hint: HintGoesBack}
 }
