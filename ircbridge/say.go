@@ -19,8 +19,8 @@ type saying struct {
 	landed int // the number of pieces whose fate is known
 	failed error
 
-	said   int // how many bytes from the start are proven
-	unsure int // how many bytes from the start may have been sent before
+	said   int // number of bytes from the start that are proven
+	unsure int // number of bytes from the start that may have been sent before
 	sent   int // the end of the last piece that this attempt has written at least partly
 	marked bool
 	at     time.Time // when the message was first sent
