@@ -46,7 +46,7 @@ func rowOf(k *runner.Kind) *acp.Client {
 
 func kindsTable() string {
 	var b strings.Builder
-	b.WriteString("| `backend:` | client | program | install | tested version | signs in by |\n| --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("| `backend:` | client | program | install | tested version | signs in with |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, k := range backends.Kinds() {
 		program, install := "of `command:`", k.Install
 		if k.Program() != "" {

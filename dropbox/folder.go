@@ -96,7 +96,8 @@ func (f Folder) write(name string, data []byte, put func(from, to string) error)
 	return f.box.disk.syncDir(f.path())
 }
 
-// Sync makes the changes of earlier calls durable, even if those calls were interrupted.
+// Sync makes the changes from earlier calls durable, even if those calls were
+// interrupted.
 func (f Folder) Sync() error { return f.box.disk.syncDir(f.path()) }
 
 // Remove durably removes files. A missing file is not an error.

@@ -37,7 +37,8 @@ type purse struct {
 	first   parked // how to show the agent when only parked messages are left
 }
 
-// A parked describes how the status shows an agent whose mail is waiting for the budget.
+// A parked describes how the status displays an agent whose mail is waiting for the
+// budget.
 type parked struct {
 	state     State
 	why, next string

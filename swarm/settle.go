@@ -171,7 +171,7 @@ func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 const longestDoubt = 24 * time.Hour
 
 // doubts records that a message is parked for an unknown reason, and returns how long it
-// has been parked for such a reason.
+// has been parked for unknown reasons.
 func (a *agent) doubts(message string, now time.Time) time.Duration {
 	if d := a.holds.Of(a.name).Doubt; d != nil && d.Message == message {
 		return now.Round(0).Sub(d.Since)

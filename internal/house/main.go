@@ -97,7 +97,7 @@ type row struct {
 	above []string
 }
 
-// A finding is one measurement, such as a type with its number of methods.
+// A finding is one measurement, such as the number of methods of a type.
 type finding struct {
 	n      int
 	what   string

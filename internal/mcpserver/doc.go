@@ -40,8 +40,8 @@
 // text, so each form must be complete. If an argument is wrong, the tool does nothing,
 // and its answer says what is wrong and what was probably meant.
 //
-// A client derives its own tool names from ours: Claude Code calls the tool send of the
-// server dead-drop "mcp__dead-drop__send". The page docs/agents-tools.md is generated
+// A client derives its own tool names from ours: Claude Code names the send tool of the
+// dead-drop server "mcp__dead-drop__send". The page docs/agents-tools.md is generated
 // from [Server.Tools].
 //
 // # The protocol

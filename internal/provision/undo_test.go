@@ -106,7 +106,8 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A trip creates something and then removes it: init, or init with attached sessions.
+// A trip runs init, with or without attached sessions, and then removes everything that
+// init created.
 type trip struct {
 	make   func(dir string, step func(string) error) error
 	remove func(dir string, step func(string) error) error

@@ -261,7 +261,7 @@ func TestGivenUpAfterTheLastTry(t *testing.T) {
 	if f := sc.Failures(); len(f) != 1 || f[0].Hook != "ops" || f[0].Since.IsZero() {
 		t.Errorf("Failures = %v", f)
 	}
-	sc.run(hookTo("ops", rc)) // the state records for the next daemon that the lead has been told
+	sc.run(hookTo("ops", rc)) // the state records that the lead has been told, so that the next daemon knows it
 	sc.hear(crashed(3))
 	sc.until("the third is dead", func() bool { return len(sc.files("dead")) == 3 })
 	if lost.Load() != 1 {

@@ -122,9 +122,9 @@ type Reply struct {
 	Day    string // of the question, if the scope is daily
 }
 
-// Answer carries out an answer to a question about a scope. The parameter "waiting" lists
-// the ids of the messages that are waiting in the scope. Answer returns how many of them
-// get one more turn. Repeating a reply changes nothing, and returns the same number. The
+// Answer applies an answer to a question about a scope. The parameter "waiting" lists the
+// ids of the messages that are waiting in the scope. Answer returns how many of them get
+// one more turn. Repeating a reply changes nothing, and returns the same number. The
 // error may be an [*OverError].
 func (b *Book) Answer(s Scope, agent string, reply Reply, waiting []string) (passed int, err error) {
 	b.mu.Lock()

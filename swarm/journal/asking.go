@@ -176,7 +176,7 @@ func (s Asks) Settled(question string) (why string) {
 	return why
 }
 
-// Open returns the questions that are not recorded as over, oldest first. The process
+// Open returns the questions that are not recorded as closed, oldest first. The process
 // that asked may have ended.
 func (s Asks) Open() []Asked {
 	var open []Asked

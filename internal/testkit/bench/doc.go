@@ -5,8 +5,8 @@
 //
 // The benchmarks are part of the packages, so `go test -bench` also finds them. Most goals
 // are ratios of our code ("ours") to a floor, which is minimal code that does the same work
-// in the same round on the same machine. The other goals limit a single value of our code,
-// such as a time, an amount of memory or a count.
+// in the same round on the same machine. The other goals limit a single measurement of our
+// code, such as a time, an amount of memory or a count.
 //
 //	build once ──> round 1 … 7 ──> medians, spread, ratio ──> table
 //	                 |

@@ -124,7 +124,7 @@ var goals = []goal{
 }
 
 // variants returns the variants that are needed for the given goals. Each variant appears
-// once, and the floor and ours of a goal are in the same group.
+// once, and a goal's two variants (floor and ours) are in the same group.
 func variants(of []goal) [][]variant {
 	var groups [][]variant
 	seen := map[variant]bool{}
