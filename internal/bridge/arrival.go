@@ -58,9 +58,9 @@ func (r *arrivals) deliverNext() {
 	for _, a := range batch {
 		drafts = append(drafts, a.drafts...)
 	}
-	r.loop.work.Go(func() {
+	r.loop.doFor(r.delivered, func() func() {
 		outcomes := r.store.DeliverBatch(drafts)
-		hand(r.delivered, func() {
+		return func() {
 			r.delivering = false
 			r.rec.changed()
 			for _, a := range batch {
@@ -71,6 +71,6 @@ func (r *arrivals) deliverNext() {
 				r.rec.keep(a.line)
 			}
 			r.deliverNext()
-		})
+		}
 	})
 }

@@ -16,7 +16,7 @@ func (r *run) Event(f func()) bool { return r.loop.event(f) }
 func (r *run) Do(f func() func()) { r.loop.do(f) }
 
 // Later implements [Host].
-func (r *run) Later(f func()) { hand(r.loop.later, f) }
+func (r *run) Later(f func()) { r.loop.hand(r.loop.later, f) }
 
 // Heard implements [Host].
 func (r *run) Heard(t Text) { r.listener.hear(t) }

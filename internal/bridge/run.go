@@ -138,7 +138,7 @@ func (r *run) serve(joined []string) error {
 	defer watcher.Close()
 
 	links, stopLinks := context.WithCancel(context.WithoutCancel(r.loop.ctx))
-	defer r.loop.work.Wait()
+	defer r.loop.close()
 	defer stopLinks()
 	if err := r.link.Open(r.loop.ctx, links, r, joined); err != nil {
 		return fmt.Errorf("%s: %w", r.mail.name, err)
@@ -190,7 +190,7 @@ func (r *run) serve(joined []string) error {
 			out.halted = false
 			out.plan.lookAgain()
 			if _, err := watcher.Rewatch(); err != nil {
-				r.rec.log.Debug("mailbox is not watched", keyErr, err)
+				r.rec.log.Debug("mailbox could not be watched", keyErr, err)
 			}
 			now := time.Now()
 			r.link.Sweep(now)
@@ -253,7 +253,7 @@ func (r *run) sweep(now time.Time) {
 
 // settleRest waits for the link to end, and puts back the messages that were in flight.
 func (r *run) settleRest() {
-	close(r.loop.ended)
+	r.loop.end()
 	done := make(chan struct{})
 	// This goroutine ends when all parallel work has ended; the loop below waits for it.
 	go func() {

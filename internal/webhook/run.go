@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -40,6 +41,7 @@ type run struct {
 type ended struct {
 	id, hook string
 	result
+	panicked string // the panic that ended the attempt, with its stack; "" if there was none
 }
 
 // A result says which disk step of an attempt failed, if any.
@@ -82,6 +84,19 @@ func (s *Service) Run(ctx context.Context) error {
 		return err
 	}
 	defer watcher.Close()
+	last := sync.OnceFunc(func() {
+		go func() { // ends when all attempts have ended; both readers of r.ended wait for this
+			r.tries.Wait()
+			close(r.ended)
+		}()
+	})
+	defer func() { // after a panic, the attempts end without a result
+		cancel()
+		last()
+		for range r.ended {
+			r.count(-1)
+		}
+	}()
 	r.loop(ctx, func() {
 		if _, err := watcher.Rewatch(); err != nil {
 			s.o.Log.Debug("mailbox could not be watched", keyErr, err)
@@ -89,10 +104,7 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	patience := time.AfterFunc(lastWords, cancel)
 	defer patience.Stop()
-	go func() { // ends when all attempts have ended; the loop below waits for this
-		r.tries.Wait()
-		close(r.ended)
-	}()
+	last()
 	for e := range r.ended {
 		r.end(e)
 	}
@@ -224,10 +236,22 @@ func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 		r.held[e.ID], r.taken[name] = true, true
 		r.count(1)
 		r.tries.Go(func() {
-			r.ended <- ended{e.ID, name, r.try(h, known, name, e)}
+			r.ended <- r.attempt(h, known, name, e)
 		})
 	}
 	return after, ok
+}
+
+// attempt runs try, and catches its panic.
+func (r *run) attempt(h Hook, known bool, name string, e dropbox.Entry) (end ended) {
+	end = ended{id: e.ID, hook: name}
+	defer func() {
+		if p := recover(); p != nil {
+			end.panicked = fmt.Sprintf("%v\n\nin an attempt to post %s:\n%s", p, e.ID, debug.Stack())
+		}
+	}()
+	end.result = r.try(h, known, name, e)
+	return end
 }
 
 func (r *run) count(n int) {
@@ -236,9 +260,13 @@ func (r *run) count(n int) {
 	r.busy += n
 }
 
-// end updates the state of the loop after an attempt has ended.
+// end updates the state of the loop after an attempt has ended. A panic of the attempt
+// becomes a panic of the loop, which ends the run.
 func (r *run) end(e ended) {
 	r.count(-1)
+	if e.panicked != "" {
+		panic(e.panicked)
+	}
 	delete(r.taken, e.hook)
 	delete(r.pause, e.hook)
 	if e.refused {
