@@ -317,6 +317,22 @@ func TestForeignMailIsHeldToTheRules(t *testing.T) {
 	}
 }
 
+// If an answer halts its conversation, the alert says whom the answer was for.
+func TestAnAnswerThatHaltsItsConversation(t *testing.T) {
+	f := newGated(t, policy.Default(), "coder")
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Say("enough <<<HALT>>>")}
+	}
+	f.start()
+	f.send("coder", "work")
+	f.until("the lead is told", func() bool { return len(f.subjects("conversation halted")) == 1 })
+	for _, m := range f.mail(dropbox.Lead) {
+		if strings.HasPrefix(m.Subject, "conversation halted") && !strings.Contains(string(m.Body), "The last message, from coder to lead:\n\n> enough") {
+			t.Errorf("the alert is %q", m.Body)
+		}
+	}
+}
+
 // If the gate refuses unproven mail, it also refuses a file that a person drops.
 func TestUnprovenMailCanBeRefused(t *testing.T) {
 	rules := policy.Default()

@@ -135,8 +135,9 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 		Turn: t.rec, To: t.lead(), Number: 2*first - 1, What: mail.WhatOf(d.Request), Over: t.over,
 		Patience: cmp.Or(t.rules.Timeout, permitPatience),
 	}
+	unclear := false // whether the first answer began with neither allow nor deny
 	for again := false; ; again = true {
-		q.Text = t.question(q, shown, again)
+		q.Text = t.question(q, shown, unclear)
 		t.agentLog.Line(t.rec.Message, "= asks "+t.plan().Called(q.To)+" whether it may: "+q.What)
 		reply, err := t.Ask(ctx, q)
 		switch {
@@ -157,6 +158,7 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 			case again:
 				d.By, d.Why = reply.From, fmt.Sprintf("%s answered neither allow nor deny", reply.From)
 			default:
+				unclear = true
 				q.Number++
 				continue
 			}
@@ -210,10 +212,11 @@ func answerWord(m *dropbox.Message, agent string) string {
 	return a.Word
 }
 
-// question returns the text of a question.
-func (t *turnPermits) question(q mail.Question, shown string, again bool) string {
+// question returns the text of a question. unclear reports whether the first answer to it
+// began with neither allow nor deny.
+func (t *turnPermits) question(q mail.Question, shown string, unclear bool) string {
 	var b strings.Builder
-	if again {
+	if unclear {
 		b.WriteString("The last answer began with neither allow nor deny, so the question is asked again.\n\n")
 	}
 	fmt.Fprintf(&b, "%s wants to use a tool:\n\n%s\n", t.rec.Agent, shown)

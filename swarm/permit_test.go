@@ -328,7 +328,11 @@ func TestThePersonIsAskedWhereTheLeadFails(t *testing.T) {
 	}
 	f.start()
 	id := f.send("coder", "do it")
-	f.reply(f.question(dropbox.Lead), "allow")
+	q := f.question(dropbox.Lead)
+	if strings.Contains(string(q.Body), "answer began") {
+		t.Errorf("nobody has answered, but the question is %q", q.Body)
+	}
+	f.reply(q, "allow")
 	if d := one(t, f.receipt("coder", id)); !d.Allowed || d.By != dropbox.Lead {
 		t.Errorf("decided %+v", d)
 	}

@@ -12,15 +12,15 @@ import (
 // maxQuoted is the maximum size, in bytes, of the part of a message that an alert quotes.
 const maxQuoted = 1 << 10
 
-// haltThread halts the conversation of a message. It tells the lead once, and quotes the
-// message in the alert.
-func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
+// haltThread halts the conversation of a message to an agent or a person. It tells the lead
+// once, and quotes the message in the alert.
+func (in *Inbox) haltThread(m *dropbox.Message, to string, v GateVerdict) error {
 	if err := in.Store.Threads().Halt(m.Thread, v.String()); err != nil {
 		return err
 	}
 	in.Log.Warn("conversation halted", "thread", m.Thread, keyMessage, m.ID, "rule", v.Rule, keyWhy, v.Reason)
 	last := strings.ReplaceAll(strings.TrimSpace(cut(string(m.Body), maxQuoted)), "\n", "\n> ")
-	return in.TellHalted(m, fmt.Sprintf("\nThe last message, from %s to %s:\n\n> %s\n", m.From, in.Name, last))
+	return in.TellHalted(m, fmt.Sprintf("\nThe last message, from %s to %s:\n\n> %s\n", m.From, to, last))
 }
 
 // TellHalted tells the lead once if the conversation of a message is halted. A sender may
@@ -54,5 +54,5 @@ func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
 	if !v.Pass {
 		m.Type = dropbox.Note
 	}
-	return in.haltThread(m, v)
+	return in.haltThread(m, to, v)
 }

@@ -40,7 +40,7 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 		}
 	}
 	if v.Halt {
-		if err := in.haltThread(m, v); err != nil {
+		if err := in.haltThread(m, in.Name, v); err != nil {
 			return false, err
 		}
 	}
