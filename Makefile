@@ -189,8 +189,8 @@ empty :=
 space := $(empty) $(empty)
 pattern = ^($(subst $(space),|,$(strip $(1))))$$$$
 
-# The demo with the newest client, and with the default one, whose output the README
-# shows.
+# Runs the demo with the newest client, and with the default one. The README shows the
+# output of the second run.
 demo-check: tools
 	$(MAKE) --no-print-directory demo CLI=newest
 	go test -count=1 -run '$(REAL_DEMO)' ./docs

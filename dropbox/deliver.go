@@ -66,7 +66,7 @@ func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
 }
 
 // Deliver is [Store.DeliverSigned] to this mailbox. It is the only way to deliver to the
-// topics mailbox.
+// topics' mailbox.
 func (b *Mailbox) Deliver(m *Message, sign func(*Message) string) (Delivery, error) {
 	o := b.store.compose(b.name, m, sign)
 	b.store.deliver(o)

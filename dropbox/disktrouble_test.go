@@ -254,7 +254,7 @@ type faultyDisk func(dir string) (s *dropbox.Store, repair func() error, err err
 
 // runWithFault performs the action on the faulty disk and, if it failed there, repeats it
 // on the repaired one. hurt reports whether the action failed the first time; in that
-// case the error must be errno. left allows scratch files to remain, because the disk
+// case, the action's error must be errno. left allows scratch files to remain, because the disk
 // also refused to remove them.
 func (d action) runWithFault(dir string, errno error, left bool, open faultyDisk) (hurt bool, err error) {
 	if err := dropbox.Create(dir); err != nil {

@@ -216,7 +216,7 @@ func TestKeyIsForgottenAfterAWeek(t *testing.T) {
 }
 
 // cutAt opens a store that fails at the n-th step and at every later step. As after a kill,
-// the clean-up also fails.
+// the cleanup also fails.
 func cutAt(t *testing.T, dir string, n int) (s *dropbox.Store, reached func() bool) {
 	steps := 0
 	s = reopen(t, dir, dropbox.Options{Step: func(dropbox.Step) error {

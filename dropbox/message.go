@@ -204,7 +204,7 @@ type Attachment struct {
 	Name   string // the file's own name
 	Path   string // relative to the store: attach/<sha256>/NAME
 	Size   int64  // bytes
-	SHA256 string // lower-case hexadecimal
+	SHA256 string // lowercase hexadecimal
 }
 
 // check rejects an attachment that cannot have come from Attach, especially one with a

@@ -84,7 +84,7 @@ func TestLoginRefusedIsSaid(t *testing.T) {
 	s, n := loginScene(t)
 	s.o.Server.SASLPassword = "the-wrong-one"
 	s.start()
-	st := s.state("refused", func(st bridge.State) bool { return strings.Contains(st.Why, "not be tried again") })
+	st := s.state("refused", func(st bridge.State) bool { return strings.Contains(st.Why, "will not try again") })
 	if !strings.Contains(st.Why, irc.ErrSASL.Error()) || st.Connected || !st.NextTry.IsZero() || strings.Contains(st.Why+s.log.String(), "the-wrong-one") {
 		t.Errorf("state %+v", st)
 	}

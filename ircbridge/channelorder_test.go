@@ -20,7 +20,7 @@ func TestOrdersAboutChannels(t *testing.T) {
 		ann.raw("MODE", "#news", "-t") // by default, inspircd allows only operators to set topics
 		for _, step := range []struct{ say, want string }{
 			{"swarm: join #news", "I am in #news now."},
-			{"swarm: join news", "I am in #news already."},
+			{"swarm: join news", "I am already in #news."},
 			{"swarm: join", "Say which channel. Try: swarm: join #general"},
 			{"swarm: topic #news", "The topic of #news: none"},
 			{"swarm: topic #news Release on  Friday", "The topic of #news is set."},
@@ -46,7 +46,7 @@ func TestOrdersAboutChannels(t *testing.T) {
 			return slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#news" && c.Joined })
 		})
 		ann.say("#news", "swarm: part #news") // the bridge answers before it leaves the channel
-		ann.sees("#news swarm: ann: I leave #news.")
+		ann.sees("#news swarm: ann: I am leaving #news.")
 		left()
 		joe.say("#project-x", "swarm: join #news")
 		joe.like("joe: To control the swarm, you need the \"control\" right")

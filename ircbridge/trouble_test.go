@@ -124,7 +124,7 @@ func TestUndeliveredIsSaid(t *testing.T) {
 		s.ready()
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 		ann.say("#project-x", "coder, tester: are you there?")
-		ann.like("coder has too much mail already")
+		ann.like("coder already has too much mail")
 		if said := ann.like("tester did not get that: "); !strings.HasSuffix(said, "tester did not get that: input/output error") {
 			t.Errorf("said %q", said)
 		}

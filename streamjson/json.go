@@ -34,7 +34,7 @@ func at(b []byte, i int) byte {
 	return 0
 }
 
-// space returns the index of the first byte at or after i that is not white space.
+// space returns the index of the first byte at or after i that is not whitespace.
 func space(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++

@@ -242,5 +242,5 @@ func deadPurge(c *cli.Context) error {
 			return err
 		}
 	}
-	return sayLetters(c, "removed", picked, "letter")
+	return sayLetters(c, "removed", picked, "dead letter")
 }

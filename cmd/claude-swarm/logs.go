@@ -36,7 +36,7 @@ cost. --raw prints the client's own event stream of the last turn, as JSON
 lines.` +
 			examples("claude-swarm logs coder", "claude-swarm logs coder -f", "claude-swarm logs -f", "claude-swarm logs coder --raw -n 5"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "keep printing new entries, until Ctrl-C"},
+			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "keep printing new lines, until Ctrl-C"},
 			&cli.IntFlag{Name: "n", Aliases: []string{"lines"}, Value: 50, Usage: "begin with the last `N` lines"},
 			&cli.BoolFlag{Name: "raw", Usage: "the client's event stream"},
 		},

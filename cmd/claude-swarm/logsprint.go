@@ -110,7 +110,7 @@ func (l *logPrinter) entry(entry string) {
 }
 
 // restOf returns the part of a line's body that has not been shown yet. ok is false if
-// the body does not begin with the shown text. The body does not contain the white space
+// the body does not begin with the shown text. The body does not contain the whitespace
 // at the end of the text, and if the text is long, the body contains only its beginning.
 func restOf(body, shown string) (rest string, ok bool) {
 	body = strings.TrimLeft(body, "\n ") // the shown text is trimmed in the same way

@@ -59,7 +59,7 @@ var loopWays = []loopWay{
 	{"ask and reply", `if [ $me = a ]; then claude-swarm send b --type question "$B"; else claude-swarm reply $turn "$B"; fi`, "", true},
 	{"publish", `claude-swarm publish ball.$to "$B"`, "", true},
 	{"a tool", `call | claude-swarm --config $PWD/claude-swarm.yaml mcp`, "", true},
-	{"a tools' server without environment", `call | clean claude-swarm --config $PWD/claude-swarm.yaml mcp`, "", true},
+	{"a tool server without environment", `call | clean claude-swarm --config $PWD/claude-swarm.yaml mcp`, "", true},
 	{"env -u", `env -u CLAUDE_SWARM_AGENT -u CLAUDE_SWARM_TURN -u CLAUDE_SWARM_TOKEN claude-swarm send $to "$B"`, "", true},
 	{"env -u of the turn alone", `env -u CLAUDE_SWARM_TURN claude-swarm send $to "$B"`, "", true},
 	{"env -i", `clean claude-swarm send $to "$B"`, "", true},

@@ -72,7 +72,7 @@ an-agent-with-a-ver…  idle     4 d    -       -     0.0012
 	out.Reset()
 	out.WriteString(draw(st, look{now: now, paint: true, columns: 80}).String())
 	if !bytes.Contains(out.Bytes(), []byte("\x1b[")) || bytes.Contains(out.Bytes(), []byte("\x1b[2J")) {
-		t.Errorf("with colours: %q, want colours of ours and none of an agent's", out.String())
+		t.Errorf("with colors: %q, want colors of ours and none of an agent's", out.String())
 	}
 }
 

@@ -4,7 +4,7 @@
 //	.dead-drop/board/
 //	    status.md          the current state; overwritten
 //	    decisions.md       what was decided; each entry is appended
-//	    handoff/NAME.md    notes of an agent for its next session, and for others
+//	    handoff/AGENT.md   notes of an agent for its next session, and for others
 //
 // A page is always complete, because a rename replaces it. Several processes may write
 // concurrently: each waits for the previous writer to finish. The package does not read

@@ -23,7 +23,7 @@ type Flaw int
 // The flaws.
 const (
 	Sound   Flaw = iota // no flaw
-	Empty               // only white space
+	Empty               // only whitespace
 	HasNUL              // a NUL byte at the offset
 	NotUTF8             // invalid UTF-8 at the offset
 	TooLong             // longer than allowed

@@ -214,7 +214,7 @@ func TestTheBridgeApart(t *testing.T) {
 	stopBridge := sync.OnceFunc(func() { _ = bridge.Process.Signal(syscall.SIGTERM); _ = bridge.Wait() })
 	defer stopBridge()
 	ears.hears("[coder] done: one")
-	if _, stderr, err := p.try("irc", "run"); err == nil || !strings.Contains(stderr, "another process is already running the bridge") {
+	if _, stderr, err := p.try("irc", "run"); err == nil || !strings.Contains(stderr, "another process is already running this project's bridge") {
 		t.Errorf("a second bridge: %v, %s", err, stderr)
 	}
 	p.swarm("stop")

@@ -125,7 +125,7 @@ func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 		 "content":[{"tool_use":{"id":"toolu_2","name":"mcp__dead-drop__ask","input":{"to":"reviewer","text":"Tabs or spaces?","timeout":120}}}]},
 		{"name":"claim","match":{"last_user_contains":"Look at the parser"},
 		 "content":[{"tool_use":{"id":"toolu_3","name":"mcp__dead-drop__claim","input":{}}}]},
-		{"name":"ack","match":{"tool_result_contains":"Its end closes the work"},
+		{"name":"ack","match":{"tool_result_contains":"The end of the turn closes the work"},
 		 "content":[{"tool_use":{"id":"toolu_4","name":"mcp__dead-drop__ack","input":{"text":"The parser is good."}}}]},
 		{"name":"acked","match":{"tool_result_contains":"\"outcome\":\"completed\""},"text":"Closed."},
 		{"name":"reply","match":{"last_user_regexp":"(?s)Message ([a-z2-7]{10}) from coder.*Tabs or spaces"},
@@ -266,7 +266,7 @@ func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	p.send("coder", "Do it")
 	p.until("stopped", func() bool { return p.agent("coder").State == "stopped" })
 	a := p.agent("coder")
-	if !strings.Contains(a.Why, "does not have the tools of dead-drop: failed") || !strings.Contains(a.Next, "mcp: false") || !a.CircuitOpen {
+	if !strings.Contains(a.Why, "does not have the dead-drop tools: failed") || !strings.Contains(a.Next, "mcp: false") || !a.CircuitOpen {
 		t.Errorf("why = %q, next = %q", a.Why, a.Next)
 	}
 	if n := len(p.requests()); n > 0 {

@@ -75,7 +75,7 @@ var refusals = map[string]refusal{
 	"html":           {reply: `"raw_body":"<html><body>Please log in to the network</body></html>","headers":{"Content-Type":"text/html"}`, env: noRetry, want: service, why: `.`},
 	"error-event":    {reply: `"error_after_events":2,"cut_after_events":3,"text":"x"`, env: noRetry, want: service, why: `.`},
 	"stream-cut":     {reply: `"cut_after_events":3,"text":"x"`, env: noRetry, want: service, why: `.`, recorded: true},
-	"refused":        {env: `ANTHROPIC_BASE_URL: "http://127.0.0.1:9", ` + noRetry, want: service, why: `Connection ?[Rr]efused`, next: "look at the network"},
+	"refused":        {env: `ANTHROPIC_BASE_URL: "http://127.0.0.1:9", ` + noRetry, want: service, why: `Connection ?[Rr]efused`, next: "check the network"},
 	"dns":            {env: `ANTHROPIC_BASE_URL: "http://api.invalid", ` + noRetry, want: service, why: `.`},
 	"no-route":       {env: `ANTHROPIC_BASE_URL: "http://10.9.8.7:80", ` + noRetry, want: service, why: `.`, recorded: true},
 	"reset":          {reply: `"drop":true,"cut_with_reset":true`, env: noRetry, want: service, why: `.`},

@@ -24,7 +24,7 @@ func boardOf(c *call) boardPages {
 }
 
 type boardReadArguments struct {
-	Page string `json:"page,omitempty" jsonschema:"status, decisions or handoff/NAME; default: a list of the pages"`
+	Page string `json:"page,omitempty" jsonschema:"status, decisions or handoff/AGENT; default: a list of the pages"`
 }
 
 type boardWriteArguments struct {

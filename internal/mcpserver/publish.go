@@ -22,7 +22,7 @@ type publishArguments struct {
 
 // A publication is the result of publish.
 type publication struct {
-	ID        string   `json:"id,omitempty" jsonschema:"of the work, for claim and close; news has no id"`
+	ID        string   `json:"id,omitempty" jsonschema:"of the work, for claim and ack; news has no id"`
 	Topic     string   `json:"topic"`
 	Offered   []sentTo `json:"offered" jsonschema:"who was offered the work, or got the news"`
 	Duplicate bool     `json:"duplicate,omitempty" jsonschema:"it was published before with this key, and not again"`

@@ -20,7 +20,7 @@ func tools() []tool {
 		reads("history", `List an agent's last turns: what they were about, how they ended, and which files they changed.`, crewOf, crew.history),
 		reads("board_read", `Read the board, which holds what all agents should know.`, boardOf, boardPages.read),
 		does("board_write", `Write on the board: the current state (status), decisions (decisions), or what your next session should know (handoff). This wakes no agent.`, boardOf, boardPages.write),
-		does("compact_context", `Compact your context after this turn: the client summarizes it, and you get your last work back verbatim.`, ownTurnOf, ownTurn.compact),
+		does("compact_context", `Compact your context after this turn: the client summarizes it, and you get your latest work back verbatim.`, ownTurnOf, ownTurn.compact),
 		does("clear_context", `Clear your context after this turn: your next message begins a new session, which gets only your handoff.`, ownTurnOf, ownTurn.clear),
 		reads("set_directory", `Change your working folder to another of your folders, and get its CLAUDE.md and its entries. Your conversation continues.`, foldersOf, folders.enter),
 	}

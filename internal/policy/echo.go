@@ -29,7 +29,7 @@ type said struct {
 	At    int64        `json:"at"` // Unix milliseconds
 }
 
-// Fingerprint returns the same string for bodies that differ only in white space, numbers
+// Fingerprint returns the same string for bodies that differ only in whitespace, numbers
 // and letter case.
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))

@@ -61,7 +61,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// The fingerprint ignores white space, numbers and case, but no other difference between
+// The fingerprint ignores whitespace, numbers and case, but no other difference between
 // letters.
 func FuzzFingerprint(f *testing.F) {
 	f.Add("Try 12: please look at 10:30.", 3)
@@ -82,7 +82,7 @@ func FuzzFingerprint(f *testing.F) {
 			last = r
 		}
 		if got := policy.Fingerprint([]byte(spaced.String())); got != want {
-			t.Errorf("white space counts: %q, %q", text, spaced.String())
+			t.Errorf("whitespace counts: %q, %q", text, spaced.String())
 		}
 		digits := strings.Map(func(r rune) rune {
 			if r >= '0' && r <= '9' {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// OneLine makes text safe to print on one line of a terminal. It replaces white space and
+// OneLine makes text safe to print on one line of a terminal. It replaces whitespace and
 // characters that could control the terminal with one space between words, and drops
 // bytes that are not UTF-8.
 func OneLine(text string) string {

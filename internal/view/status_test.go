@@ -128,8 +128,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	if st.Agents[0].Why == "" || st.Agents[3].Next != "" {
 		t.Error("List has changed the status that it is made from")
 	}
-	without := view.StatusOf(swarm.Status{Agents: []swarm.AgentStatus{{Name: "a", State: swarm.Stopped, Why: swarm.WhyNoDaemon + "; k7f3q9m2xd was begun before", Next: view.StartDaemon}}})
-	if a := without.List()[0]; a.Next != "" || !strings.Contains(a.Why, "was begun") {
+	without := view.StatusOf(swarm.Status{Agents: []swarm.AgentStatus{{Name: "a", State: swarm.Stopped, Why: swarm.WhyNoDaemon + "; k7f3q9m2xd was started before the daemon exited", Next: view.StartDaemon}}})
+	if a := without.List()[0]; a.Next != "" || !strings.Contains(a.Why, "was started") {
 		t.Errorf("without a daemon: %q, next %q", a.Why, a.Next)
 	}
 }

@@ -71,7 +71,7 @@ func (s *session) lineLen(configured int) int {
 }
 
 // sourceLen returns the length of the source that the server adds in front of this
-// connection's messages. If the source is unknown, it assumes a nick of at least 30
+// connection's messages. If the source is unknown, sourceLen assumes a nick of at least 30
 // bytes, a user of 10 and a host of 63, plus ! and @.
 func (s *session) sourceLen() int {
 	if s.source == "" {

@@ -42,7 +42,7 @@ type Asked struct {
 	// Late is set if nobody answered in time. It says what the asker then does: continue,
 	// pause, deny or abort.
 	Late string `json:"late,omitempty"`
-	// Told says what the list of events contains about the question: that it was asked
+	// Told says what the event list contains about the question: that it was asked
 	// ([ToldAsked]), or that nobody answered it in time ([ToldLate]).
 	Told string `json:"told,omitempty"`
 }

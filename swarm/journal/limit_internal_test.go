@@ -53,7 +53,7 @@ func TestOneOutage(t *testing.T) {
 	tells := 0
 	for now := began; now.Before(began.Add(3 * time.Hour)); {
 		why := []string{"API Error: 529 Overloaded", "API Error: Connection refused"}[len(waits)%2]
-		l, told := s.meet(t, why, "look at the network", now.Add(-3*time.Second), now)
+		l, told := s.meet(t, why, "check the network", now.Add(-3*time.Second), now)
 		if told {
 			tells++
 		}
@@ -64,7 +64,7 @@ func TestOneOutage(t *testing.T) {
 		if s = opened(t, home); len(waits) == 3 {
 			// If another agent of the account meets the limit, that does not count as
 			// another attempt.
-			if l, _ := s.meet(t, "503", "look at the network", now, now.Add(time.Second)); l.Why == "503" {
+			if l, _ := s.meet(t, "503", "check the network", now, now.Add(time.Second)); l.Why == "503" {
 				t.Error("a second agent's failure was counted as another try")
 			}
 		}

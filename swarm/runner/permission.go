@@ -8,7 +8,7 @@ import (
 
 // A Permit decides on a request that a client makes before it uses a tool. It may block
 // until a person has answered, because the backend continues to follow the turn in the
-// meantime. At the end of the turn, ctx is canceled, and the backend waits for the
+// meantime. At the end of the turn, ctx is cancelled, and the backend waits for the
 // Permit to return. A Permit is safe for concurrent use. A nil Permit denies everything.
 type Permit func(ctx context.Context, r PermissionRequest) Decision
 

@@ -6,7 +6,7 @@
 //	initialize ─────────────────────────▶ what it can do
 //	session/new, /resume or /load ──────▶ the session and its settings
 //	session/set_mode, set_model ────────▶
-//	                                      starts our tools' server, which makes a file
+//	                                      starts our tool server, which makes a file
 //	session/prompt ─────────────────────▶
 //	            ◀────────────────── session/update: texts, tool calls, tokens
 //	            ◀────────────────── session/request_permission
