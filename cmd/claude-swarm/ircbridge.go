@@ -298,8 +298,8 @@ func (s *ircService) serve(ctx context.Context, p *project) {
 	}
 }
 
-// once runs one bridge until it stops. If a bug makes the bridge's main goroutine panic, only
-// the bridge stops.
+// once runs one bridge until it stops. If a bug makes the bridge panic, only the bridge
+// stops.
 func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

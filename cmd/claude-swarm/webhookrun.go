@@ -105,8 +105,8 @@ func (s *hookService) begin(ctx context.Context, f *config.File) error {
 // hooksAgain is the delay before the service is restarted after an error.
 const hooksAgain = 5 * time.Second
 
-// once runs the service until it stops. It converts a panic in the service's main goroutine
-// to an error, so that the panic does not affect the agents.
+// once runs the service until it stops. It converts a panic to an error, so that the panic
+// does not affect the agents.
 func (s *hookService) once(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -280,7 +280,7 @@ func (r *run) end(e ended) {
 }
 
 // dueAt returns the time at which a message may be posted; the zero time means now. A
-// message for an unknown webhook is given up immediately.
+// message for an unknown webhook waits only if it could not be claimed.
 func (r *run) dueAt(id, hook string, known bool) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

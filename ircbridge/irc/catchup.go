@@ -46,6 +46,7 @@ func (v *connTranslator) entered(ctx, fetching context.Context, channel string, 
 // not wait.
 func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	v.wg.Go(func() {
+		defer v.conn.endAfterPanic()
 		f.messages, f.byTime, f.err = v.conn.history(ctx, f.name, f.after)
 		select {
 		case v.fetched <- f:
@@ -68,6 +69,7 @@ func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 		return
 	}
 	v.wg.Go(func() {
+		defer v.conn.endAfterPanic()
 		after := Mark{Time: from.Add(-overlap)}
 		nicks, err := v.conn.PrivateSince(fetching, after.Time)
 		for _, nick := range append(nicks, "") {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -134,7 +135,7 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err returns nil until the connection ends. After that, it returns [ErrClosed] if
 // [Conn.Close] was called, a [*Refused] if the server ended the connection with a reason,
-// or else [ErrTimeout], io.EOF or another network error.
+// [ErrInternal] after a panic, or else [ErrTimeout], io.EOF or another network error.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,14 +226,12 @@ func (c *Conn) discard() {
 }
 
 func (c *Conn) write() {
+	defer c.endAfterPanic()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		c.mu.Lock()
 		now := time.Now()
-		rest, err := c.p.runTimers(now)
-		data, wait := c.p.out.next(now)
-		c.mu.Unlock()
+		data, rest, wait, err := c.next(now)
 		if err != nil {
 			c.end(err)
 			return
@@ -259,6 +258,32 @@ func (c *Conn) write() {
 	}
 }
 
+// next returns the data to write now. rest is the time until the next timer, and wait the
+// time after which more may be written; 0 means that nothing is waiting.
+func (c *Conn) next(now time.Time) (data []byte, rest, wait time.Duration, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rest, err = c.p.runTimers(now)
+	data, wait = c.p.out.next(now)
+	return data, rest, wait, err
+}
+
+// handle handles a received message, and returns the messages for the caller.
+func (c *Conn) handle(m Message, b *batches, reg *registration) (seen []Message, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.p.handle(m, b, reg)
+}
+
+// endAfterPanic ends the connection if the goroutine that defers it has panicked, so that a
+// bug in the handling of a line does not end the program.
+func (c *Conn) endAfterPanic() {
+	if p := recover(); p != nil {
+		c.log.Error("connection panicked", "err", fmt.Sprint(p), "stack", string(debug.Stack()))
+		c.end(fmt.Errorf("%w: %v", ErrInternal, p))
+	}
+}
+
 // afterWriteError gives the reader a moment to find an ERROR from the server, which is
 // more informative than a broken pipe.
 func (c *Conn) afterWriteError(err error) {
@@ -271,6 +296,7 @@ func (c *Conn) afterWriteError(err error) {
 
 func (c *Conn) read() {
 	defer close(c.in)
+	defer c.endAfterPanic()
 	r := bufio.NewReaderSize(c.nc, maxRead)
 	var batches batches
 	reg := newRegistration(c.cfg)
@@ -304,9 +330,7 @@ func (c *Conn) read() {
 			c.drop("line was not understood")
 			continue
 		}
-		c.mu.Lock()
-		seen, err := c.p.handle(m, &batches, reg)
-		c.mu.Unlock()
+		seen, err := c.handle(m, &batches, reg)
 		for _, m := range seen {
 			select {
 			case c.in <- m:

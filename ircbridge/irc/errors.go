@@ -17,6 +17,8 @@ var (
 	ErrTimeout = errors.New("the server stopped responding")
 	ErrClosed  = errors.New("the connection was closed") // by us
 
+	ErrInternal = errors.New("internal error") // a panic in one of the connection's goroutines; the log has the stack
+
 	ErrNotSent   = errors.New("not sent")                            // nothing was written except pieces that are proven; the others can be sent again
 	ErrUnproven  = errors.New("sent, but not known to have arrived") // the message was written before the connection was cut, so it may have arrived
 	ErrQueueFull = errors.New("too much is waiting to be sent")      // nothing was written
