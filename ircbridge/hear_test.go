@@ -95,7 +95,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 			if f, err := s.store.Find(id); err != nil || f.State != dropbox.Claimed {
 				t.Errorf("the question is %s, %v: the waiting agent would consider it refused", f.State, err)
 			}
-			// The question survives a restart of the bridge, and is not asked twice.
+			// The question survives a bridge restart, and is not asked twice.
 			s.stop()
 			s.start()
 			s.ready()

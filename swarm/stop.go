@@ -15,7 +15,7 @@ func (e *LaterError) Error() string {
 	return e.Name + " stops when its turn has ended, but that turn is waiting for the turn that gave the order"
 }
 
-// StopAgent stops an agent until it is started again, even across a restart of the daemon.
+// StopAgent stops an agent until it is started again, even across a daemon restart.
 // It returns when the running turn has ended and the agent's client is gone. If now is set,
 // or once ctx is done, StopAgent ends that turn and puts its message back without counting
 // a failure. If the turn still succeeds, its message is done. The Cut is the outcome of the

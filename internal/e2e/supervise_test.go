@@ -70,7 +70,7 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 	ann.sees("#project-x", "coder works on its mail again")
 	p.until("it goes on", func() bool { return p.done("coder") == 2 })
 	if n := strings.Count(p.read(".claude-swarm/events.jsonl"), `"word":"agent_spiraling"`); n != 1 {
-		t.Errorf("%d escalations on the list of events, want 1", n)
+		t.Errorf("%d escalations on the event list, want 1", n)
 	}
 	if st := p.status(); st.Lead.Questions != 0 {
 		t.Errorf("%d questions wait after the answer", st.Lead.Questions)

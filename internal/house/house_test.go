@@ -126,8 +126,8 @@ func TestThisTreeReachesItsGoals(t *testing.T) {
 	}
 }
 
-// A circle above the goal is printed with its files and the uses that form it.
-func TestWhatClosesACircle(t *testing.T) {
+// A cycle above the goal is printed with its files and the uses that form it.
+func TestWhatClosesACycle(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"go.mod": small["go.mod"]}
 	const n = 9
@@ -167,7 +167,7 @@ func TestWhatClosesACircle(t *testing.T) {
 	}
 }
 
-func TestLargestCircle(t *testing.T) {
+func TestLargestCycle(t *testing.T) {
 	graph := func(edges ...string) map[string]map[string]bool {
 		g := make(map[string]map[string]bool)
 		for _, e := range edges {
@@ -189,8 +189,8 @@ func TestLargestCircle(t *testing.T) {
 		{[]string{"a>b", "b>c", "c>a", "c>d", "d>e", "e>d"}, 3},
 		{[]string{"a>b", "b>c", "c>b", "c>d", "d>a"}, 4},
 	} {
-		if got := largestCircle(graph(c.edges...)); len(got) != c.want {
-			t.Errorf("%s: largestCircle(%v) = %q, want %d files", fmt.Sprint(i), c.edges, got, c.want)
+		if got := largestCycle(graph(c.edges...)); len(got) != c.want {
+			t.Errorf("%s: largestCycle(%v) = %q, want %d files", fmt.Sprint(i), c.edges, got, c.want)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (h *tree) rows() []row {
 	return []row{
 		worst("methods of the largest type", 60, methods),
 		worst("fields of the largest type with methods", 20, fields),
-		worst("files of a package that use each other in a cycle", 8, h.circles()),
+		worst("files of a package that use each other in a cycle", 8, h.cycles()),
 		worst("files of the largest package", 45, h.files()),
 		total("functions called init", 0, h.initializers()),
 		total("places that write a file by renaming", 1, h.writers()),

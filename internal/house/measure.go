@@ -51,17 +51,17 @@ func isData(s *types.Struct) bool {
 	return true
 }
 
-// circles finds the largest set of files in each package that use each other in a circle.
-// The detail of each finding lists the files in the circle and the uses that form it.
-func (h *tree) circles() []finding {
+// cycles finds the largest set of files in each package that use each other in a cycle.
+// The detail of each finding lists the files in the cycle and the uses that form it.
+func (h *tree) cycles() []finding {
 	var out []finding
 	for _, p := range h.product() {
 		g := usesOf(p)
-		if circle := largestCircle(g.files()); len(circle) > 1 {
+		if cycle := largestCycle(g.files()); len(cycle) > 1 {
 			out = append(out, finding{
-				n:      len(circle),
+				n:      len(cycle),
 				what:   fmt.Sprintf("%s, of %d files", h.name(p), len(p.GoFiles)),
-				detail: g.describe(circle),
+				detail: g.describe(cycle),
 			})
 		}
 	}
@@ -106,24 +106,24 @@ func (g uses) files() map[string]map[string]bool {
 	return out
 }
 
-// describe lists the files of a circle and, for each use of one file by another, the names
+// describe lists the files of a cycle and, for each use of one file by another, the names
 // that are used. The uses with the fewest names are listed first, because they are the
 // easiest to remove.
-func (g uses) describe(circle []string) []string {
+func (g uses) describe(cycle []string) []string {
 	type use struct {
 		from, to string
 		names    []string
 	}
 	var all []use
-	for _, from := range circle {
-		for _, to := range circle {
+	for _, from := range cycle {
+		for _, to := range cycle {
 			if names := g[from][to]; len(names) > 0 {
 				all = append(all, use{from, to, slices.Sorted(maps.Keys(names))})
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b use) int { return len(a.names) - len(b.names) })
-	out := []string{"files: " + strings.Join(circle, " ")}
+	out := []string{"files: " + strings.Join(cycle, " ")}
 	for _, u := range all {
 		out = append(out, fmt.Sprintf("%s → %s: %s", u.from, u.to, strings.Join(u.names, " ")))
 	}
@@ -141,10 +141,10 @@ func isLocal(obj types.Object, p *types.Package) bool {
 	return obj.Parent() != p.Scope()
 }
 
-// largestCircle returns the largest strongly connected component of a graph, sorted
+// largestCycle returns the largest strongly connected component of a graph, sorted
 // (Tarjan's algorithm). If several components have this size, it returns the first in
 // name order.
-func largestCircle(uses map[string]map[string]bool) []string {
+func largestCycle(uses map[string]map[string]bool) []string {
 	index, low, on := make(map[string]int), make(map[string]int), make(map[string]bool)
 	var stack, largest []string
 	var visit func(string)
@@ -164,13 +164,13 @@ func largestCircle(uses map[string]map[string]bool) []string {
 			return
 		}
 		start := slices.Index(stack, v)
-		circle := slices.Sorted(slices.Values(stack[start:]))
-		for _, last := range circle {
+		cycle := slices.Sorted(slices.Values(stack[start:]))
+		for _, last := range cycle {
 			on[last] = false
 		}
 		stack = stack[:start]
-		if more := len(circle) - len(largest); more > 0 || more == 0 && slices.Compare(circle, largest) < 0 {
-			largest = circle
+		if more := len(cycle) - len(largest); more > 0 || more == 0 && slices.Compare(cycle, largest) < 0 {
+			largest = cycle
 		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(uses)) {

@@ -112,7 +112,7 @@ func (r *Reader) Next() ([]Event, error) {
 	if errors.Is(err, fs.ErrNotExist) { // the folder does not exist yet
 		return nil, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("list of events: %w", err)
+		return nil, fmt.Errorf("event list: %w", err)
 	}
 	r.at = next
 	return events, nil

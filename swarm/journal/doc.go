@@ -23,7 +23,7 @@
 // with the mail, but its format is defined here because ledger lines are made from
 // receipts.
 //
-// # The list of events
+// # The event list
 //
 // The list feeds the listeners that report events: alerts to the lead, turns and mail to
 // people on IRC, notices to webhooks, finished turns to an audit trail.

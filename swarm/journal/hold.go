@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// A Hold is the part of an agent's state that must survive a restart of the daemon: who
+// A Hold is the part of an agent's state that must survive a daemon restart: who
 // paused or stopped the agent, and how its latest turns failed.
 type Hold struct {
 	Paused   *Pause    `json:"paused,omitempty"`

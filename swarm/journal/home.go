@@ -120,7 +120,7 @@ func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json
 // GateFile returns the file with the recent messages that the gate needs.
 func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 
-// Events returns the list of events.
+// Events returns the event list.
 func (h Home) Events() *Events { return Open(h.dir, h.files, h.Secrets().Hidden) }
 
 // Secrets returns a source of the project's tokens that also removes them from text.

@@ -27,7 +27,7 @@ const (
 	someLines = 8 << 10
 )
 
-// Events is the list of events of one project. It is safe for concurrent use, even by
+// Events is the event list of one project. It is safe for concurrent use, even by
 // several processes. It does not need to be closed.
 type Events struct {
 	dir     string
@@ -52,7 +52,7 @@ func (e *Events) locked(f func() error) error {
 func (e *Events) Add(ev Event) error {
 	err := e.locked(func() error { return e.add(ev) })
 	if err != nil {
-		return fmt.Errorf("list of events: %w", err)
+		return fmt.Errorf("event list: %w", err)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (e *Events) Last() (last int64, err error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("list of events: %w", err)
+		return 0, fmt.Errorf("event list: %w", err)
 	}
 	return last, nil
 }
