@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// shell writes the shell program from the page about the message format to a file, and
-// returns the path of the file.
+// shell writes the shell program from the message format page to a file, and returns
+// the path of the file.
 func shell(t *testing.T) string {
 	t.Helper()
 	m := regexp.MustCompile("(?ms)^```sh\n(#!/bin/sh\n.*?)^```$").FindStringSubmatch(read(t, "message-format.md"))

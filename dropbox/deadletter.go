@@ -75,7 +75,8 @@ func (b *Mailbox) BeginGiveUp(e Entry, reason string) (time.Time, error) {
 }
 
 // Reasons returns the messages in cur/ that already have a reason in dead/, in the order
-// of their names. Their GiveUp was interrupted; calling it again completes it.
+// of their names. GiveUp was interrupted for these messages; calling it again completes
+// it.
 func (b *Mailbox) Reasons() ([]Entry, error) {
 	entries, _, err := b.list(curFolder)
 	if err != nil {

@@ -50,8 +50,8 @@ func what(typ, subtype string) string {
 	return typ + "/" + subtype
 }
 
-// quiet lists the types of known lines of kind other that no caller needs. They are not
-// counted as unknown.
+// quiet lists the types of known lines that are classified as other and that no caller
+// needs. They are not counted as unknown.
 var quiet = map[string]bool{
 	"system/thinking_tokens":           true,
 	"system/notification":              true,

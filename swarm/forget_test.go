@@ -164,7 +164,7 @@ func TestABackendThatCannotCompact(t *testing.T) {
 	}
 }
 
-// compacts is a backend of scripted clients that can compact.
+// compacts is a backend whose scripted clients can compact.
 type compacts struct{ *runnertest.Scripted }
 
 func (compacts) CompactPrompt() string { return "/compact" }

@@ -149,7 +149,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 	return nil
 }
 
-// tend closes the waiting client if the client must not wait any longer.
+// tend closes the waiting client once the client should no longer wait.
 func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
 
 // rest waits until there may be work, but not longer than d. The stack frames of rest and

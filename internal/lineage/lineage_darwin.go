@@ -10,7 +10,7 @@ import (
 // it. The error is [fs.ErrNotExist] if there is no process pid.
 func Parent(pid int) (int, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	// The kernel returns an empty record if there is no process pid.
+	// The kernel returns an empty record if there is no process with this pid.
 	if err != nil || int(k.Proc.P_pid) != pid {
 		return 0, fs.ErrNotExist
 	}

@@ -16,7 +16,7 @@ func (c *Conn) Send(target string, text ...string) *Delivery {
 // plain ([PlainText]) and splits it. If the text needs several lines and the server
 // supports multiline batches, the text becomes one or more such batches, unless it is an
 // [Emote] or is sent by RELAYMSG. Otherwise it becomes single lines. A blank single line
-// is sent as a space. Trailing line ends are removed.
+// is sent as a space. Trailing newlines are removed.
 //
 // Every target has a separate queue. The queues take turns within the flood limit, and
 // messages for people are sent before messages for channels. If the queues are full, the

@@ -14,7 +14,7 @@ type wanted struct {
 	mu     sync.Mutex // guards the fields below
 	list   []Channel
 	again  map[string]bool   // folded names of channels for which Join was called again
-	failed map[string]string // maps each channel that did not let us in to the reason
+	failed map[string]string // for each channel that did not let us in, the reason
 }
 
 func newWanted(channels []Channel) *wanted {

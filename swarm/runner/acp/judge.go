@@ -50,7 +50,7 @@ type facts struct {
 	warm     bool // the client has already run earlier turns
 	starting bool // the client has not answered initialize yet
 	bad      badLines
-	stderr   string // the end of the client's standard error
+	stderr   string // the last lines of the client's standard error
 }
 
 // judge returns the verdict on a turn whose result has arrived or whose client has ended.
