@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
@@ -112,15 +113,18 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	return c, nil
 }
 
-// hungUp reports whether the other side ended a connection. spoken means that the server
-// announced this, for a reason other than a shutdown. bare means that the connection
-// ended without an announcement. Both are false after a shutdown or a KILL, if the
-// connection timed out, or if we ended it.
-func hungUp(err error) (spoken, bare bool) {
+// hungUp describes the end of a connection. because reports whether a message may be the
+// cause: the server announced that it would hang up, for a reason other than a shutdown;
+// the connection ended without an announcement; or one of our goroutines panicked. It is
+// false after a shutdown or a KILL, if the connection timed out, or if we ended it.
+func hungUp(err error) (h bridge.Hangup, because bool) {
+	h.Err = err
 	if refused, ok := errors.AsType[*irc.Refused](err); ok {
 		text := strings.ToLower(refused.Text)
 		leaving := strings.Contains(text, "shut") || strings.Contains(text, "restart") || strings.Contains(text, "terminat")
-		return refused.Code == "ERROR" && !leaving, false
+		h.Spoken = refused.Code == "ERROR" && !leaving
+		return h, h.Spoken
 	}
-	return false, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	h.Ours = errors.Is(err, irc.ErrInternal)
+	return h, h.Ours || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

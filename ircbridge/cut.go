@@ -28,6 +28,8 @@ type piece struct {
 	text string // the text as it is posted
 	bare string // the text without the prefix and the mark
 	upto int    // where the piece ends in the whole text, in bytes
+
+	proven bool // the server has accepted the piece
 }
 
 // A cutter cuts masked text into pieces.

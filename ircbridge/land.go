@@ -10,18 +10,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// land records the fate of one piece.
+// land records the fate of one piece. The pieces of a message can land in any order.
 func (s *speech) land(f *saying, via *connection, i int, d *irc.Delivery) {
 	s.l.host.Changed()
-	p := f.pieces[i]
+	p := &f.pieces[i]
 	err := d.Err()
 	written := 0
 	for _, part := range d.Pieces() {
 		if part.State != irc.Waiting {
 			written++
 		}
-		if part.State == irc.Written {
-			f.unsure = max(f.unsure, p.upto) // it may have arrived, even if another piece was refused
+		if part.State == irc.Written || part.State == irc.Proven {
+			f.unsure = max(f.unsure, p.upto) // it has arrived or may have, even if an earlier piece was refused
 		}
 		if part.State == irc.Proven && part.MsgID != "" {
 			f.msgids = append(f.msgids, part.MsgID)
@@ -33,15 +33,14 @@ func (s *speech) land(f *saying, via *connection, i int, d *irc.Delivery) {
 	}
 	if err == nil {
 		via.proven++
-		if f.failed == nil {
-			f.said = p.upto
-		}
+		p.proven = true
+		f.said = provenUpTo(f.said, f.pieces)
 		f.lines++
 		msgid := ""
 		if n := len(f.msgids); n > 0 && len(d.Pieces()) > 0 {
 			msgid = d.Pieces()[0].MsgID
 		}
-		s.l.host.Keep(f.Line(time.Now(), p.bare, msgid, p.upto))
+		s.l.host.Keep(f.Line(time.Now(), p.bare, msgid, f.said))
 	} else if f.failed == nil || weightOf(err) > weightOf(f.failed) {
 		f.failed = err
 	}
@@ -52,6 +51,18 @@ func (s *speech) land(f *saying, via *connection, i int, d *irc.Delivery) {
 		s.arrived(f, via)
 		s.landCut(f.conn)
 	}
+}
+
+// provenUpTo returns how many bytes from the start of a message are proven. The pieces start
+// after the first from bytes. A proven piece that follows an unproven one does not count.
+func provenUpTo(from int, pieces []piece) int {
+	for _, p := range pieces {
+		if !p.proven {
+			break
+		}
+		from = p.upto
+	}
+	return from
 }
 
 // weightOf orders the errors of the pieces of one message. The error with the greatest
@@ -109,8 +120,8 @@ func (s *speech) landed(f *saying, end bridge.Landing) {
 }
 
 // landCut puts back the unproven messages of a connection that has ended, as soon as the
-// fate of every message on that connection is known. If the other side hung up, the first
-// of the unproven messages may be the cause.
+// fate of every message on that connection is known. The first of them may be the
+// cause of the end.
 func (s *speech) landCut(conn *irc.Conn) {
 	list := s.cut[conn]
 	if len(list) == 0 {
@@ -124,10 +135,10 @@ func (s *speech) landCut(conn *irc.Conn) {
 	delete(s.cut, conn)
 	slices.SortFunc(list, func(a, b *saying) int { return cmp.Compare(a.seq, b.seq) })
 	for i, f := range list {
-		spoken, bare := hungUp(conn.Err())
+		hangup, because := hungUp(conn.Err())
 		end := bridge.Landing{Fate: bridge.PutInPart}
-		if i == 0 && (spoken || bare) && !s.l.host.Stopping() {
-			end = bridge.Landing{Fate: bridge.HungUpOn, HungUp: bridge.Hangup{Spoken: spoken, Err: conn.Err()}}
+		if i == 0 && because && !s.l.host.Stopping() {
+			end = bridge.Landing{Fate: bridge.HungUpOn, HungUp: hangup}
 		}
 		s.landed(f, end)
 	}

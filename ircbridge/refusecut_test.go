@@ -7,46 +7,60 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// A server may refuse the first line of a message, remove the bridge from the channel, and
-// hang up before it confirms the second line. The second line may have arrived, so the
-// next attempt marks it.
-func TestARefusedLineAndAnUnprovenLine(t *testing.T) {
-	srv := newRefusingServer(t)
-	s := newScene(t, srv.addr)
-	s.start()
-	s.ready()
-	id := s.say("coder", bridge.Origin{Channel: "#project-x"}, "first row\nsecond row")
-	s.where(id, dropbox.Done)
-	want := []string{"[coder] first row", "[coder] second row", "[coder] (again) first row", "[coder] (again) second row"}
-	if got := srv.heard(); strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("the server received %q, want %q", got, want)
-	}
-	if r := receiptOf(t, s.store, id); !strings.Contains(r, "again: true") {
-		t.Errorf("the receipt does not say that lines were sent again:\n%s", r)
+// A server may refuse the first line of a message and remove the bridge from the channel,
+// and the second line may have arrived. The next attempt sends both lines, with a mark.
+func TestARefusedLineBeforeAnotherLine(t *testing.T) {
+	for name, second := range map[string]fate{"cut off": cutOff, "proven": proven, "proven later": provenLater} {
+		t.Run(name, func(t *testing.T) {
+			srv := newRefusingServer(t, second)
+			s := newScene(t, srv.addr)
+			s.o.RejoinAfter = []time.Duration{10 * time.Millisecond}
+			s.start()
+			s.ready()
+			id := s.say("coder", bridge.Origin{Channel: "#project-x"}, "first row\nsecond row")
+			s.where(id, dropbox.Done)
+			want := []string{"[coder] first row", "[coder] second row", "[coder] (again) first row", "[coder] (again) second row"}
+			if got := srv.heard(); strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("the server received %q, want %q", got, want)
+			}
+			if r := receiptOf(t, s.store, id); !strings.Contains(r, "again: true") {
+				t.Errorf("the receipt does not say that lines were sent again:\n%s", r)
+			}
+		})
 	}
 }
 
-// A refusingServer has no capabilities. When it receives the second line of a message on
-// its first connection, it refuses the first line, kicks the speaker, and hangs up. On
-// later connections it accepts everything.
+// A fate is what happens to the second line of a message whose first line is refused.
+type fate int
+
+const (
+	cutOff      fate = iota // the server hangs up before it confirms the line
+	proven                  // the server confirms the line immediately after it has refused the first one
+	provenLater             // the server confirms the line after the bridge has handled the refusal
+)
+
+// A refusingServer has no capabilities. When it has received the first two lines, it
+// refuses the first one and kicks the speaker. After that it accepts everything.
 type refusingServer struct {
-	addr string
+	addr   string
+	second fate
 
 	mu    sync.Mutex
 	lines []string
 }
 
-func newRefusingServer(t *testing.T) *refusingServer {
+func newRefusingServer(t *testing.T, second fate) *refusingServer {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := &refusingServer{addr: l.Addr().String()}
+	srv := &refusingServer{addr: l.Addr().String(), second: second}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for n := 0; ; n++ {
@@ -81,9 +95,12 @@ func (srv *refusingServer) serve(client net.Conn, refuses bool) {
 			send(":s 001 %s :Welcome", nick)
 			send(":s 422 %s :no message of the day", nick)
 		case "PING":
-			if !refuses || spoken == 0 {
-				send(":s PONG s %s", words[1])
+			if refuses && spoken == 2 {
+				refuses = false
+				send(":op!u@h KICK #project-x %s :out\r\n:s PONG s %s", nick, words[1])
+				continue
 			}
+			send(":s PONG s %s", words[1])
 		case "JOIN":
 			for room := range strings.SplitSeq(words[1], ",") {
 				send(":%s!u@h JOIN %s", nick, room)
@@ -95,10 +112,15 @@ func (srv *refusingServer) serve(client net.Conn, refuses bool) {
 			srv.mu.Lock()
 			srv.lines = append(srv.lines, strings.TrimPrefix(words[2], ":"))
 			srv.mu.Unlock()
-			if refuses && spoken == 2 {
+			if refuses && (srv.second == cutOff) == (spoken == 2) {
 				send(":s 404 %s %s :Cannot send to channel", nick, words[1])
+			}
+			switch {
+			case refuses && srv.second == cutOff && spoken == 2:
 				send(":op!u@h KICK %s %s :out", words[1], nick)
 				return
+			case srv.second == provenLater:
+				time.Sleep(50 * time.Millisecond)
 			}
 		case "QUIT":
 			return

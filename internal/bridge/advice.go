@@ -17,7 +17,7 @@ func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) str
 	switch {
 	case strings.HasPrefix(reason, tooLate):
 		return "To have it posted after all, send it again: " + command + fmt.Sprintf("%q -", target)
-	case strings.HasPrefix(reason, hungUpOn), remedy == OtherWords:
+	case blamesText(reason), remedy == OtherWords:
 		return fmt.Sprintf("As it stands it can never be posted. Reword it, or make it shorter: claude-swarm %s send %q TEXT", name, target)
 	case strings.HasSuffix(reason, staysIn):
 		return fmt.Sprintf("To leave the channel, remove it from %s: in claude-swarm.yaml, then claude-swarm reload. Agents need not leave it: a message there wakes only those that it names", name)

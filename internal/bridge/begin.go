@@ -78,7 +78,11 @@ func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 		o.giveUp(f, l.Why)
 	case HungUpOn:
 		if n := f.Failed + 1; l.HungUp.Spoken && n >= maxHangUps || n >= maxBareHangUp {
-			o.giveUp(f, fmt.Sprintf("%s %d times while it was being sent (%v)", hungUpOn, n, l.HungUp.Err))
+			what := hungUpOn
+			if l.HungUp.Ours {
+				what = endedOn
+			}
+			o.giveUp(f, fmt.Sprintf("%s %d times while it was being sent (%v)", what, n, l.HungUp.Err))
 			return false
 		}
 		o.putBack(f, true)

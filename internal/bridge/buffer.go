@@ -29,7 +29,7 @@ type Line struct {
 	Notice  bool      `json:"notice,omitempty"`
 	Own     bool      `json:"own,omitempty"`  // written by the bridge itself, for example to say that a turn began
 	Drop    string    `json:"drop,omitempty"` // for a line of ours: the id of the message that was sent
-	Upto    int       `json:"upto,omitempty"` // for a line of ours: how many bytes of that message have been sent, including this line
+	Upto    int       `json:"upto,omitempty"` // for a line of ours: how many bytes from the start of that message are known to have arrived
 }
 
 // Speaker returns the name of a line's speaker as people see it. called returns the name
@@ -76,7 +76,7 @@ func fileName(name string) string {
 //
 // A line without a number is for the bridge's own use. It records that an earlier line
 // with the same msgid is ours. Its Drop is the id of the message that the earlier line
-// belongs to, and its Upto is where that line ends in the message.
+// belongs to, and its Upto is that of the earlier line.
 //
 // A line is written immediately but not synced, so a killed process loses no lines. A
 // power cut can lose some; the bridge recovers them from the server's history if there is

@@ -223,8 +223,8 @@ type Saying struct {
 	Created  time.Time // when it was delivered to the mailbox
 }
 
-// Line converts a piece of the saying to a line for the buffer. upto is how many bytes of
-// the saying's text have been sent, including this piece.
+// Line converts a piece of the saying to a line for the buffer. upto is how many bytes
+// from the start of the saying's text are known to have arrived.
 func (s *Saying) Line(at time.Time, text, msgid string, upto int) Line {
 	return Line{At: at, Channel: s.Target, Nick: s.Speaker, Text: text, MsgID: msgid, Own: s.Copy, Drop: s.ID, Upto: upto}
 }
@@ -238,7 +238,7 @@ const (
 	NeverAgain             // it cannot be sent; Landing.Why is the reason
 	Put                    // none of it was sent, so it is waiting again
 	PutInPart              // part of it may have been sent, so it is waiting again
-	HungUpOn               // like PutInPart, but the other side may have hung up because of the message
+	HungUpOn               // like PutInPart, but the connection may have ended because of the message
 )
 
 // A Landing is the outcome of an attempt to send a [Saying].
@@ -249,9 +249,10 @@ type Landing struct {
 	Shown  Shown
 }
 
-// A Hangup describes how the other side ended the connection.
+// A Hangup describes how a connection ended.
 type Hangup struct {
-	Spoken bool // it announced that it would hang up, for a reason other than a shutdown
+	Spoken bool // the other side announced that it would hang up, for a reason other than a shutdown
+	Ours   bool // it ended because of an internal error of the link
 	Err    error
 }
 
@@ -264,7 +265,7 @@ type Shown struct {
 
 // Kept contains the data in a channel's buffer about one of our messages.
 type Kept struct {
-	Upto   int       // how many bytes were sent
+	Upto   int       // how many bytes from its start are known to have arrived
 	MsgIDs []string  // the ids of its lines
 	Spoke  time.Time // when we last sent a line there
 }

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -57,9 +58,16 @@ func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settle
 // whether a retry would help, even after a crash, when only the reason is known.
 const (
 	tooLate   = "it expired before it could be posted"
-	hungUpOn  = "the server hung up" // caused by the text
+	hungUpOn  = "the server hung up"   // caused by the text
+	endedOn   = "the connection ended" // because of an internal error that the text caused
 	notJoined = "cannot join: "
 )
+
+// blamesText reports whether the reason for a refusal is that the text of the message ended
+// the connection.
+func blamesText(reason string) bool {
+	return strings.HasPrefix(reason, hungUpOn) || strings.HasPrefix(reason, endedOn)
+}
 
 // staysIn is the reason for not leaving a channel.
 const staysIn = "is a configured channel, and the bridge stays there"

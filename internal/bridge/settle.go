@@ -10,11 +10,11 @@ import (
 )
 
 // giveUp gives up a message that cannot be posted, and tells its sender. A copy is filed
-// as not shown instead, unless the server hung up because of it. The sender is not told
+// as not shown instead, unless the connection ended because of it. The sender is not told
 // about a copy, because the original message has been delivered.
 func (o *outbox) giveUp(f *flight, reason string) {
 	reason = o.rec.mask(o.link.Plain(reason))
-	if f.Message != nil && f.origin.About != "" && !strings.HasPrefix(reason, hungUpOn) {
+	if f.Message != nil && f.origin.About != "" && !blamesText(reason) {
 		o.settleWith(f, outcomeNotShown, reason)
 		return
 	}

@@ -51,7 +51,7 @@ type Conn struct {
 // Dial connects and registers, and returns once the server has announced its features.
 // ctx has no effect after that. The error is [ErrConfig] or [ErrSASL] if a retry would
 // not help, [ErrNoSASL] if the server currently accepts no logins, or a [*Refused] if the
-// server refused the connection. It can also be [ErrTimeout], ctx's error, or an error
+// server refused the connection. It can also be [ErrTimeout], [ErrInternal], ctx's error, or an error
 // from net or tls. The caller must read [Conn.Messages] and call [Conn.Close].
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
@@ -175,12 +175,7 @@ func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
 // the goroutines. Messages that are still waiting are not sent, so the caller should
 // first wait for their deliveries.
 func (c *Conn) Close(ctx context.Context, reason string) error {
-	c.mu.Lock()
-	if c.p.st.refused == nil {
-		c.p.st.leaving = true
-	}
-	c.p.urgent(Msg("QUIT", reason))
-	c.mu.Unlock()
+	c.leave(reason)
 	for open := true; open; {
 		select {
 		case _, open = <-c.in: // the reader must reach the end of the input
@@ -193,26 +188,42 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 	return nil
 }
 
+// leave queues a QUIT before everything else.
+func (c *Conn) leave(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.p.st.refused == nil {
+		c.p.st.leaving = true
+	}
+	c.p.urgent(Msg("QUIT", reason))
+}
+
 // end is the only function that ends the connection. Only the first call has an effect.
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
+		defer c.nc.Close()
+		defer close(c.done)
 		if errors.Is(err, ErrTimeout) {
 			c.discard() // before a caller can see that the connection has ended and resend the message
 		}
-		c.mu.Lock()
-		switch {
-		case c.p.st.leaving:
-			err = ErrClosed
-		case c.p.st.refused != nil:
-			err = c.p.st.refused
-		}
-		c.err = err
-		c.p.st.phase = Closed
-		c.p.out.end(err)
-		c.mu.Unlock()
-		close(c.done)
-		c.nc.Close()
+		c.settle(err)
 	})
+}
+
+// settle records why the connection ended, and settles all messages that are in flight or
+// waiting.
+func (c *Conn) settle(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.p.st.leaving:
+		err = ErrClosed
+	case c.p.st.refused != nil:
+		err = c.p.st.refused
+	}
+	c.err = err
+	c.p.st.phase = Closed
+	c.p.out.end(err)
 }
 
 // discard drops the bytes that the other side has not acknowledged. Otherwise the kernel
@@ -268,6 +279,13 @@ func (c *Conn) next(now time.Time) (data []byte, rest, wait time.Duration, err e
 	return data, rest, wait, err
 }
 
+// begin begins the registration.
+func (c *Conn) begin(reg *registration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	reg.begin(&c.p)
+}
+
 // handle handles a received message, and returns the messages for the caller.
 func (c *Conn) handle(m Message, b *batches, reg *registration) (seen []Message, err error) {
 	c.mu.Lock()
@@ -276,11 +294,13 @@ func (c *Conn) handle(m Message, b *batches, reg *registration) (seen []Message,
 }
 
 // endAfterPanic ends the connection if the goroutine that defers it has panicked, so that a
-// bug in the handling of a line does not end the program.
+// bug does not end the program. No function may hold mu when it panics: all of them release
+// it with defer.
 func (c *Conn) endAfterPanic() {
 	if p := recover(); p != nil {
-		c.log.Error("connection panicked", "err", fmt.Sprint(p), "stack", string(debug.Stack()))
+		stack := debug.Stack()
 		c.end(fmt.Errorf("%w: %v", ErrInternal, p))
+		c.log.Error("connection panicked", "err", fmt.Sprint(p), "stack", string(stack))
 	}
 }
 
@@ -300,9 +320,7 @@ func (c *Conn) read() {
 	r := bufio.NewReaderSize(c.nc, maxRead)
 	var batches batches
 	reg := newRegistration(c.cfg)
-	c.mu.Lock()
-	reg.begin(&c.p)
-	c.mu.Unlock()
+	c.begin(reg)
 	for {
 		line, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {

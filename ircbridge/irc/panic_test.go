@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,6 +55,52 @@ func TestAPanicEndsTheConnection(t *testing.T) {
 			}
 		})
 	}
+}
+
+// forgetful is a memory that panics.
+type forgetful struct{ irc.Memory }
+
+func (forgetful) Marks(string) ([]irc.Mark, error) { panic("a bug") }
+
+// A panic in the client's own goroutine reaches the caller of Run after the connection has
+// ended.
+func TestAPanicEndsTheClient(t *testing.T) {
+	closed := make(chan struct{})
+	cfg := irc.Config{Nick: "ann", Clear: true, Flood: fast, Addr: irctest.Script(t, greet+hello)}
+	cfg.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		return &closing{Conn: nc, closed: closed}, err
+	}
+	c := irc.NewClient(cfg, irc.Options{Channels: []irc.Channel{{Name: "#room"}}, Memory: forgetful{}})
+	func() {
+		defer func() {
+			if p := recover(); p != "a bug" {
+				t.Errorf("Run panicked with %v, want the panic of the memory", p)
+			}
+		}()
+		go func() { // ends when Run closes the events
+			for range c.Events() {
+			}
+		}()
+		_ = c.Run(t.Context())
+	}()
+	select {
+	case <-closed:
+	default:
+		t.Error("the connection is still open")
+	}
+}
+
+// A closing is a network connection that reports when it is closed.
+type closing struct {
+	net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (c *closing) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }
 
 // After a panic in a connection, the client connects again.

@@ -46,30 +46,16 @@ func (c *Conn) Limit(o Outgoing) int {
 // [Conn.Messages] also delivers the answer, unless it is a history. The goroutine that
 // reads Messages therefore must not call Do, because this would cause a deadlock.
 func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
-	k := &call{done: make(chan struct{})}
-	c.mu.Lock()
-	e, err := c.command(m)
-	if err == nil {
-		e.call = k
-		c.p.out.push(e)
-		c.p.wake()
-	}
-	c.mu.Unlock()
+	e, err := c.queue(m)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Command, err)
 	}
 	select {
-	case <-k.done:
+	case <-e.call.done:
 	case <-ctx.Done():
-		c.mu.Lock()
-		c.p.out.forget(e)
-		k.finish(ctx.Err())
-		c.mu.Unlock()
+		c.giveUp(e, ctx.Err())
 	}
-	c.mu.Lock()
-	// The reader may still append to the answer after ctx has ended the call.
-	answer, err := k.answer[:len(k.answer):len(k.answer)], k.err
-	c.mu.Unlock()
+	answer, err := c.answer(e.call)
 	if err == nil && e.label == "" {
 		for _, a := range answer {
 			if r := rejected(a); r != nil && concerns(r, a, m, c.State().CaseMapping()) {
@@ -82,6 +68,36 @@ func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
 		return answer, fmt.Errorf("%s: %w", m.Command, err)
 	}
 	return answer, nil
+}
+
+// queue queues a command, with a call that waits for its answer.
+func (c *Conn) queue(m Message) (*entry, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, err := c.command(m)
+	if err != nil {
+		return nil, err
+	}
+	e.call = &call{done: make(chan struct{})}
+	c.p.out.push(e)
+	c.p.wake()
+	return e, nil
+}
+
+// giveUp ends the call of a queued command with an error.
+func (c *Conn) giveUp(e *entry, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.p.out.forget(e)
+	e.call.finish(err)
+}
+
+// answer returns the result of a call that has ended. The reader may still append to the
+// call's answer if its context has ended the call.
+func (c *Conn) answer(k *call) ([]Message, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return k.answer[:len(k.answer):len(k.answer)], k.err
 }
 
 // command makes the entry for a bare command. The caller must hold mu.

@@ -52,6 +52,7 @@ func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 		fetched: make(chan fetched), held: make(map[string][]Message),
 	}
 	fetching, stopFetching := context.WithCancel(ctx)
+	defer conn.wg.Wait()
 	defer conn.end(ErrClosed) // has an effect only after a panic
 	defer v.wg.Wait()
 	defer stopFetching()
