@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"reflect"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -196,9 +195,6 @@ type ircService struct {
 	ended   chan struct{} // closed when the bridge has stopped
 }
 
-// ircAgain is the delay before a failed bridge is restarted.
-const ircAgain = 5 * time.Second
-
 // follow applies a new configuration. If the bridge is connected and its settings have not
 // changed, follow keeps it. Otherwise, follow stops the running bridge and starts a new
 // one.
@@ -227,13 +223,13 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 	ended := s.ended
 	go func() { // stop waits for this goroutine
 		defer close(ended)
-		s.serve(ctx, &one)
+		keepRunning(ctx, s.log, "IRC", &s.trouble, func(ctx context.Context) error { return s.run(ctx, &one) })
 	}()
 }
 
 func (s *ircService) connected() bool {
 	st, err := bridge.ReadState(ircbridge.Folder(s.project.home.Dir()))
-	return err == nil && st.Connected
+	return err == nil && st.Running && st.Connected
 }
 
 // lastWords is the maximum time that a stopping daemon waits for the bridge to post its
@@ -282,31 +278,8 @@ func (s *ircService) stopLocked() {
 	s.trouble.set("")
 }
 
-// serve runs the bridge, and restarts it if it fails, until ctx is done.
-func (s *ircService) serve(ctx context.Context, p *project) {
-	for ctx.Err() == nil {
-		err := s.once(ctx, p)
-		if ctx.Err() != nil {
-			return
-		}
-		s.log.Error("bridge to IRC ended, and is being restarted", "err", err)
-		s.trouble.set("IRC: " + firstLine(fmt.Sprint(err)))
-		select {
-		case <-time.After(ircAgain):
-		case <-ctx.Done():
-		}
-	}
-}
-
-// once runs one bridge until it stops. If a bug makes the bridge panic, only the bridge
-// stops.
-func (s *ircService) once(ctx context.Context, p *project) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			s.log.Error("bridge to IRC panicked", "err", fmt.Sprint(r), "stack", string(debug.Stack()))
-			err = fmt.Errorf("an internal error in claude-swarm: %v", r)
-		}
-	}()
+// run runs one bridge until it stops.
+func (s *ircService) run(ctx context.Context, p *project) error {
 	o, err := ircOptions(p, s.store, s.log)
 	if err != nil {
 		return err
@@ -318,8 +291,6 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	if err != nil {
 		return err
 	}
-	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // a bridge that has run for this long is considered healthy
-	defer quiet.Stop()
 	return b.Run(ctx)
 }
 

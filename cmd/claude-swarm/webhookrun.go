@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -86,37 +85,9 @@ func (s *hookService) begin(ctx context.Context, f *config.File) error {
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.ended.Go(func() { // stop waits for this goroutine
-		for ctx.Err() == nil {
-			err := s.once(ctx)
-			if ctx.Err() != nil {
-				return
-			}
-			s.log.Error("webhooks ended, and are being restarted", "err", err)
-			s.trouble.set("webhooks: " + firstLine(fmt.Sprint(err)))
-			select {
-			case <-time.After(hooksAgain):
-			case <-ctx.Done():
-			}
-		}
+		keepRunning(ctx, s.log, "webhooks", &s.trouble, s.Run)
 	})
 	return nil
-}
-
-// hooksAgain is the delay before the service is restarted after an error.
-const hooksAgain = 5 * time.Second
-
-// once runs the service until it stops. It converts a panic to an error, so that the panic
-// does not affect the agents.
-func (s *hookService) once(ctx context.Context) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			s.log.Error("webhooks panicked", "err", fmt.Sprint(r), "stack", string(debug.Stack()))
-			err = fmt.Errorf("an internal error in claude-swarm: %v", r)
-		}
-	}()
-	works := time.AfterFunc(hooksAgain, func() { s.trouble.set("") }) // a service that has run for this long is considered healthy
-	defer works.Stop()
-	return s.Run(ctx)
 }
 
 // drain waits until the service has posted the events of the last turns, or until

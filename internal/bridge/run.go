@@ -152,6 +152,7 @@ func (r *run) serve(joined []string) error {
 	defer again.Stop()
 	hand := time.NewTimer(0)
 	defer hand.Stop()
+	r.rec.changed() // the state of an earlier bridge may say that it is connected
 	out := r.outbox
 	ended := r.loop.ctx.Done()
 	var patience <-chan time.Time

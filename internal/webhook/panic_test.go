@@ -26,9 +26,8 @@ func TestAPanicEndsTheRun(t *testing.T) {
 		<-reached
 		http.Error(w, "not today", http.StatusInternalServerError)
 	})
-	told := 0
-	sc.o.Lost = func(string, string) {
-		if told++; told == 1 {
+	sc.o.Lost = func(hook, _ string) {
+		if hook == "ops" {
 			panic("a bug")
 		}
 	}
@@ -47,15 +46,21 @@ func TestAPanicEndsTheRun(t *testing.T) {
 		t.Fatalf("Run panicked with %q and returned %v, want the panic with its stack", panicked, err)
 	}
 	<-left
-	go func() { // the run below lasts until this goroutine has ended
-		defer cancel()
-		sc.until("both messages are dead", func() bool { return len(sc.files("dead")) == 2 })
-	}()
+	if len(sc.files("dead")) != 1 || len(sc.files("new")) != 1 {
+		t.Errorf("dead %q, new %q, want the message that caused the panic in dead, and the other in new", sc.files("dead"), sc.files("new"))
+	}
 	if err := s.Set([]webhook.Hook{hookTo("ops", rc)}); err != nil {
 		t.Fatal(err)
 	}
-	if panicked, err := runs(ctx, s); panicked != "" || err != nil {
-		t.Errorf("the next run: panic %q, error %v", panicked, err)
+	next := make(chan string, 1)
+	go func() { // the receive below waits for this goroutine
+		panicked, err := runs(ctx, s)
+		next <- fmt.Sprint(panicked, err)
+	}()
+	sc.until("both messages are dead", func() bool { return len(sc.files("dead")) == 2 })
+	cancel()
+	if end := <-next; end != "<nil>" {
+		t.Errorf("the next run ended with %s", end)
 	}
 	draining, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()

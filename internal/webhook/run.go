@@ -93,8 +93,11 @@ func (s *Service) Run(ctx context.Context) error {
 	defer func() { // after a panic, the attempts end without a result
 		cancel()
 		last()
-		for range r.ended {
+		for e := range r.ended {
 			r.count(-1)
+			if e.panicked != "" {
+				s.o.Log.Error("another attempt panicked", keyErr, e.panicked)
+			}
 		}
 	}()
 	r.loop(ctx, func() {
@@ -242,15 +245,29 @@ func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 	return after, ok
 }
 
-// attempt runs try, and catches its panic.
+// attempt claims a message, posts it and settles it. If that panics, attempt gives up the
+// message, because it could cause the panic again.
 func (r *run) attempt(h Hook, known bool, name string, e dropbox.Entry) (end ended) {
 	end = ended{id: e.ID, hook: name}
+	c, err := r.box.Claim(e)
+	if errors.Is(err, dropbox.ErrGone) {
+		return end
+	} else if err != nil {
+		if !errors.Is(err, dropbox.ErrHalted) {
+			r.o.Log.Error("message was not claimed", keyMessage, e.ID, keyErr, err)
+		}
+		end.refused = true
+		return end
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			end.panicked = fmt.Sprintf("%v\n\nin an attempt to post %s:\n%s", p, e.ID, debug.Stack())
+			r.step("given up", c.Entry, func() error {
+				return r.box.GiveUp(c.Entry, fmt.Sprintf("an internal error in claude-swarm: %v", p))
+			})
 		}
 	}()
-	end.result = r.try(h, known, name, e)
+	end.result = r.try(h, known, name, c)
 	return end
 }
 
@@ -338,17 +355,8 @@ func (s *Service) ours(m *dropbox.Message) bool {
 	return m.From == dropbox.Swarm && dropbox.Proven(s.o.Token, m, dropbox.Hooks)
 }
 
-// try claims a message, posts it and settles it.
-func (r *run) try(h Hook, known bool, name string, e dropbox.Entry) result {
-	c, err := r.box.Claim(e)
-	if errors.Is(err, dropbox.ErrGone) {
-		return result{}
-	} else if err != nil {
-		if !errors.Is(err, dropbox.ErrHalted) {
-			r.o.Log.Error("message was not claimed", keyMessage, e.ID, keyErr, err)
-		}
-		return result{refused: true}
-	}
+// try posts a claimed message and settles it.
+func (r *run) try(h Hook, known bool, name string, c *dropbox.Claim) result {
 	if done, err := r.box.HasReceipt(c.Entry); err == nil && done { // the message was posted earlier, and its file was restored, for example from a backup
 		return r.step("filed", c.Entry, func() error { return r.box.File(c.Entry) })
 	}
