@@ -37,3 +37,26 @@ func TestWhatWasSaidIsFoundAgain(t *testing.T) {
 		}
 	}
 }
+
+// Only the unbroken proven beginning of a message counts as sent.
+func TestProvenUpTo(t *testing.T) {
+	for name, c := range map[string]struct {
+		from   int
+		proven []bool
+		want   int
+	}{
+		"nothing":               {0, []bool{false, false}, 0},
+		"the second of two":     {0, []bool{false, true}, 0},
+		"all but the second":    {0, []bool{true, false, true}, 10},
+		"everything":            {0, []bool{true, true}, 20},
+		"nothing in this retry": {7, []bool{false, true}, 7},
+	} {
+		var pieces []piece
+		for i, p := range c.proven {
+			pieces = append(pieces, piece{upto: 10 * (i + 1), proven: p})
+		}
+		if got := provenUpTo(c.from, pieces); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -136,7 +136,7 @@ func (s *speech) sayInTurn(f *saying) {
 
 // recognize finds the parts of a message that are in the history, and records them as
 // sent. It returns the other lines of the history. absent reports whether none of these
-// lines looks like the part that was not found.
+// lines looks like a piece of the part that was not found.
 func (s *speech) recognize(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()
@@ -163,6 +163,14 @@ func (s *speech) recognize(f *saying, texts []irc.Text) (rest []irc.Text, absent
 		f.lines++
 		s.l.host.Keep(f.Line(t.Time, bare, t.MsgID, f.said))
 	}
-	absent = !slices.ContainsFunc(texts, func(t irc.Text) bool { return own(t) && cut.alike(text[f.said:], t.Body) })
+	// A later piece may have arrived although an earlier one was refused.
+	starts := []int{f.said}
+	for _, p := range cut.pieces(text, f.said, 0) {
+		starts = append(starts, p.upto)
+	}
+	absent = !slices.ContainsFunc(texts, func(t irc.Text) bool {
+		return (own(t) || slices.Contains(f.msgids, t.MsgID)) &&
+			slices.ContainsFunc(starts, func(at int) bool { return cut.alike(text[at:], t.Body) })
+	})
 	return texts, absent
 }

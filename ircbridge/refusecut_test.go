@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
 // A server may refuse the first line of a message and remove the bridge from the channel,
@@ -36,6 +38,34 @@ func TestARefusedLineBeforeAnotherLine(t *testing.T) {
 	}
 }
 
+// The same is true if the server has a history, which shows the second line.
+func TestARefusedLineBeforeALineInTheHistory(t *testing.T) {
+	refused, kicked := false, false
+	srv := irctest.NewServer(t, irctest.Features{Without: []string{"draft/multiline"}, Rule: func(text string) irctest.Ruling {
+		switch {
+		case strings.Contains(text, "first row") && !refused:
+			refused = true
+			return irctest.Refuse
+		case strings.Contains(text, "second row") && !kicked:
+			kicked = true
+			return irctest.Kick
+		}
+		return irctest.Accept
+	}})
+	s := newScene(t, srv.Addr)
+	s.o.RejoinAfter = []time.Duration{10 * time.Millisecond}
+	s.start()
+	s.ready()
+	s.where(s.say("coder", bridge.Origin{}, "first row\nsecond row"), dropbox.Done)
+	var got []string
+	for _, m := range srv.Said("#project-x") {
+		got = append(got, m.Text)
+	}
+	if want := []string{"[coder] second row", "[coder] (again) first row", "[coder] (again) second row"}; !slices.Equal(got, want) {
+		t.Errorf("the server accepted %q, want %q", got, want)
+	}
+}
+
 // A fate is what happens to the second line of a message whose first line is refused.
 type fate int
 
@@ -45,8 +75,8 @@ const (
 	provenLater             // the server confirms the line after the bridge has handled the refusal
 )
 
-// A refusingServer has no capabilities. When it has received the first two lines, it
-// refuses the first one and kicks the speaker. After that it accepts everything.
+// A refusingServer has no capabilities. It refuses the first line, and kicks the speaker
+// after the second one. After that it accepts everything.
 type refusingServer struct {
 	addr   string
 	second fate

@@ -9,10 +9,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// The bridge gives up on a message once the server has hung up this many times while the
-// message was being sent. maxHangUps applies if the server announced the last hang-up;
-// maxBareHangUp applies if the connection ended without an announcement, as on a bad
-// network.
+// The bridge gives up on a message once the connection has ended this many times while the
+// message was being sent. maxHangUps applies if the server announced that it would hang up
+// the last time. maxBareHangUp applies if the connection ended without an announcement, as
+// on a bad network or after a panic.
 const (
 	maxHangUps    = 2
 	maxBareHangUp = 4
@@ -118,7 +118,7 @@ func (o *outbox) asked(f *flight) {
 }
 
 // putBack puts back a message that may have been partly sent. hungUp reports whether the
-// other side may have hung up because of it.
+// connection may have ended because of it.
 func (o *outbox) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)
 	if _, err := o.mail.box.PutBack(f.Entry, hungUp); err != nil && !errors.Is(err, dropbox.ErrGone) {

@@ -69,6 +69,34 @@ func TestAPanicEndsTheRun(t *testing.T) {
 	}
 }
 
+// A panic in the step that claims a message, or in the step that gives it up, also reaches
+// the caller of Run.
+func TestAPanicInADiskStep(t *testing.T) {
+	for _, folder := range []string{"hooks/cur/", "hooks/dead/"} {
+		sc := newScene(t, dropbox.Options{Step: func(s dropbox.Step) error {
+			if strings.HasPrefix(s.To, folder) {
+				panic("a bug")
+			}
+			return nil
+		}})
+		s, err := webhook.New(sc.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc.Service = s
+		if err := s.Set([]webhook.Hook{hookTo("ops", newReceiver(t, nil))}); err != nil {
+			t.Fatal(err)
+		}
+		sc.hear(crashed(1))
+		if err := s.Set(nil); err != nil { // an unknown webhook, so the message is given up
+			t.Fatal(err)
+		}
+		if panicked, err := runs(t.Context(), s); !strings.HasPrefix(panicked, "a bug\n") {
+			t.Errorf("%s: Run panicked with %q and returned %v", folder, panicked, err)
+		}
+	}
+}
+
 // runs runs a service until it ends or panics.
 func runs(ctx context.Context, s *webhook.Service) (panicked string, err error) {
 	defer func() {

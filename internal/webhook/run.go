@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -247,28 +248,52 @@ func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
 
 // attempt claims a message, posts it and settles it. If that panics, attempt gives up the
 // message, because it could cause the panic again.
-func (r *run) attempt(h Hook, known bool, name string, e dropbox.Entry) (end ended) {
-	end = ended{id: e.ID, hook: name}
+func (r *run) attempt(h Hook, known bool, name string, e dropbox.Entry) ended {
+	end := ended{id: e.ID, hook: name}
+	var c *dropbox.Claim
+	end.panicked = caught(func() { c, end.result = r.claim(e) })
+	if c == nil {
+		return end
+	}
+	end.panicked = caught(func() { end.result = r.try(h, known, name, c) })
+	if end.panicked == "" {
+		return end
+	}
+	what, _, _ := strings.Cut(end.panicked, "\n")
+	why := "an internal error in claude-swarm: " + what + "; it may have been posted"
+	second := caught(func() {
+		r.step("given up", c.Entry, func() error { return r.box.GiveUp(c.Entry, why) })
+		r.o.Lost(name, why)
+	})
+	if second != "" {
+		end.panicked += "\nand then: " + second
+	}
+	return end
+}
+
+// caught runs f, and returns its panic with the stack, or "" if f did not panic.
+func caught(f func()) (panicked string) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = fmt.Sprintf("%v\n\nin an attempt to post a message:\n%s", p, debug.Stack())
+		}
+	}()
+	f()
+	return ""
+}
+
+// claim claims a message. The claim is nil if there is nothing to post.
+func (r *run) claim(e dropbox.Entry) (*dropbox.Claim, result) {
 	c, err := r.box.Claim(e)
 	if errors.Is(err, dropbox.ErrGone) {
-		return end
+		return nil, result{}
 	} else if err != nil {
 		if !errors.Is(err, dropbox.ErrHalted) {
 			r.o.Log.Error("message was not claimed", keyMessage, e.ID, keyErr, err)
 		}
-		end.refused = true
-		return end
+		return nil, result{refused: true}
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			end.panicked = fmt.Sprintf("%v\n\nin an attempt to post %s:\n%s", p, e.ID, debug.Stack())
-			r.step("given up", c.Entry, func() error {
-				return r.box.GiveUp(c.Entry, fmt.Sprintf("an internal error in claude-swarm: %v", p))
-			})
-		}
-	}()
-	end.result = r.try(h, known, name, c)
-	return end
+	return c, result{}
 }
 
 func (r *run) count(n int) {

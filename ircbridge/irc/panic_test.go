@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,11 +65,12 @@ func (forgetful) Marks(string) ([]irc.Mark, error) { panic("a bug") }
 // A panic in the client's own goroutine reaches the caller of Run after the connection has
 // ended.
 func TestAPanicEndsTheClient(t *testing.T) {
-	closed := make(chan struct{})
+	var nc closing
 	cfg := irc.Config{Nick: "ann", Clear: true, Flood: fast, Addr: irctest.Script(t, greet+hello)}
 	cfg.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		nc, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-		return &closing{Conn: nc, closed: closed}, err
+		var err error
+		nc.Conn, err = (&net.Dialer{}).DialContext(ctx, network, addr)
+		return &nc, err
 	}
 	c := irc.NewClient(cfg, irc.Options{Channels: []irc.Channel{{Name: "#room"}}, Memory: forgetful{}})
 	func() {
@@ -84,22 +85,29 @@ func TestAPanicEndsTheClient(t *testing.T) {
 		}()
 		_ = c.Run(t.Context())
 	}()
-	select {
-	case <-closed:
-	default:
-		t.Error("the connection is still open")
+	if !nc.closed.Load() || nc.reading.Load() {
+		t.Errorf("closed %v, being read %v, want a closed connection without a reader", nc.closed.Load(), nc.reading.Load())
 	}
 }
 
-// A closing is a network connection that reports when it is closed.
+// A closing is a network connection that records whether it is closed and being read.
 type closing struct {
 	net.Conn
-	once   sync.Once
-	closed chan struct{}
+	closed, reading atomic.Bool
+}
+
+func (c *closing) Read(p []byte) (int, error) {
+	c.reading.Store(true)
+	n, err := c.Conn.Read(p)
+	if err != nil {
+		time.Sleep(20 * time.Millisecond) // so that the test detects a Run that does not wait for the reader
+	}
+	c.reading.Store(false)
+	return n, err
 }
 
 func (c *closing) Close() error {
-	c.once.Do(func() { close(c.closed) })
+	c.closed.Store(true)
 	return c.Conn.Close()
 }
 

@@ -133,7 +133,19 @@ func (u *user) say(command string, m Said) {
 		u.send("s", "401", u.nick, m.Target, "No such nick")
 		return
 	}
+	ruling := Accept
+	if u.s.f.Rule != nil && strings.HasPrefix(m.Target, "#") {
+		ruling = u.s.f.Rule(m.Text)
+	}
+	if ruling == Refuse {
+		u.send("s", "404", u.nick, m.Target, "Cannot send to channel")
+		return
+	}
 	m = u.s.say(u, m, command)
+	if ruling == Kick {
+		u.s.toRoom(m.Target, irc.Message{Source: "op!u@elsewhere", Command: "KICK", Params: []string{m.Target, u.nick, "out"}})
+		delete(u.rooms, strings.ToLower(m.Target))
+	}
 	if u.caps["echo-message"] {
 		u.deliver(m, command, true)
 	}

@@ -25,8 +25,21 @@ type Features struct {
 	NoRelay   []string // channels in which RELAYMSG is refused, until [Server.Op]
 	NoTargets bool     // CHATHISTORY TARGETS is refused
 	Events    bool     // a channel's history also contains joins and quits, as on ergo
-	StrictIDs bool     // a msgid that is not in the history is refused with FAIL; ergo 2.20 answers with an empty batch
+	// Rule decides what happens to a message to a channel; nil accepts every message. It is
+	// never called by two goroutines at the same time.
+	Rule func(text string) Ruling
+
+	StrictIDs bool // a msgid that is not in the history is refused with FAIL; ergo 2.20 answers with an empty batch
 }
+
+// A Ruling is what a [Server] does with a message to a channel.
+type Ruling int
+
+const (
+	Accept Ruling = iota
+	Refuse        // answers with 404
+	Kick          // accepts the message, but removes the sender from the channel before the echo
+)
 
 // A Server is a small IRC server inside the test process. It supports SASL and the
 // capabilities that the servers in Linux distributions lack: draft/multiline,
