@@ -26,7 +26,8 @@ type Options struct {
 	// used unchanged.
 	Notice func(journal.Event) journal.Notice
 	// Lost is called for the first message that a webhook loses, and again for the first
-	// message that it loses after its receiver has accepted one. It must not block.
+	// message that it loses after its receiver has accepted one. It is also called for every
+	// message that is given up after a panic. It must not block.
 	Lost  func(hook, why string)
 	Waits []time.Duration // the waits between the attempts to post a message; nil means [DefaultWaits]
 	Post  PosterOptions

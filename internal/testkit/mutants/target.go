@@ -56,6 +56,6 @@ var targets = []target{
 	{pkg: "internal/permission", files: []string{"entry.go", "match.go", "rules.go", "shell.go"}},
 	{pkg: "internal/hours", files: []string{"hours.go", "parse.go", "zone.go"}},
 	{pkg: "internal/webhook", files: []string{
-		"count.go", "hear.go", "payload.go", "post.go", "run.go", "schedule.go", "state.go",
+		"attempt.go", "count.go", "hear.go", "payload.go", "post.go", "run.go", "schedule.go", "state.go",
 	}},
 }
