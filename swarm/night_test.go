@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -39,6 +40,7 @@ type night struct {
 	tasks    []string // ids
 	faults   map[string]string
 	full     atomic.Bool
+	begun    sync.Map                    // ids of the tasks that a client has received
 	answered map[string]bool             // questions, by id
 	inbox    map[string]*dropbox.Message // messages to the person, by file name
 }
@@ -110,7 +112,11 @@ func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 	body := standin.Body(turn.Prompt)
 	fault := strings.TrimSpace(strings.TrimLeft(strings.TrimPrefix(body, "work "), "0123456789"))
 	done := []runnertest.Step{runnertest.Cost(usd), runnertest.Say("did it")}
-	first := strings.HasSuffix(turn.ID, "-1")
+	// The number in the turn's id does not show whether this is the first turn, because a
+	// claim that fails on the full disk also takes a number.
+	task, _, _ := strings.Cut(turn.ID, "-")
+	_, again := n.begun.LoadOrStore(task, true)
+	first := !again
 	switch {
 	case fault == "dead letter":
 		return []runnertest.Step{runnertest.Say("begun"), runnertest.Fail("no luck")}
