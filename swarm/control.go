@@ -40,11 +40,12 @@ func (c *control) turnEnded() {
 	c.end, c.ended, c.cut = nil, nil, nil
 }
 
-// comesTo records the outcome of the running turn's message.
+// comesTo records the outcome of the running turn's message. A message that is done remains
+// done, even if its files cannot be moved yet.
 func (c *control) comesTo(state dropbox.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cut != nil {
+	if c.cut != nil && c.cut.State != dropbox.Done {
 		c.cut.State = state
 	}
 }
@@ -156,6 +157,8 @@ type Cut struct {
 	Message string `json:"message"` // id of the message, or ""
 	// State is [dropbox.Done] if the turn finished before it could be stopped,
 	// [dropbox.Dead] if its message is given up, and [dropbox.Waiting] if it waits again.
+	// It is [dropbox.Claimed] if a file could not be written, for example because the disk
+	// is full; the daemon tries again.
 	State dropbox.State `json:"state"`
 }
 

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,6 +14,38 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
+
+// An ending is how a turn ended.
+type ending struct {
+	turn  string
+	out   runner.Outcome
+	cause error // the reason why the turn's context was cancelled, or nil
+}
+
+// settleEnd settles a turn, including a turn that an order has ended. If a file cannot be
+// written, for example because the disk is full, the agent remembers the ending. The turn's
+// files show whether the turn succeeded, but not why the daemon ended it.
+func (a *agent) settleEnd(e *ending, j *mail.Job) (err error) {
+	a.unfiled = nil
+	defer func() {
+		if err != nil {
+			a.unfiled = e
+			a.control.comesTo(dropbox.Claimed)
+		}
+	}()
+	out := e.out
+	if out.End == runner.Stopped {
+		switch {
+		case errors.Is(e.cause, errAborted):
+			return a.aborted(j, out)
+		case errors.Is(e.cause, errInterrupted):
+			return a.interrupted(j, out)
+		case errors.Is(e.cause, errTimeUsed):
+			out.End, out.Reason = runner.CapReached, errTimeUsed.Error()
+		}
+	}
+	return a.settle(j, out)
+}
 
 // settle files the outcome of a turn. An error means that a file could not be written. In
 // this case, the claim remains, and the agent takes it up again later.
@@ -66,8 +99,11 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	if err := a.inbox.PutBackNotes(j); err != nil {
 		return err
 	}
+	if err := a.inbox.GiveUp(j.Claim, out.Reason); err != nil {
+		return err
+	}
 	a.control.comesTo(dropbox.Dead)
-	return a.inbox.GiveUp(j.Claim, out.Reason)
+	return nil
 }
 
 // interrupted puts back the message of a turn that an order ended to make way for more
@@ -129,10 +165,10 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 		return err
 	}
 	if givenUp {
-		a.control.comesTo(dropbox.Dead)
 		if err := a.inbox.GiveUp(j.Claim, mail.FailedTimes(j.Claim.Failed+1, reason)); err != nil {
 			return err
 		}
+		a.control.comesTo(dropbox.Dead)
 	} else if err := a.inbox.PutBack(j.Claim, !notBegun); err != nil {
 		return err
 	}

@@ -43,6 +43,7 @@ type field struct {
 	announcer mail.Announcer // may be nil
 	advise    func(swarm.Spec) string
 	before    func(runner.Turn) // runs before each turn of the backend; may be nil
+	own       durable.Files     // writes the daemon's own files
 	short     func() string     // returns the resource that the machine lacks for a client; nil or "" means that nothing is missing
 
 	daemon *swarm.Swarm
@@ -124,7 +125,7 @@ func (b foreseen) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 func (f *field) newSwarm() *swarm.Swarm {
 	f.t.Helper()
 	s, err := swarm.New(swarm.Options{
-		Project: f.dir, Store: f.store, Plan: f.plan,
+		Project: f.dir, Store: f.store, Plan: f.plan, Files: f.own,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
 		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, Tools: f.tools,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -17,7 +17,10 @@ import (
 //
 //	receipt beside the message   the turn was done: file it
 //	reason beside the message    it was given up: GiveUp; or refused: refuse it
-//	record with an end           it failed: put it back, counted as it was
+//	record with an end           it failed: put it back, counted as it was; if the turn was
+//	                             aborted, give it up
+//	record, ending in memory     settle it as the turn ended, because a file could not be
+//	                             written at that time
 //	record, client alive         follow the client until it ends
 //	record, result in its file   the turn was done: write the receipt from the file
 //	record, no result            put it back; the prompt will say so
@@ -57,6 +60,9 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	a.permits.TakeBackLeft(rec.Turn)
 	if rec.End != "" {
 		return a.inbox.FinishFailure(j, a.spec().maxFailures())
+	}
+	if e := a.unfiled; e != nil && e.turn == rec.Turn {
+		return a.settleEnd(e, j)
 	}
 	if rec.Process.PID != 0 {
 		a.inbox.Begun(j.Claim.Message) // in case the earlier daemon had not called Begun
@@ -114,5 +120,5 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 		}
 		return a.inbox.PutBack(j.Claim, false)
 	}
-	return a.settleEnd(ctx, j, out)
+	return a.settleEnd(&ending{rec.Turn, out, context.Cause(ctx)}, j)
 }

@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,22 +124,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	} else if err != nil {
 		return a.inbox.GiveBack(j, err)
 	}
-	return a.settleEnd(ctx, j, out)
-}
-
-// settleEnd settles a turn, including a turn that an order has ended.
-func (a *agent) settleEnd(ctx context.Context, j *mail.Job, out runner.Outcome) error {
-	if out.End == runner.Stopped {
-		switch cause := context.Cause(ctx); {
-		case errors.Is(cause, errAborted):
-			return a.aborted(j, out)
-		case errors.Is(cause, errInterrupted):
-			return a.interrupted(j, out)
-		case errors.Is(cause, errTimeUsed):
-			out.End, out.Reason = runner.CapReached, errTimeUsed.Error()
-		}
-	}
-	return a.settle(j, out)
+	return a.settleEnd(&ending{rec.Turn, out, context.Cause(ctx)}, j)
 }
 
 // promptFor builds the prompt of a turn.

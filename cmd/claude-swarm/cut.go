@@ -15,6 +15,8 @@ func cutText(cut swarm.Cut) string {
 		return "the turn of " + cut.Message + " finished before it could be stopped, and counts as done"
 	case dropbox.Dead:
 		return "the turn was stopped, and its message " + cut.Message + " is a dead letter"
+	case dropbox.Claimed:
+		return "the turn was stopped, but a file could not be written; the daemon tries again, and then settles its message " + cut.Message
 	}
 	return "the turn was stopped, and its message " + cut.Message + " is waiting again"
 }

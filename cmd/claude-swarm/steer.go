@@ -126,6 +126,8 @@ func abort(c *cli.Context) error {
 			next = "claude-swarm logs " + agent
 		} else if cut.State == dropbox.Dead {
 			next = "claude-swarm dead list " + agent
+		} else if cut.State == dropbox.Claimed {
+			next = "claude-swarm status " + agent
 		}
 		return fmt.Sprintf("%s: %s\n  next: %s\n", agent, cutText(cut), next), nil
 	})
