@@ -33,7 +33,7 @@ type agent struct {
 	// unsettled reports whether cur/ may contain unfinished messages. This is the case at
 	// startup, while a claimed message is not settled, and after an attached session.
 	unsettled bool
-	unfiled   *ending // of the last turn, while it could not be filed; otherwise nil
+	unfiled   *ending // of a turn that must still be settled, if a file could not be written
 	beats     beats
 	hidden    *turn.Secrets
 	purse     purse

@@ -28,24 +28,27 @@ type control struct {
 func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.message, c.end, c.ended = message, end, make(chan struct{})
+	c.message, c.end, c.ended, c.ender = message, end, make(chan struct{}), ""
 	c.cut = &Cut{Message: message, State: dropbox.Waiting}
 }
 
-// turnEnded tells waiting goroutines that the turn has ended.
-func (c *control) turnEnded() {
+// turnEnded tells waiting goroutines that the turn has ended. The parameter claimed reports
+// that the turn's message is still in cur/.
+func (c *control) turnEnded(claimed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if claimed && c.cut.State == dropbox.Waiting {
+		c.cut.State = dropbox.Claimed
+	}
 	close(c.ended)
 	c.end, c.ended, c.cut = nil, nil, nil
 }
 
-// comesTo records the outcome of the running turn's message. A message that is done remains
-// done, even if its files cannot be moved yet.
+// comesTo records the outcome of the running turn's message.
 func (c *control) comesTo(state dropbox.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cut != nil && c.cut.State != dropbox.Done {
+	if c.cut != nil {
 		c.cut.State = state
 	}
 }
@@ -105,7 +108,7 @@ func (c *control) cutShort(by, except string, why error) (ended <-chan struct{},
 	if c.end == nil || except != "" && c.message == except {
 		return nil, nil, false
 	}
-	c.ender = by
+	c.ender = cmp.Or(c.ender, by) // the first order ends the turn
 	c.end(why)
 	return c.ended, c.cut, true
 }

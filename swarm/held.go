@@ -30,7 +30,7 @@ func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
 // reports whether the next turn may begin anyway.
 func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool) {
 	if a.control.attached() {
-		a.unsettled = true // the daemon checks cur/ when it runs the agent again
+		a.unsettled, a.unfiled = true, nil // the daemon checks cur/ when it runs the agent again
 		why, next := attachedStatus(a.home, a.name)
 		a.show(Away, why, next)
 		return forever, true

@@ -74,6 +74,11 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	} else if ordered {
 		return 0
 	}
+	if a.unfiled != nil && !a.control.attached() { // its message must not wait for the end of a hold
+		if err := a.settleLeft(kill); err != nil {
+			return a.diskTrouble(stop, "settle a turn", err)
+		}
+	}
 	if wait, held := a.held(time.Now()); held {
 		a.beats.worked()
 		a.turns.Close(kill, "the agent is held")
@@ -145,7 +150,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 	if err := a.purse.settleLost(); err != nil {
 		return err
 	}
-	a.unsettled = false
+	a.unsettled, a.unfiled = false, nil
 	return nil
 }
 

@@ -15,42 +15,52 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An ending is how a turn ended.
+// An ending is how a turn ended. The agent remembers an ending that could not be filed,
+// for example because the disk was full. The turn's files show whether the turn succeeded,
+// but not why the daemon ended it.
 type ending struct {
-	turn  string
-	out   runner.Outcome
-	cause error // the reason why the turn's context was cancelled, or nil
+	turn     string
+	out      runner.Outcome
+	cause    error  // why the turn's context was cancelled, or nil
+	by       string // who gave the order that ended the turn, if cause is such an order
+	reported bool   // the logs and the feed have it
 }
 
-// settleEnd settles a turn, including a turn that an order has ended. If a file cannot be
-// written, for example because the disk is full, the agent remembers the ending. The turn's
-// files show whether the turn succeeded, but not why the daemon ended it.
-func (a *agent) settleEnd(e *ending, j *mail.Job) (err error) {
-	a.unfiled = nil
-	defer func() {
-		if err != nil {
-			a.unfiled = e
-			a.control.comesTo(dropbox.Claimed)
-		}
-	}()
-	out := e.out
+// settleEnd settles a turn as it ended. An error means that a file could not be written.
+// In this case, the agent remembers the ending until settleEnd succeeds.
+func (a *agent) settleEnd(e *ending, j *mail.Job) error {
+	settle, out := a.settle, e.out
 	if out.End == runner.Stopped {
 		switch {
 		case errors.Is(e.cause, errAborted):
-			return a.aborted(j, out)
+			settle, out.Reason = a.aborted, mail.Aborted+e.by
 		case errors.Is(e.cause, errInterrupted):
-			return a.interrupted(j, out)
+			settle, out.Reason = a.interrupted, "interrupted by "+e.by
 		case errors.Is(e.cause, errTimeUsed):
 			out.End, out.Reason = runner.CapReached, errTimeUsed.Error()
 		}
 	}
-	return a.settle(j, out)
+	if !e.reported {
+		a.report(j, out)
+		e.reported = true
+	}
+	a.unfiled = nil // in case settle panics
+	err := settle(j, out)
+	if err != nil {
+		a.unfiled = e
+	}
+	return err
 }
 
-// settle files the outcome of a turn. An error means that a file could not be written. In
-// this case, the claim remains, and the agent takes it up again later.
+// isClaimed reports whether a message is still in cur/. If the folder cannot be read,
+// isClaimed returns true.
+func isClaimed(box *dropbox.Mailbox, id string) bool {
+	claimed, err := box.Claimed()
+	return err != nil || slices.ContainsFunc(claimed, func(e dropbox.Entry) bool { return e.ID == id })
+}
+
+// settle files the outcome of a turn that was neither aborted nor interrupted.
 func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
-	a.report(j, out)
 	if err := a.inbox.TellHalted(j.Claim.Message, ""); err != nil {
 		return err
 	}
@@ -91,8 +101,6 @@ func (a *agent) report(j *mail.Job, out runner.Outcome) {
 // aborted gives up the message of a turn that was stopped by an order to abort. The agent
 // continues with the next message, and the aborted message can be retried from dead/.
 func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
-	a.report(j, out)
-	out.Reason = mail.Aborted + a.control.endedBy()
 	if err := a.inbox.RecordEnd(j, out, false); err != nil {
 		return err
 	}
@@ -109,8 +117,6 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 // interrupted puts back the message of a turn that an order ended to make way for more
 // urgent mail. The message gets another turn after that mail.
 func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
-	out.Reason = "interrupted by " + a.control.endedBy()
-	a.report(j, out)
 	a.inbox.Queue.Changed("") // the event about the urgent message may not have arrived yet
 	return a.inbox.PutBackAll(j, out)
 }

@@ -17,10 +17,8 @@ import (
 //
 //	receipt beside the message   the turn was done: file it
 //	reason beside the message    it was given up: GiveUp; or refused: refuse it
-//	record with an end           it failed: put it back, counted as it was; if the turn was
-//	                             aborted, give it up
-//	record, ending in memory     settle it as the turn ended, because a file could not be
-//	                             written at that time
+//	record, ending in memory     a file could not be written when the turn ended: settle it
+//	record with an end           it failed: put it back, counted as it was
 //	record, client alive         follow the client until it ends
 //	record, result in its file   the turn was done: write the receipt from the file
 //	record, no result            put it back; the prompt will say so
@@ -58,11 +56,12 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	}
 	rec := j.Rec
 	a.permits.TakeBackLeft(rec.Turn)
+	if e := a.unfiled; e != nil && e.turn == rec.Turn {
+		defer a.inbox.AgentLog.Close()
+		return a.settleEnd(e, j)
+	}
 	if rec.End != "" {
 		return a.inbox.FinishFailure(j, a.spec().maxFailures())
-	}
-	if e := a.unfiled; e != nil && e.turn == rec.Turn {
-		return a.settleEnd(e, j)
 	}
 	if rec.Process.PID != 0 {
 		a.inbox.Begun(j.Claim.Message) // in case the earlier daemon had not called Begun
@@ -81,7 +80,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 
 // follow follows a client that an earlier daemon started. If the client is alive, follow
 // waits for it to end. If it is dead, follow reads the events in the turn's file.
-func (a *agent) follow(kill context.Context, j *mail.Job) error {
+func (a *agent) follow(kill context.Context, j *mail.Job) (err error) {
 	rec, m := j.Rec, j.Claim.Message
 	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, mail.Describe(m))
 	defer a.turns.View.End()
@@ -92,7 +91,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.control.turnBegins(m.ID, end)
-	defer a.control.turnEnded()
+	defer func() { a.control.turnEnded(err != nil && isClaimed(a.inbox.Box, m.ID)) }()
 
 	if left := rec.ReservedFor(time.Now()); left > 0 {
 		defer endAfter(left, end)()
@@ -120,5 +119,5 @@ func (a *agent) follow(kill context.Context, j *mail.Job) error {
 		}
 		return a.inbox.PutBack(j.Claim, false)
 	}
-	return a.settleEnd(&ending{rec.Turn, out, context.Cause(ctx)}, j)
+	return a.settleEnd(&ending{turn: rec.Turn, out: out, cause: context.Cause(ctx), by: a.control.endedBy()}, j)
 }

@@ -55,11 +55,11 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 
 // runJob runs the turn of a claimed message, and settles it. If a client cannot be used,
 // runJob tries another one. If a hold began after the claim, runJob gives the message back.
-func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget.Reservation) error {
+func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget.Reservation) (err error) {
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.control.turnBegins(j.Claim.ID, end)
-	defer a.control.turnEnded()
+	defer func() { a.control.turnEnded(err != nil && isClaimed(a.inbox.Box, j.Claim.ID)) }()
 	// A person who stopped the agent just before turnBegins was told that no turn was
 	// running, so no turn may begin now.
 	if a.heldFor(j.Claim.Message, time.Now()) || stop.Err() != nil {
@@ -124,7 +124,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	} else if err != nil {
 		return a.inbox.GiveBack(j, err)
 	}
-	return a.settleEnd(&ending{rec.Turn, out, context.Cause(ctx)}, j)
+	return a.settleEnd(&ending{turn: rec.Turn, out: out, cause: context.Cause(ctx), by: a.control.endedBy()}, j)
 }
 
 // promptFor builds the prompt of a turn.

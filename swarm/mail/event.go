@@ -85,7 +85,7 @@ func failureOf(m *dropbox.Message, rec *journal.Record, why, next string) *journ
 	return &n
 }
 
-// Aborted is the prefix of the reason for giving up a message whose turn a person ended.
+// Aborted is the prefix of the reason for giving up a message whose turn was aborted.
 const Aborted = "aborted by "
 
 // gaveUp records in the event list that a message was given up.

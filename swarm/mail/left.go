@@ -3,7 +3,6 @@ package mail
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -35,8 +34,8 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	return in.finish(e, c.Message, r)
 }
 
-// FinishFailure puts back a message whose attempt failed. It gives the message up after
-// maxFailures failures, and if a person aborted the attempt. It is called if the end of the attempt was recorded but a crash
+// FinishFailure puts back a message whose attempt failed, or gives it up after
+// maxFailures failures. It is called if the end of the attempt was recorded but a crash
 // prevented the steps after that.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	line := j.Rec.Line() // this line may be missing from the ledger, which accepts it only once
@@ -57,9 +56,6 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 	}
 	if err := in.PutBackNotes(j); err != nil {
 		return err
-	}
-	if j.Rec.End == runner.Stopped && strings.HasPrefix(j.Rec.Reason, Aborted) {
-		return in.GiveUp(j.Claim, j.Rec.Reason)
 	}
 	if j.Rec.Counted && j.Claim.Failed+1 >= maxFailures {
 		return in.GiveUp(j.Claim, FailedTimes(j.Claim.Failed+1, j.Rec.Reason))
