@@ -32,13 +32,13 @@ func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
 	c.cut = &Cut{Message: message, State: dropbox.Waiting}
 }
 
-// turnEnded tells waiting goroutines that the turn has ended. The parameter claimed reports
-// that the turn's message is still in cur/.
-func (c *control) turnEnded(claimed bool) {
+// turnEnded tells waiting goroutines that the turn has ended. The parameter state is the
+// outcome of the turn's message if [control.comesTo] was not called.
+func (c *control) turnEnded(state dropbox.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if claimed && c.cut.State == dropbox.Waiting {
-		c.cut.State = dropbox.Claimed
+	if c.cut.State == dropbox.Waiting {
+		c.cut.State = state
 	}
 	close(c.ended)
 	c.end, c.ended, c.cut = nil, nil, nil

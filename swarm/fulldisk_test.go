@@ -2,6 +2,9 @@ package swarm_test
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -81,9 +84,10 @@ func TestADiskThatIsFullWhenATurnEnds(t *testing.T) {
 				}
 				f.until("the agent has met the full disk", func() bool { return strings.Contains(f.status("coder").Why, "no space left") })
 				d.full.Store(false)
-				f.untilState("coder", c.state)
 				f.until("the message is settled", func() bool {
-					return len(f.ledgerOf("coder")) >= len(c.ledger) && len(f.files("coder", "cur")) == 0
+					st := f.status("coder")
+					return st.State == c.state && !strings.Contains(st.Why, "no space left") &&
+						len(f.ledgerOf("coder")) >= len(c.ledger) && len(f.files("coder", "cur")) == 0
 				})
 				f.ledgerSays(d.task, c.ledger...)
 				if len(f.files("coder", string(c.in))) == 0 {
@@ -102,6 +106,48 @@ func TestADiskThatIsFullWhenATurnEnds(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A turn that ended while the agent's window could not be written is in the window
+// afterwards.
+func TestTheWindowGetsATurnThatEndedOnAFullDisk(t *testing.T) {
+	f := newField(t, "coder")
+	window := journal.HomeOf(f.dir).WindowFile("coder")
+	folder := filepath.Dir(window)
+	d := f.fullInTheTurn(allFiles, runnertest.Do(func(context.Context, runner.Turn) error {
+		return errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)) // nothing can be written in a file
+	}))
+	f.until("the agent has met the full disk", func() bool { return strings.Contains(f.status("coder").Why, "no space left") })
+	f.must(errors.Join(os.Remove(folder), os.Mkdir(folder, 0o700)))
+	d.full.Store(false)
+	f.untilState("coder", swarm.Idle)
+	f.until("the message is filed", func() bool { return len(f.files("coder", "cur")) == 0 })
+	if text, err := os.ReadFile(window); !strings.Contains(string(text), "begun") {
+		t.Errorf("the window is %q (%v), and lacks the turn", text, err)
+	}
+}
+
+// If the message has reached dead/ but the folder cannot be synced, an abort says that it
+// is a dead letter.
+func TestAnAbortWhoseLastStepFails(t *testing.T) {
+	f := newField(t, "coder")
+	var bad atomic.Bool
+	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
+		if bad.Load() && st.Op == dropbox.OpSyncDir && st.Name == "coder/dead" && len(f.files("coder", "cur")) == 0 {
+			return syscall.EIO
+		}
+		return nil
+	}})
+	id := f.send("coder", "work\n@hang")
+	f.start()
+	f.until("it works", func() bool { return f.backend.Running() == 1 && f.status("coder").State == swarm.Working })
+	bad.Store(true)
+	cut, err := f.daemon.Abort(t.Context(), "coder", dropbox.Lead, "")
+	if want := (swarm.Cut{Message: id, State: dropbox.Dead}); err != nil || cut != want {
+		t.Errorf("Abort = %+v, %v, want %+v", cut, err, want)
+	}
+	bad.Store(false)
+	f.untilState("coder", swarm.Idle)
 }
 
 // The message of a turn that was stopped on a full disk does not wait in cur/ for the end

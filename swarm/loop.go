@@ -60,6 +60,9 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 			a.rest(stop, wait)
 		}
 	}
+	if a.unfiled != nil && !a.control.attached() { // the next daemon will not know how the turn ended
+		a.inbox.Note(a.settleLeft(kill))
+	}
 	return false
 }
 

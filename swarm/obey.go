@@ -80,7 +80,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.control.turnBegins("", end)
-	defer a.control.turnEnded(false)
+	defer a.control.turnEnded(dropbox.Waiting)
 	if _, held := a.held(time.Now()); held || stop.Err() != nil { // a hold may have begun during the wait for the slot
 		return errStopping
 	}

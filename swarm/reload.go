@@ -60,6 +60,9 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 			c.Removed = append(c.Removed, name)
 			continue
 		}
+		// With its new settings the agent may work again. A message that was sent just
+		// before the reload may be missing from its queue; see steer.
+		m.inbox.Queue.Changed("")
 		if m.control.set(spec) {
 			m.view.described(spec)
 			c.Changed = append(c.Changed, name)

@@ -26,6 +26,14 @@ type ending struct {
 	reported bool   // the logs and the feed have it
 }
 
+// of returns e if it is the ending of the given turn, otherwise nil. e may be nil.
+func (e *ending) of(turn string) *ending {
+	if e == nil || e.turn != turn {
+		return nil
+	}
+	return e
+}
+
 // settleEnd settles a turn as it ended. An error means that a file could not be written.
 // In this case, the agent remembers the ending until settleEnd succeeds.
 func (a *agent) settleEnd(e *ending, j *mail.Job) error {
@@ -52,11 +60,21 @@ func (a *agent) settleEnd(e *ending, j *mail.Job) error {
 	return err
 }
 
-// isClaimed reports whether a message is still in cur/. If the folder cannot be read,
-// isClaimed returns true.
-func isClaimed(box *dropbox.Mailbox, id string) bool {
+// stateAfter returns the state of a message after its turn, if the turn did not succeed.
+// err is the error from settling the turn. After an error, the mailbox shows how far the
+// message has come.
+func stateAfter(err error, box *dropbox.Mailbox, c *dropbox.Claim) dropbox.State {
+	if err == nil {
+		return dropbox.Waiting
+	}
 	claimed, err := box.Claimed()
-	return err != nil || slices.ContainsFunc(claimed, func(e dropbox.Entry) bool { return e.ID == id })
+	if err != nil || slices.ContainsFunc(claimed, func(e dropbox.Entry) bool { return e.ID == c.ID }) {
+		return dropbox.Claimed
+	}
+	if dead, err := box.DeadLetters().Has(c.Entry); err == nil && dead {
+		return dropbox.Dead
+	}
+	return dropbox.Waiting
 }
 
 // settle files the outcome of a turn that was neither aborted nor interrupted.

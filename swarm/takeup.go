@@ -56,11 +56,12 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	}
 	rec := j.Rec
 	a.permits.TakeBackLeft(rec.Turn)
-	if e := a.unfiled; e != nil && e.turn == rec.Turn {
+	known := a.unfiled.of(rec.Turn)
+	switch {
+	case known != nil && (rec.End != "" || rec.Process.PID == 0):
 		defer a.inbox.AgentLog.Close()
-		return a.settleEnd(e, j)
-	}
-	if rec.End != "" {
+		return a.settleEnd(known, j)
+	case rec.End != "":
 		return a.inbox.FinishFailure(j, a.spec().maxFailures())
 	}
 	if rec.Process.PID != 0 {
@@ -74,13 +75,17 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		a.log.Info("turn had not begun", keyTurn, rec.Turn)
 		return a.inbox.PutBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()})
 	}
-	a.counts.Count(a.name, rec.Begun, rec.ByLead) // the turn has no line in the ledger yet
-	return a.follow(kill, j)
+	if known == nil {
+		a.counts.Count(a.name, rec.Begun, rec.ByLead) // the turn has no line in the ledger yet
+	}
+	return a.follow(kill, j, known)
 }
 
 // follow follows a client that an earlier daemon started. If the client is alive, follow
-// waits for it to end. If it is dead, follow reads the events in the turn's file.
-func (a *agent) follow(kill context.Context, j *mail.Job) (err error) {
+// waits for it to end. If it is dead, follow reads the events in the turn's file. A known
+// ending takes the place of the outcome; the events then only complete the agent's window,
+// which the full disk may have kept from being saved.
+func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err error) {
 	rec, m := j.Rec, j.Claim.Message
 	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, mail.Describe(m))
 	defer a.turns.View.End()
@@ -91,7 +96,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job) (err error) {
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.control.turnBegins(m.ID, end)
-	defer func() { a.control.turnEnded(err != nil && isClaimed(a.inbox.Box, m.ID)) }()
+	defer func() { a.control.turnEnded(stateAfter(err, a.inbox.Box, j.Claim)) }()
 
 	if left := rec.ReservedFor(time.Now()); left > 0 {
 		defer endAfter(left, end)()
@@ -107,7 +112,10 @@ func (a *agent) follow(kill context.Context, j *mail.Job) (err error) {
 		return err
 	}
 	a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
-	if out.End == runner.NoResult {
+	switch {
+	case known != nil:
+		return a.settleEnd(known, j)
+	case out.End == runner.NoResult:
 		// The turn was interrupted and did not fail, so it does not count against the
 		// message.
 		a.report(j, out)

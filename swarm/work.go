@@ -59,7 +59,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.control.turnBegins(j.Claim.ID, end)
-	defer func() { a.control.turnEnded(err != nil && isClaimed(a.inbox.Box, j.Claim.ID)) }()
+	defer func() { a.control.turnEnded(stateAfter(err, a.inbox.Box, j.Claim)) }()
 	// A person who stopped the agent just before turnBegins was told that no turn was
 	// running, so no turn may begin now.
 	if a.heldFor(j.Claim.Message, time.Now()) || stop.Err() != nil {

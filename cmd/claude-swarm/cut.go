@@ -16,7 +16,7 @@ func cutText(cut swarm.Cut) string {
 	case dropbox.Dead:
 		return "the turn was stopped, and its message " + cut.Message + " is a dead letter"
 	case dropbox.Claimed:
-		return "the turn was stopped, but the daemon cannot write its files; it tries again, and message " + cut.Message + " stays claimed until then"
+		return "the turn has ended, but the daemon cannot write its files; it tries again, and message " + cut.Message + " stays claimed until then"
 	}
 	return "the turn was stopped, and its message " + cut.Message + " is waiting again"
 }
