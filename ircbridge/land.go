@@ -89,6 +89,8 @@ func (s *speech) arrived(f *saying, via *connection) {
 	case isRefused && f.as != "":
 		s.l.rooms.room(f.Target).bare = refused.Error()
 		s.say(f)
+	case isRefused && s.l.IsChannel(f.Target) && f.conn.Stay(f.Target) > f.stay:
+		s.release(f) // we have left the channel, and are already back in it
 	case isRefused && !s.l.inside(f.conn, f.Target):
 		// We are no longer in the channel. The message waits until we are back in the
 		// channel, or until it is known that the channel does not let us in.
@@ -151,8 +153,7 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 	if !l.IsChannel(target) {
 		return true
 	}
-	_, _, in := conn.Members(target)
-	return in
+	return conn.Stay(target) > 0
 }
 
 // release puts back a message for another attempt. The next attempt marks the lines that

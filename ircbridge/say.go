@@ -14,6 +14,7 @@ type saying struct {
 
 	conn   *irc.Conn // the connection that last sent the message; nil if it has not been sent
 	seq    uint64
+	stay   uint64 // the stay in the channel during which it was sent; see [irc.Conn.Stay]
 	as     string // the nick under which the message is relayed
 	pieces []piece
 	landed int // the number of pieces whose fate is known
@@ -109,7 +110,7 @@ func (s *speech) say(f *saying) {
 	out := irc.Outgoing{Target: f.Target, Priority: priorityOf(f.Priority), As: as}
 	cut := s.cutterOf(f, conn, prefix, as)
 	text := cut.short(f.Text)
-	f.conn, f.as, f.seq = conn, as, s.posted
+	f.conn, f.stay, f.as, f.seq = conn, conn.Stay(f.Target), as, s.posted
 	s.posted++
 	f.landed, f.failed, f.sent = 0, nil, 0
 	f.pieces = cut.pieces(text, f.said, f.unsure)

@@ -171,6 +171,17 @@ func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
 	return slices.Sorted(maps.Values(r.members)), r.topic, true
 }
 
+// Stay returns a number for the time between joining and leaving a channel, or 0 if this
+// connection is not in the channel. After each join the number is larger.
+func (c *Conn) Stay(channel string) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.p.st.rooms[c.p.st.fold.Fold(channel)]; r != nil {
+		return r.stay
+	}
+	return 0
+}
+
 // Close sends QUIT, waits until the server hangs up or ctx is done, and then waits for
 // the goroutines. Messages that are still waiting are not sent, so the caller should
 // first wait for their deliveries.

@@ -18,6 +18,7 @@ type session struct {
 	isup    ISupport
 	fold    CaseMapping
 	rooms   map[string]*room // the channels that we are in, by folded name
+	stays   uint64           // counts the channels that we have joined
 	lag     time.Duration
 	since   time.Time
 	heard   time.Time
@@ -37,6 +38,7 @@ func newSession(nick string) session {
 // A room is a joined channel.
 type room struct {
 	name    string
+	stay    uint64 // see [Conn.Stay]
 	topic   string
 	members map[string]string // maps a folded nick to the nick
 }

@@ -15,7 +15,10 @@ func (s *session) track(m Message) (free bool) {
 	case "JOIN":
 		if mine {
 			s.learn(m.Source)
-			s.rooms[s.fold.Fold(m.Param(0))] = newRoom(m.Param(0), who, m.Nick())
+			s.stays++
+			r := newRoom(m.Param(0), who, m.Nick())
+			r.stay = s.stays
+			s.rooms[s.fold.Fold(m.Param(0))] = r
 		} else if room != nil {
 			room.members[who] = m.Nick()
 		}
