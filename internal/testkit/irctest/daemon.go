@@ -1,6 +1,8 @@
 package irctest
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -131,12 +133,17 @@ func writeFile(t testing.TB, path, text string) {
 	}
 }
 
-// freePorts finds free ports on 127.0.0.1.
+// freePorts finds free ports on 127.0.0.1. They are below the range from which Linux and
+// macOS take the ports of connections, so no connection takes one of them before the server
+// does.
 func freePorts(t testing.TB, n int) (ports []string) {
 	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+	const low, high = 12000, 32000
+	for tries := 0; len(ports) < n; tries++ {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", low+rand.IntN(high-low)))
+		if err != nil && tries < 1000 {
+			continue // the port is taken
+		} else if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close() // closed only on return, so that no port is found twice
