@@ -46,3 +46,20 @@ func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
 		t.Errorf("status = %+v", st)
 	}
 }
+
+// The reason for giving up an aborted message names the person who aborted its turn, not
+// the one who aborted an earlier turn.
+func TestAnAbortNamesWhoOrderedIt(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	for n, by := range []string{"ann", "ben"} {
+		id := f.send("coder", "work\n@hang")
+		f.until("it works", func() bool { return len(f.backend.Runs()) == n+1 && f.status("coder").State == swarm.Working })
+		if _, err := f.daemon.Abort(t.Context(), "coder", by, ""); err != nil {
+			t.Fatal(err)
+		}
+		if told := string(f.answer(id).Body); !strings.Contains(told, "aborted by "+by) {
+			t.Errorf("the sender of a message that %s aborted is told: %s", by, told)
+		}
+	}
+}
