@@ -33,7 +33,7 @@ type agent struct {
 	// unsettled reports whether cur/ may contain unfinished messages. This is the case at
 	// startup, while a claimed message is not settled, and after an attached session.
 	unsettled bool
-	unfiled   *ending // of a turn that must still be settled, if a file could not be written
+	unfiled   *ending // of a turn that could not be settled yet; nil if there is none
 	beats     beats
 	hidden    *turn.Secrets
 	purse     purse

@@ -81,10 +81,11 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	return a.follow(kill, j, known)
 }
 
-// follow follows a client that an earlier daemon started. If the client is alive, follow
-// waits for it to end. If it is dead, follow reads the events in the turn's file. A known
-// ending takes the place of the outcome; the events then only complete the agent's window,
-// which the full disk may have kept from being saved.
+// follow follows a client that an earlier daemon, or this one, started. If the client is
+// alive, follow waits for it to end. If it is dead, follow reads the events in the turn's
+// file. If the agent remembers the ending (known), follow settles that ending instead of
+// the outcome. It reads the events nevertheless, because the full disk may also have kept
+// the agent's window from being saved.
 func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err error) {
 	rec, m := j.Rec, j.Claim.Message
 	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, mail.Describe(m))
