@@ -65,8 +65,8 @@ func TestTheSizeOfTheProgram(t *testing.T) {
 		ok    bool
 		want  string
 	}{
-		"as large as it may be": {map[string]int64{"claude-swarm": 18_800_000}, true, "claude-swarm: 18800000 bytes of at most 18800000"},
-		"a byte more":           {map[string]int64{"claude-swarm": 18_800_001}, false, "claude-swarm is too large"},
+		"as large as it may be": {map[string]int64{"claude-swarm": 24_000_000}, true, "claude-swarm: 24000000 bytes of at most 24000000"},
+		"a byte more":           {map[string]int64{"claude-swarm": 24_000_001}, false, "claude-swarm is too large"},
 	} {
 		_, out, err := makeIn(t, tc.sizes, "size")
 		if (err == nil) != tc.ok || !strings.Contains(out, tc.want) {
