@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // Options.Step reports each sync of a store; this test compares the reports with the calls
@@ -30,10 +31,8 @@ func TestEverySyncReachesTheKernel(t *testing.T) {
 		cmd.Env = append(os.Environ(), inside+"=1")
 		out, err := cmd.CombinedOutput()
 		if strings.Contains(string(out), "--- SKIP") {
-			if os.Getenv("SWARM_STRICT") != "" {
-				t.Fatalf("%s", out)
-			}
-			t.Skipf("not run: %s", out)
+			t.Logf("%s", out)
+			need.Missing(t, "the kernel's report of sync calls")
 		}
 		if err != nil {
 			t.Errorf("%v\n%s", err, out)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // shown matches the first code block of a page, which contains the commands that a person
@@ -59,9 +60,7 @@ func TestReadmesAreRight(t *testing.T) {
 			t.Parallel()
 			text, lines := script(t, name)
 			if strings.Contains(text, "--tmux") {
-				if _, err := exec.LookPath("tmux"); err != nil {
-					t.Skip("not run: tmux is missing")
-				}
+				need.Program(t, "tmux")
 			}
 			s := copyExample(t, name)
 			top := filepath.Dir(s.dir)

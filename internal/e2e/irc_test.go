@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // A person uses ii, an IRC client whose interface is a folder of files.
@@ -24,13 +25,7 @@ type person struct {
 // sitDown starts ii and joins the given channels.
 func sitDown(t *testing.T, addr, nick string, channels ...string) *person {
 	t.Helper()
-	ii, err := exec.LookPath("ii")
-	if err != nil {
-		if os.Getenv("SWARM_STRICT") == "1" {
-			t.Fatal("ii is missing")
-		}
-		t.Skip("not run: ii is missing")
-	}
+	ii := need.Program(t, "ii")
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)

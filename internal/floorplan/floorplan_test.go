@@ -62,6 +62,7 @@ var floors = map[string][]string{
 	"internal/webhook":      {"dropbox", "internal/durable", "internal/screen", "internal/tokens", "swarm/journal"},
 	"cmd/claude-swarm":      {"*"}, // the only package that wires everything together
 	"docs":                  {},
+	"docs/shown":            {},
 	"examples":              {},
 	"internal/bridge":       {"dropbox", "internal/durable", "internal/discovery"},
 	"ircbridge":             {"internal/bridge", "ircbridge/irc"},
@@ -74,12 +75,16 @@ var floors = map[string][]string{
 	"internal/testkit/bench":          {},
 	"internal/testkit/bridgetest":     {"dropbox", "internal/bridge"},
 	"internal/testkit/durabletest":    {"internal/durable"},
-	"internal/testkit/irctest":        {"ircbridge/irc"},
+	"internal/testkit/irctest":        {"internal/testkit/need", "ircbridge/irc"},
 	"internal/testkit/models":         {},
 	"internal/testkit/mutants":        {},
+	"internal/testkit/need":           {},
+	"internal/testkit/nightly":        {"internal/testkit/acptest"},
 	"internal/testkit/runnertest":     {"streamjson", "swarm/runner"},
 	"internal/testkit/standin":        {},
-	"internal/testkit/torture":        {"dropbox", "internal/control", "swarm", "swarm/journal", "swarm/runner"},
+	"internal/testkit/stress":         {},
+	"internal/testkit/testrun":        {},
+	"internal/testkit/torture":        {"dropbox", "internal/control", "internal/testkit/need", "swarm", "swarm/journal", "swarm/runner"},
 	"internal/testkit/standin/claude": {"internal/testkit/standin"},
 }
 

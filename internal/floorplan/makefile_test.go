@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // makeIn runs a Makefile target in a scratch folder. Files of the given sizes replace
 // the programs that the target would build.
 func makeIn(t *testing.T, sizes map[string]int64, args ...string) (dir, out string, err error) {
 	t.Helper()
-	if _, err := exec.LookPath("make"); err != nil {
-		t.Skip("not run: make is missing")
-	}
+	need.Program(t, "make")
 	dir = t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)

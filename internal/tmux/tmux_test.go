@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 	"github.com/claude-swarm/claude-swarm/internal/tmux"
 )
 
@@ -24,12 +25,7 @@ type bench struct {
 
 func newBench(t *testing.T) bench {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("SWARM_STRICT") == "1" {
-			t.Fatal("not run: tmux is missing")
-		}
-		t.Skip("not run: tmux is missing")
-	}
+	need.Program(t, "tmux")
 	dir, err := os.MkdirTemp("", "tmux") // the socket's path must be short
 	if err != nil {
 		t.Fatal(err)

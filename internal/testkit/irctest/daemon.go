@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // A Limit specifies whether a real server keeps its flood limit.
@@ -176,17 +178,7 @@ func prepare(t testing.TB, dir, name string, args ...string) *program {
 	if testing.Short() {
 		t.Skipf("runs %s", name)
 	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		path = filepath.Join("/usr/sbin", name) // this folder is not in every PATH
-		if _, err = os.Stat(path); err != nil {
-			if os.Getenv("SWARM_STRICT") == "1" {
-				t.Fatalf("%s is missing", name)
-			}
-			t.Skipf("not run: %s is missing", name)
-		}
-	}
-	p := &program{name: name, cmd: exec.Command(path, args...), ended: make(chan struct{})}
+	p := &program{name: name, cmd: exec.Command(need.Program(t, name), args...), ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.said, &p.said
 	return p
 }

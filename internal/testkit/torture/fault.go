@@ -5,9 +5,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // A fault is a failure of the environment, with the guarantees that must hold during the
@@ -111,8 +112,8 @@ func (r row) wrong() bool { return !r.clean() || r.Failed != "" }
 func (f fault) row(ctx context.Context, r *rig, times int) (line row) {
 	line.Fault = f.name
 	if f.alone && !inside() {
-		line.Skipped = "not run: this user cannot create namespaces"
-		if os.Getenv("SWARM_STRICT") != "" {
+		line.Skipped = "not run: a user namespace is missing"
+		if need.Strict() {
 			line.Failed = line.Skipped
 		}
 		return line
