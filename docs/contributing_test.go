@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -61,4 +62,48 @@ func productSource(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return all.String()
+}
+
+// CONTRIBUTING shows some lines of the output of `make test`: packages that exist, and the
+// counts at the end.
+func TestContributingShowsTheTests(t *testing.T) {
+	_, shown, ok := strings.Cut(read(t, "../CONTRIBUTING.md"), "```text\nok ")
+	shown, _, end := strings.Cut("ok "+shown, "```")
+	if !ok || !end {
+		t.Fatal("CONTRIBUTING.md does not show the output of make test")
+	}
+	lines := strings.Split(strings.TrimSpace(shown), "\n")
+	packages, elided := 0, false
+	for _, line := range lines[:len(lines)-1] {
+		words := strings.Fields(line)
+		switch {
+		case line == "…":
+			elided = true
+		case len(words) == 4 && words[0] == "ok" && words[3] == "s":
+			packages++
+			if found, err := filepath.Glob(filepath.Join("..", words[1], "*_test.go")); err != nil || len(found) == 0 {
+				t.Errorf("CONTRIBUTING.md shows the tests of %s, which has none: %v", words[1], err)
+			}
+		case line != "" && !strings.HasPrefix(line, "not run: "):
+			t.Errorf("make test does not print %q, which CONTRIBUTING.md shows", line)
+		}
+	}
+	if packages == 0 || !elided || !regexp.MustCompile(`^\d+ passed, 0 failed, \d+ skipped$`).MatchString(lines[len(lines)-1]) {
+		t.Errorf("CONTRIBUTING.md shows %d packages, leaves lines out: %v, and ends with %q", packages, elided, lines[len(lines)-1])
+	}
+}
+
+// The README begins with a description of the program, its installation and the most
+// important verbs.
+func TestReadmeBeginsWithWhatANewcomerNeeds(t *testing.T) {
+	var heads []string
+	for line := range strings.Lines(read(t, "../README.md")) {
+		if head, ok := strings.CutPrefix(line, "## "); ok {
+			heads = append(heads, strings.TrimSpace(head))
+		}
+	}
+	want := []string{"Install", "The five verbs that you need", "See it work"}
+	if len(heads) < len(want) || !slices.Equal(heads[:len(want)], want) {
+		t.Errorf("README.md has the parts %q, want it to begin with %q", heads, want)
+	}
 }

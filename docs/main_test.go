@@ -22,8 +22,7 @@ var update = os.Getenv("UPDATE") != ""
 // patience is the timeout for one command on a page.
 const patience = 2 * time.Minute
 
-// built returns a folder with the real program and, under the name claude, the stand-in.
-// The folder is created only once.
+// built returns a folder with the real program, which is built only once.
 var built = sync.OnceValues(func() (string, error) {
 	if err := noteSources(); err != nil {
 		return "", err
@@ -32,7 +31,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", bin+"/", "../cmd/...", "../internal/testkit/standin/claude").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", bin+"/", "../cmd/...").CombinedOutput()
 	if err != nil {
 		return bin, fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -57,15 +56,6 @@ func TestMain(m *testing.M) {
 		os.RemoveAll(bin)
 	}
 	os.Exit(code)
-}
-
-func program(t *testing.T) (bin string) {
-	t.Helper()
-	bin, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bin
 }
 
 // pages returns the paths of the documentation pages, relative to this folder.

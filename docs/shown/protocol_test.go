@@ -1,4 +1,4 @@
-package docs_test
+package shown_test
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package docs_test
+package shown_test
 
 import (
 	"os"
@@ -26,7 +26,7 @@ func TestWhatPagesTellToType(t *testing.T) {
 				}
 			}
 			typed := 0
-			for _, block := range shellBlock.FindAllStringSubmatch(read(t, page), -1) {
+			for _, block := range shellBlock.FindAllStringSubmatch(read(t, "../"+page), -1) {
 				for line := range strings.Lines(block[1]) {
 					line = strings.TrimSpace(line)
 					typed++

@@ -1,4 +1,4 @@
-package docs_test
+package shown_test
 
 import (
 	"bytes"
@@ -307,7 +307,7 @@ func TestConsole(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	for _, page := range []string{"../README.md", "quickstart.md", "troubleshooting.md"} {
+	for _, page := range []string{"../../README.md", "../quickstart.md", "../troubleshooting.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text := read(t, page)
 			if !block.MatchString(text) {

@@ -1,4 +1,4 @@
-package docs_test
+package shown_test
 
 import (
 	"context"
@@ -13,24 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// shownBlock returns the lines of the first block that begins with the given text on a
-// page.
-func shownBlock(t *testing.T, page, begin string) []string {
-	t.Helper()
-	for _, m := range fenced.FindAllStringSubmatch(read(t, page), -1) {
-		if strings.HasPrefix(m[2], begin) {
-			return strings.Split(strings.TrimSuffix(m[2], "\n"), "\n")
-		}
-	}
-	t.Fatalf("%s has no block that begins with %q", page, begin)
-	return nil
-}
-
 // realClient returns the folder of the client that `make test` installs and the tests
 // run.
 func realClient(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../.tools/claude/" + claude.Default + "/node_modules/.bin")
+	dir, err := filepath.Abs("../../.tools/claude/" + claude.Default + "/node_modules/.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +57,11 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 	}
 	printed, _, _ := strings.Cut(string(out), "Everything is in") // as specified with --dir
 	printed = strings.Trim(strings.ReplaceAll(printed, filepath.Join(top, "demo"), "/tmp/claude-swarm-demo"), "\n")
-	shown := shownBlock(t, "../README.md", "  project ")
+	shown := shownBlock(t, "../../README.md", "  project ")
 	got, want := shapes(strings.Split(printed, "\n")), shapes(shown)
 	if update && !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
-		readme := strings.Replace(read(t, "../README.md"), strings.Join(shown, "\n"), printed, 1)
-		if err := os.WriteFile("../README.md", []byte(readme), 0o644); err != nil {
+		readme := strings.Replace(read(t, "../../README.md"), strings.Join(shown, "\n"), printed, 1)
+		if err := os.WriteFile("../../README.md", []byte(readme), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -110,47 +97,4 @@ func shapes(lines []string) []string {
 		}
 	}
 	return all
-}
-
-// CONTRIBUTING shows some lines of the output of `make test`, beginning with the first
-// package. Each line names an existing package and says whether the package has tests.
-func TestContributingShowsTheTests(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}ok{{else}}?{{end}} {{.ImportPath}}", "../...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	packages := strings.Split(strings.TrimSpace(string(out)), "\n")
-	shown := shownBlock(t, "../CONTRIBUTING.md", "go test ./...")[1:]
-	var elided bool
-	for _, line := range shown {
-		words := strings.Fields(line)
-		if line == "…" {
-			elided = true
-			continue
-		}
-		if len(words) < 3 || !slices.Contains(packages, words[0]+" "+words[1]) {
-			t.Errorf("CONTRIBUTING.md shows %q of make test, and there is no such package", line)
-		}
-	}
-	if first := strings.Fields(shown[0])[1]; !elided || !strings.HasSuffix(packages[0], first) {
-		t.Errorf("CONTRIBUTING.md begins with %s and leaves out lines: %v; the first package is %s", first, elided, packages[0])
-	}
-	if !strings.HasPrefix(read(t, "../Makefile"), "#") || !strings.Contains(read(t, "../Makefile"), "\ntest: tools acp-tools\n\tgo test ./...\n") {
-		t.Error("make test does not run what CONTRIBUTING.md shows")
-	}
-}
-
-// The README begins with a description of the program, its installation and the most
-// important verbs.
-func TestReadmeBeginsWithWhatANewcomerNeeds(t *testing.T) {
-	var heads []string
-	for line := range strings.Lines(read(t, "../README.md")) {
-		if head, ok := strings.CutPrefix(line, "## "); ok {
-			heads = append(heads, strings.TrimSpace(head))
-		}
-	}
-	want := []string{"Install", "The five verbs that you need", "See it work"}
-	if len(heads) < len(want) || !slices.Equal(heads[:len(want)], want) {
-		t.Errorf("README.md has the parts %q, want it to begin with %q", heads, want)
-	}
 }

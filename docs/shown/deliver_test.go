@@ -1,4 +1,4 @@
-package docs_test
+package shown_test
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 // the path of the file.
 func shell(t *testing.T) string {
 	t.Helper()
-	m := regexp.MustCompile("(?ms)^```sh\n(#!/bin/sh\n.*?)^```$").FindStringSubmatch(read(t, "message-format.md"))
+	m := regexp.MustCompile("(?ms)^```sh\n(#!/bin/sh\n.*?)^```$").FindStringSubmatch(read(t, "../message-format.md"))
 	if m == nil {
 		t.Fatal("message-format.md has no program")
 	}
