@@ -113,19 +113,6 @@ func TestSourceThatDoesNotCompile(t *testing.T) {
 	}
 }
 
-// This test fails if a change makes the code miss a goal.
-func TestThisTreeReachesItsGoals(t *testing.T) {
-	h, err := load("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range h.rows() {
-		if r.now > r.goal {
-			t.Errorf("%s: %d, at most %d:\n%s", r.what, r.now, r.goal, strings.Join(r.above, "\n"))
-		}
-	}
-}
-
 // A cycle above the goal is printed with its files and the uses that form it.
 func TestWhatClosesACycle(t *testing.T) {
 	dir := t.TempDir()
