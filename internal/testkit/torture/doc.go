@@ -3,7 +3,7 @@
 // Torture injects faults into running swarms and counts the effects on the messages.
 // `make torture` runs all faults:
 //
-//	go run ./internal/testkit/torture [--only WORDS] [--minutes N] [--short] [--json]
+//	go run ./internal/testkit/torture [--only WORDS] [--list] [--minutes N] [--short] [--json]
 //
 // and `go test` runs each fault in its short form. A [fault] is a failure of the
 // environment, such as a killed process, a full disk, or a mailbox that is moved away.

@@ -21,9 +21,16 @@ import (
 func main() {
 	asJSON := flag.Bool("json", false, "print JSON")
 	short := flag.Bool("short", false, "the short form of each fault, as in the tests")
-	only := flag.String("only", "", "inject only faults with this in their name")
+	only := flag.String("only", "", "inject only the fault with this name, or the faults with this in their name")
+	list := flag.Bool("list", false, "print the names of the faults and inject none")
 	minutes := flag.Float64("minutes", 2, "how long the soak takes")
 	flag.Parse()
+	if *list {
+		for _, f := range faults {
+			fmt.Println(f.name)
+		}
+		return
+	}
 	if code, moved, err := moveInside(); moved || err != nil {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "torture:", err)
@@ -53,7 +60,10 @@ var errWrong = errors.New("a promise was broken; see the table")
 
 // run injects the faults one after another and prints the table.
 func run(ctx context.Context, o order, out, progress io.Writer) (err error) {
-	chosen := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !strings.Contains(f.name, o.only) })
+	chosen := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return f.name != o.only })
+	if len(chosen) == 0 {
+		chosen = slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !strings.Contains(f.name, o.only) })
+	}
 	if len(chosen) == 0 {
 		return fmt.Errorf("no fault has %q in its name", o.only)
 	}
