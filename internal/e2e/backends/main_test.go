@@ -60,5 +60,8 @@ func run(m *testing.M) (int, error) {
 	}
 	code := m.Run()
 	printTable(os.Stdout)
-	return code, nil
+	if os.Getenv("PROVE") != "" {
+		err = writeProven()
+	}
+	return code, err
 }

@@ -41,6 +41,9 @@ func TestBackends(t *testing.T) {
 	for _, c := range acptest.Clients {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
+			if commit := provenAt(t, c); commit != "" && os.Getenv("BACKENDS") == "changed" {
+				t.Skipf("all rows passed at %.12s, and nothing that they depend on has changed since then", commit)
+			}
 			for _, r := range acptest.Rows {
 				if !r.Full || os.Getenv("BACKENDS") == "full" {
 					t.Run(r.Name, func(t *testing.T) { check(t, c, r) })
