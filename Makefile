@@ -1,13 +1,20 @@
 # claude-swarm. CI runs `make check`; CONTRIBUTING.md explains the other targets.
 
+comma         := ,
+empty         :=
+space         := $(empty) $(empty)
+# The pattern that selects all tests with the given names.
+pattern        = ^($(subst $(space),|,$(strip $(1))))$$$$
 STATICCHECK   := v0.8.2
 TOOLS         := $(CURDIR)/.tools
-# The supported range of Claude Code is defined in one place, in Go.
+# The supported range of Claude Code is defined in one place, in Go. Only the shell itself
+# reads it, because `make test` must not need sed or awk.
 RANGE         := swarm/runner/claude/versions.go
-CLI_OLDEST    := $(shell sed -n 's/^\tOldest = "\(.*\)"/\1/p' $(RANGE))
-CLI_NEWEST    := $(shell sed -n 's/^\tNewest = "\(.*\)"/\1/p' $(RANGE))
+constant       = $(subst ",,$(shell while read -r name eq value; do case $$name in ($(1)) echo $$value ;; esac; done <$(RANGE)))
+CLI_OLDEST    := $(call constant,Oldest)
+CLI_NEWEST    := $(call constant,Newest)
 # The client version for the end-to-end tests: oldest, newest or a version number.
-CLI           ?= $(if $(filter Newest,$(shell sed -n 's/^const Default = //p' $(RANGE))),newest,oldest)
+CLI           ?= newest
 CLI_VERSION   := $(patsubst oldest,$(CLI_OLDEST),$(patsubst newest,$(CLI_NEWEST),$(CLI)))
 CLI_FILE       = $(TOOLS)/claude/$(1)/node_modules/.bin/claude
 # An independent MCP client: the command line of the MCP inspector, without its web page.
@@ -16,7 +23,8 @@ INSPECTOR_VERSION := 0.22.0
 INSPECTOR_SDK := 1.32.2
 INSPECTOR     := $(TOOLS)/inspector/node_modules/.bin/mcp-inspector-cli
 # The coding agents that speak the Agent Client Protocol, as NAME:PACKAGE:VERSION:PROGRAM.
-ACP_CLIENTS   := $(shell sed -n 's/^\t{Name: "\(.*\)", Package: "\(.*\)", Version: "\(.*\)", Program: "\(.*\)"},/\1:\2:\3:\4/p' internal/testkit/acptest/versions.go)
+ACP_CLIENTS   := $(subst },,$(subst $(comma),,$(subst ",,$(shell while read -r brace name k2 package k3 version k4 program; do \
+	case $$brace in ("{Name:") echo "$$name:$$package:$$version:$$program" ;; esac; done <internal/testkit/acptest/versions.go))))
 acp_part       = $(word $(1),$(subst :, ,$(2)))
 acp_dir        = $(TOOLS)/acp/$(call acp_part,1,$(1))/$(call acp_part,3,$(1))
 acp_file       = $(call acp_dir,$(1))/node_modules/.bin/$(call acp_part,4,$(1))
@@ -24,6 +32,14 @@ ACP_FILES     := $(foreach c,$(ACP_CLIENTS),$(call acp_file,$(c)))
 # The number of inputs for each fuzz target. A duration works too, but go then reports an
 # error for some targets.
 FUZZTIME      ?= 3000x
+# A short way to run tests and sum them up. SLOW=20 names the slowest ones.
+TESTRUN       := go run ./internal/testkit/testrun $(if $(SLOW),-slow $(SLOW)) --
+# The packages whose tests only read source files. `make lint` runs them.
+READERS       := internal/floorplan docs
+# The packages whose tests run real clients. They have targets of their own.
+CLIENTS       := internal/e2e internal/e2e/backends
+MODULE         = $(shell go list -m)
+TESTED         = $(filter-out $(addprefix $(MODULE)/,$(READERS) $(CLIENTS)),$(shell go list ./...))
 VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The program starts faster without cgo and without the library's page generator.
 TAGS          := -tags urfave_cli_no_docs
@@ -34,7 +50,7 @@ BINDIR        ?= $(PREFIX)/bin
 # The size limit of the program, in bytes; docs/performance.md gives the reason.
 SIZE          := 24000000
 
-.PHONY: build install size test acp-tools record-acp e2e e2e-newest e2e-oldest backends backends-full compat race lint fuzz bench house mutants torture night soak check install-tools demo demo-check darwin tools strict clean
+.PHONY: build install size test race lint darwin e2e e2e-rest e2e-oldest backends backends-changed backends-full compat stress nightly fuzz bench house mutants torture night soak check install-tools demo acp-tools record-acp tools clean npm
 
 build:
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
@@ -70,7 +86,11 @@ $(foreach c,$(ACP_CLIENTS),$(eval $(call acp_rule,$(c))))
 acp-tools:
 	@$(MAKE) --no-print-directory -j $(words $(ACP_FILES)) $(ACP_FILES)
 
-tools: $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST)) $(call CLI_FILE,$(CLI_VERSION)) $(INSPECTOR)
+# What `make test` installs: one version of Claude Code, and the inspector.
+tools: npm $(call CLI_FILE,$(CLI_VERSION)) $(INSPECTOR)
+
+npm:
+	@command -v npm >/dev/null || { echo "npm is missing; the tests install Claude Code with it"; echo "  try: install Node.js 20 or later, then make $(MAKECMDGOALS)"; exit 1; }
 
 # The demo runs the claude program on the PATH or, if there is none, the one that npm
 # installs here. Without npm the demo says what to install.
@@ -78,29 +98,40 @@ demo: build
 	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory $(call CLI_FILE,$(CLI_VERSION))
 	@PATH="$$PATH:$(dir $(call CLI_FILE,$(CLI_VERSION)))" ./bin/claude-swarm demo
 
-test: tools acp-tools
-	go test ./...
+# All tests of all packages, except those that only read source files (`make lint`), and the
+# tests with the real client (CLIENT_TESTS are most of what depends on it; `make e2e` runs
+# all). A test that needs a program that is missing here is not run, and named at the end.
+test: tools
+	@$(TESTRUN) -timeout 20m $(TESTED) \
+		-- -timeout 20m -count=1 -run '$(call pattern,$(CLIENT_TESTS))' ./internal/e2e
 
 # The tests with one version of the real client: make e2e CLI=oldest. TESTS is a pattern
-# that selects some of the tests.
+# that selects some of the tests, NOT one that leaves some out.
 e2e: tools
-	CLI=$(CLI_VERSION) go test -count=1 -timeout 30m $(if $(TESTS),-run '$(TESTS)') ./internal/e2e
+	@CLI=$(CLI_VERSION) $(TESTRUN) -count=1 -timeout 30m $(if $(TESTS),-run '$(TESTS)') $(if $(NOT),-skip '$(NOT)') ./internal/e2e
 
 # Checks the facts about the client that this program relies on, with the real programs:
 # make compat VERSIONS="2.1.197 2.1.330".
 compat: tools
 	go run ./internal/compat $(VERSIONS)
 
-race: tools acp-tools
-	go test -race -shuffle=on ./...
+# The short tests with the race detector, of the packages in which goroutines run beside
+# each other.
+race:
+	@$(TESTRUN) -race -short -shuffle=on -vet=off -timeout 20m \
+		$$(git grep -lE '^[[:space:]]+go (func\b|[a-zA-Z_.]+\()|\.Go\(|t\.Parallel\(' -- '*.go' | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -vxE '$(subst $(space),|,$(patsubst %,./%,$(READERS) $(CLIENTS)))')
 
 $(TOOLS)/bin/staticcheck:
 	GOBIN=$(TOOLS)/bin go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK)
 
-lint: $(TOOLS)/bin/staticcheck
+# Everything that reads source files: formatting, vet for both systems, staticcheck, the
+# floor plan, the glossary, the pages that are generated from the program, and its size.
+lint: $(TOOLS)/bin/staticcheck size darwin
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	go vet ./...
 	$(TOOLS)/bin/staticcheck ./...
+	@$(TESTRUN) -timeout 20m $(addprefix ./,$(READERS))
+	@$(MAKE) --no-print-directory house
 
 darwin:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/claude-swarm
@@ -139,6 +170,17 @@ record-acp: acp-tools
 torture:
 	go run ./internal/testkit/torture
 
+# Tests all packages with the race detector, five at a time, again and again; FOR=5m for a
+# shorter time.
+stress:
+	go run ./internal/testkit/stress $(if $(FOR),-for $(FOR)) $(addprefix ./,$(PKG))
+
+# The tests that take too long for every change, in parts of at most an hour: make nightly,
+# make nightly PART=fuzz. A part continues where it stopped; make nightly ARGS=-list names
+# all its units.
+nightly: tools install-tools
+	go run ./internal/testkit/nightly $(ARGS) $(PART)
+
 # Simulates a night with six agents, a hundred tasks, and each fault twice; prints a table.
 night:
 	go test ./swarm -run TestTheNight -count=1 -v
@@ -162,45 +204,37 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest \
 	TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon TestTheJudgeCanOnlyAnswer
 
-# All tests except those with the real Claude Code, which would not get enough CPU time
-# alongside the others. If tmux, zsh, fish, unshare or an IRC server is missing, the tests
-# that need it fail here; `make test` skips them.
-REAL_DEMO := ^TestReadmeShowsTheDemo$$
-strict:
-	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m -skip '$(REAL_DEMO)' $$(go list ./... | grep -v /internal/e2e)
-
-e2e-newest:
-	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=newest
+# The tests with the real client that `make test` leaves out.
+e2e-rest:
+	@$(MAKE) --no-print-directory e2e CLI=newest NOT='$(call pattern,$(CLIENT_TESTS))'
 
 # Prints a table of the promises that each backend keeps with its real client. The target
 # backends checks only the rows that an agent needs, and then lets agents of all kinds work
-# on one task together; backends-full checks all rows. ONLY=codex or ONLY=codex/turn checks
-# only those rows and runs no swarm.
+# on one task together; PROVE=1 records the commit for each client that passed. CI runs
+# backends-changed: only the clients of which anything has changed since the recorded
+# commit, and the agents of all kinds. backends-full checks all rows. ONLY=codex or
+# ONLY=codex/turn checks only those rows and runs no swarm.
+BACKENDS_TEST := go -C internal/e2e/backends test -count=1
 backends: acp-tools tools
-	go -C internal/e2e/backends test -count=1 -timeout 15m -run '$(if $(ONLY),^TestBackends$$/$(ONLY),^(TestBackends|TestMixedSwarm)$$)'
+	$(BACKENDS_TEST) -timeout 15m -run '$(if $(ONLY),^TestBackends$$/$(ONLY),^(TestBackends|TestMixedSwarm)$$)'
+
+backends-changed: acp-tools tools
+	BACKENDS=changed $(BACKENDS_TEST) -timeout 15m -v -run '^(TestBackends|TestMixedSwarm)$$'
 
 backends-full: acp-tools
-	BACKENDS=full go -C internal/e2e/backends test -count=1 -timeout 60m -run '^TestBackends$$$(addprefix /,$(ONLY))'
+	BACKENDS=full $(BACKENDS_TEST) -timeout 60m -run '^TestBackends$$$(addprefix /,$(ONLY))'
 
 e2e-oldest:
-	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=oldest TESTS='$(call pattern,$(CLIENT_TESTS))'
+	@$(MAKE) --no-print-directory e2e CLI=oldest TESTS='$(call pattern,$(CLIENT_TESTS))'
 
-empty :=
-space := $(empty) $(empty)
-pattern = ^($(subst $(space),|,$(strip $(1))))$$$$
-
-# Runs the demo with the newest client, and with the default one. The README shows the
-# output of the second run.
-demo-check: tools
-	$(MAKE) --no-print-directory demo CLI=newest
-	go test -count=1 -run '$(REAL_DEMO)' ./docs
-
-# The stages that CI runs, in this order. Each is a target in this file.
-STAGES := install-tools lint darwin size strict e2e-newest e2e-oldest backends fuzz demo-check
+# The stages that CI runs, in this order; each is a target in this file. install-tools runs
+# beside the first one.
+STAGES := test lint race e2e-rest e2e-oldest backends-changed demo
 check:
-	@sh .ci/stages $(STAGES)
+	@SWARM_STRICT=1 sh .ci/stages --beside install-tools $(STAGES)
 
-install-tools: tools acp-tools $(TOOLS)/bin/staticcheck
+# What the stages after `test` need: the other clients (1.5 GB) and staticcheck.
+install-tools: npm $(call CLI_FILE,$(CLI_OLDEST)) acp-tools $(TOOLS)/bin/staticcheck
 
 clean:
-	rm -rf bin .fuzz.log
+	rm -rf bin .fuzz.log .nightly .stress
