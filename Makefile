@@ -112,7 +112,7 @@ e2e: tools
 
 # Checks the facts about the client that this program relies on, with the real programs:
 # make compat VERSIONS="2.1.197 2.1.330".
-compat: tools
+compat: tools $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST))
 	go run ./internal/compat $(VERSIONS)
 
 # The short tests with the race detector, of the packages in which goroutines run beside
