@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,24 +31,77 @@ type project struct {
 	now       time.Time
 }
 
-func newProject(t testing.TB, initArgs ...string) *project {
+func newProject(t testing.TB) *project {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
+	files, err := template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(base, files); err != nil {
+		t.Fatal(err)
+	}
+	return projectIn(t, base)
+}
+
+func projectIn(t testing.TB, base string) *project {
 	p := &project{TB: t, home: filepath.Join(base, "home"), dir: filepath.Join(base, "project"), now: time.Now().UTC().Truncate(time.Second)}
 	p.drop = filepath.Join(p.dir, ".dead-drop")
-	p.write(filepath.Join(p.home, ".gitconfig"), "[user]\n\tname = Per Son\n\temail = per@example.org\n[init]\n\tdefaultBranch = main\n")
-	if err := os.MkdirAll(p.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	p.git(append([]string{"init", "-q"}, initArgs...)...)
-	if err := dropbox.Create(p.drop); err != nil {
-		t.Fatal(err)
-	}
 	return p
 }
+
+// template contains the files of a new project: a HOME, and an empty repository with
+// mailboxes. It is made once, because git init in each test would take longer than what
+// most of the tests are about. No file in it contains a path.
+var template = sync.OnceValues(func() (files fstest.MapFS, err error) {
+	base, err := os.MkdirTemp("", "git-template-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(base)) }()
+	p := projectIn(nil, base)
+	if err := errors.Join(os.Mkdir(p.home, 0o700), os.Mkdir(p.dir, 0o700), os.WriteFile(filepath.Join(p.home, ".gitconfig"), []byte(gitconfig), 0o600)); err != nil {
+		return nil, err
+	}
+	// The empty template of git leaves out the samples of hooks.
+	if _, err := p.gitIn(p.dir, "init", "-q", "--template="); err != nil {
+		return nil, err
+	}
+	if err := dropbox.Create(p.drop); err != nil {
+		return nil, err
+	}
+	files = fstest.MapFS{}
+	err = filepath.WalkDir(base, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(base, name)
+		if err != nil {
+			return err
+		}
+		file := &fstest.MapFile{Mode: info.Mode()}
+		if !e.IsDir() {
+			file.Data, err = os.ReadFile(name)
+		}
+		files[filepath.ToSlash(rel)] = file
+		return err
+	})
+	return files, err
+})
+
+const gitconfig = `[user]
+	name = Per Son
+	email = per@example.org
+[init]
+	defaultBranch = main
+`
 
 func (p *project) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "GIT_CONFIG_NOSYSTEM=1"}

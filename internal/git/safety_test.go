@@ -37,15 +37,34 @@ func (p *project) trap() (sprung string) {
 		}
 	}
 	program := filepath.Join(p.home, "hooks", "update")
-	for key, value := range map[string]string{
-		"core.hooksPath": filepath.Join(p.home, "hooks"), "core.fsmonitor": program, "core.pager": program, "core.editor": program,
-		"commit.gpgSign": "true", "gpg.program": program, "log.showSignature": "true", "core.sshCommand": program,
-		"diff.external": program, "core.attributesFile": filepath.Join(p.home, "attributes"), "filter.trap.clean": program,
-		"filter.trap.required": "true", "diff.trap.textconv": program, "gc.auto": "1", "gc.autoDetach": "false",
-		"user.useConfigOnly": "true", "fastimport.unpackLimit": "1",
-	} {
-		p.git("config", "--global", key, value)
-	}
+	p.write(filepath.Join(p.home, ".gitconfig"), gitconfig+`[core]
+	hooksPath = `+filepath.Join(p.home, "hooks")+`
+	fsmonitor = `+program+`
+	pager = `+program+`
+	editor = `+program+`
+	sshCommand = `+program+`
+	attributesFile = `+filepath.Join(p.home, "attributes")+`
+[commit]
+	gpgSign = true
+[gpg]
+	program = `+program+`
+[log]
+	showSignature = true
+[diff]
+	external = `+program+`
+[diff "trap"]
+	textconv = `+program+`
+[filter "trap"]
+	clean = `+program+`
+	required = true
+[gc]
+	auto = 1
+	autoDetach = false
+[user]
+	useConfigOnly = true
+[fastimport]
+	unpackLimit = 1
+`)
 	p.write(filepath.Join(p.home, "attributes"), "* filter=trap diff=trap text eol=crlf\n")
 	return sprung
 }
@@ -131,13 +150,19 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	type place struct {
-		init []string
 		move func(p *project) // moves p.drop
 		want string           // the path of the version file in the tree
 	}
 	for name, c := range map[string]place{
 		"empty repository": {want: ".dead-drop/version"},
-		"sha256":           {init: []string{"--object-format=sha256"}, want: ".dead-drop/version"},
+		"sha256": {
+			move: func(p *project) {
+				if err := os.RemoveAll(filepath.Join(p.dir, ".git")); err != nil {
+					p.Fatal(err)
+				}
+				p.git("init", "-q", "--object-format=sha256")
+			}, want: ".dead-drop/version",
+		},
 		"folder of a large repository": {
 			move: func(p *project) { p.drop = filepath.Join(p.dir, "services/a b*\"é\\/.dead-drop") }, want: "services/a b*\"é\\/.dead-drop/version",
 		},
@@ -178,7 +203,7 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newProject(t, c.init...)
+			p := newProject(t)
 			if c.move != nil {
 				old := p.drop
 				c.move(p)
