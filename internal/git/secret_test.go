@@ -46,12 +46,12 @@ func TestNoTokenIsCommitted(t *testing.T) {
 	} else if !strings.Contains(text, "we use tabs") || !strings.Contains(text, "as asked") {
 		t.Errorf("a file without a token is not recorded:\n%s", text)
 	}
-	before := p.git("rev-parse", git.Branch)
-	if err := a.Record(t.Context()); err == nil || p.git("rev-parse", git.Branch) != before {
+	before := p.tip()
+	if err := a.Record(t.Context()); err == nil || p.tip() != before {
 		t.Errorf("the second Record = %v, want an error and the branch still at %s", err, before)
 	}
 	// A new daemon starts with a comparison from scratch.
-	if err := p.auditWith(o).Record(t.Context()); err == nil || strings.Contains(commits(), token) || p.git("rev-parse", git.Branch) != before {
+	if err := p.auditWith(o).Record(t.Context()); err == nil || strings.Contains(commits(), token) || p.tip() != before {
 		t.Errorf("after a restart Record = %v", err)
 	}
 

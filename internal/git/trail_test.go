@@ -207,9 +207,11 @@ func TestADeletedOrRewrittenBranchIsMadeAgain(t *testing.T) {
 	if diff := cmp.Diff(want, p.log("%s")); diff != "" {
 		t.Errorf("commits after a reset (-want +got):\n%s", diff)
 	}
-	p.git("branch", "-q", "-D", "dead-drop")
-	p.git("reflog", "expire", "--expire=now", "--all")
-	p.git("gc", "-q", "--prune=now")
+	p.git("branch", "-q", "-D", "dead-drop") // also deletes the branch's reflog
+	p.git("prune", "--expire=now")
+	if left, err := filepath.Glob(filepath.Join(p.dir, ".git/objects/??/*")); err != nil || len(left) > 0 {
+		t.Errorf("left after the deletion: %q, %v", left, err)
+	}
 	p.record(a)
 	if diff := cmp.Diff(want, p.log("%s")); diff != "" {
 		t.Errorf("commits after a delete (-want +got):\n%s", diff)
