@@ -45,14 +45,15 @@ func TestABacklogIsMadeUpInOrder(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	p := newProject(t)
-	const n = 500
+	// More than 100 objects become a pack, which the next Record reads.
+	const n = 100
 	want := make([]string, n)
 	bases := make([]string, n)
 	start := p.now.AddDate(0, 0, -20)
 	for i := range n {
 		// The order by time differs from the orders by id and by agent.
 		k := (i * 37) % n
-		ended := start.Add(time.Duration(k) * time.Hour)
+		ended := start.Add(time.Duration(k) * 5 * time.Hour) // crosses 20 midnights
 		bases[i] = p.turn([]string{"coder", "reviewer", "tester"}[i%3], i, ended, nil)
 		want[k] = fmt.Sprintf("k%09d", i)
 	}
@@ -85,18 +86,27 @@ func TestABacklogOfManyBatches(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	p := newProject(t)
-	const n = 2100
+	p.record(p.audit())
+	// One turn more than a full batch of 1000. The full batch follows a commit and another
+	// batch follows it, as in the middle of a longer backlog. At most 24 turns share a
+	// folder, because each commit writes a new tree of its folder.
+	const n = 1001
+	want := []string{"swarm: record 2 files"}
 	for i := range n {
-		p.turn("coder", i, p.now.Add(time.Duration(i-n)*time.Minute), nil)
+		p.turn("coder", i, p.now.Add(time.Duration(i-n)*time.Hour), nil)
+		want = append(want, fmt.Sprintf("coder: Do PERF-%d", i))
 	}
+	p.write(filepath.Join(p.drop, "board/status.md"), "rides along with the last turn")
 	calls := filepath.Join(p.home, "calls")
-	a := p.auditWith(p.gitThat(`case "$*" in *fast-import*) echo x >>` + calls + `;; esac`))
-	p.record(a)
-	if got := len(p.log("%H")); got != n {
-		t.Errorf("%d commits, want %d", got, n)
+	p.record(p.auditWith(p.gitThat(`case "$*" in *fast-import*) echo x >>` + calls + `;; esac`)))
+	if diff := cmp.Diff(want, p.log("%s")); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
 	}
-	if data, err := os.ReadFile(calls); err != nil || len(data) != 3*2 {
-		t.Errorf("calls of fast-import = %q, %v; want 3", data, err)
+	if got := p.git("log", "-1", "--format=%s", git.Branch, "--", ".dead-drop/board/status.md"); got != want[n]+"\n" {
+		t.Errorf("the page of the board is in %q, want %q", got, want[n])
+	}
+	if data, err := os.ReadFile(calls); err != nil || len(data) != 2*2 {
+		t.Errorf("calls of fast-import = %q, %v; want 2", data, err)
 	}
 }
 
@@ -195,12 +205,11 @@ func TestALockIsTold(t *testing.T) {
 
 func TestADeletedOrRewrittenBranchIsMadeAgain(t *testing.T) {
 	p := newProject(t)
-	a := p.audit()
 	for i := range 3 {
 		p.turn("coder", i, p.now.AddDate(0, 0, -9+5*i), nil)
-		a = p.audit()
-		p.record(a)
 	}
+	a := p.audit()
+	p.record(a)
 	p.git("update-ref", "refs/heads/dead-drop", "dead-drop~2") // keeps only the first commit
 	p.record(a)
 	want := []string{"coder: Do PERF-0", "coder: Do PERF-1", "coder: Do PERF-2"}
@@ -224,11 +233,14 @@ func TestGarbageCollectionInBetween(t *testing.T) {
 	}
 	p := newProject(t)
 	a := p.audit()
+	// The second and the fourth commit follow one that is in a pack, with the branch in
+	// packed-refs; the third follows loose objects and a branch that is in both places.
 	for i := range 4 {
 		p.turn("coder", i, p.now.Add(time.Duration(i)*time.Second), nil)
 		p.record(a)
-		p.git("gc", "-q", "--prune=now")
-		p.git("pack-refs", "--all")
+		if i%2 == 0 {
+			p.git("gc", "-q", "--prune=now") // also packs the branches
+		}
 	}
 	p.git("fsck", "--strict", "--no-dangling")
 	if got := p.log("%s"); len(got) != 4 {
