@@ -30,7 +30,12 @@ type project struct {
 	home, dir string
 	drop      string // the mailboxes
 	now       time.Time
+	malloc    []string // variables of git's environment that configure its allocator
 }
+
+// keepMemory makes the allocator of glibc keep freed memory. Otherwise git fast-import
+// returns and requests some pages for each object, which takes most of its time.
+var keepMemory = []string{"MALLOC_TRIM_THRESHOLD_=67108864", "MALLOC_MMAP_THRESHOLD_=67108864"}
 
 func newProject(t testing.TB) *project {
 	t.Helper()
@@ -45,7 +50,13 @@ func newProject(t testing.TB) *project {
 	if err := os.CopyFS(base, files); err != nil {
 		t.Fatal(err)
 	}
-	return projectIn(t, base)
+	p := projectIn(t, base)
+	if _, ok := t.(*testing.B); ok {
+		p.write(filepath.Join(p.home, ".gitconfig"), gitconfig) // measure what a project pays
+	} else {
+		p.malloc = keepMemory
+	}
+	return p
 }
 
 func projectIn(t testing.TB, base string) *project {
@@ -64,7 +75,7 @@ var template = sync.OnceValues(func() (files fstest.MapFS, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(base)) }()
 	p := projectIn(nil, base)
-	if err := errors.Join(os.Mkdir(p.home, 0o700), os.Mkdir(p.dir, 0o700), os.WriteFile(filepath.Join(p.home, ".gitconfig"), []byte(gitconfig), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(p.home, 0o700), os.Mkdir(p.dir, 0o700), os.WriteFile(filepath.Join(p.home, ".gitconfig"), []byte(gitconfig+noFlush), 0o600)); err != nil {
 		return nil, err
 	}
 	// The empty template of git leaves out the samples of hooks.
@@ -104,8 +115,12 @@ const gitconfig = `[user]
 	defaultBranch = main
 `
 
+// noFlush makes git write its objects out, but not wait until the disk has flushed its cache.
+// The audit chooses with core.fsync which files it flushes, and no test cuts the power.
+const noFlush = "[core]\n\tfsyncMethod = writeout-only\n"
+
 func (p *project) environ() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "GIT_CONFIG_NOSYSTEM=1"}
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "GIT_CONFIG_NOSYSTEM=1"}, p.malloc...)
 }
 
 func (p *project) command(dir string, args ...string) *exec.Cmd {
