@@ -28,13 +28,9 @@ var hooks = []string{
 func (p *project) trap() (sprung string) {
 	p.Helper()
 	sprung = filepath.Join(p.home, "sprung")
-	script := "#!/bin/sh\necho \"$0 $*\" >>" + sprung + "\n"
 	for _, dir := range []string{filepath.Join(p.dir, ".git/hooks"), filepath.Join(p.home, "hooks")} {
 		for _, name := range hooks {
-			p.write(filepath.Join(dir, name), script)
-			if err := os.Chmod(filepath.Join(dir, name), 0o700); err != nil {
-				p.Fatal(err)
-			}
+			p.script(filepath.Join(dir, name), "echo \"$0 $*\" >>"+sprung+"\n")
 		}
 	}
 	program := filepath.Join(p.home, "hooks", "update")
@@ -71,6 +67,7 @@ func (p *project) trap() (sprung string) {
 }
 
 func TestThePersonsRepositoryIsUntouched(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	p.write(filepath.Join(p.dir, "a.txt"), "one\n")
 	p.write(filepath.Join(p.dir, "b.txt"), "one\n")
@@ -116,6 +113,7 @@ func TestThePersonsRepositoryIsUntouched(t *testing.T) {
 }
 
 func TestTheTrapsWork(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	sprung := p.trap()
 	p.git("commit", "-q", "--allow-empty", "--no-gpg-sign", "-m", "x", "--author", "a <a@b.c>")
@@ -125,6 +123,7 @@ func TestTheTrapsWork(t *testing.T) {
 }
 
 func TestAnInheritedEnvironmentPointsNowhere(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	other := newProject(t)
 	p.turn("coder", 1, p.now, nil)
@@ -150,6 +149,7 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	type place struct {
 		move func(p *project) // moves p.drop
 		want string           // the path of the version file in the tree
@@ -204,6 +204,7 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t)
 			if c.move != nil {
 				old := p.drop
@@ -237,6 +238,7 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 }
 
 func TestWhereThereIsNoRepository(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	if err := os.RemoveAll(filepath.Join(p.dir, ".git")); err != nil {
 		t.Fatal(err)
@@ -259,6 +261,7 @@ func TestWhereThereIsNoRepository(t *testing.T) {
 }
 
 func TestABranchThatIsCheckedOutStays(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	a := p.audit()
 	p.git("symbolic-ref", "HEAD", "refs/heads/"+git.Branch)
@@ -289,6 +292,7 @@ func TestABranchThatIsCheckedOutStays(t *testing.T) {
 }
 
 func TestAPersonsBranchOfThatNameStays(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	p.git("commit", "-q", "--allow-empty", "-m", "my own")
 	p.git("branch", git.Branch)
@@ -308,6 +312,7 @@ func TestAPersonsBranchOfThatNameStays(t *testing.T) {
 }
 
 func TestStrangeThingsInTheFolders(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	board := filepath.Join(p.drop, "board")
 	good := []string{"with space", "quote\".md", "back\\slash", "new\nline", "tab\there", "\xff\xfe", "ümlaut", "-dash", "a/b/c/d", "done", "#x", "50%", "\x01"}
@@ -364,6 +369,7 @@ func TestStrangeThingsInTheFolders(t *testing.T) {
 }
 
 func TestAFileThatCannotBeReadStopsNoOther(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	base := p.turn("coder", 1, p.now, nil)
 	sealed := filepath.Join(p.drop, filepath.Dir(base), "sealed.md")
@@ -395,6 +401,7 @@ func TestAFileThatCannotBeReadStopsNoOther(t *testing.T) {
 }
 
 func TestTheMailboxesVanish(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	p.turn("coder", 1, p.now, nil)
 	a := p.audit()

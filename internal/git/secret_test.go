@@ -23,6 +23,7 @@ func (hidden) Hidden(text []byte) []byte {
 // No commit contains a token. A file that contains a token is left out and named in the
 // error; all other files are recorded.
 func TestNoTokenIsCommitted(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	o := p.options()
 	o.Secrets = hidden{}

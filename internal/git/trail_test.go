@@ -31,10 +31,7 @@ func (p *project) gitThat(script string) git.Options {
 		p.Fatal(err)
 	}
 	name := filepath.Join(p.home, "git-wrapper")
-	p.write(name, "#!/bin/sh\ngit="+real+"\n"+script+"\nexec $git \"$@\"\n")
-	if err := os.Chmod(name, 0o700); err != nil {
-		p.Fatal(err)
-	}
+	p.script(name, "git="+real+"\n"+script+"\nexec $git \"$@\"\n")
 	o := p.options()
 	o.Git = name
 	return o
@@ -44,6 +41,7 @@ func TestABacklogIsMadeUpInOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	p := newProject(t)
 	// More than 100 objects become a pack, which the next Record reads.
 	const n = 100
@@ -85,6 +83,7 @@ func TestABacklogOfManyBatches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	p := newProject(t)
 	p.record(p.audit())
 	// One turn more than a full batch of 1000. The full batch follows a commit and another
@@ -114,6 +113,7 @@ func TestCutsAreMadeUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	// Each script affects only the first calls to fast-import, one for each byte in the file
 	// named fault.
 	for name, script := range map[string]string{
@@ -127,6 +127,7 @@ func TestCutsAreMadeUp(t *testing.T) {
 	} {
 		for _, retries := range []int{1, 2} {
 			t.Run(fmt.Sprintf("%s %d times", name, retries), func(t *testing.T) {
+				t.Parallel()
 				p := newProject(t)
 				fault := filepath.Join(p.home, "fault")
 				a := p.auditWith(p.gitThat(fmt.Sprintf(`GIT=%s/.git
@@ -165,6 +166,7 @@ esac`, p.dir, fault, fault, script)))
 }
 
 func TestSomebodyElseMovesTheBranchMeanwhile(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	p.record(p.audit())
 	p.turn("coder", 1, p.now, nil)
@@ -185,6 +187,7 @@ func TestALockIsTold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	p := newProject(t)
 	a := p.audit()
 	p.record(a)
@@ -204,6 +207,7 @@ func TestALockIsTold(t *testing.T) {
 }
 
 func TestADeletedOrRewrittenBranchIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	for i := range 3 {
 		p.turn("coder", i, p.now.AddDate(0, 0, -9+5*i), nil)
@@ -231,6 +235,7 @@ func TestGarbageCollectionInBetween(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	p := newProject(t)
 	a := p.audit()
 	// The second and the fourth commit follow one that is in a pack, with the branch in
@@ -249,6 +254,7 @@ func TestGarbageCollectionInBetween(t *testing.T) {
 }
 
 func TestTwoWorktreesShareTheBranch(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	p.git("commit", "-q", "--allow-empty", "-m", "start")
 	p.git("worktree", "add", "-q", "../linked")
@@ -290,6 +296,7 @@ func TestTwoWorktreesShareTheBranch(t *testing.T) {
 }
 
 func TestATurnCostsTwoProcesses(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	for i := range 20 {
 		p.turn("coder", i, p.now.AddDate(0, 0, -i), nil)
@@ -331,6 +338,7 @@ func TestATurnCostsTwoProcesses(t *testing.T) {
 }
 
 func TestMidnightIsNotMissed(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	a := p.audit()
 	p.record(a)
@@ -351,6 +359,7 @@ func TestMidnightIsNotMissed(t *testing.T) {
 // Record stops git when its context is done. The branch then contains no commit of the
 // batch.
 func TestAnEndedContextEndsGit(t *testing.T) {
+	t.Parallel()
 	p := newProject(t)
 	p.turn("coder", 1, p.now, nil)
 	fifo := filepath.Join(p.home, "began")
