@@ -102,13 +102,13 @@ demo: build
 # tests with the real client (CLIENT_TESTS are most of what depends on it; `make e2e` runs
 # all). A test that needs a program that is missing here is not run, and named at the end.
 test: tools
-	@$(TESTRUN) -timeout 20m $(TESTED) \
-		-- -timeout 20m -count=1 -run '$(call pattern,$(CLIENT_TESTS))' ./internal/e2e
+	@$(TESTRUN) -vet=off -timeout 20m $(TESTED) \
+		-- -vet=off -timeout 20m -count=1 -run '$(call pattern,$(CLIENT_TESTS))' ./internal/e2e
 
 # The tests with one version of the real client: make e2e CLI=oldest. TESTS is a pattern
 # that selects some of the tests, NOT one that leaves some out.
 e2e: tools
-	@CLI=$(CLI_VERSION) $(TESTRUN) -count=1 -timeout 30m $(if $(TESTS),-run '$(TESTS)') $(if $(NOT),-skip '$(NOT)') ./internal/e2e
+	@CLI=$(CLI_VERSION) $(TESTRUN) -vet=off -count=1 -timeout 30m $(if $(TESTS),-run '$(TESTS)') $(if $(NOT),-skip '$(NOT)') ./internal/e2e
 
 # Checks the facts about the client that this program relies on, with the real programs:
 # make compat VERSIONS="2.1.197 2.1.330".
@@ -130,7 +130,7 @@ lint: $(TOOLS)/bin/staticcheck size darwin
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	go vet ./...
 	$(TOOLS)/bin/staticcheck ./...
-	@$(TESTRUN) -timeout 20m $(addprefix ./,$(READERS))
+	@$(TESTRUN) -vet=off -timeout 20m $(addprefix ./,$(READERS))
 	@$(MAKE) --no-print-directory house
 
 darwin:
