@@ -19,6 +19,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // A console is a terminal in a scratch project with a small git repository, a separate
@@ -310,6 +311,9 @@ func TestConsole(t *testing.T) {
 	for _, page := range []string{"../../README.md", "../quickstart.md", "../troubleshooting.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text := read(t, page)
+			if strings.Contains(text, "| grep ") {
+				need.Program(t, "grep")
+			}
 			if !block.MatchString(text) {
 				t.Fatalf("%s shows no terminal", page)
 			}

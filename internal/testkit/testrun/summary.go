@@ -74,6 +74,10 @@ func (s *summary) read(r io.Reader) error {
 	}
 }
 
+// framing matches what go test prints around the tests: === RUN, and the package's result,
+// which endPackage prints.
+var framing = regexp.MustCompile(`^=== |^(PASS|FAIL)\n|^(ok|FAIL) *\t`)
+
 var notRun = regexp.MustCompile(`not run: (.+) is missing`)
 
 func (s *summary) handle(e event) {
@@ -93,7 +97,7 @@ func (s *summary) handle(e event) {
 			s.open[key] = text
 			s.order[e.Package] = append(s.order[e.Package], key)
 		}
-		if !strings.HasPrefix(e.Output, "=== ") { // === RUN, PAUSE, CONT and NAME
+		if !framing.MatchString(e.Output) {
 			text.WriteString(e.Output)
 		}
 	case "pass", "fail", "skip":

@@ -78,7 +78,7 @@ func TestWhatFails(t *testing.T) {
 		has, lacks []string
 		counts     string
 	}{
-		"bad":    {[]string{"--- FAIL: TestB", "a_test.go:6: the reason", "FAIL bad\n"}, []string{"silent", "=== RUN"}, "1 passed, 1 failed, 0 skipped"},
+		"bad":    {[]string{"--- FAIL: TestB", "a_test.go:6: the reason", "FAIL bad\n"}, []string{"silent", "=== RUN", "FAIL\n---", "example.com/m"}, "1 passed, 1 failed, 0 skipped"},
 		"panics": {[]string{"just before", "panic: boom", "FAIL panics\n"}, nil, "0 passed, 1 failed, 0 skipped"},
 		"broken": {[]string{"undefined: missing", "FAIL broken\n"}, nil, "0 passed, 1 failed, 0 skipped"},
 		"exits":  {[]string{"FAIL exits\n"}, nil, "0 passed, 1 failed, 0 skipped"},
