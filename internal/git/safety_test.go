@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // hooks lists the hooks that git might run.
@@ -187,6 +188,7 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 		},
 		"submodule": {
 			move: func(p *project) {
+				need.Program(p, "sed") // git submodule is a shell script
 				other := newProject(p.TB)
 				other.git("commit", "-q", "--allow-empty", "-m", "start")
 				p.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", other.dir, "sub")

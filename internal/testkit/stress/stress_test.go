@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // module has one package without a fault, one with a data race that the detector sees, and
@@ -31,6 +34,9 @@ func TestA(t *testing.T) {
 func TestARaceIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the race detector")
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "env", "CGO_ENABLED").Output(); err != nil || strings.TrimSpace(string(out)) == "0" {
+		need.Missing(t, "a C compiler") // the race detector needs cgo
 	}
 	t.Chdir(t.TempDir())
 	for name, text := range module {
