@@ -10,9 +10,13 @@ import (
 )
 
 // completed returns the person's task that the turn on m, with the receipt r, completes.
-// A task is complete when none of its other messages are waiting or in a turn. If m does
-// not complete a task, completed returns nil.
-func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
+// A task is complete when none of its other messages are waiting or in a turn. answer is
+// the id of the answer that the daemon sent, or "". If m does not complete a task,
+// completed returns nil.
+func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt, answer string) *dropbox.Message {
+	if answer != "" && IsAgent(m.From) {
+		return nil // the answer is part of the task, even if its turn has already ended
+	}
 	task, err := m, error(nil)
 	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
 		if task, err = in.message(root); errors.Is(err, dropbox.ErrNotFound) {

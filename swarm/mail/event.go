@@ -39,7 +39,7 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 		Message: journal.Keep(shown), Of: journal.Keep(m),
 		Turn: turnOf(line),
 	}
-	if task := in.completed(m, r); task != nil {
+	if task := in.completed(m, r, answer); task != nil {
 		ev.Task = journal.Keep(task)
 		ev.Notice = &journal.Notice{Word: journal.AgentComplete, Agent: cmp.Or(strings.Join(task.To, ", "), in.Name), Task: Describe(task)}
 		if task.ID != m.ID { // the work was delegated, so no answer to the task contains these last words
