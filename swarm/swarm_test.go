@@ -58,7 +58,19 @@ var quick = swarm.RestartPolicy{NotBegun: 20 * time.Millisecond, MaxDelay: 100 *
 
 func newField(t *testing.T, agents ...string) *field {
 	t.Helper()
-	return newFieldIn(t, t.TempDir(), agents...)
+	return newFieldIn(t, inMemory(t), agents...)
+}
+
+// inMemory returns a scratch folder in memory, if the system has one. No test of a field
+// cuts the power, and on a disk the syncs of a turn take longer than the rest of the turn.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "swarm")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // newFieldIn is like newField, but uses an existing folder.
