@@ -301,77 +301,79 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	const request, limit, atOnce = 0.02, 8.0, 4
-	names := []string{"a1", "a2", "a3", "a4", "a5", "a6"}
-	f := newField(t, names...)
-	f.plan.MaxRunning = atOnce
-	f.plan.Budget = budget.Rules{Billing: runner.BillingAPI, Swarm: dollars(limit), Agents: map[string]budget.AgentRules{}}
-	for _, name := range names {
-		f.plan.Budget.Agents[name] = budget.AgentRules{Turn: dollars(0.2), Day: dollars(4)}
-	}
-	f.backend.Script = func(runner.Turn) []runnertest.Step {
-		steps := []runnertest.Step{runnertest.Price(request)}
-		for range 1 + rand.IntN(3) {
-			steps = append(steps, runnertest.Say("did a part"))
+	inBubble(t, func(t *testing.T) {
+		const request, limit, atOnce = 0.02, 8.0, 4
+		names := []string{"a1", "a2", "a3", "a4", "a5", "a6"}
+		f := newField(t, names...)
+		f.plan.MaxRunning = atOnce
+		f.plan.Budget = budget.Rules{Billing: runner.BillingAPI, Swarm: dollars(limit), Agents: map[string]budget.AgentRules{}}
+		for _, name := range names {
+			f.plan.Budget.Agents[name] = budget.AgentRules{Turn: dollars(0.2), Day: dollars(4)}
 		}
-		return steps
-	}
-	for n := range 1000 {
-		f.send(names[n%len(names)], fmt.Sprint("task ", n))
-	}
-	for _, after := range []int{40, 90, 150} { // the daemon ends after each of these numbers of turns
+		f.backend.Script = func(runner.Turn) []runnertest.Step {
+			steps := []runnertest.Step{runnertest.Price(request)}
+			for range 1 + rand.IntN(3) {
+				steps = append(steps, runnertest.Say("did a part"))
+			}
+			return steps
+		}
+		for n := range 1000 {
+			f.send(names[n%len(names)], fmt.Sprint("task ", n))
+		}
+		for _, after := range []int{40, 90, 150} { // the daemon ends after each of these numbers of turns
+			f.start()
+			f.until("some are done", func() bool { turns, _ := f.ledger(); return len(turns) > after })
+			f.halt()
+		}
 		f.start()
-		f.until("some are done", func() bool { turns, _ := f.ledger(); return len(turns) > after })
-		f.halt()
-	}
-	f.start()
-	for _, name := range names {
-		f.untilState(name, swarm.Parked)
-	}
-	st, err := f.daemon.Status()
-	if err != nil {
-		t.Fatal(err)
-	}
-	begun := len(f.backend.Runs())
-	spent, lines := 0.0, map[string]bool{}
-	err = journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
-		if lines[l.Turn] {
-			t.Errorf("turn %s has two lines", l.Turn)
+		for _, name := range names {
+			f.untilState(name, swarm.Parked)
 		}
-		lines[l.Turn] = true
-		if l.CostUnknown {
-			spent += max(l.CostUSD, l.ReservedUSD)
-		} else {
-			spent += l.CostUSD
+		st, err := f.daemon.Status()
+		if err != nil {
+			t.Fatal(err)
 		}
-		return true
+		begun := len(f.backend.Runs())
+		spent, lines := 0.0, map[string]bool{}
+		err = journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
+			if lines[l.Turn] {
+				t.Errorf("turn %s has two lines", l.Turn)
+			}
+			lines[l.Turn] = true
+			if l.CostUnknown {
+				spent += max(l.CostUSD, l.ReservedUSD)
+			} else {
+				spent += l.CostUSD
+			}
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := st.Budget.Scopes[0]
+		if diff := row.Spent.USD - spent; diff > 1e-6 || diff < -1e-6 || row.Reserved.USD != 0 {
+			t.Errorf("the budget says %v spent and %v reserved, the ledger %v", row.Spent.USD, row.Reserved.USD, spent)
+		}
+		if spent > limit+atOnce*request || spent < limit-0.02 {
+			t.Errorf("spent %v of %v", spent, limit)
+		}
+		asked := map[string]int{} // on a fast disk an agent can also reach its own cap
+		for _, m := range f.questions() {
+			scope, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, "budget: "), " ")
+			asked[scope]++
+		}
+		for scope, n := range asked {
+			if n != 1 {
+				t.Errorf("the person is asked %d times about %s", n, scope)
+			}
+		}
+		if asked["swarm.day"] != 1 {
+			t.Errorf("the person is asked about %v", asked)
+		}
+		f.send("a1", "one more")
+		time.Sleep(time.Second) // the daemon looks at the message
+		if n := len(f.backend.Runs()); n != begun {
+			t.Errorf("%d turns began at the cap", n-begun)
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := st.Budget.Scopes[0]
-	if diff := row.Spent.USD - spent; diff > 1e-6 || diff < -1e-6 || row.Reserved.USD != 0 {
-		t.Errorf("the budget says %v spent and %v reserved, the ledger %v", row.Spent.USD, row.Reserved.USD, spent)
-	}
-	if spent > limit+atOnce*request || spent < limit-0.02 {
-		t.Errorf("spent %v of %v", spent, limit)
-	}
-	asked := map[string]int{} // on a fast disk an agent can also reach its own cap
-	for _, m := range f.questions() {
-		scope, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, "budget: "), " ")
-		asked[scope]++
-	}
-	for scope, n := range asked {
-		if n != 1 {
-			t.Errorf("the person is asked %d times about %s", n, scope)
-		}
-	}
-	if asked["swarm.day"] != 1 {
-		t.Errorf("the person is asked about %v", asked)
-	}
-	f.send("a1", "one more")
-	time.Sleep(300 * time.Millisecond) // give any unwanted turn time to begin
-	if n := len(f.backend.Runs()); n != begun {
-		t.Errorf("%d turns began at the cap", n-begun)
-	}
 }

@@ -15,9 +15,6 @@ import (
 // back, or a day behind because the clock was set forward. In neither case do these times
 // stop an agent from working.
 func TestAClockThatWasSet(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	const word = "2006-01-02T15:04:05.999999999Z07:00"
 	for name, shift := range map[string]time.Duration{"back an hour": time.Hour, "forward a day": -24 * time.Hour} {
 		for what, standing := range map[string]func(at time.Time) map[string]any{
@@ -29,21 +26,23 @@ func TestAClockThatWasSet(t *testing.T) {
 			},
 		} {
 			t.Run(what+", set "+name, func(t *testing.T) {
-				f := newField(t, "coder")
-				home := journal.HomeOf(f.dir)
-				if err := home.Make(); err != nil {
-					t.Fatal(err)
-				}
-				state := map[string]any{"v": 1, "agents": map[string]any{"coder": standing(time.Now().UTC().Add(shift))}}
-				data, err := json.Marshal(state)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(home.Dir(), "state.json"), data, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				f.start()
-				f.answer(f.send("coder", "work"))
+				inBubble(t, func(t *testing.T) {
+					f := newField(t, "coder")
+					home := journal.HomeOf(f.dir)
+					if err := home.Make(); err != nil {
+						t.Fatal(err)
+					}
+					state := map[string]any{"v": 1, "agents": map[string]any{"coder": standing(time.Now().UTC().Add(shift))}}
+					data, err := json.Marshal(state)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(filepath.Join(home.Dir(), "state.json"), data, 0o600); err != nil {
+						t.Fatal(err)
+					}
+					f.start()
+					f.answer(f.send("coder", "work"))
+				})
 			})
 		}
 	}

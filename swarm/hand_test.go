@@ -337,31 +337,30 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 // The waits between the attempts to deliver a file grow, so that a full disk does not also
 // fill the log.
 func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder")
-	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
-		if strings.HasPrefix(st.Name, "coder/tmp/") {
-			return syscall.ENOSPC
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+			if strings.HasPrefix(st.Name, "coder/tmp/") {
+				return syscall.ENOSPC
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	f.store = store
-	f.start()
-	drop(f, "coder", "task.md", "work")
-	const failed = "could not be taken in"
-	f.until("the first try", func() bool { return strings.Contains(f.log.String(), failed) })
-	first := time.Now()
-	f.until("three more", func() bool { return strings.Count(f.log.String(), failed) >= 4 })
-	// The debounce is 50 ms; the waits are two, four and eight times that.
-	if took := time.Since(first); took < 600*time.Millisecond {
-		t.Errorf("four tries within %v", took)
-	}
+		t.Cleanup(func() { store.Close() })
+		f.store = store
+		f.start()
+		drop(f, "coder", "task.md", "work")
+		const failed = "could not be taken in"
+		f.until("the first try", func() bool { return strings.Contains(f.log.String(), failed) })
+		first := time.Now()
+		f.until("three more", func() bool { return strings.Count(f.log.String(), failed) >= 4 })
+		// The debounce is 50 ms; the waits are two, four and eight times that.
+		if took := time.Since(first); took < 600*time.Millisecond {
+			t.Errorf("four tries within %v", took)
+		}
+	})
 }
 
 // A full disk may truncate a file that a person drops. While the disk is full, no file is

@@ -60,102 +60,99 @@ func (f *field) ran(words ...string) (all []string) {
 // agent resumes, and the agent resumes at that time. The periodic check, which would also
 // wake it, runs much later.
 func TestAnAgentWaitsForItsHours(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder")
-	f.sweep = time.Hour
-	f.worksIn(0, "07:59:56")
-	f.start()
-	f.send("coder", "morning work")
-	st := f.untilState("coder", swarm.Off)
-	if st.Why != "outside its hours" || !strings.Contains(st.Next, "begins again at ") || !strings.Contains(st.Next, "(") || !strings.Contains(st.Next, "08:00 in Test/Clock") || !strings.Contains(st.Next, "claude-swarm resume coder") {
-		t.Errorf("why %q, next %q", st.Why, st.Next)
-	}
-	if st.Off == nil || st.Off.Until.In(f.plan.Agents[0].Hours.Zone).Format(time.TimeOnly) != "08:00:00" || st.Activity != "paused" {
-		t.Errorf("off = %+v, activity %q", st.Off, st.Activity)
-	}
-	if n := len(f.backend.Runs()); n != 0 {
-		t.Errorf("%d turns before its hours", n)
-	}
-	f.until("the morning's work", func() bool { return len(f.ran("morning work")) == 1 })
-	if late := time.Since(st.Off.Until); late < 0 || late > 3*time.Second {
-		t.Errorf("it began %v after its hours", late)
-	}
-	if st := f.untilState("coder", swarm.Idle); st.Off != nil {
-		t.Errorf("off = %+v of an agent that is idle", st.Off)
-	}
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.sweep = time.Hour
+		f.worksIn(0, "07:59:56")
+		f.send("coder", "morning work")
+		f.start()
+		st := f.untilState("coder", swarm.Off)
+		if st.Why != "outside its hours" || !strings.Contains(st.Next, "begins again at ") || !strings.Contains(st.Next, "(") || !strings.Contains(st.Next, "08:00 in Test/Clock") || !strings.Contains(st.Next, "claude-swarm resume coder") {
+			t.Errorf("why %q, next %q", st.Why, st.Next)
+		}
+		if st.Off == nil || st.Off.Until.In(f.plan.Agents[0].Hours.Zone).Format(time.TimeOnly) != "08:00:00" || st.Activity != "paused" {
+			t.Errorf("off = %+v, activity %q", st.Off, st.Activity)
+		}
+		if n := len(f.backend.Runs()); n != 0 {
+			t.Errorf("%d turns before its hours", n)
+		}
+		f.until("the morning's work", func() bool { return len(f.ran("morning work")) == 1 })
+		if began := f.backend.Runs()[0].Began; !began.Equal(st.Off.Until) {
+			t.Errorf("it began at %v, want %v", began, st.Off.Until)
+		}
+		if st := f.untilState("coder", swarm.Idle); st.Off != nil {
+			t.Errorf("off = %+v of an agent that is idle", st.Off)
+		}
+	})
 }
 
 // At the end of the hours, an idle agent's state changes to off, and a running turn
 // continues until it ends.
 func TestTheHoursEndNoTurn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder", "tester")
-	f.sweep = time.Hour
-	f.worksIn(0, "19:59:57")
-	f.worksIn(1, "19:59:57")
-	end := make(chan struct{})
-	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		if strings.Contains(turn.Prompt, "long work") {
-			return []runnertest.Step{waitFor(end)}
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "tester")
+		f.sweep = time.Hour
+		f.worksIn(0, "19:59:57")
+		f.worksIn(1, "19:59:57")
+		end := make(chan struct{})
+		f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+			if strings.Contains(turn.Prompt, "long work") {
+				return []runnertest.Step{waitFor(end)}
+			}
+			return nil
 		}
-		return nil
-	}
-	f.start()
-	long := f.send("coder", "long work")
-	f.untilState("coder", swarm.Working)
-	f.untilState("tester", swarm.Off)
-	if st := f.status("coder"); st.State != swarm.Working {
-		t.Errorf("state %s (%s) after its hours, want the turn to run on", st.State, st.Why)
-	}
-	f.send("coder", "more work")
-	close(end)
-	f.answer(long)
-	f.untilState("coder", swarm.Off)
-	if got := f.ran("more work"); len(got) != 0 {
-		t.Error("a turn began after the hours")
-	}
+		long := f.send("coder", "long work")
+		f.send("coder", "more work")
+		f.start()
+		f.untilState("coder", swarm.Working)
+		f.untilState("tester", swarm.Off)
+		if st := f.status("coder"); st.State != swarm.Working {
+			t.Errorf("state %s (%s) after its hours, want the turn to run on", st.State, st.Why)
+		}
+		close(end)
+		f.answer(long)
+		f.untilState("coder", swarm.Off)
+		if got := f.ran("more work"); len(got) != 0 {
+			t.Error("a turn began after the hours")
+		}
+	})
 }
 
 // Outside the agent's hours, only urgent mail that is proven to be from a person gets a
 // turn. A manual pause takes precedence over such mail.
 func TestUrgentMailOfAPersonPassesTheHours(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder", "other")
-	f.worksIn(0, "03:00:00")
-	f.start()
-	f.send("coder", "agent's work", urgent, from("other"))
-	f.send("coder", "plain work")
-	if _, err := f.store.Deliver("coder", &dropbox.Message{From: dropbox.Lead, Type: dropbox.Task, Priority: dropbox.Urgent, Body: []byte("unproven work")}); err != nil {
-		t.Fatal(err)
-	}
-	f.untilState("coder", swarm.Off)
-	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead", For: 2 * time.Second}); err != nil {
-		t.Fatal(err)
-	}
-	f.untilState("coder", swarm.Paused)
-	proven := f.send("coder", "night work", urgent)
-	// A resume order from an agent ends neither the pause nor the agent's time off.
-	if err := f.daemon.Resume("coder", "other"); !isPersonError(err) {
-		t.Errorf("Resume by an agent: %v", err)
-	}
-	f.until("the mail waits", func() bool { return f.status("coder").Waiting.Urgent == 3 })
-	if st := f.status("coder"); st.State != swarm.Paused {
-		t.Errorf("state %s (%s), want the pause to win", st.State, st.Why)
-	}
-	f.answer(proven)
-	f.untilState("coder", swarm.Off)
-	if got := f.ran("night work", "agent's work", "plain work", "unproven work"); !slices.Equal(got, []string{"night work"}) {
-		t.Errorf("turns for %q, want night work alone", got)
-	}
-	if err := f.daemon.Resume("coder", "other"); !isPersonError(err) {
-		t.Errorf("Resume by an agent: %v", err)
-	}
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "other")
+		f.worksIn(0, "03:00:00")
+		f.start()
+		f.send("coder", "agent's work", urgent, from("other"))
+		f.send("coder", "plain work")
+		if _, err := f.store.Deliver("coder", &dropbox.Message{From: dropbox.Lead, Type: dropbox.Task, Priority: dropbox.Urgent, Body: []byte("unproven work")}); err != nil {
+			t.Fatal(err)
+		}
+		f.untilState("coder", swarm.Off)
+		if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead", For: 2 * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		f.untilState("coder", swarm.Paused)
+		proven := f.send("coder", "night work", urgent)
+		// A resume order from an agent ends neither the pause nor the agent's time off.
+		if err := f.daemon.Resume("coder", "other"); !isPersonError(err) {
+			t.Errorf("Resume by an agent: %v", err)
+		}
+		f.until("the mail waits", func() bool { return f.status("coder").Waiting.Urgent == 3 })
+		if st := f.status("coder"); st.State != swarm.Paused {
+			t.Errorf("state %s (%s), want the pause to win", st.State, st.Why)
+		}
+		f.answer(proven)
+		f.untilState("coder", swarm.Off)
+		if got := f.ran("night work", "agent's work", "plain work", "unproven work"); !slices.Equal(got, []string{"night work"}) {
+			t.Errorf("turns for %q, want night work alone", got)
+		}
+		if err := f.daemon.Resume("coder", "other"); !isPersonError(err) {
+			t.Errorf("Resume by an agent: %v", err)
+		}
+	})
 }
 
 func isPersonError(err error) bool {
@@ -166,34 +163,36 @@ func isPersonError(err error) bool {
 // An agent that a person resumes outside its hours works until its hours begin, even after
 // a restart. Setting the clock back ends that overtime.
 func TestAResumedAgentWorksUntilItsHours(t *testing.T) {
-	f := newField(t, "coder")
-	f.worksIn(0, "03:00:00")
-	f.start()
-	f.send("coder", "first")
-	f.untilState("coder", swarm.Off)
-	if err := f.daemon.Resume("coder", "lead"); err != nil {
-		t.Fatal(err)
-	}
-	f.until("the first turn", func() bool { return len(f.ran("first")) == 1 })
-	st := f.untilState("coder", swarm.Idle)
-	if st.Overtime == nil || st.Overtime.In(f.plan.Agents[0].Hours.Zone).Format("15:04") != "08:00" {
-		t.Errorf("overtime until %v, want 08:00", st.Overtime)
-	}
-	f.halt()
-	f.start()
-	f.send("coder", "second")
-	f.until("the second turn", func() bool { return len(f.ran("second")) == 1 })
-	f.halt()
-	f.state(func(state map[string]any) {
-		overtime := state["agents"].(map[string]any)["coder"].(map[string]any)["overtime"].(map[string]any)
-		overtime["since"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano)
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.worksIn(0, "03:00:00")
+		f.start()
+		f.send("coder", "first")
+		f.untilState("coder", swarm.Off)
+		if err := f.daemon.Resume("coder", "lead"); err != nil {
+			t.Fatal(err)
+		}
+		f.until("the first turn", func() bool { return len(f.ran("first")) == 1 })
+		st := f.untilState("coder", swarm.Idle)
+		if st.Overtime == nil || st.Overtime.In(f.plan.Agents[0].Hours.Zone).Format("15:04") != "08:00" {
+			t.Errorf("overtime until %v, want 08:00", st.Overtime)
+		}
+		f.halt()
+		f.start()
+		f.send("coder", "second")
+		f.until("the second turn", func() bool { return len(f.ran("second")) == 1 })
+		f.halt()
+		f.state(func(state map[string]any) {
+			overtime := state["agents"].(map[string]any)["coder"].(map[string]any)["overtime"].(map[string]any)
+			overtime["since"] = time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano)
+		})
+		f.start()
+		f.send("coder", "third")
+		f.untilState("coder", swarm.Off)
+		if got := f.ran("third"); len(got) != 0 {
+			t.Error("a turn began although the clock was set back")
+		}
 	})
-	f.start()
-	f.send("coder", "third")
-	f.untilState("coder", swarm.Off)
-	if got := f.ran("third"); len(got) != 0 {
-		t.Error("a turn began although the clock was set back")
-	}
 }
 
 // While a lead agent is off, alerts about a worker are sent to the person.

@@ -169,44 +169,43 @@ func TestThreeClientsThatDieAtOnceOpenTheBreaker(t *testing.T) {
 }
 
 func TestUsageLimitParksAllAgentsOfTheAccount(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder", "reviewer", "other")
-	f.plan.Agents[2].Env = map[string]string{"SCRIPTED_KEY": "elsewhere"}
-	first := true
-	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		if turn.Agent == "coder" && first {
-			first = false
-			return []runnertest.Step{runnertest.Limited(300 * time.Millisecond)}
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "reviewer", "other")
+		f.plan.Agents[2].Env = map[string]string{"SCRIPTED_KEY": "elsewhere"}
+		first := true
+		f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+			if turn.Agent == "coder" && first {
+				first = false
+				return []runnertest.Step{runnertest.Limited(300 * time.Millisecond)}
+			}
+			return nil
 		}
-		return nil
-	}
-	f.start()
-	id := f.send("coder", "work")
-	f.untilState("coder", swarm.Limited)
-	f.untilState("reviewer", swarm.Limited)
-	other := f.send("other", "work")
-	f.answer(other)
-	if st := f.status("other"); st.State == swarm.Limited {
-		t.Error("an agent of another account is parked too")
-	}
-	f.answer(id)
-	if r := f.receipt("coder", id); len(r.Attempts) != 2 || r.Attempts[0].Outcome != "limited" {
-		t.Errorf("attempts = %+v", r.Attempts)
-	}
-	if left := f.files("coder", "dead"); len(left) != 0 {
-		t.Errorf("dead/ = %v", left)
-	}
-	alerts := 0
-	for _, m := range f.mail(dropbox.Lead) {
-		if strings.HasPrefix(m.Subject, "parked: ") {
-			alerts++
+		f.start()
+		id := f.send("coder", "work")
+		f.untilState("coder", swarm.Limited)
+		f.untilState("reviewer", swarm.Limited)
+		other := f.send("other", "work")
+		f.answer(other)
+		if st := f.status("other"); st.State == swarm.Limited {
+			t.Error("an agent of another account is parked too")
 		}
-	}
-	if alerts != 1 {
-		t.Errorf("%d alerts, want one", alerts)
-	}
+		f.answer(id)
+		if r := f.receipt("coder", id); len(r.Attempts) != 2 || r.Attempts[0].Outcome != "limited" {
+			t.Errorf("attempts = %+v", r.Attempts)
+		}
+		if left := f.files("coder", "dead"); len(left) != 0 {
+			t.Errorf("dead/ = %v", left)
+		}
+		alerts := 0
+		for _, m := range f.mail(dropbox.Lead) {
+			if strings.HasPrefix(m.Subject, "parked: ") {
+				alerts++
+			}
+		}
+		if alerts != 1 {
+			t.Errorf("%d alerts, want one", alerts)
+		}
+	})
 }
 
 func TestWhatCannotWorkStopsAtOnce(t *testing.T) {
@@ -337,12 +336,14 @@ func TestSteering(t *testing.T) {
 }
 
 func TestAPauseEndsByItself(t *testing.T) {
-	f := newField(t, "coder")
-	f.start()
-	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead", For: 50 * time.Millisecond}); err != nil {
-		t.Fatal(err)
-	}
-	f.answer(f.send("coder", "work"))
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.start()
+		if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead", For: 50 * time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
+		f.answer(f.send("coder", "work"))
+	})
 }
 
 func TestHalt(t *testing.T) {
@@ -410,28 +411,30 @@ func TestTurnsAtOnceAreBounded(t *testing.T) {
 }
 
 func TestWhatIsNotWorkedOn(t *testing.T) {
-	f := newField(t, "coder")
-	expired := f.send("coder", "too late", expires(time.Now().Add(20*time.Millisecond)))
-	f.until("it has expired", func() bool {
-		return time.Now().After(f.mail("coder")[0].Expires)
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		expired := f.send("coder", "too late", expires(time.Now().Add(20*time.Millisecond)))
+		f.until("it has expired", func() bool {
+			return time.Now().After(f.mail("coder")[0].Expires)
+		})
+		f.start()
+		if b := f.answer(expired); !strings.Contains(string(b.Body), "expired") {
+			t.Errorf("bounce = %s", b.Body)
+		}
+		if n := len(f.backend.Runs()); n != 0 {
+			t.Errorf("%d turns", n)
+		}
+		// A message that was restored by a git checkout has a receipt, and does not run
+		// again.
+		id := f.send("coder", "once")
+		f.answer(id)
+		f.untilState("coder", swarm.Idle)
+		restore(f, "coder", id)
+		f.until("it is set aside", func() bool { return len(f.files("coder", "dead")) == 4 && len(f.files("coder", "new")) == 0 })
+		if n := len(f.backend.Runs()); n != 1 {
+			t.Errorf("%d turns, want 1", n)
+		}
 	})
-	f.start()
-	if b := f.answer(expired); !strings.Contains(string(b.Body), "expired") {
-		t.Errorf("bounce = %s", b.Body)
-	}
-	if n := len(f.backend.Runs()); n != 0 {
-		t.Errorf("%d turns", n)
-	}
-	// A message that was restored by a git checkout has a receipt, and does not run
-	// again.
-	id := f.send("coder", "once")
-	f.answer(id)
-	f.untilState("coder", swarm.Idle)
-	restore(f, "coder", id)
-	f.until("it is set aside", func() bool { return len(f.files("coder", "dead")) == 4 && len(f.files("coder", "new")) == 0 })
-	if n := len(f.backend.Runs()); n != 1 {
-		t.Errorf("%d turns, want 1", n)
-	}
 }
 
 func TestReload(t *testing.T) {

@@ -174,29 +174,28 @@ func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 
 // After the limit resets, the mail is handled in order.
 func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder")
-	turns := 0
-	f.backend.Script = func(runner.Turn) []runnertest.Step {
-		if turns++; turns == 1 {
-			return []runnertest.Step{runnertest.Limited(100 * time.Millisecond)}
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		turns := 0
+		f.backend.Script = func(runner.Turn) []runnertest.Step {
+			if turns++; turns == 1 {
+				return []runnertest.Step{runnertest.Limited(100 * time.Millisecond)}
+			}
+			return nil
 		}
-		return nil
-	}
-	f.send("coder", "first")
-	f.send("coder", "second")
-	last := f.send("coder", "third")
-	f.start()
-	f.untilState("coder", swarm.Limited)
-	f.send("coder", "urgent", urgent)
-	f.answer(last)
-	if got, want := f.bodies(), []string{"first", "urgent", "first", "second", "third"}; !slices.Equal(got, want) {
-		t.Errorf("turns = %q, want %q", got, want)
-	}
-	f.untilState("coder", swarm.Idle)
-	f.nothingLeft("coder")
+		f.send("coder", "first")
+		f.send("coder", "second")
+		last := f.send("coder", "third")
+		f.start()
+		f.untilState("coder", swarm.Limited)
+		f.send("coder", "urgent", urgent)
+		f.answer(last)
+		if got, want := f.bodies(), []string{"first", "urgent", "first", "second", "third"}; !slices.Equal(got, want) {
+			t.Errorf("turns = %q, want %q", got, want)
+		}
+		f.untilState("coder", swarm.Idle)
+		f.nothingLeft("coder")
+	})
 }
 
 // park writes a limit to disk, as if a daemon had been killed right after it recorded the
@@ -249,15 +248,14 @@ func limitedOnce(d time.Duration) func(runner.Turn) []runnertest.Step {
 
 // Setting the clock back by years does not park an agent for years.
 func TestAClockThatWasSetBackParksNobodyForEver(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder")
-	f.backend.Script = limitedOnce(time.Hour)
-	ahead := time.Now().AddDate(10, 0, 0)
-	f.park(ahead, ahead.Add(100*time.Millisecond))
-	f.start()
-	f.until("the message is done", func() bool { return len(f.files("coder", "done")) == 2 })
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.backend.Script = limitedOnce(time.Hour)
+		ahead := time.Now().AddDate(10, 0, 0)
+		f.park(ahead, ahead.Add(100*time.Millisecond))
+		f.start()
+		f.until("the message is done", func() bool { return len(f.files("coder", "done")) == 2 })
+	})
 }
 
 // The lead gets one alert about a limit, even if the daemon is killed before it can send
@@ -329,31 +327,30 @@ func testAlertsOfLimits(t *testing.T, second time.Duration, want int) {
 // While the machine lacks the resources to start a client, the daemon waits indefinitely.
 // No turn has begun, so no failure is counted and no breaker opens.
 func TestAMachineThatIsShortIsWaitedFor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder")
-	times := 20
-	f.short = func() string {
-		if times--; times < 0 {
-			return ""
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		times := 20
+		f.short = func() string {
+			if times--; times < 0 {
+				return ""
+			}
+			return "too many open files"
 		}
-		return "too many open files"
-	}
-	f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Say("did it")} }
-	f.restart.Disk = time.Second
-	f.start()
-	id := f.send("coder", "work")
-	if st := f.untilState("coder", swarm.Backoff); !strings.Contains(st.Why, "too many open files") || st.Next == "" {
-		t.Errorf("why = %q, next = %q", st.Why, st.Next)
-	}
-	f.halt()
-	f.restart.Disk = quick.Disk
-	f.start()
-	if ans := f.answer(id); !strings.Contains(string(ans.Body), "did it") {
-		t.Errorf("answer = %s", ans.Body)
-	}
-	if r := f.receipt("coder", id); len(r.Attempts) != 1 {
-		t.Errorf("%d attempts are on record, want the one that was begun", len(r.Attempts))
-	}
+		f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Say("did it")} }
+		f.restart.Disk = time.Second
+		f.start()
+		id := f.send("coder", "work")
+		if st := f.untilState("coder", swarm.Backoff); !strings.Contains(st.Why, "too many open files") || st.Next == "" {
+			t.Errorf("why = %q, next = %q", st.Why, st.Next)
+		}
+		f.halt()
+		f.restart.Disk = quick.Disk
+		f.start()
+		if ans := f.answer(id); !strings.Contains(string(ans.Body), "did it") {
+			t.Errorf("answer = %s", ans.Body)
+		}
+		if r := f.receipt("coder", id); len(r.Attempts) != 1 {
+			t.Errorf("%d attempts are on record, want the one that was begun", len(r.Attempts))
+		}
+	})
 }

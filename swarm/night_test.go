@@ -51,8 +51,12 @@ type night struct {
 // if its value is above 50. The default is 100.
 func TestTheNight(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes 30 seconds")
+		t.Skip("takes seconds")
 	}
+	inBubble(t, testTheNight)
+}
+
+func testTheNight(t *testing.T) {
 	most := 100
 	if n, err := strconv.Atoi(os.Getenv("NIGHT_TASKS")); err == nil && n > 50 {
 		most = n

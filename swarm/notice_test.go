@@ -151,7 +151,7 @@ func TestNotices(t *testing.T) {
 				id := f.send("coder", "@say begun\n@hang", subject("Paint the door"))
 				f.untilState("coder", swarm.Working)
 				f.until("its turn runs", func() bool { return f.backend.Running() > 0 })
-				_, err := f.daemon.Abort(t.Context(), "coder", dropbox.Lead, "")
+				_, err := f.daemon.Abort(f.t.Context(), "coder", dropbox.Lead, "")
 				f.must(err)
 				f.answer(id)
 			},
@@ -159,23 +159,25 @@ func TestNotices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newField(t, "coder")
-			f.announcer = everywhere{}
-			if row.plan != nil {
-				row.plan(f)
-			}
-			f.start()
-			f.untilState("coder", swarm.Idle)
-			row.do(f)
-			matches := func(got []string) bool {
-				slices.Sort(got)
-				return slices.EqualFunc(got, row.want, strings.HasPrefix)
-			}
-			f.until("its notices", func() bool { return matches(f.noticeTexts()) })
-			f.halt()
-			if got := f.noticeTexts(); !matches(got) {
-				t.Errorf("noticed %q, want %q", got, row.want)
-			}
+			inBubble(t, func(t *testing.T) {
+				f := newField(t, "coder")
+				f.announcer = everywhere{}
+				if row.plan != nil {
+					row.plan(f)
+				}
+				f.start()
+				f.untilState("coder", swarm.Idle)
+				row.do(f)
+				matches := func(got []string) bool {
+					slices.Sort(got)
+					return slices.EqualFunc(got, row.want, strings.HasPrefix)
+				}
+				f.until("its notices", func() bool { return matches(f.noticeTexts()) })
+				f.halt()
+				if got := f.noticeTexts(); !matches(got) {
+					t.Errorf("noticed %q, want %q", got, row.want)
+				}
+			})
 		})
 	}
 }

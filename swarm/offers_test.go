@@ -134,50 +134,51 @@ func TestAMissedOfferCostsNothing(t *testing.T) {
 
 // Unclaimed work is offered again as urgent, and is then given to the fallback agent.
 func TestUnclaimedWorkFallsBack(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder", "fixer")
-	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 300 * time.Millisecond, Fallback: "fixer"}
-	f.sweep = 50 * time.Millisecond
-	f.subscribe("coder", "task.*")
-	f.start()
-	p := f.publish(dropbox.Lead, "task.created", "work")
-	if by := f.closed(p.ID); by != "fixer" {
-		t.Errorf("closed by %s", by)
-	}
-	f.answer(p.ID)
-	turns := 0
-	for _, r := range f.backend.Runs() {
-		if r.Turn.Agent == "coder" {
-			turns++
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "fixer")
+		f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 300 * time.Millisecond, Fallback: "fixer"}
+		f.sweep = 50 * time.Millisecond
+		f.subscribe("coder", "task.*")
+		f.start()
+		p := f.publish(dropbox.Lead, "task.created", "work")
+		if by := f.closed(p.ID); by != "fixer" {
+			t.Errorf("closed by %s", by)
 		}
-	}
-	if turns != 2 {
-		t.Errorf("coder was asked %d times, want twice", turns)
-	}
+		f.answer(p.ID)
+		turns := 0
+		for _, r := range f.backend.Runs() {
+			if r.Turn.Agent == "coder" {
+				turns++
+			}
+		}
+		if turns != 2 {
+			t.Errorf("coder was asked %d times, want twice", turns)
+		}
+	})
 }
 
 // If published work has no subscriber and no fallback agent, the lead gets one alert
 // about it, even across a restart.
 func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
-	f := newField(t, "coder")
-	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 100 * time.Millisecond}
-	f.sweep = 20 * time.Millisecond
-	f.start()
-	p := f.publish("coder", "task.created", "work") // the topic has no subscriber
-	m := f.told("nobody has claimed")
-	if !strings.Contains(string(m.Body), "claude-swarm claim "+p.ID) {
-		t.Errorf("told: %s", m.Body)
-	}
-	before := len(f.mail(dropbox.Lead))
-	f.halt()
-	f.start()
-	later := f.publish("coder", "task.created", "more work") // its steps follow those of the first publication
-	f.told("claude-swarm claim " + later.ID)
-	if after := len(f.mail(dropbox.Lead)); after != before+1 {
-		t.Errorf("told %d times", after-before)
-	}
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 100 * time.Millisecond}
+		f.sweep = 20 * time.Millisecond
+		f.start()
+		p := f.publish("coder", "task.created", "work") // the topic has no subscriber
+		m := f.told("nobody has claimed")
+		if !strings.Contains(string(m.Body), "claude-swarm claim "+p.ID) {
+			t.Errorf("told: %s", m.Body)
+		}
+		before := len(f.mail(dropbox.Lead))
+		f.halt()
+		f.start()
+		later := f.publish("coder", "task.created", "more work") // its steps follow those of the first publication
+		f.told("claude-swarm claim " + later.ID)
+		if after := len(f.mail(dropbox.Lead)); after != before+1 {
+			t.Errorf("told %d times", after-before)
+		}
+	})
 }
 
 // Work that an agent claims and then gives up is offered to the other agents again.
@@ -235,52 +236,51 @@ func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 // No step is skipped, even if the work was published long before the daemon started, or
 // if the timeout is shorter than the time between two checks.
 func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder", "fixer")
-	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 20 * time.Millisecond, Fallback: "fixer"}
-	f.sweep = 200 * time.Millisecond
-	for i := range f.plan.Agents {
-		f.plan.Agents[i].MaxFailures = 1
-	}
-	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		if turn.Agent == "fixer" {
-			return []runnertest.Step{runnertest.Fail("no luck")}
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "fixer")
+		f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 20 * time.Millisecond, Fallback: "fixer"}
+		f.sweep = 200 * time.Millisecond
+		for i := range f.plan.Agents {
+			f.plan.Agents[i].MaxFailures = 1
 		}
-		return []runnertest.Step{runnertest.Say("not for me")}
-	}
-	f.subscribe("coder", "task.*")
-	p := f.publish(dropbox.Lead, "task.created", "work")
-	time.Sleep(10 * f.plan.Topics.ClaimTimeout)
-	f.start()
-	f.told("nobody has claimed")
-	var asked []string
-	for _, r := range f.backend.Runs() {
-		asked = append(asked, r.Turn.Agent)
-	}
-	if !slices.Equal(asked, []string{"coder", "coder", "fixer"}) {
-		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
-	}
-	// The next daemon begins with the first step, and asks no agent twice. The steps and
-	// turns of newly published work follow those of the earlier work.
-	f.halt()
-	f.start()
-	later := f.publish(dropbox.Lead, "task.created", "more work")
-	turns := func(id string) (n int) {
-		for _, r := range f.backend.Runs() {
-			if strings.Contains(r.Turn.Prompt, "claude-swarm claim "+id) {
-				n++
+		f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+			if turn.Agent == "fixer" {
+				return []runnertest.Step{runnertest.Fail("no luck")}
 			}
+			return []runnertest.Step{runnertest.Say("not for me")}
 		}
-		return n
-	}
-	f.told("claude-swarm claim " + later.ID)
-	f.until("all of its turns", func() bool { return turns(later.ID) == 3 })
-	if n := turns(p.ID); n != 3 {
-		t.Errorf("%d turns for the first after the next start, want 3", n)
-	}
-	if open, err := topic.Of(f.store).Find(p.ID); err != nil || open.Grant != nil {
-		t.Errorf("publication = %+v, %v, want one that can be claimed", open, err)
-	}
+		f.subscribe("coder", "task.*")
+		p := f.publish(dropbox.Lead, "task.created", "work")
+		time.Sleep(10 * f.plan.Topics.ClaimTimeout)
+		f.start()
+		f.told("nobody has claimed")
+		var asked []string
+		for _, r := range f.backend.Runs() {
+			asked = append(asked, r.Turn.Agent)
+		}
+		if !slices.Equal(asked, []string{"coder", "coder", "fixer"}) {
+			t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
+		}
+		// The next daemon begins with the first step, and asks no agent twice. The steps and
+		// turns of newly published work follow those of the earlier work.
+		f.halt()
+		f.start()
+		later := f.publish(dropbox.Lead, "task.created", "more work")
+		turns := func(id string) (n int) {
+			for _, r := range f.backend.Runs() {
+				if strings.Contains(r.Turn.Prompt, "claude-swarm claim "+id) {
+					n++
+				}
+			}
+			return n
+		}
+		f.told("claude-swarm claim " + later.ID)
+		f.until("all of its turns", func() bool { return turns(later.ID) == 3 })
+		if n := turns(p.ID); n != 3 {
+			t.Errorf("%d turns for the first after the next start, want 3", n)
+		}
+		if open, err := topic.Of(f.store).Find(p.ID); err != nil || open.Grant != nil {
+			t.Errorf("publication = %+v, %v, want one that can be claimed", open, err)
+		}
+	})
 }

@@ -17,9 +17,6 @@ import (
 // when somebody resumes it. Answers without a proof, or from other senders, do not end
 // the pause. The pause survives a restart.
 func TestAPauseForAnAnswer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	for name, end := range map[string]func(f *field, q string){
 		"an answer": func(f *field, q string) {
 			f.send("coder", "Tabs.", typed(dropbox.Result), func(m *dropbox.Message) { m.ReplyTo = q })
@@ -34,40 +31,42 @@ func TestAPauseForAnAnswer(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newField(t, "coder", "reviewer")
-			tokens, err := journal.HomeOf(f.dir).Tokens(dropbox.Lead, "irc")
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.tokens = tokens
-			f.start()
-			const q = "k7f3q9m2xd"
-			order := swarm.PauseOrder{By: "coder", Why: "lead did not answer " + q + " within 5m0s: Tabs or spaces?", Questions: []journal.PauseQuestion{{ID: q, Of: dropbox.Lead}}}
-			if err := f.daemon.Pause("coder", order); err != nil {
-				t.Fatal(err)
-			}
-			st := f.untilState("coder", swarm.Paused)
-			if want := "claude-swarm reply " + q + ` "…", or claude-swarm resume coder`; st.Next != want || !strings.HasPrefix(st.Why, order.Why) {
-				t.Errorf("status %q %q, want %q", st.Why, st.Next, want)
-			}
-			reply := func(m *dropbox.Message) { m.Type, m.ReplyTo = dropbox.Result, q }
-			f.send("coder", "Spaces!", from("reviewer"), reply)
-			forged := &dropbox.Message{From: dropbox.Lead, Body: []byte("Spaces!")}
-			reply(forged)
-			if _, err := f.store.Deliver("coder", forged); err != nil {
-				t.Fatal(err)
-			}
-			f.halt()
-			f.start()
-			time.Sleep(100 * time.Millisecond) // long enough for the pause to end incorrectly
-			if st := f.untilState("coder", swarm.Paused); st.Waiting.Total() != 2 {
-				t.Errorf("%d messages wait, want 2", st.Waiting.Total())
-			}
-			end(f, q)
-			f.untilState("coder", swarm.Idle)
-			if n := len(f.backend.Runs()); n < 2 {
-				t.Errorf("%d turns, want the mail that waited", n)
-			}
+			inBubble(t, func(t *testing.T) {
+				f := newField(t, "coder", "reviewer")
+				tokens, err := journal.HomeOf(f.dir).Tokens(dropbox.Lead, "irc")
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.tokens = tokens
+				f.start()
+				const q = "k7f3q9m2xd"
+				order := swarm.PauseOrder{By: "coder", Why: "lead did not answer " + q + " within 5m0s: Tabs or spaces?", Questions: []journal.PauseQuestion{{ID: q, Of: dropbox.Lead}}}
+				if err := f.daemon.Pause("coder", order); err != nil {
+					t.Fatal(err)
+				}
+				st := f.untilState("coder", swarm.Paused)
+				if want := "claude-swarm reply " + q + ` "…", or claude-swarm resume coder`; st.Next != want || !strings.HasPrefix(st.Why, order.Why) {
+					t.Errorf("status %q %q, want %q", st.Why, st.Next, want)
+				}
+				reply := func(m *dropbox.Message) { m.Type, m.ReplyTo = dropbox.Result, q }
+				f.send("coder", "Spaces!", from("reviewer"), reply)
+				forged := &dropbox.Message{From: dropbox.Lead, Body: []byte("Spaces!")}
+				reply(forged)
+				if _, err := f.store.Deliver("coder", forged); err != nil {
+					t.Fatal(err)
+				}
+				f.halt()
+				f.start()
+				time.Sleep(time.Second) // the daemon looks at both answers
+				if st := f.untilState("coder", swarm.Paused); st.Waiting.Total() != 2 {
+					t.Errorf("%d messages wait, want 2", st.Waiting.Total())
+				}
+				end(f, q)
+				f.untilState("coder", swarm.Idle)
+				if n := len(f.backend.Runs()); n < 2 {
+					t.Errorf("%d turns, want the mail that waited", n)
+				}
+			})
 		})
 	}
 }

@@ -267,22 +267,24 @@ func TestAnUnclearAnswerIsAskedAgainOnce(t *testing.T) {
 // Only an answer from an authorized sender counts. An answer from another agent, or one
 // without a proof, is ordinary mail.
 func TestWhoMayAnswer(t *testing.T) {
-	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
-	f.start()
-	id := f.send("coder", "do it")
-	q := f.question(dropbox.Lead)
-	f.reply(q, "allow", from("boss"))
-	if _, err := f.store.Deliver("coder", &dropbox.Message{From: dropbox.Lead, Type: dropbox.Result, ReplyTo: q.ID, Subject: "Re: " + q.Subject, Body: []byte("allow")}); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(100 * time.Millisecond)
-	if st := f.status("coder"); st.State != swarm.Asking {
-		t.Fatalf("coder is %s, want asking", st.State)
-	}
-	f.reply(q, "deny")
-	if d := one(t, f.receipt("coder", id)); d.Allowed || d.By != dropbox.Lead {
-		t.Errorf("decided %+v", d)
-	}
+	inBubble(t, func(t *testing.T) {
+		f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: time.Hour}, npmTest)
+		f.start()
+		id := f.send("coder", "do it")
+		q := f.question(dropbox.Lead)
+		f.reply(q, "allow", from("boss"))
+		if _, err := f.store.Deliver("coder", &dropbox.Message{From: dropbox.Lead, Type: dropbox.Result, ReplyTo: q.ID, Subject: "Re: " + q.Subject, Body: []byte("allow")}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // the daemon looks at both answers
+		if st := f.status("coder"); st.State != swarm.Asking {
+			t.Fatalf("coder is %s, want asking", st.State)
+		}
+		f.reply(q, "deny")
+		if d := one(t, f.receipt("coder", id)); d.Allowed || d.By != dropbox.Lead {
+			t.Errorf("decided %+v", d)
+		}
+	})
 }
 
 func TestTheAgentThatLeadsIsAsked(t *testing.T) {
@@ -341,9 +343,6 @@ func TestThePersonIsAskedWhereTheLeadFails(t *testing.T) {
 // A question ends when it times out or when its turn must stop. After that the question
 // is no longer in the lead's mailbox, and the turn does not wait for an answer.
 func TestQuestionsEnd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	for name, c := range map[string]struct {
 		patience time.Duration
 		end      func(f *field, id string)
@@ -363,20 +362,22 @@ func TestQuestionsEnd(t *testing.T) {
 		"abort":     {time.Hour, func(f *field, _ string) { _, _ = f.daemon.Abort(f.t.Context(), "coder", dropbox.Lead, "") }, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: c.patience}, npmTest)
-			f.start()
-			id := f.send("coder", "do it")
-			asked := f.asked(id + "-1")
-			c.end(f, id)
-			if c.turn {
-				d := one(t, f.receipt("coder", id))
-				if d.Allowed || d.By != "nobody" || d.Why != c.why {
-					t.Errorf("decided %+v, want %q", d, c.why)
+			inBubble(t, func(t *testing.T) {
+				f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: c.patience}, npmTest)
+				f.start()
+				id := f.send("coder", "do it")
+				asked := f.asked(id + "-1")
+				c.end(f, id)
+				if c.turn {
+					d := one(t, f.receipt("coder", id))
+					if d.Allowed || d.By != "nobody" || d.Why != c.why {
+						t.Errorf("decided %+v, want %q", d, c.why)
+					}
 				}
-			}
-			f.until("the question is filed", func() bool {
-				found, err := f.store.Find(asked)
-				return err == nil && found.State == dropbox.Done
+				f.until("the question is filed", func() bool {
+					found, err := f.store.Find(asked)
+					return err == nil && found.State == dropbox.Done
+				})
 			})
 		})
 	}
@@ -469,35 +470,38 @@ func TestALateReplyIsTurnedAway(t *testing.T) {
 // If the turn that asked has ended before the lead agent can read the question, the
 // question begins no turn.
 func TestAnOldQuestionBeginsNoTurn(t *testing.T) {
-	f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: 50 * time.Millisecond}, npmTest)
-	f.plan.Lead = "boss"
-	busy := make(chan struct{})
-	script := f.backend.Script
-	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		if strings.Contains(turn.Prompt, "be busy") {
-			return []runnertest.Step{waitFor(busy)}
+	inBubble(t, func(t *testing.T) {
+		f := newPermitField(t, permission.Rules{Ask: entry("execute", ""), Timeout: 50 * time.Millisecond}, npmTest)
+		f.plan.Lead = "boss"
+		busy := make(chan struct{})
+		script := f.backend.Script
+		f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+			if strings.Contains(turn.Prompt, "be busy") {
+				return []runnertest.Step{waitFor(busy)}
+			}
+			return script(turn)
 		}
-		return script(turn)
-	}
-	f.start()
-	long := f.send("boss", "be busy")
-	f.untilState("boss", swarm.Working)
-	id := f.send("coder", "do it")
-	if d := one(t, f.receipt("coder", id)); d.Allowed || d.Why != "nobody answered within 50ms" {
-		t.Errorf("decided %+v", d)
-	}
-	if texts := f.noticeTexts(); !slices.ContainsFunc(texts, func(s string) bool {
-		return strings.HasPrefix(s, "[TIMEOUT] coder got no answer: nobody answered within 50ms: execute npm test")
-	}) {
-		t.Errorf("noticed %q", texts)
-	}
-	close(busy)
-	f.receipt("boss", long)
-	f.untilState("boss", swarm.Idle)
-	f.nothingLeft("boss")
-	if n := len(f.backend.Runs()); n != 2 {
-		t.Errorf("%d turns, want 2: the old question begins none", n)
-	}
+		f.start()
+		long := f.send("boss", "be busy")
+		f.untilState("boss", swarm.Working)
+		id := f.send("coder", "do it")
+		if d := one(t, f.receipt("coder", id)); d.Allowed || d.Why != "nobody answered within 50ms" {
+			t.Errorf("decided %+v", d)
+		}
+		if texts := f.noticeTexts(); !slices.ContainsFunc(texts, func(s string) bool {
+			return strings.HasPrefix(s, "[TIMEOUT] coder got no answer: nobody answered within 50ms: execute npm test")
+		}) {
+			t.Errorf("noticed %q", texts)
+		}
+		close(busy)
+		f.receipt("boss", long)
+		f.until("the old question is put away", func() bool { return len(f.files("boss", "new")) == 0 })
+		f.untilState("boss", swarm.Idle)
+		f.nothingLeft("boss")
+		if n := len(f.backend.Runs()); n != 2 {
+			t.Errorf("%d turns, want 2: the old question begins none", n)
+		}
+	})
 }
 
 func TestTwoQuestionsAtOnce(t *testing.T) {
@@ -535,35 +539,37 @@ func TestAThousandRequests(t *testing.T) {
 		"asked":   {permission.Rules{Ask: entry("execute", ""), Timeout: 20 * time.Millisecond}, 100, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			requests := make([]runner.PermissionRequest, 1000)
-			for i := range requests {
-				requests[i] = runner.PermissionRequest{Kind: "execute", Command: "npm test " + strings.Repeat("x", i)}
-			}
-			f := newPermitField(t, c.rules, requests...)
-			f.start()
-			id := f.send("coder", "do it")
-			r := f.receipt("coder", id)
-			if r.Decided != 1000 || len(r.Decisions) != 100 || len(r.Denied) > 50 {
-				t.Errorf("the receipt counts %d decisions and has %d, and %d denials", r.Decided, len(r.Decisions), len(r.Denied))
-			}
-			questions := 0
-			for _, file := range f.files(dropbox.Lead, "done") {
-				if strings.HasSuffix(file, ".md") {
-					questions++
+			inBubble(t, func(t *testing.T) {
+				requests := make([]runner.PermissionRequest, 1000)
+				for i := range requests {
+					requests[i] = runner.PermissionRequest{Kind: "execute", Command: "npm test " + strings.Repeat("x", i)}
 				}
-			}
-			if questions != c.questions {
-				t.Errorf("%d questions, want %d", questions, c.questions)
-			}
-			if n := len(f.decided()); n > c.events {
-				t.Errorf("%d events, want at most %d", n, c.events)
-			}
-			if n := strings.Count(f.log.String(), "tool call was decided"); n > 200 || n > 0 && strings.Count(f.log.String(), "more tool calls") != 1 {
-				t.Errorf("%d lines in the log of the daemon", n)
-			}
-			if size := len(f.answer(id).Body); size > 20<<10 {
-				t.Errorf("the answer has %d bytes", size)
-			}
+				f := newPermitField(t, c.rules, requests...)
+				f.start()
+				id := f.send("coder", "do it")
+				r := f.receipt("coder", id)
+				if r.Decided != 1000 || len(r.Decisions) != 100 || len(r.Denied) > 50 {
+					t.Errorf("the receipt counts %d decisions and has %d, and %d denials", r.Decided, len(r.Decisions), len(r.Denied))
+				}
+				questions := 0
+				for _, file := range f.files(dropbox.Lead, "done") {
+					if strings.HasSuffix(file, ".md") {
+						questions++
+					}
+				}
+				if questions != c.questions {
+					t.Errorf("%d questions, want %d", questions, c.questions)
+				}
+				if n := len(f.decided()); n > c.events {
+					t.Errorf("%d events, want at most %d", n, c.events)
+				}
+				if n := strings.Count(f.log.String(), "tool call was decided"); n > 200 || n > 0 && strings.Count(f.log.String(), "more tool calls") != 1 {
+					t.Errorf("%d lines in the log of the daemon", n)
+				}
+				if size := len(f.answer(id).Body); size > 20<<10 {
+					t.Errorf("the answer has %d bytes", size)
+				}
+			})
 		})
 	}
 }

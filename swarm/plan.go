@@ -62,6 +62,10 @@ type Options struct {
 	// Sweep is the interval of the periodic folder check, which does not depend on
 	// events; 0 means 30 s.
 	Sweep time.Duration
+	// Poll means that no folder is watched, so only the periodic folder check finds new
+	// mail. Only tests set this field: a fake clock stands still while a goroutine waits
+	// for events from the system.
+	Poll bool
 	// Files writes the daemon's own files. Only tests set this field, in order to
 	// interrupt a write.
 	Files durable.Files

@@ -49,143 +49,145 @@ const refusedWork = "@status 401"
 // At the end of the quiet hours the person gets one message. It lists the newest fact
 // first and omits facts that are no longer true.
 func TestTheNightIsToldInTheMorning(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder", "tester", "writer", "planner")
-	f.quietAt("06:59:50")
-	f.start()
-	f.send("coder", refusedWork)
-	f.kept("coder is stopped")
-	f.send("writer", refusedWork)
-	f.kept("writer is stopped")
-	f.send("tester", refusedWork)
-	f.kept("tester is stopped")
-	time.Sleep(1100 * time.Millisecond) // the keys of alerts contain the time with a resolution of one second
-	for _, agent := range []string{"writer", "coder"} {
-		if err := f.daemon.StartAgent(agent, "lead"); err != nil { // its message is refused again
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "tester", "writer", "planner")
+		f.quietAt("06:59:55")
+		f.start()
+		f.send("coder", refusedWork)
+		f.kept("coder is stopped")
+		f.send("writer", refusedWork)
+		f.kept("writer is stopped")
+		f.send("tester", refusedWork)
+		f.kept("tester is stopped")
+		time.Sleep(1100 * time.Millisecond) // the keys of alerts contain the time with a resolution of one second
+		for _, agent := range []string{"writer", "coder"} {
+			if err := f.daemon.StartAgent(agent, "lead"); err != nil { // its message is refused again
+				t.Fatal(err)
+			}
+			f.until(agent+" is stopped again", func() bool {
+				st := f.status(agent)
+				return st.TurnCount == 2 && st.State == swarm.Stopped
+			})
+		}
+		entries, err := os.ReadDir(filepath.Join(f.store.Dir(), "coder", "new"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		f.until(agent+" is stopped again", func() bool {
-			st := f.status(agent)
-			return st.TurnCount == 2 && st.State == swarm.Stopped
-		})
-	}
-	entries, err := os.ReadDir(filepath.Join(f.store.Dir(), "coder", "new"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries { // remove the message, so that the agent can work again
-		if err := os.Remove(filepath.Join(f.store.Dir(), "coder", "new", e.Name())); err != nil {
+		for _, e := range entries { // remove the message, so that the agent can work again
+			if err := os.Remove(filepath.Join(f.store.Dir(), "coder", "new", e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.daemon.StartAgent("coder", "lead"); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := f.daemon.StartAgent("coder", "lead"); err != nil {
-		t.Fatal(err)
-	}
-	f.untilState("coder", swarm.Idle)
-	if got := f.mail(dropbox.Lead); len(got) != 0 && time.Now().Before(f.plan.Quiet.Change(time.Now())) && f.plan.Quiet.Open(time.Now()) {
-		t.Errorf("%q was told in the quiet hours", got[0].Subject)
-	}
-	f.until("the morning", func() bool { return len(f.mornings()) > 0 })
-	if f.plan.Quiet.Open(time.Now()) {
-		t.Error("the person was told before the end of the quiet hours")
-	}
-	m := f.mornings()[0]
-	body := string(m.Body)
-	writer, tester := strings.Index(body, "writer is stopped"), strings.Index(body, "tester is stopped")
-	if writer < 0 || tester < writer || strings.Contains(body, "coder is stopped") || strings.Count(body, "\n* ") != 2 {
-		t.Errorf("the morning's message has the subject %q and says\n%s", m.Subject, body)
-	}
-	if !strings.Contains(body, "claude-swarm start writer") {
-		t.Errorf("the message does not say what to type:\n%s", body)
-	}
-	f.halt()
-	f.start()
-	f.answer(f.send("planner", "@say hello")) // time for a few more folder checks
-	f.halt()
-	if n := len(f.mail(dropbox.Lead)); n != 1+1 { // the second message is planner's answer
-		t.Errorf("%d messages for the person, want one and an answer", n)
-	}
+		f.untilState("coder", swarm.Idle)
+		if !f.plan.Quiet.Open(time.Now()) {
+			t.Fatal("the quiet hours are too short for this test")
+		}
+		if got := f.mail(dropbox.Lead); len(got) != 0 {
+			t.Errorf("%q was told in the quiet hours", got[0].Subject)
+		}
+		f.until("the morning", func() bool { return len(f.mornings()) > 0 })
+		if f.plan.Quiet.Open(time.Now()) {
+			t.Error("the person was told before the end of the quiet hours")
+		}
+		m := f.mornings()[0]
+		body := string(m.Body)
+		writer, tester := strings.Index(body, "writer is stopped"), strings.Index(body, "tester is stopped")
+		if writer < 0 || tester < writer || strings.Contains(body, "coder is stopped") || strings.Count(body, "\n* ") != 2 {
+			t.Errorf("the morning's message has the subject %q and says\n%s", m.Subject, body)
+		}
+		if !strings.Contains(body, "claude-swarm start writer") {
+			t.Errorf("the message does not say what to type:\n%s", body)
+		}
+		f.halt()
+		f.start()
+		f.answer(f.send("planner", "@say hello")) // time for a few more folder checks
+		f.halt()
+		if n := len(f.mail(dropbox.Lead)); n != 1+1 { // the second message is planner's answer
+			t.Errorf("%d messages for the person, want one and an answer", n)
+		}
+	})
 }
 
 // If there is a bridge to IRC, the morning message also says how to read a question that
 // the daemon asked during the quiet hours.
 func TestAQuestionOfTheNightIsNamedInTheMorning(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder", "planner") // if no agent could work, the daemon would tell the person immediately
-	f.announcer = everywhere{}
-	f.quietAt("06:59:56")
-	f.startStuck()
-	f.until("the morning", func() bool { return len(f.mornings()) > 0 })
-	var question *dropbox.Message
-	for _, m := range f.mail(dropbox.Lead) {
-		if m.Type == dropbox.Question {
-			question = m
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "planner") // if no agent could work, the daemon would tell the person immediately
+		f.announcer = everywhere{}
+		f.quietAt("06:59:56")
+		f.startStuck()
+		f.until("the morning", func() bool { return len(f.mornings()) > 0 })
+		var question *dropbox.Message
+		for _, m := range f.mail(dropbox.Lead) {
+			if m.Type == dropbox.Question {
+				question = m
+			}
 		}
-	}
-	if question == nil {
-		t.Fatal("the person is not asked")
-	}
-	if body := string(f.mornings()[0].Body); !strings.Contains(body, "\n  claude-swarm read "+question.ID+"\n") {
-		t.Errorf("the message does not say how to read the question:\n%s", body)
-	}
+		if question == nil {
+			t.Fatal("the person is not asked")
+		}
+		if body := string(f.mornings()[0].Body); !strings.Contains(body, "\n  claude-swarm read "+question.ID+"\n") {
+			t.Errorf("the message does not say how to read the question:\n%s", body)
+		}
+	})
 }
 
 // If a daemon is killed during the quiet hours, or while it sends the person the facts
 // from the quiet hours, the next daemon sends the person each fact once.
 func TestAKilledDaemonTellsTheNightOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder", "tester")
-	f.quietAt("06:59:56")
-	f.start()
-	f.send("coder", refusedWork)
-	f.kept("coder is stopped")
-	f.halt()
-	for f.plan.Quiet.Open(time.Now()) {
-		time.Sleep(50 * time.Millisecond)
-	}
-	f.start()
-	f.until("the morning", func() bool { return len(f.mornings()) > 0 })
-	f.kept(`"told": true`)
-	f.halt()
-	path := filepath.Join(f.dir, ".claude-swarm", "quiet.json")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(data), `"told": true`, `"told": false`, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f.start()
-	f.kept(`"told": true`)
-	f.alertsDelivered()
-	if n := len(f.mornings()); n != 1 {
-		t.Errorf("the night was told %d times, want once", n)
-	}
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "tester")
+		f.quietAt("06:59:56")
+		f.start()
+		f.send("coder", refusedWork)
+		f.kept("coder is stopped")
+		f.halt()
+		for f.plan.Quiet.Open(time.Now()) {
+			time.Sleep(50 * time.Millisecond)
+		}
+		f.start()
+		f.until("the morning", func() bool { return len(f.mornings()) > 0 })
+		f.kept(`"told": true`)
+		f.halt()
+		path := filepath.Join(f.dir, ".claude-swarm", "quiet.json")
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(data), `"told": true`, `"told": false`, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f.start()
+		f.kept(`"told": true`)
+		f.alertsDelivered()
+		if n := len(f.mornings()); n != 1 {
+			t.Errorf("the night was told %d times, want once", n)
+		}
+	})
 }
 
 // When every agent is stopped, the daemon tells the person immediately. Quiet hours do
 // not apply to a lead agent.
 func TestWhatStopsAllAgentsPassesTheQuietHours(t *testing.T) {
-	f := newField(t, "coder", "tester")
-	f.quietAt("03:00:00")
-	f.start()
-	f.send("coder", refusedWork)
-	f.kept("coder is stopped")
-	f.send("tester", refusedWork)
-	if m := f.told("tester is stopped"); strings.Contains(m.Subject, "quiet") {
-		t.Errorf("subject %q", m.Subject)
-	}
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "tester")
+		f.quietAt("03:00:00")
+		f.start()
+		f.send("coder", refusedWork)
+		f.kept("coder is stopped")
+		f.send("tester", refusedWork)
+		if m := f.told("tester is stopped"); strings.Contains(m.Subject, "quiet") {
+			t.Errorf("subject %q", m.Subject)
+		}
 
-	led := newField(t, "planner", "coder")
-	led.plan.Lead = "planner"
-	led.quietAt("03:00:00")
-	led.start()
-	led.send("coder", refusedWork)
-	led.until("the planner works on the alert", func() bool { return strings.Contains(strings.Join(led.bodies(), "\n"), "coder is stopped") })
+		led := newField(t, "planner", "coder")
+		led.plan.Lead = "planner"
+		led.quietAt("03:00:00")
+		led.start()
+		led.send("coder", refusedWork)
+		led.until("the planner works on the alert", func() bool { return strings.Contains(strings.Join(led.bodies(), "\n"), "coder is stopped") })
+	})
 }

@@ -31,17 +31,21 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 			"%v.\n\nThe file is kept as %s. %s\n", e, e.Aside(), e.next))
 	}
 
-	watcher, err := s.store.Watch(s.changed)
-	if err != nil {
-		// Without a watcher the daemon still starts and polls the mailboxes.
-		s.watches(0, err)
-	} else {
-		s.watches(watcher.Missing())
+	var watcher *dropbox.Watcher
+	if !s.opts.Poll {
+		if watcher, err = s.store.Watch(s.changed); err != nil {
+			// Without a watcher the daemon still starts and polls the mailboxes.
+			s.watches(0, err)
+		} else {
+			s.watches(watcher.Missing())
+		}
 	}
 	var agents, rest sync.WaitGroup
 	serving, done := context.WithCancel(kill)
 	defer done()
-	s.turnDeps.Streams.Start(s.home.Turns(), &rest, serving)
+	if !s.opts.Poll {
+		s.turnDeps.Streams.Start(s.home.Turns(), &rest, serving)
+	}
 	rest.Go(func() { s.intake.run(stop) })
 	rest.Go(func() { s.sweep(serving, watcher, ground) })
 	rest.Go(func() { s.hearAnswers(serving, watcher) })

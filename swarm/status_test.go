@@ -55,35 +55,37 @@ func TestTurnsAreCountedOverRestarts(t *testing.T) {
 // The status says when the current turn began, even if that turn immediately followed
 // another one.
 func TestAWorkingAgentHasTheTimeOfItsTurn(t *testing.T) {
-	f := newField(t, "coder")
-	hold := make(chan struct{})
-	f.backend.Script = func(runner.Turn) []runnertest.Step {
-		return []runnertest.Step{runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
-			select {
-			case <-hold:
-			case <-ctx.Done():
-			}
-			return nil
-		}), runnertest.Say("done")}
-	}
-	first, second := f.send("coder", "one"), f.send("coder", "two")
-	f.start()
-	works := func(id string) swarm.AgentStatus {
-		var st swarm.AgentStatus
-		f.until("it works on "+id, func() bool {
-			st = f.status("coder")
-			return st.State == swarm.Working && st.Message != nil && st.Message.ID == id
-		})
-		return st
-	}
-	works(first)
-	time.Sleep(20 * time.Millisecond)
-	hold <- struct{}{}
-	if st := works(second); !st.Since.Equal(st.Message.Since) {
-		t.Errorf("it works since %v, and on this message since %v", st.Since, st.Message.Since)
-	}
-	close(hold)
-	f.untilState("coder", swarm.Idle)
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		hold := make(chan struct{})
+		f.backend.Script = func(runner.Turn) []runnertest.Step {
+			return []runnertest.Step{runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
+				select {
+				case <-hold:
+				case <-ctx.Done():
+				}
+				return nil
+			}), runnertest.Say("done")}
+		}
+		first, second := f.send("coder", "one"), f.send("coder", "two")
+		f.start()
+		works := func(id string) swarm.AgentStatus {
+			var st swarm.AgentStatus
+			f.until("it works on "+id, func() bool {
+				st = f.status("coder")
+				return st.State == swarm.Working && st.Message != nil && st.Message.ID == id
+			})
+			return st
+		}
+		works(first)
+		time.Sleep(20 * time.Millisecond)
+		hold <- struct{}{}
+		if st := works(second); !st.Since.Equal(st.Message.Since) {
+			t.Errorf("it works since %v, and on this message since %v", st.Since, st.Message.Since)
+		}
+		close(hold)
+		f.untilState("coder", swarm.Idle)
+	})
 }
 
 // The status shows dropped files before they are delivered, with and without a daemon.

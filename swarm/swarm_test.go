@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -39,6 +40,7 @@ type field struct {
 	environ   []string
 	tools     *runner.Server // the swarm's tools, for agents whose Spec asks for tools; may be nil
 	sweep     time.Duration
+	poll      bool           // the test runs in a bubble; see inBubble
 	gate      mail.Gate      // may be nil
 	announcer mail.Announcer // may be nil
 	advise    func(swarm.Spec) string
@@ -91,6 +93,9 @@ func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 			t.Fatal(err)
 		}
 	}
+	if _, f.poll = bubbles.Load(t); f.poll {
+		f.plan.Log.Open = func(path string) io.WriteCloser { return plainLog(path) }
+	}
 	f.plan.Debounce = 50 * time.Millisecond
 	f.tokens, err = journal.HomeOf(dir).Tokens(append(agents, dropbox.Lead)...)
 	if err != nil {
@@ -139,7 +144,7 @@ func (f *field) newSwarm() *swarm.Swarm {
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan, Files: f.own,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
-		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, Tools: f.tools,
+		Gate:     f.gate, Version: "test", Sweep: f.sweep, Poll: f.poll, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, Tools: f.tools,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -212,7 +217,16 @@ func (f *field) send(to, body string, set ...func(*dropbox.Message)) string {
 // machine.
 const patience = 3 * time.Minute
 
-// until waits for a condition, which it checks after every event and every 5 ms.
+// checkEvery returns the time between two checks of a condition. With a fake clock, a check
+// costs as much work as ever, and the wait for it costs nothing.
+func (f *field) checkEvery() time.Duration {
+	if f.poll {
+		return 50 * time.Millisecond
+	}
+	return 5 * time.Millisecond
+}
+
+// until waits for a condition, which it checks after every event and at intervals.
 func (f *field) until(what string, ok func() bool) {
 	f.t.Helper()
 	var events *swarm.Subscription
@@ -223,7 +237,7 @@ func (f *field) until(what string, ok func() bool) {
 		ready = events.Ready()
 	}
 	deadline := time.After(patience)
-	again := time.NewTicker(5 * time.Millisecond)
+	again := time.NewTicker(f.checkEvery())
 	defer again.Stop()
 	for !ok() {
 		select {

@@ -58,32 +58,31 @@ func TestAComplaintAboutFilesGoes(t *testing.T) {
 // An alert that could not be delivered reaches the lead once, as soon as the lead's
 // mailbox can be written again.
 func TestAnAlertWaitsForTheDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder")
-	var full atomic.Bool
-	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
-		if full.Load() && strings.HasPrefix(st.Name, "lead/") {
-			return syscall.ENOSPC
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		var full atomic.Bool
+		store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+			if full.Load() && strings.HasPrefix(st.Name, "lead/") {
+				return syscall.ENOSPC
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	f.store = store
-	f.start()
-	full.Store(true)
-	f.send("coder", "@status 401")
-	f.untilState("coder", swarm.Stopped)
-	f.until("the status says so", func() bool { return f.troubled("could not be notified") })
-	full.Store(false)
-	f.until("the complaint is gone", func() bool { return !f.troubled("could not be notified") })
-	if n := len(f.mail(dropbox.Lead)); n != 1 {
-		t.Errorf("the lead has %d messages, want the one alert", n)
-	}
+		t.Cleanup(func() { store.Close() })
+		f.store = store
+		f.start()
+		full.Store(true)
+		f.send("coder", "@status 401")
+		f.untilState("coder", swarm.Stopped)
+		f.until("the status says so", func() bool { return f.troubled("could not be notified") })
+		full.Store(false)
+		f.until("the complaint is gone", func() bool { return !f.troubled("could not be notified") })
+		if n := len(f.mail(dropbox.Lead)); n != 1 {
+			t.Errorf("the lead has %d messages, want the one alert", n)
+		}
+	})
 }
 
 // The report that the mailboxes are gone disappears soon after they are back, before the

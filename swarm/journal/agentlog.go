@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -32,17 +33,7 @@ type AgentLog struct {
 }
 
 func OpenAgentLog(home Home, agent string, p LogPolicy, told func(at time.Time, id, entry string), fail func(error)) *AgentLog {
-	out := &lumberjack.Logger{Filename: home.AgentLog(agent), MaxSize: p.MaxSizeMB, MaxBackups: p.MaxBackups, MaxAge: p.MaxAgeDays}
-	if out.MaxSize == 0 {
-		out.MaxSize = 20
-	}
-	if out.MaxBackups == 0 {
-		out.MaxBackups = 5
-	}
-	if out.MaxAge == 0 {
-		out.MaxAge = 30
-	}
-	return &AgentLog{agent: agent, out: out, told: told, now: time.Now, fail: fail, secrets: home.Secrets()}
+	return &AgentLog{agent: agent, out: p.open(home.AgentLog(agent)), told: told, now: time.Now, fail: fail, secrets: home.Secrets()}
 }
 
 // Line writes one entry about a message.
@@ -72,4 +63,18 @@ func (d *AgentLog) Close() {
 // values mean 20 MB, 5 backups and 30 days.
 type LogPolicy struct {
 	MaxSizeMB, MaxBackups, MaxAgeDays int
+
+	// Open opens an agent's log; nil means a file that is rotated according to the other
+	// fields. Only tests set this field, because the rotation starts a goroutine that never
+	// ends.
+	Open func(path string) io.WriteCloser
+}
+
+func (p LogPolicy) open(path string) io.WriteCloser {
+	if p.Open != nil {
+		return p.Open(path)
+	}
+	return &lumberjack.Logger{
+		Filename: path, MaxSize: cmp.Or(p.MaxSizeMB, 20), MaxBackups: cmp.Or(p.MaxBackups, 5), MaxAge: cmp.Or(p.MaxAgeDays, 30),
+	}
 }
