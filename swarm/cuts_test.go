@@ -280,11 +280,7 @@ func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	writeRecord(f, lost+"-1", lost, p)
 
 	f.start()
-	select {
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		t.Error("the client that nobody takes up lives on")
-	}
+	f.untilClosed("the client that nobody takes up has ended", ended)
 	if n := f.backend.Running(); n != 1 {
 		t.Errorf("%d clients are followed, want the other one still", n)
 	}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -44,11 +43,7 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			writeRecord(f, lost+"-1", lost, p)
 			f.start()
 			f.ledgerSays(id, "failed")
-			select {
-			case <-ended:
-			case <-time.After(30 * time.Second):
-				t.Error("the client that nobody takes up lives on")
-			}
+			f.untilClosed("the client that nobody takes up has ended", ended)
 			f.halt()
 
 			// The pid files identify the caller.

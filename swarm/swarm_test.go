@@ -256,20 +256,39 @@ func (f *field) until(what string, ok func() bool) {
 	}
 }
 
-// alertsDelivered waits until the daemon has delivered its alerts, but no longer than a
-// second.
+// untilClosed waits until a channel is closed.
+func (f *field) untilClosed(what string, ch <-chan struct{}) {
+	f.t.Helper()
+	f.until(what, func() bool {
+		select {
+		case <-ch:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// alertsDelivered waits until the daemon has delivered its alerts, or the status says that
+// it cannot.
 func (f *field) alertsDelivered() {
+	f.t.Helper()
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
 	waits, none := errors.New("an alert waits"), errors.New("no alert waits") // because of the error, Tell leaves the events for the daemon to deliver
-	for deadline := time.Now().Add(time.Second); f.daemon != nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		err := events.Tell("lead", func(events []journal.Event, _ int64) error {
+	delivered := func() bool {
+		return !errors.Is(events.Tell("lead", func(events []journal.Event, _ int64) error {
 			if slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Alert }) {
 				return waits
 			}
 			return none
-		})
-		if !errors.Is(err, waits) {
+		}), waits)
+	}
+	for deadline := time.Now().Add(patience); f.daemon != nil && !delivered(); time.Sleep(5 * time.Millisecond) {
+		if f.troubled("the lead could not be notified") {
 			return
+		}
+		if time.Now().After(deadline) {
+			f.t.Fatal("an alert is not delivered")
 		}
 	}
 }

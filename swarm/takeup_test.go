@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
@@ -86,11 +85,7 @@ func TestAClientThatWaitedForADeadDaemonIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.start()
-	select {
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		t.Error("it lives on")
-	}
+	f.untilClosed("the client has ended", ended)
 	f.until("its pid file is gone", func() bool {
 		_, err := os.Stat(home.PIDFile("coder"))
 		return os.IsNotExist(err)
@@ -107,11 +102,7 @@ func TestAnOrphanBesideARecordThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.start()
-	select {
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		t.Error("it lives on")
-	}
+	f.untilClosed("the client has ended", ended)
 }
 
 // If the window cannot be read, or the record cannot be written, no client starts and no
