@@ -64,7 +64,7 @@ func life(dir, home, url, nth string) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	go func() {
 		for box, err := store.Mailbox(dropbox.Hooks); ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
@@ -62,11 +61,7 @@ func TestAPanicEndsTheRun(t *testing.T) {
 	if end := <-next; end != "<nil>" {
 		t.Errorf("the next run ended with %s", end)
 	}
-	draining, stop := context.WithTimeout(t.Context(), 30*time.Second)
-	defer stop()
-	if s.Drain(draining); draining.Err() != nil {
-		t.Error("an attempt is still counted as running")
-	}
+	s.Drain(t.Context()) // ends, because no attempt is counted as running
 }
 
 // A panic in the step that claims a message, or in the step that gives it up, also reaches

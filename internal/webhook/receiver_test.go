@@ -64,8 +64,8 @@ func hijack(w http.ResponseWriter) net.Conn {
 	return c
 }
 
-// patience is the timeout for each attempt in these tests.
-const patience = 300 * time.Millisecond
+// slow is the timeout of an attempt that no receiver answers in time.
+const slow = 300 * time.Millisecond
 
 // A failure is one way in which a receiver can fail, with the reason that is shown to
 // people.
@@ -75,20 +75,17 @@ type failure struct {
 	tls   bool   // use TLS with a certificate from an unknown authority
 	why   string // the beginning of the reason; "" if the receiver has accepted the message
 	rest  time.Duration
-	quick bool // the attempt must end well before the timeout
+	quick bool // the attempt ends long before its timeout, which is an hour
 }
 
 var failures = map[string]failure{
 	"slow": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-r.Context().Done():
-		case <-time.After(5 * patience):
-		}
+		<-r.Context().Done()
 	}, why: "no answer within 300ms"},
 	"hang": {how: func(_ int, w http.ResponseWriter, r *http.Request) {
 		c := hijack(w)
 		fmt.Fprint(c, "HTTP/1.1 2")
-		time.Sleep(5 * patience)
+		io.Copy(io.Discard, c) // until the other side closes the connection
 		c.Close()
 	}, why: "no answer within 300ms"},
 	"reset": {how: func(_ int, w http.ResponseWriter, _ *http.Request) {

@@ -100,6 +100,24 @@ func TestTheNextMessageIsNotForgottenForALaterOne(t *testing.T) {
 	}
 }
 
+// Nothing is posted while HALT exists.
+func TestNoAttemptBeginsWhileHalted(t *testing.T) {
+	r, _ := newRun(t, dropbox.Options{}, 1)
+	if err := r.o.Store.Halt("stop"); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := r.begin(time.Now()); ok || len(r.taken) != 0 {
+		t.Errorf("begin: %v, attempts for %v", ok, r.taken)
+	}
+	if err := r.o.Store.Unhalt(); err != nil {
+		t.Fatal(err)
+	}
+	if r.begin(time.Now()); len(r.taken) != 1 {
+		t.Errorf("then attempts for %v, want one", r.taken)
+	}
+	r.tries.Wait()
+}
+
 // If the mailbox temporarily cannot be listed, its messages keep their waits.
 func TestAListingThatFailsForgetsNoWait(t *testing.T) {
 	r, dir := newRun(t, dropbox.Options{}, 1)
