@@ -46,7 +46,7 @@ func (p project) raw(t testing.TB) *rawClient {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	r := &rawClient{t: t, conn: conn, in: bufio.NewReaderSize(conn, 1<<20)}

@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -222,7 +223,7 @@ func TestIRCAsk(t *testing.T) {
 	p := newChat(t)
 	answered := make(chan error, 1)
 	go func() {
-		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 			for _, m := range p.waiting("irc") {
 				if m.Type != dropbox.Question {
 					continue
@@ -279,7 +280,7 @@ func TestIRCAskInATurn(t *testing.T) {
 		t.Fatalf("the turn has the questions %+v", all)
 	}
 	q := all[0]
-	if q.ID != sent[0].ID || q.Of != "#project-x" || q.Mailbox != "irc" || q.Text != "Delete 47 files. Proceed?" || q.Late != "deny" || q.Until.Sub(q.Since) != time.Second {
+	if q.ID != sent[0].ID || q.Of != "#project-x" || q.Mailbox != "irc" || q.Text != "Delete 47 files. Proceed?" || q.Late != "deny" || q.Why != "" || q.Until.Sub(q.Since) != time.Second {
 		t.Errorf("the turn has the question %+v", q)
 	}
 }
@@ -297,52 +298,57 @@ func TestIRCAskAnswerers(t *testing.T) {
 		m.From, m.Extra = "irc", bridge.Origin{Channel: "#general", Nick: "ann"}.Extra(ircbridge.Name)
 	}
 	agent := func(m *dropbox.Message) { m.From = "reviewer" }
+	type by = func(*dropbox.Message)
+	lead := func(m *dropbox.Message) { m.From = "lead" }
 	for name, c := range map[string]struct {
 		arguments string
-		by        func(*dropbox.Message)
-		to        int // index of the question that gets the answer
-		outcome   string
+		by        []by // who answers, in order; only the last answer counts
+		to        int  // index of the question that gets the answers
 		nick      string
 		at        string
 	}{
-		"left out, an agent": {`"channel":"#project-x"`, agent, 0, "continue", "", "#project-x"},
-		"human, an agent":    {`"channel":"#project-x","answerers":"human"`, agent, 0, "continue", "", "#project-x"},
-		"human, a person":    {`"channel":"#project-x","answerers":"human"`, person, 0, "answered", "ann", "#project-x"},
-		"human, by mail":     {`"channel":"#project-x","answerers":"human"`, func(m *dropbox.Message) { m.From = "lead" }, 0, "answered", "lead", "#project-x"},
-		"any, an agent":      {`"channel":"#project-x","answerers":"any"`, agent, 0, "answered", "reviewer", "#project-x"},
-		"first, a person":    {`"channel":"#project-x, #general","answerers":"first"`, person, 1, "answered", "ann", "#general"},
-		"first, an agent":    {`"channel":"#project-x, #general","answerers":"first"`, agent, 1, "continue", "", "#project-x, #general"},
+		"left out, an agent": {`"channel":"#project-x"`, []by{agent, person}, 0, "ann", "#project-x"},
+		"human, an agent":    {`"channel":"#project-x","answerers":"human"`, []by{agent, person}, 0, "ann", "#project-x"},
+		"human, a person":    {`"channel":"#project-x","answerers":"human"`, []by{person}, 0, "ann", "#project-x"},
+		"human, by mail":     {`"channel":"#project-x","answerers":"human"`, []by{lead}, 0, "lead", "#project-x"},
+		"any, an agent":      {`"channel":"#project-x","answerers":"any"`, []by{agent}, 0, "reviewer", "#project-x"},
+		"first, a person":    {`"channel":"#project-x, #general","answerers":"first"`, []by{person}, 1, "ann", "#general"},
+		"first, an agent":    {`"channel":"#project-x, #general","answerers":"first"`, []by{agent, person}, 1, "ann", "#general"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newChat(t)
 			p.inTurn(turn)
 			done := make(chan error, 1)
 			go func() {
-				for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+				for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 					if asked := p.waiting("irc"); len(asked) > c.to {
-						m := &dropbox.Message{Type: dropbox.Result, ReplyTo: asked[c.to].ID, Body: []byte("yes\n")}
-						c.by(m)
-						done <- p.sign("coder", m)
+						var err error
+						for _, by := range c.by {
+							m := &dropbox.Message{Type: dropbox.Result, ReplyTo: asked[c.to].ID, Body: []byte("yes\n")}
+							by(m)
+							err = errors.Join(err, p.sign("coder", m))
+						}
+						done <- err
 						return
 					}
 				}
 				done <- fmt.Errorf("nothing was asked")
 			}()
-			out, _ := p.call("irc_ask", `{"question":"Proceed?","timeout":2,`+c.arguments+`}`)
+			out, _ := p.call("irc_ask", `{"question":"Proceed?","timeout":3600,`+c.arguments+`}`)
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}
 			nick, _ := out["nick"].(string)
-			if out["outcome"] != c.outcome || nick != c.nick || out["channel"] != c.at {
-				t.Errorf("irc_ask = %v, want %s by %q at %s", out, c.outcome, c.nick, c.at)
+			if out["outcome"] != "answered" || nick != c.nick || out["channel"] != c.at {
+				t.Errorf("irc_ask = %v, want an answer by %q at %s", out, c.nick, c.at)
 			}
 			all, said := p.home.Asks(turn).All(), p.waiting("irc")
 			for i, q := range all {
-				if over := q.Why != ""; over != (c.outcome == "answered") || (q.Copy != "") != (i > 0) {
+				if q.Why == "" || (q.Copy != "") != (i > 0) {
 					t.Errorf("the question %+v", q)
 				}
 			}
-			if last := said[len(said)-1]; c.to > 0 && c.outcome == "answered" && !strings.HasPrefix(string(last.Body), "ann has already answered "+all[0].ID+", in #general") {
+			if last := said[len(said)-1]; c.to > 0 && !strings.HasPrefix(string(last.Body), "ann has already answered "+all[0].ID+", in #general") {
 				t.Errorf("the other channel hears %q", last.Body)
 			}
 		})

@@ -62,7 +62,7 @@ func (s *served) ended() {
 		if err != nil {
 			s.t.Errorf("Serve = %v", err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		s.t.Fatal("the server does not end")
 	}
 }
