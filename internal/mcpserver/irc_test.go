@@ -220,6 +220,7 @@ func TestIRCAsk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	p := newChat(t)
 	answered := make(chan error, 1)
 	go func() {
@@ -267,6 +268,7 @@ func TestIRCAskInATurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	const turn = "k7f3q9m2xd-1"
 	p := newChat(t)
 	p.inTurn(turn)
@@ -290,9 +292,6 @@ func TestIRCAskInATurn(t *testing.T) {
 // of them may answer; the other channels are then notified that the question has been
 // answered.
 func TestIRCAskAnswerers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	const turn = "k7f3q9m2xd-1"
 	person := func(m *dropbox.Message) {
 		m.From, m.Extra = "irc", bridge.Origin{Channel: "#general", Nick: "ann"}.Extra(ircbridge.Name)
@@ -399,6 +398,7 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	for name, c := range map[string]struct{ arguments, outcome, note string }{
 		"left out": {``, "continue", "Decide yourself"},
 		"continue": {`,"on_timeout":"continue"`, "continue", "Decide yourself"},
@@ -407,6 +407,7 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 		"abort":    {`,"on_timeout":"abort"`, "abort", "not in a turn"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newChat(t)
 			p.daemon = idle()
 			out, text := p.call("irc_ask", `{"channel":"#project-x","question":"Anybody?","timeout":1`+c.arguments+`}`)

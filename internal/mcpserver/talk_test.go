@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,6 +121,7 @@ func TestAskWithoutAnAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	for name, c := range map[string]struct{ arguments, outcome, text, note string }{
 		"left out":  {``, "continue", "", "Decide yourself"},
 		"continue":  {`,"on_timeout":"continue"`, "continue", "", "Decide yourself"},
@@ -129,6 +131,7 @@ func TestAskWithoutAnAnswer(t *testing.T) {
 		"abort":     {`,"on_timeout":"abort"`, "abort", "", "not in a turn"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t, asAgent("coder"))
 			p.daemon = idle()
 			out, _ := p.call("ask", `{"to":"reviewer","text":"Tabs or spaces?","timeout":1`+c.arguments+`}`)
@@ -238,6 +241,7 @@ func TestToolsTakeTags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	p := newProject(t, asAgent("coder"))
 	if _, text := p.call("list_agents", `{"agent":"coder"}`); !strings.Contains(text, "; writes; @go @own") {
 		t.Errorf("list_agents = %q", text)
@@ -337,9 +341,6 @@ func (p *project) inTurn(turn string) {
 // Only people and the recipients of a question can answer it, and only with a proof.
 // Messages from other senders stay in the mailbox.
 func TestWhoMayAnswerAnAsk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	for name, c := range map[string]struct {
 		arguments string
 		of        string // the mailbox that gets the question
@@ -380,12 +381,15 @@ func TestWhoMayAnswerAnAsk(t *testing.T) {
 				} else {
 					err = p.sign("coder", m)
 				}
+				if !c.counts { // a person's answer ends the wait
+					err = errors.Join(err, p.sign("coder", &dropbox.Message{From: "irc", Type: dropbox.Result, ReplyTo: q.ID, Body: []byte("Spaces.\n")}))
+				}
 				if err != nil {
 					t.Error(err)
 				}
 			}()
-			out, _ := p.call("ask", `{`+c.arguments+`,"text":"Tabs or spaces?","timeout":1,"default":"none"}`)
-			want, left := "none", 1
+			out, _ := p.call("ask", `{`+c.arguments+`,"text":"Tabs or spaces?","timeout":3600,"default":"none"}`)
+			want, left := "Spaces.", 1
 			if c.counts {
 				want, left = "Tabs.", 0
 			}
@@ -475,6 +479,7 @@ func TestAskStopsItsTurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	for how, want := range map[string]string{
 		"pause": "pause coder by coder: lead did not answer ID within 1s: Tabs or spaces? [{ID lead false}]",
 		"abort": "abort coder by coder: lead did not answer ID within 1s: Tabs or spaces?",
