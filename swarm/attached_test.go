@@ -32,7 +32,7 @@ type attachedPost struct {
 
 func newAttached(t *testing.T) *attachedPost {
 	t.Helper()
-	dir := t.TempDir()
+	dir := inMemory(t)
 	if err := dropbox.Create(filepath.Join(dir, ".dead-drop")); err != nil {
 		t.Fatal(err)
 	}
