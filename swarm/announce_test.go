@@ -149,48 +149,47 @@ func TestAnnouncedAlertsToAnAgent(t *testing.T) {
 // A full mailbox, or a disk that refuses the copies, does not stop any agent from working.
 // The status reports the trouble while it lasts.
 func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder")
-	f.announcer = everywhere{}
-	var broken atomic.Bool
-	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
-		if broken.Load() && strings.HasPrefix(st.Name, "irc/") {
-			return fmt.Errorf("no space left on device")
-		}
-		return nil
-	}})
-	f.start()
-	if err := f.store.MakeMailbox("irc"); err != nil {
-		t.Fatal(err)
-	}
-	broken.Store(true)
-	f.answer(f.send("coder", "@say fine"))
-	f.until("the status complains", func() bool { return f.troubled("IRC does not show what is happening") })
-	broken.Store(false)
-	f.until("the complaint goes", func() bool { return !f.troubled("IRC does not show what is happening") })
-
-	for i := range 1000 {
-		if _, err := f.store.Deliver("irc", &dropbox.Message{Type: dropbox.Note, Body: []byte(fmt.Sprint(i))}); err != nil {
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.announcer = everywhere{}
+		var broken atomic.Bool
+		f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
+			if broken.Load() && strings.HasPrefix(st.Name, "irc/") {
+				return fmt.Errorf("no space left on device")
+			}
+			return nil
+		}})
+		f.start()
+		if err := f.store.MakeMailbox("irc"); err != nil {
 			t.Fatal(err)
 		}
-	}
-	work := func() string {
-		id := f.send("coder", "@say fine")
-		f.answer(id)
-		f.untilState("coder", swarm.Idle)
-		return id
-	}
-	f.until("the status says that copies are left out", func() bool {
-		work()
-		return f.troubled("too much is waiting in the mailbox irc")
+		broken.Store(true)
+		f.answer(f.send("coder", "@say fine"))
+		f.until("the status complains", func() bool { return f.troubled("IRC does not show what is happening") })
+		broken.Store(false)
+		f.until("the complaint goes", func() bool { return !f.troubled("IRC does not show what is happening") })
+
+		for i := range 1000 {
+			if _, err := f.store.Deliver("irc", &dropbox.Message{Type: dropbox.Note, Body: []byte(fmt.Sprint(i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		work := func() string {
+			id := f.send("coder", "@say fine")
+			f.answer(id)
+			f.untilState("coder", swarm.Idle)
+			return id
+		}
+		f.until("the status says that copies are left out", func() bool {
+			work()
+			return f.troubled("too much is waiting in the mailbox irc")
+		})
+		if id := work(); len(f.copies("begun-"+id)) > 0 {
+			t.Error("a full mailbox got a copy")
+		}
+		id := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
+		f.shown("mail-" + id) // a full mailbox still accepts alerts for people
 	})
-	if id := work(); len(f.copies("begun-"+id)) > 0 {
-		t.Error("a full mailbox got a copy")
-	}
-	id := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
-	f.shown("mail-" + id) // a full mailbox still accepts alerts for people
 }
 
 // A file that a person puts into the irc mailbox waits there like any message.

@@ -86,27 +86,26 @@ func TestAListenerHearsOfTurns(t *testing.T) {
 // A listener that fails gets the same event again. In the meantime the status reports the
 // failure, and the other listeners continue.
 func TestAListenerThatFails(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	f := newField(t, "coder")
-	h := &hearer{}
-	f.listen(h)
-	f.start()
-	h.answer(errors.New("nobody is at home"))
-	id := f.send("coder", "@status 401")
-	f.told("(401)")
-	f.until("the status complains", func() bool { return f.troubled("the test is behind: nobody is at home") })
-	h.answer(nil)
-	f.until("it heard of the alert", func() bool {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return slices.ContainsFunc(h.events, func(ev journal.Event) bool { return ev.Kind == journal.Alert && ev.Agent == "coder" })
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		h := &hearer{}
+		f.listen(h)
+		f.start()
+		h.answer(errors.New("nobody is at home"))
+		id := f.send("coder", "@status 401")
+		f.told("(401)")
+		f.until("the status complains", func() bool { return f.troubled("the test is behind: nobody is at home") })
+		h.answer(nil)
+		f.until("it heard of the alert", func() bool {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return slices.ContainsFunc(h.events, func(ev journal.Event) bool { return ev.Kind == journal.Alert && ev.Agent == "coder" })
+		})
+		f.until("the complaint goes", func() bool { return !f.troubled("the test is behind") })
+		if n := h.of("begun-" + id); n != 1 {
+			t.Errorf("it heard %d times that the turn began", n)
+		}
 	})
-	f.until("the complaint goes", func() bool { return !f.troubled("the test is behind") })
-	if n := h.of("begun-" + id); n != 1 {
-		t.Errorf("it heard %d times that the turn began", n)
-	}
 }
 
 // The next daemon delivers the events that were in the list when the previous daemon
