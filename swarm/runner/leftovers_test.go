@@ -157,7 +157,7 @@ func TestASessionWithoutTheMarkAtTheEnd(t *testing.T) {
 			}
 			client.Interrupt()
 			<-client.Exited()
-			for deadline := time.Now().Add(20 * time.Second); all["shell"].Alive(); time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(patience); all["shell"].Alive(); time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("the client did not end the shell")
 				}
@@ -299,7 +299,7 @@ func TestUsageOfASession(t *testing.T) {
 	c, out := start(t, mark(t), "setsid /bin/sh "+path+" & wait")
 	defer c.Finish(100 * time.Millisecond)
 	waitFor(t, out, "ready")
-	for deadline := time.Now().Add(20 * time.Second); runner.CPUTime(mark(t)) < 50*time.Millisecond || !runner.Runnable(mark(t)); {
+	for deadline := time.Now().Add(patience); runner.CPUTime(mark(t)) < 50*time.Millisecond || !runner.Runnable(mark(t)); {
 		if time.Now().After(deadline) {
 			t.Fatal("a process that spins without the mark uses no processor time")
 		}

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,7 +36,7 @@ func TestReapAdopted(t *testing.T) {
 		t.Errorf("the process of os/exec ended with %v, want status 5", err)
 	}
 	reaped := 0
-	for deadline := time.Now().Add(20 * time.Second); syscall.Kill(orphan, 0) == nil; {
+	for deadline := time.Now().Add(patience); syscall.Kill(orphan, 0) == nil; {
 		reaped += runner.ReapAdopted()
 		if time.Now().After(deadline) {
 			t.Fatalf("the orphan %d was not reaped", orphan)
@@ -62,10 +63,11 @@ func TestEndAdopted(t *testing.T) {
 		_ = own.Process.Kill()
 		_ = own.Wait()
 	}()
+	deaf := filepath.Join(t.TempDir(), "deaf")
 	out, err := exec.Command("sh", "-c", `
 		env -i PATH="$PATH" setsid sleep 600 >/dev/null 2>&1 & echo $!
-		env -i PATH="$PATH" setsid sh -c 'trap "" TERM; sleep 600 & while :; do sleep 0.1; done' >/dev/null 2>&1 & echo $!
-		sleep 0.3`).Output()
+		env -i PATH="$PATH" setsid sh -c 'trap "" TERM; sleep 600 & : >"$0"; while :; do sleep 0.1; done' "$0" >/dev/null 2>&1 & echo $!
+		until [ -e "$0" ]; do sleep 0.01; done`, deaf).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
