@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -222,11 +221,11 @@ func TestHelp(t *testing.T) {
 	for version, has := range map[string]bool{"2.1.197": false, "2.1.330": true} {
 		p := newPlace(t)
 		p.env = []string{"STANDIN_VERSION=" + version}
-		help := p.output(t, "--help")
+		help := p.output("--help")
 		if got := slices.Contains(strings.Fields(help), "--system-prompt-snapshot"); got != has {
 			t.Errorf("%s: the help has --system-prompt-snapshot: %v", version, got)
 		}
-		if got := p.output(t, "--version"); got != version+" (claude-swarm stand-in)\n" {
+		if got := p.output("--version"); got != version+" (claude-swarm stand-in)\n" {
 			t.Errorf("--version says %q", got)
 		}
 		for sc := bufio.NewScanner(strings.NewReader(help)); sc.Scan(); {
@@ -234,7 +233,7 @@ func TestHelp(t *testing.T) {
 			if flag == "--help" || !strings.HasPrefix(flag, "--") {
 				continue
 			}
-			if got := p.output(t, flag, "1", "--version"); strings.Contains(got, "unknown option") {
+			if got := p.output(flag, "1", "--version"); strings.Contains(got, "unknown option") {
 				t.Errorf("%s: %s is not known", version, flag)
 			}
 		}
@@ -245,22 +244,9 @@ func TestHelp(t *testing.T) {
 	}
 	p := newPlace(t)
 	p.env = []string{"STANDIN_VERSION=1.0"}
-	if got := p.output(t, "--version"); !strings.Contains(got, "only 2.1.197 and 2.1.330 are played") {
+	if got := p.output("--version"); !strings.Contains(got, "only 2.1.197 and 2.1.330 are played") {
 		t.Errorf("another version: %q", got)
 	}
-}
-
-// output returns the output of a process that gets no input.
-func (p *place) output(t *testing.T, args ...string) string {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, args...)
-	cmd.Env = append([]string{"CLAUDE_SWARM_STANDIN=1", "HOME=" + p.home, "GORACE=atexit_sleep_ms=0"}, p.env...)
-	out, _ := cmd.CombinedOutput() // the error is ignored, because the test also checks refusals
-	return string(out)
 }
 
 // TestSystemTextIsRecorded checks that a resumed session keeps the system prompt of its
@@ -306,7 +292,7 @@ func TestResultsDoNotBeginWithTheirType(t *testing.T) {
 	for version, want := range map[string]bool{"2.1.197": true, "2.1.330": false} {
 		p := newPlace(t)
 		p.env = []string{"STANDIN_VERSION=" + version}
-		out := p.output(t, "-p", "--output-format", "json", "@say a")
+		out := p.output("-p", "--output-format", "json", "@say a")
 		if !strings.Contains(out, `"type":"result"`) || strings.HasPrefix(out, `{"type":`) != want {
 			t.Errorf("%s: %.200s", version, out)
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is the longest that a test waits for a process; no step takes that long.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // stream contains the flags that the daemon uses for a turn.
 var stream = []string{
@@ -55,8 +56,8 @@ type run struct {
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 	stderr bytes.Buffer
-	pipe   io.Closer
-	whole  bool // lines also include those about the state of a prompt
+	pipe   *os.File // what stdout reads from
+	whole  bool     // lines also include those about the state of a prompt
 }
 
 // start starts the stand-in. If the process is still running at the end of the test, it
@@ -101,16 +102,22 @@ func (p *place) start(args ...string) *run {
 	return r
 }
 
-// send writes a user line with the uuid, or without one if it is "".
-func (r *run) send(uuid, text string) {
-	r.t.Helper()
+// userLine returns a line with a prompt and the uuid, or without one if it is "".
+func userLine(t *testing.T, uuid, text string) []byte {
+	t.Helper()
 	line, err := json.Marshal(map[string]any{
 		"type": "user", "uuid": uuid, "message": map[string]any{"role": "user", "content": text},
 	})
 	if err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
-	if _, err := r.stdin.Write(append(line, '\n')); err != nil && !errors.Is(err, syscall.EPIPE) { // EPIPE means that the process has ended, which the test itself checks
+	return append(line, '\n')
+}
+
+// send writes a user line with the uuid, or without one if it is "".
+func (r *run) send(uuid, text string) {
+	r.t.Helper()
+	if _, err := r.stdin.Write(userLine(r.t, uuid, text)); err != nil && !errors.Is(err, syscall.EPIPE) { // EPIPE means that the process has ended, which the test itself checks
 		r.t.Fatal(err)
 	}
 }
@@ -181,7 +188,21 @@ func (r *run) until(kind string) []line {
 }
 
 // shows reports whether a line is relevant to the test.
-func (r *run) shows(l line) bool { return r.whole || l.kind() != "command_lifecycle" }
+func (r *run) shows(l line) bool { return r.whole || !l.state() }
+
+// state reports whether a line is about the state of a prompt.
+func (l line) state() bool { return l.kind() == "command_lifecycle" }
+
+func linesOf(output []byte) (lines []line) {
+	for raw := range bytes.Lines(output) {
+		var l line
+		if err := json.Unmarshal(raw, &l); err != nil {
+			l = line{"type": "rubbish"}
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
 
 // end closes stdin, reads the remaining lines and returns the exit status. After a signal,
 // the status is the negated signal number.
@@ -197,15 +218,7 @@ func (r *run) ended() (rest []line, status int) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	for raw := range bytes.Lines(data) {
-		var l line
-		if err := json.Unmarshal(raw, &l); err != nil {
-			l = line{"type": "rubbish"}
-		}
-		if r.shows(l) {
-			rest = append(rest, l)
-		}
-	}
+	rest = slices.DeleteFunc(linesOf(data), func(l line) bool { return !r.shows(l) })
 	err = r.cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		if ws := exit.Sys().(syscall.WaitStatus); ws.Signaled() {
@@ -218,12 +231,42 @@ func (r *run) ended() (rest []line, status int) {
 	return rest, 0
 }
 
-// turn runs one process with one prompt until it exits.
+// here runs the stand-in in the process of the test, which takes a tenth of the time that
+// a process takes. It returns everything that the stand-in prints to stdout. The test must
+// neither send signals nor leave a command running.
+func (p *place) here(stdin io.Reader, stderr io.Writer, args ...string) (output []byte, status int) {
+	p.t.Helper()
+	back, err := os.Getwd()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Chdir(p.dir)
+	defer p.t.Chdir(back)
+	env := append([]string{"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, p.env...)
+	out, in := io.Pipe()
+	go func() { // ends when the stand-in returns; until then, the test reads its output
+		status = standin.Main(args, env, stdin, in, stderr)
+		in.Close()
+	}()
+	if output, err = io.ReadAll(out); err != nil {
+		p.t.Fatal(err)
+	}
+	return output, status
+}
+
+// turn runs the stand-in with one prompt until it ends.
 func (p *place) turn(prompt string, args ...string) (lines []line, status int) {
 	p.t.Helper()
-	r := p.start(append(stream[:len(stream):len(stream)], args...)...)
-	r.send("", prompt)
-	return r.end()
+	output, status := p.here(bytes.NewReader(userLine(p.t, "", prompt)), io.Discard, slices.Concat(stream, args)...)
+	return slices.DeleteFunc(linesOf(output), line.state), status
+}
+
+// output returns what the stand-in prints if it gets no input.
+func (p *place) output(args ...string) string {
+	p.t.Helper()
+	var refusal bytes.Buffer
+	out, _ := p.here(strings.NewReader(""), &refusal, args...) // the status is ignored, because the test also checks refusals
+	return string(out) + refusal.String()
 }
 
 func kinds(lines []line) string {
