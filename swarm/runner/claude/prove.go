@@ -23,6 +23,7 @@ import (
 //	      └─ does not know the question ────────────── prompt; then the init line decides
 //	after Timing.Connect ──┬─ was pending ──────────── no tools: the turn ends
 //	                       └─ never answered ───────── prompt; then the init line decides
+//	after turn_timeout ─────────────────────────────── no tools: the turn ends
 //
 // The zero proof holds back nothing. Only the turn's goroutine uses it.
 type proof struct {
@@ -113,12 +114,16 @@ func (r *follower) prove(now time.Time) {
 	p := &r.proof
 	switch bound := r.connectBound(); {
 	case !p.holds() || r.run.Ending():
-	case now.Sub(p.began) >= bound && p.pending == "":
-		r.release() // the client has not answered in time
-	case now.Sub(p.began) >= bound:
+	case now.Sub(p.began) < bound:
+		if !p.waits && now.Sub(p.asked) >= askAgain {
+			r.askTools(now)
+		}
+	case p.pending != "":
 		r.run.End(noTools(r.turn, p.pending+" for "+bound.String()), now)
-	case !p.waits && now.Sub(p.asked) >= askAgain:
-		r.askTools(now)
+	case bound < r.timing.Connect:
+		r.run.End(noTools(r.turn, "no answer for "+bound.String()), now)
+	default:
+		r.release() // the client has not answered in time
 	}
 }
 

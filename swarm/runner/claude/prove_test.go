@@ -95,8 +95,9 @@ func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	for name, limit := range map[string]func(*runner.Spec){
-		"stall":   func(s *runner.Spec) { s.Stall = 500 * time.Millisecond },
-		"timeout": func(s *runner.Spec) { s.Timeout = 500 * time.Millisecond },
+		"stall":              func(s *runner.Spec) { s.Stall = 500 * time.Millisecond },
+		"timeout":            func(s *runner.Spec) { s.Timeout = 500 * time.Millisecond },
+		"timeout, no answer": func(s *runner.Spec) { s.Timeout, s.Command = 500*time.Millisecond, script(t, "exec sleep 600") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
