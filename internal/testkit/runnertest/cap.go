@@ -23,7 +23,7 @@ func (f Fixture) capped(t *testing.T) {
 		"more to do":        {"@cost 0.75\n@write a.txt x\n@write b.txt x\n@say ready", runner.CapReached, "", 1, 0.75},
 		"exactly":           {"@cost 0.5\n@write a.txt x\n@say ready", runner.CapReached, "", 1, 0.5},
 	} {
-		t.Run(name, func(t *testing.T) {
+		beside(t, name, func(t *testing.T) {
 			turn := f.Turn(t, c.script)
 			turn.CapUSD, turn.Permit = 0.5, permits("edit")
 			b := f.Backend

@@ -17,18 +17,18 @@ import (
 // rows tests the guarantees that every backend must provide, regardless of its client.
 // Tests with real clients and with recorded dialogues have similar rows.
 func (f Fixture) rows(t *testing.T) {
-	t.Run("Start", f.rowStart)
-	t.Run("Turn", f.rowTurn)
-	t.Run("ToolAllowed", f.rowToolAllowed)
-	t.Run("ToolRefused", f.rowToolRefused)
-	t.Run("CancelAndGoOn", f.rowCancelAndGoOn)
-	t.Run("TurnAfterCancel", f.rowTurnAfterCancel)
-	t.Run("Resume", f.rowResume)
-	t.Run("UnknownSession", f.rowUnknownSession)
-	t.Run("OurTools", f.rowOurTools)
-	t.Run("TokensAndCost", f.rowTokensAndCost)
-	t.Run("Limits", f.rowLimits)
-	t.Run("Kill", f.rowKill)
+	beside(t, "Start", f.rowStart)
+	beside(t, "Turn", f.rowTurn)
+	beside(t, "ToolAllowed", f.rowToolAllowed)
+	beside(t, "ToolRefused", f.rowToolRefused)
+	beside(t, "CancelAndGoOn", f.rowCancelAndGoOn)
+	beside(t, "TurnAfterCancel", f.rowTurnAfterCancel)
+	beside(t, "Resume", f.rowResume)
+	beside(t, "UnknownSession", f.rowUnknownSession)
+	beside(t, "OurTools", f.rowOurTools)
+	beside(t, "TokensAndCost", f.rowTokensAndCost)
+	beside(t, "Limits", f.rowLimits)
+	beside(t, "Kill", f.rowKill)
 }
 
 // command returns a command that an asking client does not run without permission.
@@ -235,6 +235,9 @@ func (f Fixture) rowOurTools(t *testing.T) {
 	turn = f.Turn(t, "@say ready")
 	turn.Tools = &runner.Server{Command: filepath.Join(t.TempDir(), "missing"), Args: []string{}, Env: map[string]string{}}
 	turn.Ready, turn.Servers = filepath.Join(t.TempDir(), "ready"), filepath.Join(t.TempDir(), "servers.json")
+	if f.Impatient != nil {
+		f.Backend = f.Impatient
+	}
 	if out := f.run(t, t.Context(), turn); out.End != runner.NoFirstEvent || out.Hint == "" {
 		t.Errorf("without its tools the turn ended %s (%s; %s), want %s and a hint", out.End, out.Reason, out.Hint, runner.NoFirstEvent)
 	}

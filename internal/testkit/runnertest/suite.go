@@ -21,6 +21,9 @@ import (
 type Fixture struct {
 	// Backend must have short time limits, because the suite waits for them.
 	Backend runner.Backend
+	// Impatient is Backend with an even shorter Timing.Connect. It runs the turns whose
+	// clients never get their tools. nil means Backend.
+	Impatient runner.Backend
 	// Turn returns a turn whose client plays script, in a new session and with a new folder
 	// for its files. The suite uses the words say, fail, sleep, hang, noresult, unborn,
 	// status, deny, write, sh, cost and compact; Turn translates them for a stand-in that
@@ -58,31 +61,40 @@ type Lacks struct {
 }
 
 // Suite checks the guarantees of [runner.Backend], and those of [runner.Resident] if the
-// backend is one. The fixture must use a different client home folder for each call of
-// Turn.
+// backend is one. Its parts run in parallel. The fixture must use a different client home
+// folder for each call of Turn.
 func Suite(t *testing.T, f Fixture) {
-	t.Run("Rows", f.rows)
-	t.Run("Good", f.good)
-	t.Run("Ends", f.ends)
-	t.Run("Order", f.order)
-	t.Run("Unrecorded", f.unrecorded)
-	t.Run("Account", f.account)
-	t.Run("Sessions", f.sessions)
-	t.Run("SameUUID", f.sameUUID)
-	t.Run("Stopped", f.stopped)
-	t.Run("StoppedBefore", f.stoppedBefore)
-	t.Run("TimedOut", f.timedOut)
-	t.Run("Stalled", f.stalled)
-	t.Run("AnyPrompt", f.anyPrompt)
-	t.Run("AtOnce", f.atOnce)
-	t.Run("FollowEnded", f.followEnded)
-	t.Run("FollowCutOff", f.followCutOff)
+	beside(t, "Rows", f.rows)
+	beside(t, "Good", f.good)
+	beside(t, "Ends", f.ends)
+	beside(t, "Order", f.order)
+	beside(t, "Unrecorded", f.unrecorded)
+	beside(t, "Account", f.account)
+	beside(t, "Sessions", f.sessions)
+	beside(t, "SameUUID", f.sameUUID)
+	beside(t, "Stopped", f.stopped)
+	beside(t, "StoppedBefore", f.stoppedBefore)
+	beside(t, "TimedOut", f.timedOut)
+	beside(t, "Stalled", f.stalled)
+	beside(t, "AnyPrompt", f.anyPrompt)
+	beside(t, "AtOnce", f.atOnce)
+	beside(t, "FollowEnded", f.followEnded)
+	beside(t, "FollowCutOff", f.followCutOff)
 	if f.Backend.Kind().Caps {
-		t.Run("Capped", f.capped)
+		beside(t, "Capped", f.capped)
 	}
 	if b, ok := f.Backend.(runner.Resident); ok {
-		t.Run("Resident", func(t *testing.T) { f.resident(t, b) })
+		beside(t, "Resident", func(t *testing.T) { f.resident(t, b) })
 	}
+}
+
+// beside runs a part of the suite at the same time as the others, because a part spends
+// more time waiting for its clients than working.
+func beside(t *testing.T, name string, part func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		part(t)
+	})
 }
 
 // run runs a turn and checks the guarantees that apply to every outcome.
@@ -187,7 +199,7 @@ func (f Fixture) ends(t *testing.T) {
 		if end, ok := f.Ends[script]; ok {
 			want = end
 		}
-		t.Run(script, func(t *testing.T) {
+		beside(t, script, func(t *testing.T) {
 			out := f.run(t, t.Context(), f.Turn(t, script))
 			if out.End != want {
 				t.Errorf("%q ended %s (%s), want %s", script, out.End, out.Reason, want)
@@ -326,7 +338,7 @@ func (f Fixture) sameUUID(t *testing.T) {
 // stopped checks that even a client that ignores signals has exited when Run returns.
 func (f Fixture) stopped(t *testing.T) {
 	for _, script := range []string{"@say begun\n@sleep 10m", "@say begun\n@hang"} {
-		t.Run(script, func(t *testing.T) {
+		beside(t, script, func(t *testing.T) {
 			turn := f.Turn(t, script)
 			var p runner.Process
 			turn.Started = func(started runner.Process) error { p = started; return nil }
@@ -386,7 +398,7 @@ func (f Fixture) anyPrompt(t *testing.T) {
 		"control": "a NUL \x00, an escape \x1b[31m and a line separator \u2028 end",
 		"large":   "@say ready\n" + strings.Repeat("0123456789abcdef", 64<<10),
 	} {
-		t.Run(name, func(t *testing.T) {
+		beside(t, name, func(t *testing.T) {
 			turn := f.Turn(t, prompt)
 			heard := ""
 			turn.Event = func(ev *streamjson.Event) {

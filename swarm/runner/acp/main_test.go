@@ -83,7 +83,7 @@ var short = runner.Timing{
 	Interrupt: time.Second,
 	Terminate: 300 * time.Millisecond,
 	Close:     5 * time.Second,
-	Connect:   5 * time.Second,
+	Connect:   time.Minute,
 	Leftovers: 200 * time.Millisecond,
 	Sample:    500 * time.Millisecond,
 }
@@ -100,10 +100,12 @@ func client(t testing.TB, name string) *acp.Client {
 	return nil
 }
 
-func backend(t testing.TB, name string) runner.Backend {
+func backend(t testing.TB, name string) runner.Backend { return backendIn(t, name, short) }
+
+func backendIn(t testing.TB, name string, timing runner.Timing) runner.Backend {
 	c := *client(t, name)
 	c.FreshLoads = false // otherwise a resumed turn would wait for the end of the minute
-	return acp.New(acp.Options{Client: &c, Timing: short})
+	return acp.New(acp.Options{Client: &c, Timing: timing})
 }
 
 // newTurn returns a turn with the test binary as its client, in its own home and working
@@ -111,7 +113,10 @@ func backend(t testing.TB, name string) runner.Backend {
 func newTurn(t testing.TB, name, script string, env ...string) runner.Turn {
 	t.Helper()
 	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()
-	add := map[string]string{asProgram: "client", "HOME": home, acpstandin.Var: name, acpstandin.QuirksVar: `{"silence":300,"exit_after":20}`}
+	add := map[string]string{
+		asProgram: "client", "HOME": home, acpstandin.Var: name, acpstandin.QuirksVar: `{"silence":300,"exit_after":20}`,
+		"GORACE": "atexit_sleep_ms=0", // otherwise, each client of a race build waits one second before it exits
+	}
 	if strings.TrimSpace(script) == "@unborn" {
 		add[acpstandin.NoFirstEventVar] = "1"
 	}
@@ -176,7 +181,9 @@ func TestSuite(t *testing.T) {
 	for name, f := range fixtures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f.Backend = backend(t, name)
+			impatient := short
+			impatient.Connect = 2 * time.Second
+			f.Backend, f.Impatient = backend(t, name), backendIn(t, name, impatient)
 			f.Turn = func(t *testing.T, script string) runner.Turn { return newTurn(t, name, script) }
 			f.Kill = func(p runner.Process) { syscall.Kill(-p.PID, syscall.SIGKILL) }
 			f.Shell, f.Commands = "execute", true

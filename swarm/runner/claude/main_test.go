@@ -63,7 +63,10 @@ var short = runner.Timing{
 func newTurn(t testing.TB, script string, env ...string) runner.Turn {
 	t.Helper()
 	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()
-	add := map[string]string{asClient: "1", "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-test"}
+	add := map[string]string{
+		asClient: "1", "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-test",
+		"GORACE": "atexit_sleep_ms=0", // otherwise, each client of a race build waits one second before it exits
+	}
 	script = strings.TrimSpace(script)
 	if script == "@unborn" {
 		add["STANDIN_UNBORN"] = "1"
