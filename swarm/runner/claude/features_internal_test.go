@@ -79,6 +79,7 @@ func TestProgramsThatDoNotAnswer(t *testing.T) {
 		"nothing":              "exit 0",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			turn, _, starts := asked(t, lines)
 			f := features{time: 300 * time.Millisecond}
 			for range 2 {
@@ -101,10 +102,16 @@ func TestProgramsThatDoNotAnswer(t *testing.T) {
 // answer, and the next turn runs the client again.
 func TestAQuestionThatIsStopped(t *testing.T) {
 	turn, _, starts := asked(t, "[ -e go ] || exec sleep 600; "+knows)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
 	var f features
-	if f.has(ctx, turn, snapshotFlag) {
+	answer := make(chan bool)
+	go func() { answer <- f.has(ctx, turn, snapshotFlag) }()
+	for starts() == 0 {
+		time.Sleep(time.Millisecond) // the interval between checks; the test's own deadline limits their number
+	}
+	stop()
+	if <-answer {
 		t.Error("it has a feature")
 	}
 	if err := os.WriteFile(filepath.Join(turn.Spec.Dir, "go"), nil, 0o600); err != nil {
@@ -113,6 +120,20 @@ func TestAQuestionThatIsStopped(t *testing.T) {
 	if !f.has(t.Context(), turn, snapshotFlag) || starts() != 2 {
 		t.Errorf("the next turn does not ask again: asked %d times", starts())
 	}
+}
+
+// A waiter is a context that reports when a goroutine begins to wait for its end.
+type waiter struct {
+	context.Context
+	waits chan struct{}
+}
+
+func (w waiter) Done() <-chan struct{} {
+	select {
+	case w.waits <- struct{}{}:
+	default:
+	}
+	return w.Context.Done()
 }
 
 // If a turn is waiting for another turn's run with --help and that other turn is stopped,
@@ -125,10 +146,11 @@ func TestAQuestionWhoseTurnIsStopped(t *testing.T) {
 	answers := make(chan bool, 2)
 	go func() { answers <- f.has(first, turn, snapshotFlag) }()
 	for starts() == 0 {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // the interval between checks; the test's own deadline limits their number
 	}
-	go func() { answers <- f.has(t.Context(), turn, snapshotFlag) }()
-	time.Sleep(50 * time.Millisecond) // the second turn waits for the first turn's answer
+	second := waiter{t.Context(), make(chan struct{}, 1)}
+	go func() { answers <- f.has(second, turn, snapshotFlag) }()
+	<-second.waits
 	write(knows)
 	stop()
 	if one, two := <-answers, <-answers; one == two {

@@ -39,9 +39,9 @@ func TestToolsAreProved(t *testing.T) {
 		"connected after a second":                 {[]string{"STANDIN_MCP=after 1s"}, runner.Done, "", true},
 		"connected, and slow to answer":            {[]string{"STANDIN_MCP_ANSWER=after 1s"}, runner.Done, "", true},
 		"connected late, by a client that is slow": {[]string{"STANDIN_MCP=after 1s", "STANDIN_MCP_ANSWER=after 600ms"}, runner.Done, "", true},
-		"never connected":                          {[]string{"STANDIN_MCP=pending"}, runner.NoFirstEvent, "dead-drop tools: pending for 2s", false},
+		"never connected":                          {[]string{"STANDIN_MCP=pending"}, runner.NoFirstEvent, "dead-drop tools: pending for 5s", false},
 		"never connected, by a client that is slow": {[]string{"STANDIN_MCP=pending", "STANDIN_MCP_ANSWER=after 600ms"},
-			runner.NoFirstEvent, "dead-drop tools: pending for 2s", false},
+			runner.NoFirstEvent, "dead-drop tools: pending for 5s", false},
 		"failed":                     {[]string{"STANDIN_MCP=failed ENOENT: no such file"}, runner.NoFirstEvent, "dead-drop tools: failed: ENOENT: no such file", false},
 		"needs a login":              {[]string{"STANDIN_MCP=needs-auth"}, runner.NoFirstEvent, "dead-drop tools: needs-auth", false},
 		"no answer, and connected":   {[]string{"STANDIN_MCP_ANSWER=none"}, runner.Done, "", true},
@@ -52,6 +52,7 @@ func TestToolsAreProved(t *testing.T) {
 		"unknown to it, and failed":  {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=failed"}, runner.NoFirstEvent, "dead-drop tools: failed", true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			// The work takes little time, so a successful result may arrive. It must not
 			// count if the tools are missing.
 			turn := withTools(t, "@say worked", c.env...)
@@ -63,9 +64,12 @@ func TestToolsAreProved(t *testing.T) {
 				prompted = prompted || ev.Kind == streamjson.KindReplay
 			}
 			timing := short
-			timing.Connect = 2 * time.Second
-			if strings.HasPrefix(name, "connected") {
-				timing.Connect = time.Minute
+			timing.Connect = time.Hour
+			switch {
+			case strings.HasPrefix(name, "no answer"):
+				timing.Connect = 500 * time.Millisecond
+			case strings.HasPrefix(name, "never connected"): // the client must have answered once by then
+				timing.Connect = 5 * time.Second
 			}
 			out := claude.New(claude.Options{Timing: timing}).Run(t.Context(), turn)
 			if out.End != c.end || !strings.Contains(out.Reason, c.reason) {

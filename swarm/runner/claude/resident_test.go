@@ -53,7 +53,7 @@ func after(turn runner.Turn, w runner.Warm, script string) runner.Turn {
 // eventually waits until a condition is true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); {
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("never happened: %s", what)
 		}
@@ -74,6 +74,7 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			turn := newTurn(t, "@say one")
 			_, w := serve(t, turn, nil)
 			if err := syscall.Kill(w.Process().PID, syscall.SIGSTOP); err != nil {
@@ -115,21 +116,30 @@ func TestLeftoversEndWithTheirClient(t *testing.T) {
 	}
 }
 
-// A waiting client that does not exit is killed, immediately if the context is done.
+// A waiting client has Timing.Close to exit after its input is closed, and is killed after
+// that. It is killed immediately if the context is done.
 func TestAWaitingClientThatDoesNotGo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	for name, c := range map[string]struct {
-		ctx   context.Context
-		least time.Duration
-	}{"in its time": {context.Background(), short.Close}, "at once": {canceled(), 0}} {
+		ctx    context.Context
+		close  time.Duration
+		linger string
+		signal string
+	}{
+		"within its time": {context.Background(), time.Hour, "100ms", ""},
+		"after its time":  {context.Background(), 100 * time.Millisecond, "10m", "killed"},
+		"at once":         {canceled(), time.Hour, "10m", "killed"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			turn := newTurn(t, "@linger 10m\n@say one")
-			_, w := serve(t, turn, nil)
-			began := time.Now()
-			if e := w.Close(c.ctx); e.Signal != "killed" || time.Since(began) < c.least {
-				t.Errorf("Close = %+v after %v, want a killed client after %v", e, time.Since(began), c.least)
+			t.Parallel()
+			timing := short
+			timing.Close = c.close
+			turn := newTurn(t, "@linger "+c.linger+"\n@say one")
+			out, w := claude.New(claude.Options{Timing: timing}).(runner.Resident).Serve(t.Context(), turn, nil)
+			if w == nil {
+				t.Fatalf("no client stays after a turn that ended %s (%s)", out.End, out.Reason)
+			}
+			if e := w.Close(c.ctx); e.Signal != c.signal {
+				t.Errorf("Close = %+v, want the signal %q", e, c.signal)
 			}
 		})
 	}
@@ -256,11 +266,12 @@ func TestFollowALaterTurn(t *testing.T) {
 		script string
 		want   runner.End
 	}{
-		"to its end":      {"@say begun\n@sleep 1s\n@cost 0.5\n@say two", runner.Done},
+		"to its end":      {"@say begun\n@sleep 500ms\n@cost 0.5\n@say two", runner.Done},
 		"until it dies":   {"@say begun\n@sleep 500ms\n@die", runner.NoResult},
 		"it is cut short": {"", runner.NoResult}, // the prompt had not been sent
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			turn := newTurn(t, "@cost 0.25\n@say one")
 			stdout, err := os.OpenFile(turn.Stdout, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 			if err != nil {
