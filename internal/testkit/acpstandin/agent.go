@@ -50,6 +50,7 @@ func (a *agent) leave() int {
 	}
 	for _, s := range a.sessions {
 		if len(s.servers) > 0 && a.is.StaysOpen {
+			a.complain(errors.New("its input has ended, and it stays"))
 			select {} // waits for a signal
 		}
 		for _, server := range s.servers {

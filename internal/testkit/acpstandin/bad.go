@@ -1,6 +1,7 @@
 package acpstandin
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -22,20 +23,21 @@ var Bad = []string{
 	"exit",       // prints the reason to standard error and exits with status 3
 	"kill",       // kills itself with SIGKILL
 	"garbage",    // prints bytes that are not JSON, then the message
-	"long-line",  // prints 100 MB in one line, then the message
-	"many-lines", // prints 100 MB in many lines, then the message
+	"long-line",  // prints 24 MiB in one line, then the message
+	"many-lines", // prints 24 MiB in many lines, then the message
 	"half",       // prints half of the message and then nothing
 	"ids",        // answers with a wrong id
 	"twice",      // prints each message twice
 	"strings",    // writes numbers as strings
 	"deep",       // adds nested arrays, 200,000 levels deep
 	"mute",       // omits the message
-	"asks",       // asks for permissions endlessly
-	"wants",      // sends requests with an unknown method endlessly and reads no answers
+	"asks",       // asks for 20,000 permissions
+	"wants",      // sends 400,000 requests with an unknown method and reads no answers
 }
 
-// garbageSize is the amount of garbage in long-line and many-lines, in bytes.
-const garbageSize = 100 << 20
+// garbageSize is the amount of garbage in long-line and many-lines, in bytes. It is more
+// than a backend keeps of a line.
+const garbageSize = 24 << 20
 
 // misbehave turns the agent into a bad client. If all is true, the client never spoke the
 // protocol, and code is its exit status.
@@ -88,17 +90,20 @@ func (a *agent) misbehave(bad string, stdin io.Reader, stdout io.Writer) (code i
 	return 0, false
 }
 
-// pester prints requests until it is killed or the reader closes the pipe.
+// pester prints requests, and then waits to be killed. They are twice as many as a backend
+// accepts.
 func pester(kind string, stdout io.Writer) {
+	n := 20_000
 	request := `"method":"session/request_permission","params":{"toolCall":{"toolCallId":"call-1","kind":"execute","rawInput":{"command":"true"}},"options":[]}`
 	if kind == "wants" {
-		request = `"method":"terminal/create"`
+		n, request = 400_000, `"method":"terminal/create"`
 	}
-	for id := 0; ; id++ {
-		if _, err := fmt.Fprintf(stdout, `{"jsonrpc":"2.0","id":%d,%s}`+"\n", id, request); err != nil {
-			return
-		}
+	out := bufio.NewWriterSize(stdout, 64<<10)
+	for id := range n {
+		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%d,%s}`+"\n", id, request)
 	}
+	out.Flush() // an error means that nobody reads the requests
+	select {}
 }
 
 // spoiled returns what a bad client outputs in place of a line.

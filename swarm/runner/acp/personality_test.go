@@ -67,7 +67,7 @@ func TestLateUpdates(t *testing.T) {
 			if out.End != runner.Done || out.Text != "one" || warm == nil {
 				t.Fatalf("ended %s %q (%s), stays: %v", out.End, out.Text, out.Reason, warm != nil)
 			}
-			for deadline := time.Now().Add(10 * time.Second); !warm.Stirs(); time.Sleep(10 * time.Millisecond) {
+			for deadline := time.Now().Add(2 * time.Minute); !warm.Stirs(); time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Error("the client has sent updates between two turns and does not stir")
 					break
