@@ -42,7 +42,8 @@ func TestLongLinesAreCheap(t *testing.T) {
 func TestLongLinesAreLetGo(t *testing.T) {
 	const size = 4 << 20
 	call := []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"tool_use","input":"` + strings.Repeat("x", size) + "\"}]}}\n")
-	many := []byte(`{"type":"user","message":{"content":[` + strings.Repeat(`"",`, size/3) + "\"\"]}}\n")
+	// The list of these elements is many times as long as their line.
+	many := []byte(`{"type":"user","message":{"content":[` + strings.Repeat(`"",`, size/12) + "\"\"]}}\n")
 	escaped := []byte(`{"type":"assistant","message":{"content":"` + strings.Repeat(`\n`, size/2) + "\"}}\n")
 	for name, line := range map[string][]byte{"call": call, "many elements": many, "escaped": escaped} {
 		t.Run(name, func(t *testing.T) {
