@@ -12,8 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// examine calls Examine on a project with one agent, whose client is a shell script.
-func examine(t *testing.T, script string) []provision.Finding {
+// examine calls Examine on a project with one agent, whose client is a shell script. The
+// client must print its version within the time.
+func examine(t *testing.T, script string, within time.Duration) []provision.Finding {
 	t.Helper()
 	dir := t.TempDir()
 	client := filepath.Join(dir, "client")
@@ -28,7 +29,7 @@ func examine(t *testing.T, script string) []provision.Finding {
 		t.Fatal(err)
 	}
 	return provision.Examine(t.Context(), provision.DoctorOptions{
-		Config: path, Version: "1.0", ClientTimeout: 500 * time.Millisecond,
+		Config: path, Version: "1.0", ClientTimeout: within,
 		Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
 	})
 }
@@ -57,15 +58,15 @@ func TestClients(t *testing.T) {
 		"another program":    {"echo 'GNU bash'", provision.Wrong, `it reports "GNU bash"`},
 		"silent":             {":", provision.Wrong, `it reports ""`},
 		"failing":            {"echo 'no node here' >&2; exit 3", provision.Wrong, "exit status 3 no node here"},
-		"hanging":            {"sleep 60 & sleep 60", provision.Wrong, "did not print its version within 500ms"},
+		"hanging":            {"sleep 3600 & sleep 3600", provision.Wrong, "did not print its version within 500ms"},
 		"missing":            {"", provision.Wrong, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			begun := time.Now()
-			findings := examine(t, tc.script)
-			if took := time.Since(begun); took > 10*time.Second {
-				t.Errorf("Examine took %v: it waited for a client that hangs", took)
+			within := time.Hour
+			if name == "hanging" {
+				within = 500 * time.Millisecond
 			}
+			findings := examine(t, tc.script, within)
 			got := of(findings, "client")
 			if len(got) != 1 || got[0].Grade != tc.grade || !strings.Contains(got[0].Text, tc.text) {
 				t.Fatalf("client: %+v, want %s with %q", got, tc.grade, tc.text)
@@ -81,7 +82,7 @@ func TestClients(t *testing.T) {
 }
 
 func TestExamineLeavesNothing(t *testing.T) {
-	findings := examine(t, "echo 2.1.197")
+	findings := examine(t, "echo 2.1.197", time.Hour)
 	path := strings.TrimSuffix(of(findings, "configuration")[0].Text, ", 1 agent")
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -147,7 +148,7 @@ func TestTheProgramOfTheJudge(t *testing.T) {
 			t.Fatal(err)
 		}
 		findings := provision.Examine(t.Context(), provision.DoctorOptions{
-			Config: path, Version: "1.0", ClientTimeout: 5 * time.Second, Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
+			Config: path, Version: "1.0", ClientTimeout: time.Hour, Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
 		})
 		got := ""
 		for _, f := range of(findings, "supervisor") {
