@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	}
 	s, err := dropbox.Open(os.Args[1], dropbox.Options{})
 	if err == nil {
-		err = claimAll(s, os.Args[2], os.Args[3], os.Args[4])
+		err = claimAll(s, os.Args[2], os.Args[3])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,17 +1,17 @@
 package topic_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
@@ -384,25 +384,44 @@ func TestTwentyProcessesClaim(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Join(ids, " ")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now().Add(2 * time.Second)
+	// All processes begin when the test has closed the pipe from which they read.
+	gate, opener, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opener.Close()
 	var running []*exec.Cmd
-	var outs []*strings.Builder
+	var outs []*bufio.Reader
 	for _, name := range names {
-		cmd := exec.Command(os.Args[0], s.Dir(), name, file, strconv.FormatInt(begin.UnixNano(), 10))
+		cmd := exec.Command(os.Args[0], s.Dir(), name, file)
 		cmd.Env = append(os.Environ(), "TOPIC_HELPER=1")
-		out := &strings.Builder{}
-		cmd.Stdout, cmd.Stderr = out, os.Stderr
+		cmd.Stdin, cmd.Stderr = gate, os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		running, outs = append(running, cmd), append(outs, out)
+		running, outs = append(running, cmd), append(outs, bufio.NewReader(out))
 	}
+	gate.Close()
+	for i, out := range outs {
+		if line, err := out.ReadString('\n'); line != ready {
+			t.Fatalf("%s begins with %q, %v", names[i], line, err)
+		}
+	}
+	opener.Close()
 	won := map[string][]string{}
 	for i, cmd := range running {
+		out, err := io.ReadAll(outs[i])
+		if err != nil {
+			t.Error(names[i], err)
+		}
 		if err := cmd.Wait(); err != nil {
 			t.Error(names[i], err)
 		}
-		for _, id := range strings.Fields(outs[i].String()) {
+		for _, id := range strings.Fields(string(out)) {
 			won[id] = append(won[id], names[i])
 		}
 	}
@@ -422,18 +441,20 @@ func TestTwentyProcessesClaim(t *testing.T) {
 	}
 }
 
-// claimAll tries to claim every publication listed in a file and prints the ids of those
-// that it claimed.
-func claimAll(s *dropbox.Store, name, file, begin string) error {
+// ready is the first line of a process that is about to claim.
+const ready = "ready\n"
+
+// claimAll waits until its input ends. Then it tries to claim every publication listed in a
+// file and prints the ids of those that it claimed.
+func claimAll(s *dropbox.Store, name, file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	at, err := strconv.ParseInt(begin, 10, 64)
-	if err != nil {
+	fmt.Print(ready)
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
-	time.Sleep(time.Until(time.Unix(0, at))) // all processes begin at the same time
 	for _, id := range strings.Fields(string(data)) {
 		_, err := topic.Of(s).Claim(id, name, "")
 		if err == nil {
