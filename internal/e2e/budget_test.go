@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
@@ -44,7 +43,11 @@ func TestABudgetOfFourAgents(t *testing.T) {
 	for range 2 {
 		p.send("coder", "Work on this too")
 	}
-	time.Sleep(2 * time.Second) // gives any unwanted request time to arrive
+	// The next daemon parks the agent when it has seen the mail. The earlier daemon ends
+	// after the turns that it has begun.
+	p.swarm("stop")
+	p.start()
+	p.untilState("coder", swarm.Parked)
 	if later := p.spent(usageOf(t, scenario)); later != own {
 		t.Errorf("%.2f USD were spent, and %.2f after the cap", own, later-own)
 	}
