@@ -46,10 +46,17 @@ func TestAChannelThatOpensLater(t *testing.T) {
 		}) {
 			t.Errorf("warnings %q", st.Warnings)
 		}
-		if c := st.Channels[slices.IndexFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#side" })]; c.NextTry.IsZero() {
+		side := func(st bridge.State) bridge.Channel {
+			return st.Channels[slices.IndexFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#side" })]
+		}
+		if c := side(st); c.NextTry.IsZero() {
 			t.Errorf("the state does not say when: %+v", c)
 		}
-		time.Sleep(time.Second) // longer than all attempts so far have taken
+		tries := make(map[time.Time]bool)
+		s.state("more tries than there are delays", func(st bridge.State) bool {
+			tries[side(st).NextTry] = true
+			return len(tries) > len(s.o.RejoinAfter)+1
+		})
 		ann.raw("MODE", "#side", "-i")
 		st = s.state("in", isIn("#side"))
 		if slices.ContainsFunc(st.Warnings, func(w string) bool { return strings.Contains(w, "#side") }) {
