@@ -57,12 +57,12 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for !is() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("after 20 s still not: %s", what)
+			t.Fatalf("after 2 minutes still not: %s", what)
 		}
 	}
 }
