@@ -48,6 +48,7 @@ func (a *agent) leave() int {
 	if a.turn.Load() != nil {
 		return 0 // the turn owns the session; its servers' input ends when this process exits
 	}
+	a.late.Wait()
 	for _, s := range a.sessions {
 		if len(s.servers) > 0 && a.is.StaysOpen {
 			a.complain(errors.New("its input has ended, and it stays"))

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -164,6 +165,7 @@ type agent struct {
 	sessions  map[string]*session
 	hasDaemon bool
 	turn      atomic.Pointer[turn] // nil between turns
+	late      sync.WaitGroup       // updates that follow the end of their turn
 }
 
 func (a *agent) getenv(name string) string { return a.env[name] }

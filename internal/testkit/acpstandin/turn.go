@@ -48,6 +48,10 @@ func (t *turn) run(m message, prompt string) {
 	t.remember(map[string]any{"sessionUpdate": "user_message_chunk", "content": textBlock(prompt)})
 	result, err := t.play(prompt)
 	t.a.complain(t.s.save())
+	if t.late {
+		t.a.late.Add(1)
+		defer t.a.late.Done()
+	}
 	t.a.turn.Store(nil)
 	t.a.conn.answer(m, result, err)
 	if t.late {

@@ -51,7 +51,7 @@ func TestLateUpdates(t *testing.T) {
 	for _, name := range []string{"acp", "gemini"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			turn := newTurn(t, name, "@late\n@say one", acpstandin.QuirksVar+`={"exit_after":300}`)
+			turn := newTurn(t, name, "@late\n@say one")
 			var events eventLog
 			turn.Event = events.add
 			out := backend(t, name).Run(t.Context(), turn)
@@ -193,7 +193,7 @@ func TestQuestionWithoutAnAnswer(t *testing.T) {
 			if err := os.Mkdir(sub, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			turn.Spec.Timeout, turn.Spec.Stall = 2500*time.Millisecond, time.Second
+			turn.Spec.Timeout, turn.Spec.Stall = 6*time.Second, time.Second // the client must have asked by then
 			if turn.Spec.Options != nil {
 				turn.Spec.Options = map[string]any{"silence": "500ms"}
 			}

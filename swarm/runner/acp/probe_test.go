@@ -49,11 +49,12 @@ func TestProbe(t *testing.T) {
 			}
 			var process runner.Process
 			turn.Started = func(p runner.Process) error { process = p; return nil }
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx := t.Context()
 			if c.end == runner.Stopped {
-				ctx, cancel = context.WithTimeout(t.Context(), 2*time.Second)
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, 2*time.Second)
+				defer cancel()
 			}
-			defer cancel()
 			prober := acp.New(acp.Options{Client: client(t, c.client), Timing: timing}).(runner.Prober)
 			p := prober.Probe(ctx, turn)
 			if p.End != c.end || p.Tools != c.proof || p.End == runner.Done && p.Version == "" {

@@ -163,8 +163,6 @@ func TestStdoutIsBounded(t *testing.T) {
 	// is killed at once: the signals alone would take hours here.
 	turn = newTurn(t, "")
 	turn.Spec.Command = script(t, `trap "" INT TERM; while :; do yes x; done`)
-	patient := short
-	patient.Interrupt, patient.Terminate = time.Hour, time.Hour
 	out = claude.New(claude.Options{Timing: patient, MaxOutput: 64 << 20}).Run(t.Context(), turn)
 	if out.End != runner.Failed || out.Signal != "killed" || !strings.Contains(out.Reason, "more than 64 MiB") {
 		t.Errorf("ended %s (%s) with %+v, want %s for its output, and killed", out.End, out.Reason, out.Exit, runner.Failed)
@@ -241,7 +239,7 @@ func TestDeadKeyIsKnownSoon(t *testing.T) {
 	turn := newTurn(t, "")
 	retry := `echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"}'`
 	turn.Spec.Command = script(t, "trap 'exit 130' INT\n"+retry+"\n"+retry+"\nwhile :; do sleep 0.1; done") // ends only if it is told to
-	out := runClean(t, turn)
+	out := runCleanIn(t, patient, turn)
 	if out.End != runner.Refused || !strings.Contains(out.Hint, "/login") || out.ExitCode != 130 {
 		t.Errorf("ended %s (%s; %s) with %+v, want %s after SIGINT", out.End, out.Reason, out.Hint, out.Exit, runner.Refused)
 	}
@@ -299,7 +297,7 @@ func TestStopDuringATool(t *testing.T) {
 			}
 		}
 	}
-	out := claude.New(claude.Options{}).Run(ctx, turn) // with the default Timing, because a client that responds need not be killed
+	out := claude.New(claude.Options{Timing: patient}).Run(ctx, turn)
 	if out.End != runner.Stopped || out.Signal != "" {
 		t.Errorf("ended %s (%s) with %+v, want %s without force", out.End, out.Reason, out.Exit, runner.Stopped)
 	}

@@ -52,11 +52,14 @@ func TestMain(m *testing.M) {
 var short = runner.Timing{
 	Interrupt:    time.Second,
 	Terminate:    300 * time.Millisecond,
-	Close:        5 * time.Second,
-	PromptNotRun: time.Second,
+	Close:        time.Minute,
+	PromptNotRun: 3 * time.Second,
 	Leftovers:    200 * time.Millisecond,
 	Sample:       500 * time.Millisecond,
 }
+
+// patient is for clients that end at the signal that they get: no client gets the next one.
+var patient = runner.Timing{Interrupt: time.Hour, Terminate: time.Hour}.Or(short)
 
 // newTurn returns a turn of the stand-in, in its own home and working directory. env is
 // added to the client's environment.

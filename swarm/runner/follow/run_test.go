@@ -65,7 +65,11 @@ func (p *lines) follow() runner.Outcome {
 
 var kind = runner.Kind{Name: "lines", Install: "make install"}
 
-var short = runner.Timing{Interrupt: 300 * time.Millisecond, Terminate: 300 * time.Millisecond, Close: 200 * time.Millisecond, Leftovers: 100 * time.Millisecond}
+// timing gives a client as much time as it needs. A test that waits for the end of a time
+// shortens that time alone.
+var timing = runner.Timing{Interrupt: time.Hour, Terminate: time.Hour, Close: time.Hour, Leftovers: 100 * time.Millisecond}
+
+const soon = 200 * time.Millisecond
 
 func turn(t *testing.T, id string) runner.Turn {
 	dir := t.TempDir()
@@ -76,7 +80,7 @@ func turn(t *testing.T, id string) runner.Turn {
 // begin starts a shell script as the client of the turn.
 func begin(t *testing.T, ctx context.Context, tn runner.Turn, p *lines, script string, o follow.Options) {
 	t.Helper()
-	o.Timing = o.Timing.Or(short)
+	o.Timing = o.Timing.Or(timing)
 	p.run = follow.New(ctx, tn, &kind, p, o)
 	t.Cleanup(p.run.Close)
 	if out, ok := p.run.Start([]string{"sh", "-c", script}, append(os.Environ(), runner.MarkVar+"="+tn.ID)); !ok {
@@ -132,7 +136,7 @@ func TestAClientThatCannotBeStarted(t *testing.T) {
 			if c.change != nil {
 				c.change(&tn)
 			}
-			r := follow.New(context.Background(), tn, &kind, &lines{}, follow.Options{Timing: short})
+			r := follow.New(context.Background(), tn, &kind, &lines{}, follow.Options{Timing: timing})
 			defer r.Close()
 			out, ok := r.Start(c.args, os.Environ())
 			if ok || out.End != c.end || !strings.Contains(out.Hint, c.hint) || out.Began.IsZero() {
@@ -174,11 +178,12 @@ func TestTheClientIsAskedBeforeItIsSignalled(t *testing.T) {
 	for name, c := range map[string]struct {
 		script, cancel, signal string
 		exit                   int
+		timing                 runner.Timing
 	}{
-		"it heeds the words":  {`trap 'exit 9' INT TERM; echo up; read -r word; echo "$word"; exit 0`, "cancel", "", 0},
-		"it heeds no words":   {`trap 'exit 9' INT; trap 'exit 8' TERM; echo up; while :; do read -r word; done`, "cancel", "", 8},
-		"there are no words":  {`trap 'exit 9' INT TERM; echo up; while :; do sleep 0.01; done`, "", "", 9},
-		"it heeds no signals": {`trap '' INT TERM; echo up; while :; do sleep 0.01; done`, "cancel", "killed", -1},
+		"it heeds the words":  {`trap 'exit 9' INT TERM; echo up; read -r word; echo "$word"; exit 0`, "cancel", "", 0, runner.Timing{}},
+		"it heeds no words":   {`trap 'exit 9' INT; trap 'exit 8' TERM; echo up; while :; do read -r word; done`, "cancel", "", 8, runner.Timing{Interrupt: soon}},
+		"there are no words":  {`trap 'exit 9' INT; trap 'exit 8' TERM; echo up; while :; do sleep 0.01; done`, "", "", 9, runner.Timing{}},
+		"it heeds no signals": {`trap '' INT TERM; echo up; while :; do sleep 0.01; done`, "cancel", "killed", -1, runner.Timing{Interrupt: soon, Terminate: soon}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -190,7 +195,7 @@ func TestTheClientIsAskedBeforeItIsSignalled(t *testing.T) {
 					stop()
 				}
 			}
-			begin(t, ctx, turn(t, "cancel"), p, c.script, follow.Options{})
+			begin(t, ctx, turn(t, "cancel"), p, c.script, follow.Options{Timing: c.timing})
 			o := p.follow()
 			if o.End != runner.Stopped || o.ExitCode != c.exit || o.Signal != c.signal || o.Hint != follow.HintGoesBack {
 				t.Errorf("%+v", o)
@@ -214,14 +219,15 @@ func TestTheEndOfTheInputIsNotTheEndOfTheClient(t *testing.T) {
 			t.Parallel()
 			p := &lines{}
 			p.hear = func(string) { p.run.CloseInput(time.Now()) }
-			begin(t, context.Background(), turn(t, "close"), p, script, follow.Options{Terminates: c.terminates})
+			o := follow.Options{Timing: runner.Timing{Close: soon}, Terminates: c.terminates}
+			begin(t, context.Background(), turn(t, "close"), p, script, o)
 			if o := p.follow(); o.End != runner.Done || o.ExitCode != c.exit {
 				t.Errorf("at the end of a turn: %+v", o)
 			}
 
 			p = &lines{}
 			p.hear = func(string) { p.rests = p.run.MayStay() }
-			begin(t, context.Background(), turn(t, "rest"), p, script, follow.Options{Terminates: c.terminates})
+			begin(t, context.Background(), turn(t, "rest"), p, script, o)
 			p.follow()
 			if x := p.run.Stay(0).Close(context.Background()); x.ExitCode != c.exit {
 				t.Errorf("at the end of a client that stayed: %+v", x)
@@ -254,7 +260,7 @@ func TestAClientThatStays(t *testing.T) {
 		heard = append(heard, line)
 		next.run.CloseInput(time.Now())
 	}
-	next.run = follow.New(context.Background(), tn, &kind, next, follow.Options{Timing: short})
+	next.run = follow.New(context.Background(), tn, &kind, next, follow.Options{Timing: timing})
 	defer next.run.Close()
 	if out, ok := next.run.GoOn(w); !ok {
 		t.Fatal(out.Reason)
@@ -284,7 +290,7 @@ func TestATurnOfAnEarlierDaemon(t *testing.T) {
 		later.run.Send([]byte("none of ours\n"))
 		syscall.Kill(w.Process().PID, syscall.SIGTERM)
 	}
-	later.run = follow.New(context.Background(), tn, &kind, later, follow.Options{Timing: short})
+	later.run = follow.New(context.Background(), tn, &kind, later, follow.Options{Timing: timing})
 	defer later.run.Close()
 	if out, ok := later.run.Adopt(w.Process()); !ok {
 		t.Fatal(out.Reason)
