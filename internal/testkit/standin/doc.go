@@ -23,6 +23,7 @@
 //	@read PATH            Read
 //	@deny TOOL INPUT      a call of TOOL that is refused, whatever the rules say
 //	@sleep D              silence
+//	@await PATH           silence until the file exists
 //	@tick D EVERY         a text every EVERY for D
 //	@big N                a text of N bytes
 //	@cost USD             what the turn costs
@@ -117,8 +118,9 @@
 //	                     "begin AGENT UUID PID FIRST-LINE-OF-THE-BODY", "end …"
 //	                     (before the result is printed; none after @exit and
 //	                     the like); also "steer …" for a message taken into a
-//	                     running turn, and "deaf …" when @hang, @spin or @deaf
-//	                     begins
+//	                     running turn, "deaf …" when @hang, @spin or @deaf
+//	                     begins, and "unheard AGENT - PID SIGNAL" for each signal
+//	                     after that
 //	STANDIN_LOCK=DIR     holds a lock on DIR/AGENT until it and every command that
 //	                     it started have ended; if another holds it, the log
 //	                     gets "overlap AGENT - PID" and the process exits with 1

@@ -82,6 +82,7 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 			return code
 		case s := <-signals:
 			if c.deaf.Load() {
+				c.journal("unheard", prompt{uuid: "-", text: s.String()})
 				continue
 			}
 			switch s {

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"context"
+	"os"
 	"strings"
 	"time"
 )
@@ -55,6 +56,8 @@ func (t *turn) step(ctx context.Context, s Step) error {
 		return t.refuse(ctx, first, rest)
 	case "sleep":
 		return t.sleep(ctx, s.D)
+	case "await":
+		return t.await(ctx, c.abs(s.Arg))
 	case "tick":
 		return t.tick(ctx, s.D, s.Each)
 	case "big":
@@ -99,6 +102,18 @@ func (t *turn) sleep(ctx context.Context, d time.Duration) error {
 		return errInterrupted
 	}
 	return nil
+}
+
+// await waits until a file exists.
+func (t *turn) await(ctx context.Context, path string) error {
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+		if err := t.sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // tick prints a text block repeatedly, at intervals of each, until d has elapsed.

@@ -20,7 +20,7 @@ type Step struct {
 // verbs maps each verb to the function that checks its argument.
 var verbs = map[string]func(*Step) error{
 	"say": text, "think": text, "sh": text, "write": twoWords, "edit": edit, "read": text, "deny": twoWords,
-	"sleep": duration, "tick": ticks, "big": number, "cost": money, "context": number, "model": text,
+	"sleep": duration, "await": text, "tick": ticks, "big": number, "cost": money, "context": number, "model": text,
 	"compact": nothing, "fail": text, "status": number, "exit": number, "die": nothing, "noresult": nothing,
 	"linger": duration, "hang": nothing, "spin": nothing, "closeout": nothing, "orphan": duration,
 	"rubbish": nothing, "unknown": nothing, "unborn": nothing, "deaf": nothing, "again": text, "pending": twoWords,
