@@ -308,8 +308,10 @@ func TestConsole(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	parallel(t)
 	for _, page := range []string{"../../README.md", "../quickstart.md", "../troubleshooting.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
+			parallel(t)
 			text := read(t, page)
 			if strings.Contains(text, "| grep ") {
 				need.Program(t, "grep")

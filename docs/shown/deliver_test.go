@@ -73,6 +73,7 @@ func TestShellProgramWakesAnAgent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	parallel(t)
 	program := shell(t)
 	c := started(t)
 	drop(t, program, c.dir, "reviewer", "Is there a test that greets Ada?")

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
 // update reports whether to rewrite the pages instead of checking them.
@@ -18,6 +20,9 @@ var update = os.Getenv("UPDATE") != ""
 
 // patience is the timeout for one command on a page.
 const patience = 2 * time.Minute
+
+// programs is the folder that built has created. It is "" if built was not called.
+var programs string
 
 // built returns a folder with the real program and, under the name claude, the stand-in.
 // The folder is created only once.
@@ -29,7 +34,20 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", bin+"/", "../../cmd/...", "../../internal/testkit/standin/claude").CombinedOutput()
+	programs = bin
+	self, err := os.Executable()
+	if err != nil {
+		return bin, err
+	}
+	// The test binary is the stand-in if its name is claude; see TestMain.
+	claude := filepath.Join(bin, "claude")
+	if os.Link(self, claude) != nil { // for example, because it is on another disk
+		if err := os.Symlink(self, claude); err != nil {
+			return bin, err
+		}
+	}
+	// Without its symbols, the program is linked in half the time.
+	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", bin+"/", "../../cmd/...").CombinedOutput()
 	if err != nil {
 		return bin, fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -49,11 +67,20 @@ func noteSources() error {
 }
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if bin, _ := built(); bin != "" {
-		os.RemoveAll(bin)
+	if filepath.Base(os.Args[0]) == "claude" {
+		os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 	}
+	code := m.Run()
+	os.RemoveAll(programs) // "" if no test needed them
 	os.Exit(code)
+}
+
+// parallel lets a test with its own project run beside others, because it mostly waits for
+// a daemon. With UPDATE, two tests at a time could write the same page.
+func parallel(t *testing.T) {
+	if !update {
+		t.Parallel()
+	}
 }
 
 func program(t *testing.T) (bin string) {

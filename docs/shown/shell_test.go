@@ -17,8 +17,10 @@ func TestWhatPagesTellToType(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	parallel(t)
 	for page, least := range map[string]int{"topics.md": 5, "attach.md": 2} {
 		t.Run(page, func(t *testing.T) {
+			parallel(t)
 			c := newConsole(t)
 			for _, line := range []string{"claude-swarm init", "claude-swarm start"} {
 				if out, err := c.run(t.Context(), line); err != nil {
