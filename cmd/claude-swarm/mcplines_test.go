@@ -79,7 +79,7 @@ func (c *toolsTalk) hear() any {
 			c.t.Fatalf("it said %q: %v", line, err)
 		}
 		return inShort(value)
-	case <-time.After(20 * time.Second):
+	case <-time.After(scriptPatience):
 		c.t.Fatal("no answer")
 	}
 	return nil

@@ -10,13 +10,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -35,12 +33,14 @@ func TestRecordedProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; CI always runs it")
 	}
+	t.Parallel()
 	recordings, err := filepath.Glob("../../testdata/project-v*")
 	if err != nil || len(recordings) == 0 {
 		t.Fatalf("no recorded project: %v", err)
 	}
 	for _, dir := range recordings {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
 			p := openRecording(t, dir)
 			compareRecorded(t, filepath.Join(dir, "opened.txt"), p.opened())
 			p.finish()
@@ -140,7 +140,9 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 		}
 	}
 	t.Cleanup(func() {
-		p.end()
+		if err := endDaemon(journal.HomeOf(p.dir)); err != nil {
+			t.Error(err)
+		}
 		os.RemoveAll(runtime)
 	})
 	return p
@@ -260,32 +262,11 @@ func (p *recordedProject) demandStates(when string, want map[string]swarm.State)
 	}
 }
 
-// await waits until the function so returns true. After a minute, it fails the test.
+// await waits until the function so returns true. After scriptPatience, it fails the test.
 func (p *recordedProject) await(what string, so func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("not true after a minute: %s\n%s", what, p.run("status"))
-		}
-	}
-}
-
-// end stops the daemon, even after the test has failed.
-func (p *recordedProject) end() {
-	home := journal.HomeOf(p.dir)
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
-		if !lockHeld(home) {
-			return
-		}
-		if pid := discovery.ReadNote(home.LockFile()).PID; pid > 0 {
-			_ = syscall.Kill(pid, sig) // the daemon may have exited in the meantime
-		}
-		for deadline := time.Now().Add(2 * time.Second); lockHeld(home) && time.Now().Before(deadline); {
-			time.Sleep(20 * time.Millisecond)
-		}
-	}
-	if lockHeld(home) {
-		p.t.Error("the daemon does not end")
+	if !poll(so) {
+		p.t.Fatalf("not true after %v: %s\n%s", scriptPatience, what, p.run("status"))
 	}
 }
 

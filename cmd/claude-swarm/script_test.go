@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,19 +30,28 @@ import (
 // The test binary also serves as the program and as the stand-ins for the agents' clients.
 // Therefore, the scripts run real daemons with real child processes, but no model.
 func TestMain(m *testing.M) {
+	// Scripts spend most of their time waiting for daemons and clients, so more of them run
+	// at the same time than there are processors. The flag -parallel overrides this value.
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"claude-swarm": main,
 		"claude": func() {
 			os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 		},
 		"receiver": receiver,
+		"soon":     soon,
 		"acp-standin": func() {
 			os.Exit(acpstandin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 		},
 	})
 }
 
-func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, scripts("testdata/script"))
+}
 
 func TestTmuxScripts(t *testing.T) { scriptsWith(t, "tmux") }
 func TestZshScripts(t *testing.T)  { scriptsWith(t, "zsh") }
@@ -55,6 +66,7 @@ func TestDiskScripts(t *testing.T) {
 		t.Log(err)
 		need.Missing(t, "unshare with a user namespace")
 	}
+	t.Parallel()
 	testscript.Run(t, scripts("testdata/disk"))
 }
 
@@ -65,6 +77,7 @@ func scriptsWith(t *testing.T, program string) {
 		t.Skip("takes seconds")
 	}
 	need.Program(t, program)
+	t.Parallel()
 	testscript.Run(t, scripts("testdata/"+program))
 }
 
@@ -72,7 +85,8 @@ func scriptsWith(t *testing.T, program string) {
 // own home folder and its own folder for sockets. No daemon is left running after a
 // script.
 //
-// In addition to testscript's commands, the scripts can use:
+// The command soon repeats a command until it succeeds; a script uses it inside `sh -c`. In
+// addition to testscript's commands, the scripts can use:
 //
 //	until [!] PATTERN COMMAND…   run a command again until its stdout matches
 //	gone FILE                    wait until the process whose pid is in FILE has ended
@@ -135,43 +149,62 @@ func endDaemons(env *testscript.Env) {
 		if err != nil || d.Name() != "daemon.lock" {
 			return nil // an unreadable folder does not belong to a daemon that the script started
 		}
-		home := journal.HomeOf(filepath.Dir(filepath.Dir(path)))
-		pid := discovery.ReadNote(home.LockFile()).PID
-		if pid == 0 || !lockHeld(home) {
-			return nil
-		}
-		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
-			_ = syscall.Kill(pid, sig) // the process may have exited in the meantime
-			for range 100 {
-				if !lockHeld(home) {
-					return nil
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
-		}
-		return fmt.Errorf("daemon %d of %s does not end", pid, path)
+		return endDaemon(journal.HomeOf(filepath.Dir(filepath.Dir(path))))
 	})
 }
 
+// endDaemon stops the daemon of a project. The first SIGTERM asks it to stop, and the next
+// ones end its running turns. A daemon that keeps running in spite of this is killed.
+func endDaemon(home journal.Home) error {
+	ended := func(sig syscall.Signal) func() bool {
+		return func() bool {
+			note, held := discovery.Holder(home.LockFile())
+			if !held || note.PID == 0 {
+				return true // there is no daemon, or something else holds the lock
+			}
+			_ = syscall.Kill(note.PID, sig) // the process may have exited in the meantime
+			return false
+		}
+	}
+	if poll(ended(syscall.SIGTERM)) || poll(ended(syscall.SIGKILL)) {
+		return nil
+	}
+	return fmt.Errorf("the daemon of %s does not end", home.Dir())
+}
+
+// endTmux ends the tmux server whose socket is in a subfolder of dir, if there is one.
 func endTmux(dir string) {
-	if tmux, err := exec.LookPath("tmux"); err == nil {
-		cmd := exec.Command(tmux, "kill-server") // this fails for most scripts, because they start no tmux server
-		cmd.Env = []string{"TMUX_TMPDIR=" + dir}
+	if sockets, err := filepath.Glob(filepath.Join(dir, "tmux-*")); err == nil && len(sockets) > 0 {
+		cmd := exec.Command("tmux", "kill-server") // this fails if the script itself has ended the server
+		cmd.Env = append(os.Environ(), "TMUX_TMPDIR="+dir)
 		_ = cmd.Run()
 	}
 }
 
-// scriptPatience is how long a script waits for an expected event.
-const scriptPatience = 20 * time.Second
+// scriptPatience is how long a script waits for an expected event before it fails. On a
+// busy machine, an event can take many times longer than usual.
+const scriptPatience = 3 * time.Minute
 
-// poll calls f repeatedly and reports whether it returned true within scriptPatience.
+// poll calls f repeatedly and reports whether it returned true within scriptPatience. The
+// pauses grow with the time waited so far, because f may start a process, and many scripts
+// wait at the same time.
 func poll(f func() bool) bool {
-	for deadline := time.Now().Add(scriptPatience); !f(); time.Sleep(30 * time.Millisecond) {
-		if time.Now().After(deadline) {
+	for began := time.Now(); !f(); {
+		waited := time.Since(began)
+		if waited > scriptPatience {
 			return false
 		}
+		time.Sleep(min(max(waited/5, 10*time.Millisecond), 250*time.Millisecond))
 	}
 	return true
+}
+
+// soon is a program for test scripts: it repeats a command until the command succeeds.
+func soon() {
+	if !poll(func() bool { return exec.Command(os.Args[1], os.Args[2:]...).Run() == nil }) {
+		fmt.Fprintf(os.Stderr, "%q does not succeed in %v\n", os.Args[1:], scriptPatience)
+		os.Exit(1)
+	}
 }
 
 func until(ts *testscript.TestScript, neg bool, args []string) {
