@@ -9,15 +9,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// loopBound is the value of policy.turns_per_hour in these tests.
-const loopBound = 8
+// bound returns the value of policy.turns_per_hour for a way. It is above the number of
+// turns after which the rules for messages end a loop.
+func (w loopWay) bound() int {
+	if w.rule {
+		return 8
+	}
+	return 3
+}
 
 // loopPrelude is the shell code that runs before an agent passes the ball on. The ball $B
 // is the text of a message and is different each time. $to is the name of the other
@@ -25,6 +30,8 @@ const loopBound = 8
 const loopPrelude = `me=$CLAUDE_SWARM_AGENT; to=b; [ "$me" = b ] && to=a
 B="$(cat ball.txt) $(tr -dc a-z </dev/urandom | head -c 12)"
 turn=${CLAUDE_SWARM_TURN%%-*}
+# The daemon adopts a child when the subshell that started the child has ended.
+adopted='while kill -0 $subshell 2>/dev/null; do sleep 0.01; done'
 clean() { env -i PATH="$PATH" HOME="$HOME" XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" "$@"; }
 drop() { printf '%s\n' "$B" > .part-$$; mv .part-$$ .dead-drop/$1/$$.md; }
 deliver() { # TO FRONT-MATTER
@@ -36,7 +43,7 @@ call() { # one of the agents' tools: TO
 	text=$(printf '%s' "$B" | sed 's/\\/\\\\/g; s/"/\\"/g')
 	{ echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}'
 	echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
-	printf '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"send","arguments":{"to":"%s","text":"%s"}}}\n' "$to" "$text"; sleep 0.7; }
+	printf '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"send","arguments":{"to":"%s","text":"%s"}}}\n' "$to" "$text"; soon grep -q '"id":2,' answers-$$; }
 }
 `
 
@@ -58,23 +65,24 @@ var loopWays = []loopWay{
 	{"send urgently", `claude-swarm send $to --now "$B"`, "", true},
 	{"ask and reply", `if [ $me = a ]; then claude-swarm send b --type question "$B"; else claude-swarm reply $turn "$B"; fi`, "", true},
 	{"publish", `claude-swarm publish ball.$to "$B"`, "", true},
-	{"a tool", `call | claude-swarm --config $PWD/claude-swarm.yaml mcp`, "", true},
-	{"a tool server without environment", `call | clean claude-swarm --config $PWD/claude-swarm.yaml mcp`, "", true},
+	{"a tool", `call | claude-swarm --config $PWD/claude-swarm.yaml mcp > answers-$$`, "", true},
+	{"a tool server without environment", `call | clean claude-swarm --config $PWD/claude-swarm.yaml mcp > answers-$$`, "", true},
 	{"env -u", `env -u CLAUDE_SWARM_AGENT -u CLAUDE_SWARM_TURN -u CLAUDE_SWARM_TOKEN claude-swarm send $to "$B"`, "", true},
 	{"env -u of the turn alone", `env -u CLAUDE_SWARM_TURN claude-swarm send $to "$B"`, "", true},
 	{"env -i", `clean claude-swarm send $to "$B"`, "", true},
 	{"env -i with a flag", `clean claude-swarm send $to --type handoff "$B"`, "", true},
 	{"setsid", `clean setsid -w claude-swarm send $to "$B"`, "", true},
 	{"make", `printf 'pass:\n\t@env -i PATH="$$PATH" HOME="$$HOME" XDG_RUNTIME_DIR="$$XDG_RUNTIME_DIR" claude-swarm send %s "$$(cat ball-%s)"\n' $to $me > make-$me; printf '%s' "$B" > ball-$me; make -s -f make-$me pass`, "", true},
-	{"a child that the daemon adopts", `printf '%s' "$B" > ball-$me; (clean setsid sh -c "sleep 0.3; claude-swarm send $to \"\$(cat ball-$me)\"" >/dev/null 2>&1 &); sleep 1`, "", true},
+	{"a child that the daemon adopts", `printf '%s' "$B" > ball-$me; (subshell=$(exec sh -c 'echo $PPID'); clean subshell=$subshell setsid sh -c "$adopted; claude-swarm send $to \"\$(cat ball-$me)\"; rm ball-$me" >/dev/null 2>&1 &); soon test ! -e ball-$me`, "", true},
 	{"as the other agent", `CLAUDE_SWARM_AGENT=$to claude-swarm send $to "$B"`, "", true},
 	// When the other turn ends, the daemon repeatedly kills all processes that claim to
 	// belong to that turn, and all other processes in their sessions. Therefore, each
-	// attempt runs in a separate session, with a pause after it.
-	{"in another turn", `for try in 1 2 3 4 5; do
+	// attempt runs in a separate session, and is repeated unless it succeeds or is refused.
+	{"in another turn", `while true; do
 		other=$(ls .claude-swarm/turns | sed -n 's/\.json$//p' | head -1)
-		setsid -w env CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B" && break
-		sleep 0.3
+		setsid -w env CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B"
+		case $? in 0|6) break;; esac
+		sleep 0.1
 	done`, "", true},
 	{"a file in a named folder", `drop $to`, ".dead-drop/a/ .dead-drop/b/", true},
 	{"a file in a folder that is not named", `drop $to`, "", false},
@@ -86,7 +94,7 @@ var loopWays = []loopWay{
 	{"delivered without a sender", `deliver $to 'type: handoff\n'`, "", false},
 	{"delivered with forged hops and path", `deliver $to 'from: lead\ntype: handoff\nhops: 0\npath: [lead]\n'`, ".dead-drop/a/ .dead-drop/b/", true},
 	{"delivered urgently", `deliver $to 'from: lead\ntype: task\npriority: urgent\n'`, "", false},
-	{"a child that drops a file", `printf '%s\n' "$B" > late-$me; (clean setsid sh -c "sleep 1; mv late-$me .dead-drop/$to/$$.md" >/dev/null 2>&1 &); sleep 1.5`, "", false},
+	{"a child that drops a file", `printf '%s\n' "$B" > late-$me; (subshell=$(exec sh -c 'echo $PPID'); clean subshell=$subshell setsid sh -c "$adopted; mv late-$me .dead-drop/$to/$$.md" >/dev/null 2>&1 &); soon test ! -e late-$me`, "", false},
 }
 
 // Two agents that pass a message on in each turn are stopped, regardless of how they send
@@ -96,19 +104,20 @@ func TestLoopsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	if len(loopWays) < 23 {
 		t.Fatalf("%d ways, want at least 23", len(loopWays))
 	}
 	for _, way := range loopWays {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
-			l := newLoop(t, way, "")
+			l := newLoop(t, way, "acl: {}")
 			turns, paused := l.untilEnd()
 			told, stopped := l.told(), l.stopped()
 			t.Logf("%d turns, paused %v, stopped by rules %q", turns, paused, stopped)
 			switch {
-			case turns > 2*loopBound+1:
-				t.Errorf("%d turns, want at most %d of each agent without a person", turns, loopBound)
+			case turns > 2*way.bound()+1:
+				t.Errorf("%d turns, want at most %d of each agent without a person", turns, way.bound())
 			case way.rule && (len(paused) > 0 || len(stopped) == 0):
 				t.Errorf("it ended after %d turns by the bound on turns, want by a rule", turns)
 			case !way.rule && len(paused) == 0:
@@ -133,9 +142,9 @@ type loop struct {
 	env []string
 }
 
-// newLoop creates the project and starts the loop. acl is the content of policy.acl; ""
-// means no rules.
-func newLoop(t *testing.T, way loopWay, acl string) *loop {
+// newLoop creates the project and starts the loop. policy contains the settings of policy
+// other than turns_per_hour.
+func newLoop(t *testing.T, way loopWay, policy string) *loop {
 	t.Helper()
 	l := &loop{t: t, dir: t.TempDir()}
 	runtime, err := os.MkdirTemp("", "cs") // the path of a socket is limited to about 100 bytes
@@ -150,7 +159,7 @@ func newLoop(t *testing.T, way loopWay, acl string) *loop {
 	}
 	ball := strings.TrimSpace("@sh sh ./pass.sh "+way.arg) + "\n"
 	for name, text := range map[string]string{
-		"claude-swarm.yaml": fmt.Sprintf("debounce: 100ms\npolicy: {turns_per_hour: %d, acl: {%s}}\ndefaults: {command: [%q], mcp: false}\nagents: {a: {}, b: {}}\n", loopBound, acl, client),
+		"claude-swarm.yaml": fmt.Sprintf("debounce: 10ms\npolicy: {turns_per_hour: %d, %s}\ndefaults: {command: [%q], mcp: false}\nagents: {a: {}, b: {}}\n", way.bound(), policy, client),
 		"ball.txt":          ball,
 		"pass.sh":           loopPrelude + way.pass + "\n",
 	} {
@@ -162,7 +171,9 @@ func newLoop(t *testing.T, way loopWay, acl string) *loop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		l.run("stop", "--now")
+		if err := endDaemon(journal.HomeOf(l.dir)); err != nil {
+			t.Error(err)
+		}
 		os.RemoveAll(runtime)
 	})
 	l.run("start")
@@ -195,38 +206,71 @@ func (l *loop) turns() int {
 	return strings.Count(string(data), "\n")
 }
 
-// untilEnd waits until no turn has ended for longer than any loopWay needs to pass the
-// ball on. It returns the number of turns and the names of the paused agents.
+// untilEnd waits until no agent is working and no message is waiting for an agent that could
+// work. Then nothing can begin another turn, because each loopWay passes the ball on before
+// its turn ends. untilEnd stops the daemon, so that it would also count a turn that began
+// nevertheless. It returns the number of turns and the names of the paused agents.
 func (l *loop) untilEnd() (turns int, paused []string) {
 	l.t.Helper()
-	const calm = 4 * time.Second
-	since := time.Now()
-	for deadline := time.Now().Add(100 * time.Second); ; {
-		if n := l.turns(); n != turns {
-			turns, since = n, time.Now()
-		}
-		if time.Since(since) > calm && turns > 0 {
-			var st swarm.Status
-			if err := json.Unmarshal([]byte(l.run("status", "--json")), &st); err != nil {
-				l.t.Fatal(err)
-			}
-			paused = nil
-			for _, a := range st.Agents {
-				if a.State == swarm.Paused {
-					paused = append(paused, a.Name)
-				} else if a.State != swarm.Idle {
-					since = time.Now()
-				}
-			}
-			if time.Since(since) > calm {
-				return turns, paused
-			}
-		}
-		if time.Now().After(deadline) || turns > 4*loopBound {
+	most := 4 * loopWay{rule: true}.bound()
+	if !poll(func() bool {
+		turns = l.turns()
+		if turns > most {
 			l.t.Fatalf("it continues after %d turns", turns)
 		}
-		time.Sleep(50 * time.Millisecond)
+		paused = l.paused()
+		return turns > 0 && paused != nil && turns == l.turns()
+	}) {
+		l.t.Fatalf("it continues after %v and %d turns: %s", scriptPatience, turns, l.run("status"))
 	}
+	l.run("stop")
+	return l.turns(), paused
+}
+
+// paused returns the names of the paused agents. It returns nil as long as another agent is
+// working, or mail or a dropped file is waiting for it.
+func (l *loop) paused() []string {
+	l.t.Helper()
+	var st swarm.Status
+	if err := json.Unmarshal([]byte(l.run("status", "--json")), &st); err != nil {
+		l.t.Fatal(err)
+	}
+	paused := []string{}
+	for _, a := range st.Agents {
+		switch a.State {
+		case swarm.Paused:
+			paused = append(paused, a.Name)
+			continue
+		case swarm.Idle:
+		default:
+			return nil
+		}
+		if l.waits(a.Name) {
+			return nil
+		}
+	}
+	return paused
+}
+
+// waits reports whether a mailbox has mail that begins a turn, or files that can become
+// such mail.
+func (l *loop) waits(name string) bool {
+	l.t.Helper()
+	dir := filepath.Join(l.dir, ".dead-drop", name)
+	for _, pattern := range []string{"*.md", "tmp/*", "cur/*"} {
+		if files, err := filepath.Glob(filepath.Join(dir, pattern)); err != nil || len(files) > 0 {
+			return true
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "new/*"))
+	return err != nil || slices.ContainsFunc(files, func(path string) bool {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return true // it was moved in the meantime
+		}
+		m, err := dropbox.Parse(data)
+		return err != nil || m.Type.Wakes()
+	})
 }
 
 // told returns the number of messages to the lead for each subject.
@@ -280,6 +324,7 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	for _, way := range loopWays {
 		switch way.name {
 		case "send", "env -u", "env -i", "setsid", "make", "a child that the daemon adopts", "as the other agent", "a file in a named folder",
@@ -289,7 +334,7 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 		}
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
-			l := newLoop(t, way, "a: {direct: []}")
+			l := newLoop(t, way, "acl: {a: {direct: []}}")
 			if turns, _ := l.untilEnd(); turns != 1 {
 				t.Errorf("%d turns, want only the turn of a", turns)
 			}
@@ -303,8 +348,10 @@ func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	way := loopWay{name: "busy", pass: "while [ ! -e enough ]; do sleep 0.05; done"}
-	l := newLoop(t, way, "a: {direct: []}, b: {direct: []}")
+	t.Parallel()
+	way := loopWay{name: "busy", pass: "soon test -e enough"}
+	const most = 5 // messages from an agent in a minute
+	l := newLoop(t, way, fmt.Sprintf("sender_per_min: %d, acl: {a: {direct: []}, b: {direct: []}}", most))
 	l.run("send", "b", "@sh sh ./pass.sh")
 	if !poll(func() bool {
 		clients, err := journal.HomeOf(l.dir).LiveClients()
@@ -316,7 +363,7 @@ func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const each = 70 // more messages than an agent may send in a minute
+	const each = 2 * most
 	sends := map[string][]string{
 		"plain": {program, "send", "b"}, "with a flag": {program, "send", "b", "--type", "task"}, "by a job": {"setsid", "-w", program, "send", "b"},
 	}
