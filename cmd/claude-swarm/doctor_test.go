@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
@@ -35,5 +39,24 @@ func TestWriteFindings(t *testing.T) {
 		if words(out.String()) != words(plain.String()) {
 			t.Errorf("on %d columns it says something else:\n%s", columns, &out)
 		}
+	}
+}
+
+// Doctor reports a client that opens a session but never lists our tools.
+func TestDoctorGivesUpOnAClientWithoutTools(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), config.Name)
+	const text = `agents: {toolless: {backend: acp, command: acp-standin, env: {ACPSTANDIN_QUIRKS: '{"servers":"none"}'}}}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	home := map[string]string{"HOME": t.TempDir()}
+	findings := provision.Examine(t.Context(), provision.DoctorOptions{
+		Config: path, Version: version, Program: ourselves(t), Getenv: func(key string) string { return home[key] }, SpecOf: specOf, ProbeTimeout: 2 * time.Second,
+	})
+	var out bytes.Buffer
+	writeFindings(&out, 0, findings)
+	if want := "\nwrong tools: acp-standin cannot begin a turn of toolless: it was not ready within 2s\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("doctor does not print %q:\n%s", want, &out)
 	}
 }
