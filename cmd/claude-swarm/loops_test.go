@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -104,6 +105,7 @@ func TestLoopsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	need.Programs(t, "grep", "sed", "setsid")
 	t.Parallel()
 	if len(loopWays) < 23 {
 		t.Fatalf("%d ways, want at least 23", len(loopWays))
@@ -324,6 +326,7 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	need.Programs(t, "grep", "sed", "setsid")
 	t.Parallel()
 	for _, way := range loopWays {
 		switch way.name {
@@ -348,6 +351,7 @@ func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	need.Programs(t, "grep", "sed", "setsid")
 	t.Parallel()
 	way := loopWay{name: "busy", pass: "soon test -e enough"}
 	const most = 5 // messages from an agent in a minute
