@@ -23,8 +23,9 @@ import (
 // are long enough for a test to observe the state between two attempts.
 func newClientField(t *testing.T, agents ...string) *field {
 	t.Helper()
+	home := inMemory(t) // is removed after the daemon has ended
 	f := newField(t, agents...)
-	f.home = t.TempDir()
+	f.home = home
 	f.environ = os.Environ()
 	f.restart = swarm.RestartPolicy{NotBegun: 10 * time.Minute, Disk: 20 * time.Millisecond}
 	f.clients = claude.New(clientOptions)

@@ -502,9 +502,10 @@ func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 		"spent":      {budget.Rules{Swarm: dollars(8), Agents: map[string]budget.AgentRules{"supervisor": {Day: dollars(0.2)}}}, []float64{0.2}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			judge := t.TempDir() // is removed after the daemon has ended
 			f := newField(t, "coder", "other")
 			f.plan.Budget = c.rules
-			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}
+			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: judge}}
 			judged := make(chan float64, 10)
 			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 				if turn.Agent == "supervisor" {
@@ -544,9 +545,10 @@ func TestAJudgementIsBoundedByTheBudget(t *testing.T) {
 func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 	for name, killed := range map[string]bool{"killed": true, "stopped": false} {
 		t.Run(name, func(t *testing.T) {
+			judge := t.TempDir() // is removed after the daemon has ended
 			f := newField(t, "coder")
 			f.plan.Budget = budget.Rules{Swarm: dollars(8), Agents: map[string]budget.AgentRules{"coder": {Turn: dollars(4)}}}
-			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}
+			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: judge}}
 			begun := make(chan runner.Turn, 1)
 			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 				if turn.Agent == "supervisor" {
@@ -619,9 +621,10 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 // The only agent in a swarm does not reserve the whole daily budget, so the judge model can
 // judge its turn.
 func TestATurnLeavesTheJudgeAPart(t *testing.T) {
+	judge := t.TempDir() // is removed after the daemon has ended
 	f := newField(t, "coder")
 	f.plan.Budget = budget.Rules{Swarm: budget.Of(8, 0, time.Hour)}
-	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}
+	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: judge}}
 	judged := make(chan float64, 10)
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		if turn.Agent == "supervisor" {
@@ -648,8 +651,9 @@ func TestATurnLeavesTheJudgeAPart(t *testing.T) {
 
 // Until the model judges again, the agent's log and the status show that it cannot judge.
 func TestAModelThatCannotJudge(t *testing.T) {
+	judge := t.TempDir() // is removed after the daemon has ended
 	f := newField(t, "coder")
-	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: t.TempDir()}}
+	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: judge}}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		switch {
 		case turn.Agent != "supervisor":
