@@ -18,6 +18,9 @@ import (
 
 func backend() runner.Backend { return claude.New(claude.Options{Timing: short}) }
 
+// ample is the time limit of a turn that must not reach it.
+const ample = 5 * time.Minute
+
 // runClean runs a turn and fails the test if a process is left over.
 func runClean(t *testing.T, turn runner.Turn) runner.Outcome {
 	t.Helper()
@@ -56,7 +59,7 @@ func TestHardClients(t *testing.T) {
 		"it repeats no prompt":             {script: "@say ready", env: "STANDIN_NOREPLAY=1", end: runner.Done},
 		"deaf to signals":                  {script: "@say begun\n@hang", stall: 300 * time.Millisecond, end: runner.Stalled},
 		"silent and busy is not a stall":   {script: "@say begun\n@spin", stall: 300 * time.Millisecond, timeout: 2 * time.Second, end: runner.TimedOut},
-		"a long tool call is not a stall":  {script: "@sh sleep 1.5\n@say ready", stall: 300 * time.Millisecond, timeout: 20 * time.Second, end: runner.Done},
+		"a long tool call is not a stall":  {script: "@sh sleep 1.5\n@say ready", stall: 300 * time.Millisecond, timeout: ample, end: runner.Done},
 		"a grandchild holds the output":    {script: "@orphan 10m\n@say ready", end: runner.Done},
 		"a shell child in its own session": {script: "@sh setsid sleep 600 >/dev/null 2>&1 &\n@say ready", end: runner.Done},
 		"it was interrupted in a tool":     {script: "@sh sleep 600", timeout: 400 * time.Millisecond, end: runner.TimedOut, reason: "longer than 400ms"},
@@ -72,7 +75,7 @@ func TestHardClients(t *testing.T) {
 			}
 			turn.Spec.Stall, turn.Spec.Timeout = c.stall, c.timeout
 			if turn.Spec.Timeout == 0 {
-				turn.Spec.Timeout = 30 * time.Second // so that a failing test ends as well
+				turn.Spec.Timeout = ample
 			}
 			timing := short
 			timing.Close = cmp.Or(c.close, short.Close)
@@ -103,12 +106,12 @@ func TestAnAPIThatDoesNotAnswer(t *testing.T) {
 		stall, timeout time.Duration
 		end            runner.End
 	}{
-		"silent":                  {retry, 300 * time.Millisecond, 20 * time.Second, runner.Limited},
+		"silent":                  {retry, 300 * time.Millisecond, ample, runner.Limited},
 		"longer than its time":    {retry, 0, time.Second, runner.Limited},
-		"silent, after an answer": {retry + answer, 300 * time.Millisecond, 20 * time.Second, runner.Stalled},
+		"silent, after an answer": {retry + answer, 300 * time.Millisecond, ample, runner.Stalled},
 		"longer, after an answer": {retry + answer, 0, time.Second, runner.TimedOut},
-		"silent, without a retry": {answer, 300 * time.Millisecond, 20 * time.Second, runner.Stalled},
-		"silent, and asked again": {retry + answer + retry, 300 * time.Millisecond, 20 * time.Second, runner.Limited},
+		"silent, without a retry": {answer, 300 * time.Millisecond, ample, runner.Stalled},
+		"silent, and asked again": {retry + answer + retry, 300 * time.Millisecond, ample, runner.Limited},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,9 +163,10 @@ func TestStdoutIsBounded(t *testing.T) {
 		t.Errorf("ended %s (%s), want %s for its output", out.End, out.Reason, runner.Failed)
 	}
 	// The same is true of a client that prints faster than we read and ignores signals. It
-	// is killed at once: the signals alone would take hours here.
+	// is killed at once: the signals alone would take hours here. If the test fails, the
+	// limit of the shell keeps the disk from filling up.
 	turn = newTurn(t, "")
-	turn.Spec.Command = script(t, `trap "" INT TERM; while :; do yes x; done`)
+	turn.Spec.Command = script(t, `ulimit -f 1000000; trap "" INT TERM; while :; do yes x; done`)
 	out = claude.New(claude.Options{Timing: patient, MaxOutput: 64 << 20}).Run(t.Context(), turn)
 	if out.End != runner.Failed || out.Signal != "killed" || !strings.Contains(out.Reason, "more than 64 MiB") {
 		t.Errorf("ended %s (%s) with %+v, want %s for its output, and killed", out.End, out.Reason, out.Exit, runner.Failed)
