@@ -15,6 +15,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -65,6 +66,7 @@ func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 // pidIn starts a shell script that prints a pid and waits, and returns that pid.
 func pidIn(t *testing.T, script string) int {
 	t.Helper()
+	need.Script(t, script)
 	cmd := exec.Command("sh", "-c", script)
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -80,7 +80,7 @@ var floors = map[string][]string{
 	"internal/testkit/mutants":        {},
 	"internal/testkit/need":           {},
 	"internal/testkit/nightly":        {"internal/testkit/acptest"},
-	"internal/testkit/runnertest":     {"streamjson", "swarm/runner"},
+	"internal/testkit/runnertest":     {"internal/testkit/need", "streamjson", "swarm/runner"},
 	"internal/testkit/standin":        {},
 	"internal/testkit/stress":         {},
 	"internal/testkit/testrun":        {},

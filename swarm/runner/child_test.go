@@ -11,12 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // start runs a short shell script as the client of a turn.
 func start(t *testing.T, mark, lines string) (*runner.Child, string) {
 	t.Helper()
+	need.Script(t, lines)
 	out := filepath.Join(t.TempDir(), "out")
 	f, err := os.Create(out)
 	if err != nil {

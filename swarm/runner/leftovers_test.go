@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -209,7 +210,7 @@ func TestTheSessionOfTheClientIsSpared(t *testing.T) {
 			s := newScene(t)
 			for _, leader := range []string{"wait", "exit"} { // a person could close the terminal
 				t.Run(leader, func(t *testing.T) {
-					terminal := exec.Command("setsid", "sh", "-c", s.sleeper("env "+runner.MarkVar+"="+mark(t), "client"+leader)+" & "+
+					terminal := exec.Command(need.Program(t, "setsid"), "sh", "-c", s.sleeper("env "+runner.MarkVar+"="+mark(t), "client"+leader)+" & "+
 						s.sleeper("", "person"+leader)+" & "+s.sleeper("env -i", "plain"+leader)+" & "+leader)
 					terminal.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 					if err := terminal.Start(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -20,6 +21,7 @@ func TestReapAdopted(t *testing.T) {
 	if err := own.Start(); err != nil {
 		t.Fatal(err)
 	}
+	need.Program(t, "setsid")
 	out, err := exec.Command("sh", "-c", "setsid sleep 0.1 >/dev/null 2>&1 & echo $!").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +66,7 @@ func TestEndAdopted(t *testing.T) {
 		_ = own.Wait()
 	}()
 	deaf := filepath.Join(t.TempDir(), "deaf")
+	need.Program(t, "setsid")
 	out, err := exec.Command("sh", "-c", `
 		env -i PATH="$PATH" setsid sleep 600 >/dev/null 2>&1 & echo $!
 		env -i PATH="$PATH" setsid sh -c 'trap "" TERM; sleep 600 & : >"$0"; while :; do sleep 0.1; done' "$0" >/dev/null 2>&1 & echo $!

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -47,4 +49,25 @@ func Missing(t testing.TB, what string) {
 		t.Fatalf("%s is missing", what)
 	}
 	t.Skipf("not run: %s is missing", what)
+}
+
+// called matches the programs that our tests' shell scripts call, and that are neither part
+// of sh nor one of the core utilities.
+var called = regexp.MustCompile(`\b(bash|grep|ps|sed|setsid|xargs) [-a-z'"$/]`)
+
+// Absent returns the programs that a shell script calls and that are missing here.
+func Absent(script string) []string {
+	var absent []string
+	for _, m := range called.FindAllStringSubmatch(script, -1) {
+		if _, err := exec.LookPath(m[1]); err != nil && !slices.Contains(absent, m[1]) {
+			absent = append(absent, m[1])
+		}
+	}
+	return absent
+}
+
+// Script demands the programs that a shell script calls.
+func Script(t testing.TB, script string) {
+	t.Helper()
+	Programs(t, Absent(script)...)
 }

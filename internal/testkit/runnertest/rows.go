@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -295,6 +296,7 @@ func (f Fixture) rowKill(t *testing.T) {
 	if !f.Commands {
 		t.Skip("the stand-in runs no commands")
 	}
+	need.Program(t, "setsid")
 	turn := f.Turn(t, "@sh (setsid sleep 311 &) ; (sleep 312 &) ; echo $$ > pid ; sleep 313")
 	turn.Permit = permits("execute")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // TestAwait checks that a turn that waits for a file is silent until the file exists.
@@ -22,8 +24,9 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestUnheard checks that a deaf turn logs the signals that it ignores.
-func TestUnheard(t *testing.T) {
+// TestAnIgnoredSignalIsLogged checks that a deaf turn logs the signals that it ignores.
+func TestAnIgnoredSignalIsLogged(t *testing.T) {
+	need.Program(t, "grep")
 	p := newPlace(t)
 	p.env = []string{"STANDIN_LOG=" + filepath.Join(p.dir, "log")}
 	r := p.start(stream...)

@@ -77,7 +77,9 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	for i, b := range all {
 		b.file = filepath.Join(dir, fmt.Sprintf("%d.test", i))
 		fmt.Fprintf(out, "building %d of %d: %s\n", i+1, len(all), b.name)
-		if said, err := exec.CommandContext(ctx, "go", "test", "-race", "-c", "-o", b.file, b.dir).CombinedOutput(); err != nil {
+		build := exec.CommandContext(ctx, "go", "test", "-race", "-c", "-o", b.file, b.dir)
+		build.Env = append(os.Environ(), "CGO_ENABLED=1") // the race detector needs it
+		if said, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("build the tests of %s: %w\n%s", b.name, err, said)
 		}
 	}

@@ -35,9 +35,11 @@ func TestARaceIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the race detector")
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "env", "CGO_ENABLED").Output(); err != nil || strings.TrimSpace(string(out)) == "0" {
-		need.Missing(t, "a C compiler") // the race detector needs cgo
+	cc, err := exec.CommandContext(t.Context(), "go", "env", "CC").Output()
+	if err != nil {
+		t.Fatal(err)
 	}
+	need.Program(t, strings.TrimSpace(string(cc))) // the race detector needs a C compiler
 	t.Chdir(t.TempDir())
 	for name, text := range module {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -52,7 +54,7 @@ func TestARaceIsFound(t *testing.T) {
 		t.Errorf("a stress test without time passed:\n%s", &out)
 	}
 	out.Reset()
-	err := run(t.Context(), &out, options{time: time.Second, jobs: 2})
+	err = run(t.Context(), &out, options{time: time.Second, jobs: 2})
 	if !errors.Is(err, errFailed) || !strings.Contains(out.String(), "WARNING: DATA RACE") {
 		t.Errorf("run = %v, want the race:\n%s", err, &out)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -65,6 +66,7 @@ var patient = runner.Timing{Interrupt: time.Hour, Terminate: time.Hour}.Or(short
 // added to the client's environment.
 func newTurn(t testing.TB, script string, env ...string) runner.Turn {
 	t.Helper()
+	need.Script(t, script)
 	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()
 	add := map[string]string{
 		asClient: "1", "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-test",
