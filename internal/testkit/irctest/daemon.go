@@ -1,13 +1,17 @@
 package irctest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -135,22 +139,37 @@ func writeFile(t testing.TB, path, text string) {
 	}
 }
 
+// given contains the ports that freePorts has returned.
+var given = struct {
+	sync.Mutex
+	ports map[int]bool
+}{ports: map[int]bool{}}
+
 // freePorts finds free ports on 127.0.0.1. They are below the range from which Linux and
 // macOS take the ports of connections, so no connection takes one of them before the server
-// does.
+// does. It does not listen on a port to see whether it is free: a process that another test
+// starts meanwhile has a copy of the listener for a moment, and the server could not listen.
 func freePorts(t testing.TB, n int) (ports []string) {
 	t.Helper()
 	const low, high = 12000, 32000
+	given.Lock()
+	defer given.Unlock()
 	for tries := 0; len(ports) < n; tries++ {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", low+rand.IntN(high-low)))
-		if err != nil && tries < 1000 {
-			continue // the port is taken
-		} else if err != nil {
-			t.Fatal(err)
+		port := low + rand.IntN(high-low)
+		if given.ports[port] {
+			continue
 		}
-		defer l.Close() // closed only on return, so that no port is found twice
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		ports = append(ports, port)
+		nc, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		switch {
+		case err == nil:
+			_ = nc.Close() // the port belongs to a server
+		case errors.Is(err, syscall.ECONNREFUSED):
+			given.ports[port] = true
+			ports = append(ports, strconv.Itoa(port))
+		}
+		if tries > 1000 {
+			t.Fatalf("found no free port; the last one: %v", err)
+		}
 	}
 	return ports
 }
