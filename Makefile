@@ -39,7 +39,12 @@ READERS       := internal/floorplan docs
 # The packages whose tests run real clients. They have targets of their own.
 CLIENTS       := internal/e2e internal/e2e/backends
 MODULE         = $(shell go list -m)
-TESTED         = $(filter-out $(addprefix $(MODULE)/,$(READERS) $(CLIENTS)),$(shell go list ./...))
+# The slowest packages, which go test begins with. Their tests mostly wait, for servers and
+# for other processes, so twice as many packages run at the same time as there are cores.
+SLOWEST       := ircbridge swarm cmd/claude-swarm internal/testkit/torture dropbox
+TESTED         = $(addprefix $(MODULE)/,$(SLOWEST)) \
+	$(filter-out $(addprefix $(MODULE)/,$(READERS) $(CLIENTS) $(SLOWEST)),$(shell go list ./...))
+PACKAGES_AT_ONCE = $(shell echo $$((2 * $$(nproc 2>/dev/null || echo 2))))
 VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The program starts faster without cgo and without the library's page generator.
 TAGS          := -tags urfave_cli_no_docs
@@ -105,7 +110,7 @@ demo: build
 # binaries, and one without cgo starts in three quarters of the time.
 test: export CGO_ENABLED := 0
 test: tools
-	@$(TESTRUN) -vet=off -timeout 20m $(TESTED) \
+	@$(TESTRUN) -vet=off -p $(PACKAGES_AT_ONCE) -timeout 20m $(TESTED) \
 		-- -vet=off -timeout 20m -count=1 -run '$(call pattern,$(CLIENT_TESTS))' ./internal/e2e
 
 # The tests with one version of the real client: make e2e CLI=oldest. TESTS is a pattern
@@ -121,7 +126,7 @@ compat: tools $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST))
 # The short tests with the race detector, of the packages in which goroutines run beside
 # each other.
 race:
-	@$(TESTRUN) -race -short -shuffle=on -vet=off -timeout 20m \
+	@$(TESTRUN) -race -short -shuffle=on -vet=off -p $(PACKAGES_AT_ONCE) -timeout 20m \
 		$$(git grep -lE '^[[:space:]]+go (func\b|[a-zA-Z_.]+\()|\.Go\(|t\.Parallel\(' -- '*.go' | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -vxE '$(subst $(space),|,$(patsubst %,./%,$(READERS) $(CLIENTS)))')
 
 $(TOOLS)/bin/staticcheck:
