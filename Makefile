@@ -224,10 +224,10 @@ e2e-rest:
 # ONLY=codex/turn checks only those rows and runs no swarm.
 BACKENDS_TEST := go -C internal/e2e/backends test -count=1
 backends: acp-tools tools
-	$(BACKENDS_TEST) -timeout 15m -run '$(if $(ONLY),^TestBackends$$/$(ONLY),^(TestBackends|TestMixedSwarm)$$)'
+	$(BACKENDS_TEST) -timeout 30m -run '$(if $(ONLY),^TestBackends$$/$(ONLY),^(TestBackends|TestMixedSwarm)$$)'
 
 backends-changed: acp-tools tools
-	BACKENDS=changed $(BACKENDS_TEST) -timeout 15m -v -run '^(TestBackends|TestMixedSwarm)$$'
+	BACKENDS=changed $(BACKENDS_TEST) -timeout 30m -v -run '^(TestBackends|TestMixedSwarm)$$'
 
 backends-full: acp-tools
 	BACKENDS=full $(BACKENDS_TEST) -timeout 60m -run '^TestBackends$$$(addprefix /,$(ONLY))'
