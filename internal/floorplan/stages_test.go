@@ -75,3 +75,20 @@ func TestTheStagesOfCI(t *testing.T) {
 		}
 	}
 }
+
+// The programs for long tests leave out the packages that the Makefile tests elsewhere; they
+// must name the same ones.
+func TestTheLongTestsLeaveOutTheSamePackages(t *testing.T) {
+	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
+	for _, file := range []string{"internal/testkit/nightly/parts.go", "internal/testkit/stress/main.go"} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range append(variable(t, root, "READERS"), variable(t, root, "CLIENTS")...) {
+			if !strings.Contains(string(text), `"`+name+`"`) {
+				t.Errorf("%s does not leave out %s", file, name)
+			}
+		}
+	}
+}
