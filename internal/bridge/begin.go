@@ -53,6 +53,9 @@ func (o *outbox) begin(f *flight) {
 		o.rec.state.Masked++
 		o.rec.log.Warn("secret was masked", keyMessage, f.ID, "from", f.Message.From)
 	}
+	if f.Message.Type == dropbox.Question {
+		o.questions.send(o.question(f))
+	}
 	o.link.Say(&Saying{
 		ID: f.ID, Speaker: sh.name, Name: o.called(sh.name), Target: f.to.target, Text: masked, ReadID: cmp.Or(f.origin.About, f.ID), Answers: f.to.answers,
 		Priority: f.to.priority, Copy: f.origin.About != "", Agent: sh.name != dropbox.Lead && sh.name != dropbox.Swarm && sh.name != "", Begun: f.Begun, Created: f.Created,
@@ -67,12 +70,19 @@ func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 		return false // the bridge is stopping
 	}
 	f.shown = l.Shown
-	switch l.Fate {
-	case Arrived:
-		if f.Message.Type == dropbox.Question {
-			o.asked(f)
+	if f.Message.Type == dropbox.Question {
+		q := o.question(f)
+		if l.Fate == Arrived {
+			o.asked(f, q)
 			return false
 		}
+		if o.questions.notShown(q.ID, q.Channel) && q.Own { // answered, and therefore filed
+			o.forget(f)
+			return false
+		}
+	}
+	switch l.Fate {
+	case Arrived:
 		o.settle(f, outcomeSaid)
 	case NeverAgain:
 		o.giveUp(f, l.Why)
@@ -97,8 +107,8 @@ func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	return false
 }
 
-// asked records a question that was shown.
-func (o *outbox) asked(f *flight) {
+// question returns the question that a message asks.
+func (o *outbox) question(f *flight) question {
 	q := question{OpenQuestion: OpenQuestion{
 		ID: cmp.Or(f.origin.About, f.ID), From: f.Message.From, To: o.mail.name, Channel: f.to.target, At: time.Now().UTC(),
 	}}
@@ -107,14 +117,24 @@ func (o *outbox) asked(f *flight) {
 	} else {
 		q.To = cmp.Or(f.origin.To, dropbox.Lead)
 	}
-	o.questions.add(q)
-	if !q.Own {
-		o.settle(f, outcomeSaid)
+	return q
+}
+
+// asked records that a question was shown.
+func (o *outbox) asked(f *flight, q question) {
+	o.questions.shown(q.ID, q.Channel)
+	if q.Own {
+		o.forget(f)
 	} else {
-		delete(o.flights, f.ID)
-		o.rec.state.Sent++
+		o.settle(f, outcomeSaid)
 	}
-	o.questions.bound()
+}
+
+// forget counts a question that was sent to the bridge's mailbox as sent. It stays claimed
+// until it is answered.
+func (o *outbox) forget(f *flight) {
+	delete(o.flights, f.ID)
+	o.rec.state.Sent++
 }
 
 // putBack puts back a message that may have been partly sent. hungUp reports whether the

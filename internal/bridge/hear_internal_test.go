@@ -349,7 +349,7 @@ func TestAnAnswerToTheDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.questions.add(question{OpenQuestion: OpenQuestion{ID: d.ID, From: dropbox.Swarm, To: dropbox.Lead, Channel: "#alerts-x", At: time.Now()}})
+	r.questions.open = append(r.questions.open, question{OpenQuestion: OpenQuestion{ID: d.ID, From: dropbox.Swarm, To: dropbox.Lead, Channel: "#alerts-x", At: time.Now()}})
 	for _, line := range []struct{ who, text string }{
 		{"joe", "swarm: reply " + d.ID + " more"}, {"joe", "reply " + d.ID[:5] + " more"}, {"joe", "swarm, Reply " + d.ID + " more"},
 		{"ann", "swarm: reply " + d.ID + " moar"}, {"ann", "reply " + d.ID[:5] + " more"},
@@ -402,7 +402,7 @@ func TestAQuestionThatIsOverTakesNoAnswer(t *testing.T) {
 		if _, err := r.mail.box.Claim(entries[len(entries)-1]); err != nil {
 			t.Fatal(err)
 		}
-		r.questions.add(question{OpenQuestion: OpenQuestion{ID: d.ID, From: "coder", To: "irc", Channel: "#x", At: time.Now()}, Own: true})
+		r.questions.open = append(r.questions.open, question{OpenQuestion: OpenQuestion{ID: d.ID, From: "coder", To: "irc", Channel: "#x", At: time.Now()}, Own: true})
 		return d.ID
 	}
 	for name, ends := range map[string]func(id string){
@@ -415,6 +415,43 @@ func TestAQuestionThatIsOverTakesNoAnswer(t *testing.T) {
 		ends(over)
 		if left := len(must(r.mail.box.Claimed())); len(r.questions.open) != 0 || left != 0 || len(r.waitingFor("coder")) != 0 {
 			t.Errorf("%s: %d questions are open, %d claimed, coder has %d messages", name, len(r.questions.open), left, len(r.waitingFor("coder")))
+		}
+	}
+}
+
+// People may see a question, and answer it, before the network confirms it. The answer
+// counts, whatever becomes of the attempt.
+func TestAnAnswerBeforeItsQuestionIsConfirmed(t *testing.T) {
+	for fate, unanswered := range map[Fate]dropbox.State{
+		Arrived: dropbox.Claimed, NeverAgain: dropbox.Dead, PutInPart: dropbox.Waiting, Put: dropbox.Waiting, HungUpOn: dropbox.Waiting,
+	} {
+		for _, answered := range []bool{true, false} {
+			want, open := unanswered, 0
+			r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
+			if _, err := r.mail.store.Deliver("irc", &dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Proceed?")}); err != nil {
+				t.Fatal(err)
+			}
+			r.outbox.plan = newPlan(r.mail.box, r.outbox.destinationOf)
+			w, _, err := r.outbox.plan.next(func(waiter) bool { return true }, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := r.outbox.claim(w)
+			r.outbox.begin(f)
+			if answered {
+				r.listener.hear(onNetwork(irc.Text{Time: time.Now(), Target: "#project-x", Source: "ann!x@home.example", Nick: "ann", Account: "ann", Body: "swarm: reply " + f.ID + " yes"}))
+				want = dropbox.Done
+			} else if fate == Arrived {
+				open = 1
+			}
+			r.outbox.landed(r.link.(*stubLink).said[0], Landing{Fate: fate, Why: "because"})
+			for len(r.outbox.flights) > 0 {
+				(<-r.loop.later)()
+			}
+			found, _, err := r.mail.find(f.ID)
+			if err != nil || found.State != want || len(r.questions.open) != open || (len(r.waitingFor("coder")) > 0) != (answered || fate == NeverAgain) || strings.Contains(log.String(), "ERROR") {
+				t.Errorf("fate %v, answered %v: the question is %s (%v), want %s; %d are open; coder has %d messages\n%s", fate, answered, found.State, err, want, len(r.questions.open), len(r.waitingFor("coder")), log)
+			}
 		}
 	}
 }

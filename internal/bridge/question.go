@@ -26,6 +26,11 @@ const (
 type question struct {
 	OpenQuestion
 
+	// sending means that the network has not confirmed the question yet. People may
+	// already see it and answer it, but it is not saved, so that a bridge that ends now
+	// shows it again.
+	sending bool
+
 	// Own means that the question was sent to the bridge's mailbox. It stays claimed
 	// until it is answered, because its sender would interpret a filed question as a
 	// refusal.
@@ -60,7 +65,8 @@ func (q *questions) read() error {
 
 func (q *questions) save() {
 	q.rec.changed()
-	if err := keep(q.file(), q.open); err != nil {
+	shown := slices.DeleteFunc(slices.Clone(q.open), func(o question) bool { return o.sending })
+	if err := keep(q.file(), shown); err != nil {
 		q.rec.trouble("open questions were not recorded", err)
 	}
 }
@@ -70,10 +76,33 @@ func (q *questions) isOpen(id string) bool {
 	return slices.ContainsFunc(q.open, func(o question) bool { return o.Own && o.ID == id })
 }
 
-// add adds a question that was shown.
-func (q *questions) add(shown question) {
-	q.open = append(q.open, shown)
-	q.save()
+// send adds a question that is being sent. After that, the caller calls shown or notShown.
+func (q *questions) send(o question) {
+	o.sending = true
+	q.open = append(q.open, o)
+}
+
+// isSending returns a function that reports whether a question is the one that is being
+// sent to the given channel.
+func isSending(id, channel string) func(question) bool {
+	return func(o question) bool { return o.sending && o.ID == id && o.Channel == channel }
+}
+
+// shown saves a question that send added, unless it has already been answered.
+func (q *questions) shown(id, channel string) {
+	if i := slices.IndexFunc(q.open, isSending(id, channel)); i >= 0 {
+		q.open[i].sending = false
+		q.save()
+		q.bound()
+	}
+}
+
+// notShown removes a question that send added. answered reports whether it had already
+// been answered.
+func (q *questions) notShown(id, channel string) (answered bool) {
+	before := len(q.open)
+	q.open = slices.DeleteFunc(q.open, isSending(id, channel))
+	return len(q.open) == before
 }
 
 // bound closes the oldest questions if there are more than maxOpen.

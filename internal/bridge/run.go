@@ -235,7 +235,9 @@ func (r *run) describe() {
 	s.Halted = r.outbox.halted
 	s.Questions = nil
 	for _, q := range r.questions.open {
-		s.Questions = append(s.Questions, q.OpenQuestion)
+		if !q.sending {
+			s.Questions = append(s.Questions, q.OpenQuestion)
+		}
 	}
 	s.Channels, s.Warnings = nil, nil
 	r.link.Describe(s)

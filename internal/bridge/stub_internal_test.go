@@ -18,6 +18,7 @@ type stubLink struct {
 	usable, sound bool
 	rooms         map[string]*ChannelState
 	told          []string // target: text
+	said          []*Saying
 	joins         map[string]func(Entry)
 }
 
@@ -70,6 +71,8 @@ func (l *stubLink) Tell(target, text, _ string) Told {
 	l.told = append(l.told, target+": "+text)
 	return told{}
 }
+
+func (l *stubLink) Say(s *Saying) { l.said = append(l.said, s) }
 
 type told struct{}
 
