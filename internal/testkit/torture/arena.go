@@ -129,7 +129,7 @@ func (a *arena) swarm(ctx context.Context, args ...string) (string, error) {
 
 // feed is like swarm, with stdin as the verb's standard input.
 func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	words := append([]string{a.program}, args...)
 	if args[0] == "start" {
@@ -161,9 +161,13 @@ func (e *verbError) Error() string {
 
 func (e *verbError) Unwrap() error { return e.err }
 
-// start starts the daemon and waits until it is ready.
+// start starts the daemon and waits until it is ready. On a slow machine, the daemon may
+// need longer than the start verb waits for it.
 func (a *arena) start(ctx context.Context) error {
 	_, err := a.swarm(ctx, "start")
+	if verb, ok := errors.AsType[*verbError](err); ok && verb.code == 5 {
+		return until(ctx, "the daemon is ready", func() bool { _, err := a.status(ctx, a.agents[0]); return err == nil })
+	}
 	return err
 }
 
@@ -197,16 +201,13 @@ func (a *arena) dial(ctx context.Context) (*control.Client, error) {
 }
 
 // patience is the maximum time that [until] waits for a condition, and the maximum time
-// that [arena.await] waits without progress.
-const patience = time.Minute
+// that [arena.await] waits without progress. It is so long that it ends only a run that
+// hangs, not one on a slow machine.
+const patience = 5 * time.Minute
 
 // until waits until ok returns true. It returns an error after [patience].
 func until(ctx context.Context, what string, ok func() bool) error {
-	return within(ctx, patience, what, ok)
-}
-
-func within(ctx context.Context, limit time.Duration, what string, ok func() bool) error {
-	deadline := time.Now().Add(limit)
+	deadline := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("never happened: %s", what)

@@ -9,14 +9,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// misbehaviours lists scripts that make the stand-in misbehave, each with the end of its
-// turn in the ledger. The end is "done" if the client does the work despite the
-// misbehavior. A script with @first misbehaves only in the first attempt.
-var misbehaviours = []struct{ name, script, end string }{
+// A misbehaviour is a script that makes the stand-in misbehave, with the end of its turn in
+// the ledger. The end is "done" if the client does the work despite the misbehavior. A
+// script with @first misbehaves only in the first attempt.
+type misbehaviour struct{ name, script, end string }
+
+var misbehaviours = []misbehaviour{
 	{"dies before its first event", "@first unborn", "unborn"},
 	{"ends well without a result", "@first noresult", "failed"},
 	{"ends badly without a result", "@say begun\n@first exit 3", "failed"},
@@ -42,34 +46,57 @@ var misbehaviours = []struct{ name, script, end string }{
 }
 
 // unruly makes clients misbehave for every tenth message, each time in a different way. A
-// simulated person restarts agents that the breaker has stopped.
+// simulated person restarts agents that the breaker has stopped. The clients that only
+// turn_timeout ends have an arena of their own, in which it is short. In the others it is
+// so long that it ends no turn that is only slow.
 var unruly = fault{
 	name: "clients that misbehave", what: "every tenth message in a different way; each is done, or given up once, and the rest in order",
 	full: 3 * len(misbehaviours), short: len(misbehaviours),
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
-		const arenas = 3
-		spec := arenaSpec{agents: 4, defaults: "  max_failures: 3\n  stall_timeout: 3s\n  turn_timeout: 30s\n"}
-		return inArenas(ctx, r, arenas, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
-			// Each arena begins with a different misbehavior, so together the arenas
-			// cover all of them.
-			first := int(r.unruly.Add(1)-1) * len(misbehaviours) / arenas
-			kind := func(n int) int { return (first + n/10) % len(misbehaviours) }
-			talk := traffic{messages: 10 * times, script: func(n int) string {
-				if n%10 != 7 {
-					return shortTurn(n)
-				}
-				return fmt.Sprintf("%s\n@say did %d", misbehaviours[kind(n)].script, n)
-			}}
-			c, err := a.fight(ctx, times, battle{traffic: talk, calm: 2, strike: func(context.Context, *counts) error { return nil }})
-			return c, errors.Join(err, a.endedAs(func(n int) (name, end string) {
-				if n%10 != 7 {
-					return "", ""
-				}
-				m := misbehaviours[kind(n)]
-				return m.name, m.end
-			}))
-		})
+		var endless, others []misbehaviour
+		for _, m := range misbehaviours {
+			if m.end == "timed-out" {
+				endless = append(endless, m)
+			} else {
+				others = append(others, m)
+			}
+		}
+		share := times * len(endless) / len(misbehaviours)
+		var (
+			wg   sync.WaitGroup
+			c    counts
+			cerr error
+		)
+		wg.Go(func() { c, cerr = misbehave(ctx, r, endless, 1, share, "  stall_timeout: 3s\n  turn_timeout: 20s\n") })
+		sum, err := misbehave(ctx, r, others, 3, times-share, "  max_failures: 3\n  stall_timeout: 3s\n  turn_timeout: 10m\n")
+		wg.Wait()
+		sum.add(c)
+		return sum, errors.Join(err, cerr)
 	},
+}
+
+// misbehave sends messages to a number of arenas. Every tenth message, times of them in
+// all, makes the client misbehave in one of the given ways.
+func misbehave(ctx context.Context, r *rig, ways []misbehaviour, arenas, times int, defaults string) (counts, error) {
+	var begun atomic.Int32
+	return inArenas(ctx, r, arenas, times, arenaSpec{agents: 4, defaults: defaults}, func(ctx context.Context, a *arena, times int) (counts, error) {
+		// Each arena begins with a different way, so together the arenas cover all of them.
+		first := int(begun.Add(1)-1) * len(ways) / arenas
+		way := func(n int) misbehaviour { return ways[(first+n/10)%len(ways)] }
+		talk := traffic{messages: 10 * times, script: func(n int) string {
+			if n%10 != 7 {
+				return shortTurn(n)
+			}
+			return fmt.Sprintf("%s\n@say did %d", way(n).script, n)
+		}}
+		c, err := a.fight(ctx, times, battle{traffic: talk, calm: 2, strike: func(context.Context, *counts) error { return nil }})
+		return c, errors.Join(err, a.endedAs(func(n int) (name, end string) {
+			if n%10 != 7 {
+				return "", ""
+			}
+			return way(n).name, way(n).end
+		}))
+	})
 }
 
 // endedAs compares the ends of each job's turns with the end that want returns for the

@@ -4,9 +4,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // manyAgents sends a message to each agent of a daemon that has thousands of agents.
@@ -26,10 +29,17 @@ var manyAgents = fault{
 			}
 			f, ferr := a.figures(ctx)
 			asked := time.Now()
-			if _, serr := a.swarm(ctx, "status"); serr != nil {
-				ferr = errors.Join(ferr, serr)
-			}
+			out, serr := a.swarm(ctx, "status", "--json")
 			answered := time.Since(asked)
+			// The status is complete even if it does not fit in one line of the protocol.
+			var st swarm.Status
+			if serr == nil {
+				serr = json.Unmarshal([]byte(out), &st)
+			}
+			if len(st.Agents) != times {
+				serr = errors.Join(serr, fmt.Errorf("the status contains %d agents, not %d", len(st.Agents), times))
+			}
+			ferr = errors.Join(ferr, serr)
 			c, cerr := a.count(ctx)
 			c.Injected = times
 			c.remark("status took %.0f ms", 1000*answered.Seconds())

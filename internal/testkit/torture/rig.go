@@ -23,7 +23,6 @@ type rig struct {
 	scratch string
 	soak    time.Duration // duration of a soak
 	arenas  atomic.Int32
-	unruly  atomic.Int32 // number of arenas in which clients misbehave
 }
 
 // newRig builds the programs. The caller must close the rig.
