@@ -41,10 +41,11 @@ CLIENTS       := internal/e2e internal/e2e/backends
 MODULE         = $(shell go list -m)
 # The slowest packages, which go test begins with. Their tests mostly wait, for servers and
 # for other processes, so twice as many packages run at the same time as there are cores.
+# For the same reason, so do tests with the real client.
 SLOWEST       := ircbridge swarm cmd/claude-swarm internal/testkit/torture dropbox
 TESTED         = $(addprefix $(MODULE)/,$(SLOWEST)) \
 	$(filter-out $(addprefix $(MODULE)/,$(READERS) $(CLIENTS) $(SLOWEST)),$(shell go list ./...))
-PACKAGES_AT_ONCE = $(shell echo $$((2 * $$(nproc 2>/dev/null || echo 2))))
+AT_ONCE        = $(shell echo $$((2 * $$(nproc 2>/dev/null || echo 2))))
 VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The program starts faster without cgo and without the library's page generator.
 TAGS          := -tags urfave_cli_no_docs
@@ -110,13 +111,13 @@ demo: build
 # binaries, and one without cgo starts in three quarters of the time.
 test: export CGO_ENABLED := 0
 test: tools
-	@$(TESTRUN) -vet=off -p $(PACKAGES_AT_ONCE) -timeout 20m $(TESTED) \
-		-- -vet=off -timeout 20m -count=1 -run '$(call pattern,$(CLIENT_TESTS))' ./internal/e2e
+	@$(TESTRUN) -vet=off -p $(AT_ONCE) -timeout 20m $(TESTED) \
+		-- -vet=off -timeout 20m -count=1 -parallel $(AT_ONCE) -run '$(call pattern,$(CLIENT_TESTS))' ./internal/e2e
 
 # The tests with one version of the real client: make e2e CLI=oldest. TESTS is a pattern
 # that selects some of the tests, NOT one that leaves some out.
 e2e: tools
-	@CLI=$(CLI_VERSION) $(TESTRUN) -vet=off -count=1 -timeout 30m $(if $(TESTS),-run '$(TESTS)') $(if $(NOT),-skip '$(NOT)') ./internal/e2e
+	@CLI=$(CLI_VERSION) $(TESTRUN) -vet=off -count=1 -timeout 30m -parallel $(AT_ONCE) $(if $(TESTS),-run '$(TESTS)') $(if $(NOT),-skip '$(NOT)') ./internal/e2e
 
 # Checks the facts about the client that this program relies on, with the real programs:
 # make compat VERSIONS="2.1.197 2.1.330".
@@ -126,7 +127,7 @@ compat: tools $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST))
 # The short tests with the race detector, of the packages in which goroutines run beside
 # each other.
 race:
-	@$(TESTRUN) -race -short -shuffle=on -vet=off -p $(PACKAGES_AT_ONCE) -timeout 20m \
+	@$(TESTRUN) -race -short -shuffle=on -vet=off -p $(AT_ONCE) -timeout 20m \
 		$$(git grep -lE '^[[:space:]]+go (func\b|[a-zA-Z_.]+\()|\.Go\(|t\.Parallel\(' -- '*.go' | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -vxE '$(subst $(space),|,$(patsubst %,./%,$(READERS) $(CLIENTS)))')
 
 $(TOOLS)/bin/staticcheck:
@@ -174,7 +175,7 @@ mutants:
 record-acp: acp-tools
 	go run ./internal/testkit/acprecord $(ROWS)
 
-# Injects every fault many times; the tests inject each a few times.
+# Injects every fault many times; the tests inject some of them a few times.
 torture:
 	go run ./internal/testkit/torture
 

@@ -20,7 +20,7 @@ import (
 // clients exit and mail arrives; the daemon detects both only when it continues.
 var asleep = fault{
 	name: "daemon asleep", what: "SIGSTOP for up to three seconds, then SIGCONT",
-	full: 40, short: 4,
+	full: 40, short: 4, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		return inArenas(ctx, r, min(4, times), times, arenaSpec{agents: 4}, func(ctx context.Context, a *arena, times int) (counts, error) {
 			c, err := a.fight(ctx, times, battle{alone: true, strike: func(ctx context.Context, c *counts) error {
@@ -34,7 +34,7 @@ var asleep = fault{
 // drowsy suspends clients briefly. Every turn continues and ends successfully.
 var drowsy = fault{
 	name: "client asleep", what: "SIGSTOP for up to half a second, then SIGCONT; no turn fails",
-	full: 60, short: 6,
+	full: 60, short: 6, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		return inArenas(ctx, r, min(3, times), times, arenaSpec{agents: 4}, func(ctx context.Context, a *arena, times int) (counts, error) {
 			c, err := a.fight(ctx, times, battle{alone: true, strike: func(ctx context.Context, c *counts) error {
@@ -49,7 +49,7 @@ var drowsy = fault{
 // although the client reacts only to SIGKILL. The next client works on the message.
 var stalled = fault{
 	name: "client never wakes", what: "SIGSTOP for good; the turn is terminated, and its message is done later",
-	full: 3, short: 1,
+	full: 3, short: 1, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		spec := arenaSpec{agents: 2, defaults: "  stall_timeout: 1s\n"}
 		return inArenas(ctx, r, times, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {

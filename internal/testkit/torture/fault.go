@@ -17,7 +17,8 @@ type fault struct {
 	name  string // name of the line in the table, at most 25 characters
 	what  string // one line that describes the injection and the guarantees
 	full  int    // number of injections in `make torture`
-	short int    // number of injections in the tests
+	short int    // number of injections in the short form
+	rare  bool   // the tests leave it out; only `make torture` and the nightly tests inject it
 	alone bool   // needs separate namespaces, because it mounts file systems or sets limits
 	// inject injects the fault the given number of times into new arenas, counts the
 	// outcomes, and leaves no processes running. An error means that a guarantee other

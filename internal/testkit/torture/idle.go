@@ -14,7 +14,7 @@ import (
 // this time, every agent gets a message, which shows that all agents still work.
 var idle = fault{
 	name: "1,000 agents idle", what: "for a minute: no work, nothing grows, and mail still wakes",
-	full: 1000, short: 100,
+	full: 1000, short: 100, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		rest := time.Minute
 		if times < 1000 {

@@ -17,7 +17,7 @@ import (
 // not run again.
 var kills = fault{
 	name: "kill -9", what: "daemon, client, command, daemon and client, at random moments",
-	full: 300, short: 30,
+	full: 300, short: 12,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		arenas := min(6, max(2, times/10))
 		return inArenas(ctx, r, arenas, times, arenaSpec{agents: 4}, func(ctx context.Context, a *arena, times int) (counts, error) {

@@ -14,7 +14,7 @@ import (
 // message. When a client is killed, it may be in a later turn, idle, or about to exit.
 var lingering = fault{
 	name: "kill -9, clients linger", what: "the same with clients that stay for the next message; two may wait",
-	full: 100, short: 30,
+	full: 100, short: 12,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		spec := arenaSpec{agents: 4, top: "max_warm: 2\n", defaults: "  linger: 400ms\n"}
 		return inArenas(ctx, r, min(4, max(2, times/10)), times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {

@@ -15,7 +15,7 @@ import (
 // manyAgents sends a message to each agent of a daemon that has thousands of agents.
 var manyAgents = fault{
 	name: "5,000 agents", what: "in one daemon, a message for each at once",
-	full: 5000, short: 300,
+	full: 5000, short: 300, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		return inArenas(ctx, r, 1, times, arenaSpec{agents: times}, func(ctx context.Context, a *arena, times int) (counts, error) {
 			began := time.Now()
@@ -53,7 +53,7 @@ var manyAgents = fault{
 // of them in order, and none of the others is lost.
 var bigMailbox = fault{
 	name: "100,000 wait in one box", what: "worked on in order for a while, then halted; all is there",
-	full: 100_000, short: 5_000, alone: true,
+	full: 100_000, short: 5_000, alone: true, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		spec := arenaSpec{agents: 1, disk: 2048, files: 4*times + 30_000}
 		return inArenas(ctx, r, 1, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {

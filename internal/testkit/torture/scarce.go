@@ -19,7 +19,7 @@ import (
 // has when no turn is running.
 var fewFiles = fault{
 	name: "too many open files", what: "the daemon may open no more than it needs when idle",
-	full: 16, short: 2,
+	full: 16, short: 2, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		return inArenas(ctx, r, min(4, times), times, arenaSpec{agents: 3}, func(ctx context.Context, a *arena, times int) (counts, error) {
 			var give func() error
@@ -67,7 +67,7 @@ func limitFiles(pid, more int) (restore func() error, err error) {
 // would. For this to have an effect, the daemon runs without root privileges.
 var noRights = fault{
 	name: "rights taken away", what: "for a while, no folder of the mailboxes can be written to",
-	full: 12, short: 2, alone: true,
+	full: 12, short: 2, alone: true, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		spec := arenaSpec{agents: 3, starter: []string{"setpriv", "--inh-caps=-all", "--bounding-set=-dac_override,-dac_read_search"}}
 		return inArenas(ctx, r, min(4, times), times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {

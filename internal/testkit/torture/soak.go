@@ -17,7 +17,7 @@ import (
 // not have grown.
 var soak = fault{
 	name: "soak", what: "killed and sleeping clients, pauses, a sleeping daemon; at the end it uses no more than at the beginning",
-	full: 1, short: 1,
+	full: 1, short: 1, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		a, err := r.newArena(ctx, arenaSpec{agents: 6})
 		if err != nil {

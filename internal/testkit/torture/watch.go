@@ -20,7 +20,7 @@ import (
 // task or stay in the mailbox.
 var burst = fault{
 	name: "renames at once", what: "deliveries while the daemon sleeps, far more than a watch can queue",
-	full: 100_000, short: 20_000, alone: true,
+	full: 100_000, short: 20_000, alone: true, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		a, err := r.newArena(ctx, arenaSpec{agents: 4, disk: 2048, files: 4*times + 30_000})
 		if err != nil {
@@ -57,7 +57,7 @@ var burst = fault{
 // 30 s instead. The status must say so.
 var fewWatches = fault{
 	name: "no watches left", what: "max_inotify_instances or max_inotify_watches reached: looks every 30 s, and says so",
-	full: 4, short: 2, alone: true,
+	full: 4, short: 2, alone: true, rare: true,
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		even := rand.IntN(2)
 		limits := []string{"max_inotify_instances", "max_inotify_watches"}
