@@ -18,6 +18,7 @@ import (
 // treats the silence as a no, pauses after the turn until somebody answers, or ends the
 // turn.
 func TestAskInATurnWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
 	var replies []string
 	for _, how := range []string{"continue", "deny", "pause", "abort"} {
 		replies = append(replies,
@@ -77,6 +78,7 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 // abandons the call nor moves it to the background. SWARM_ASK_SECONDS sets a longer wait;
 // at 130, the test passes with Claude Code 2.1.197 and 2.1.330.
 func TestALongAskReturnsItsAnswer(t *testing.T) {
+	t.Parallel()
 	wait := 5 * time.Second
 	if s := os.Getenv("SWARM_ASK_SECONDS"); s != "" {
 		n, err := strconv.Atoi(s)

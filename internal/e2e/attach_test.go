@@ -33,8 +33,10 @@ const talk = `{"replies":[
 // A person's session acts as an agent: at the end of each turn it starts work on the next
 // message, and the sender gets the answer. A message body is never run as a command.
 func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
+	t.Parallel()
 	for _, way := range []string{"plugin", "settings"} {
 		t.Run(way, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t, talk, "  coder: {role: coder}\npolicy: {unproven: refuse}\n")
 			p.write(".claude/settings.json", "{\"model\": \"claude-sonnet-4-5\",\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}}\n")
 			config, settings := p.read("claude-swarm.yaml"), p.read(".claude/settings.json")
@@ -98,6 +100,7 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 // With attached_mail: notify, the session gets only a notice that there is mail. /inbox
 // fetches the mail, which is filed when the turn ends.
 func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, talk, "  ada: {attached: true, attached_mail: notify}\n")
 	p.swarm("init")
 	p.swarm("attach")
@@ -120,8 +123,10 @@ func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 // The tools that attach provides act as the agent, in the turn of the message that the
 // session is working on.
 func TestAnAttachedSessionHasItsTools(t *testing.T) {
+	t.Parallel()
 	for way, prefix := range map[string]string{"plugin": "mcp__plugin_swarm_dead-drop__", "settings": "mcp__dead-drop__"} {
 		t.Run(way, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t, `{"replies":[
 				{"name":"tell","match":{"last_user_contains":"Tell coder"},
 				 "content":[{"tool_use":{"id":"toolu_1","name":"`+prefix+`send","input":{"to":"coder","type":"note","text":"The parser is done."}}}]},

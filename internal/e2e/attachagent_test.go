@@ -7,6 +7,7 @@ import "testing"
 // after that. The client can either wait for the sub-agent in the tool call, as 2.1.197
 // does, or continue and start another turn when the sub-agent ends.
 func TestAnAttachedSessionWaitsForItsSubAgent(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"delegate","match":{"last_user_contains":"Find it"},"content":[{"tool_use":{"name":"Agent","input":{"description":"Look","prompt":"Look for it closely","subagent_type":"general-purpose"}}}]},
 		{"name":"helper","match":{"last_user_contains":"Look for it closely"},"text":"It lies under the stone.","delay_ms":4000},

@@ -129,6 +129,7 @@ const breaks = `{"replies":[
 // message stays in the mailbox, its sender gets nothing, and the next /inbox fetches the
 // message again.
 func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		question string
 		breakOff func(t *testing.T, p *project, s *session) *session
@@ -189,6 +190,7 @@ func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t, breaks, "  ada: {attached: true, attached_mail: notify}\n")
 			p.swarm("init")
 			p.swarm("attach")
@@ -219,6 +221,7 @@ func TestABrokenOffPromptNeverFilesMail(t *testing.T) {
 // If a person types /inbox twice and interrupts the first, the second works on the same
 // message, which is filed once.
 func TestTwoFetchesInARow(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, breaks, "  ada: {attached: true, attached_mail: notify}\n")
 	p.swarm("init")
 	p.swarm("attach")
@@ -244,8 +247,10 @@ func TestTwoFetchesInARow(t *testing.T) {
 // both to a turn that /inbox started and to a turn that started at the end of another
 // turn.
 func TestAPromptInARunningTurn(t *testing.T) {
+	t.Parallel()
 	for mail, begin := range map[string]string{"notify": "/swarm:inbox", "continue": "Hello"} {
 		t.Run(mail, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t, `{"replies":[
 				{"name":"slow","match":{"last_user_contains":"six times seven?"},
 				 "content":[{"tool_use":{"id":"toolu_1","name":"Bash","input":{"command":"while [ ! -e go ]; do sleep 0.1; done","description":"wait"}}}]},

@@ -10,8 +10,10 @@ import (
 // client waits in the tool call or starts another turn when the sub-agent ends. The
 // sub-agent's cost is booked.
 func TestASubAgentEndsBeforeItsTurn(t *testing.T) {
+	t.Parallel()
 	for _, background := range []string{"false", "true"} {
 		t.Run("background "+background, func(t *testing.T) {
+			t.Parallel()
 			scenario := `{"replies":[` +
 				priced(`"name":"delegate","match":{"last_user_contains":"Find it"},"content":[{"tool_use":{"name":"Agent","input":{"description":"Look","prompt":"Look for it closely","subagent_type":"general-purpose"}}}]`, 5, 1, 10) + `,` +
 				priced(`"name":"helper","match":{"last_user_contains":"Look for it closely"},"text":"It lies under the stone.","delay_ms":15000`, 8, 3, 0) + `,` +
@@ -39,6 +41,7 @@ func TestASubAgentEndsBeforeItsTurn(t *testing.T) {
 // If background work is allowed, the turn waits for a background command. The text that
 // the model writes when the command ends is part of the answer.
 func TestACommandInTheBackgroundEndsBeforeItsTurn(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"job","match":{"last_user_contains":"Build it"},"content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do sleep 1; done; echo yes > built","description":"Build","run_in_background":true}}}]},
 		{"name":"began","match":{"last_is_tool_result":true},"times":1,"text":"It is being built."},

@@ -14,6 +14,7 @@ import (
 // Four real clients share one daily budget and run at the same time. Each exceeds the cap
 // by at most one request. After that, no turn begins, no matter how much mail is waiting.
 func TestABudgetOfFourAgents(t *testing.T) {
+	t.Parallel()
 	scenario := `{"replies":[` + priced(`"name":"loop","times":-1,"delay_ms":50,`+bash("echo worked"), 50, 0, 0) + `],` + freeSide + `}`
 	const request, most = 0.15, 2.0
 	p := newProject(t, scenario, "  anna: {}\n  bert: {}\n  coder: {}\n  dora: {}\n")

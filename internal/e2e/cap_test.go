@@ -70,6 +70,7 @@ func bash(command string) string {
 // The client stops after the request that uses up its cap; the next turn in its session
 // gets a new cap.
 func TestACapEndsALoopOfTools(t *testing.T) {
+	t.Parallel()
 	scenario := `{"replies":[` +
 		thirty(`"name":"loop","match":{"any_contains":"Work on"},"times":-1,`+bash("echo worked")) + `],` + freeSide + `}`
 	p := newProject(t, scenario, "  coder: {}\n")
@@ -91,6 +92,7 @@ func TestACapEndsALoopOfTools(t *testing.T) {
 
 // A complete answer counts, even if it costs more than the cap.
 func TestACapKeepsAFinishedAnswer(t *testing.T) {
+	t.Parallel()
 	scenario := `{"replies":[` + priced(`"name":"answer","text":"It is ready."`, 200, 0, 0) + `],` + freeSide + `}`
 	p := newProject(t, scenario, "  coder: {}\n")
 	turn := p.capTurn("Work on it", 0.5)
@@ -108,11 +110,13 @@ func TestACapKeepsAFinishedAnswer(t *testing.T) {
 // does not wait for it. A background sub-agent can reach the cap before or after the
 // client's first answer.
 func TestACapEndsASubAgent(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		background bool
 		delay      int // delay before each answer to the sub-agent, in ms
 	}{"foreground": {false, 20}, "background, soon": {true, 20}, "background, late": {true, 1000}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			scenario := `{"replies":[` +
 				thirty(`"name":"delegate","match":{"last_user_contains":"Find it"},"content":[{"tool_use":{"name":"Agent","input":{"description":"Look","prompt":"Look for it closely","subagent_type":"general-purpose"}}}]`) + `,` +
 				priced(`"name":"filler","match":{"tool_result_contains":"launched"},"text":"I have started a helper and wait for it."`, 0, 0, 0) + `,` +
@@ -137,6 +141,7 @@ func TestACapEndsASubAgent(t *testing.T) {
 // If the cap was set by a person in the agent's command rather than by claude-swarm, a turn
 // that reaches the cap in the middle of its work counts as failed. A complete answer counts.
 func TestACapInTheCommand(t *testing.T) {
+	t.Parallel()
 	inCommand := func(t *testing.T, scenario string) runner.Outcome {
 		p := newProject(t, scenario, "  coder: {}\n")
 		turn := p.capTurn("Work on it", 5)
@@ -144,12 +149,14 @@ func TestACapInTheCommand(t *testing.T) {
 		return p.runCapped(turn, scenario)
 	}
 	t.Run("in the middle", func(t *testing.T) {
+		t.Parallel()
 		out := inCommand(t, `{"replies":[`+thirty(`"name":"loop","times":-1,`+bash("echo worked"))+`],`+freeSide+`}`)
 		if out.End != runner.Failed || math.Abs(out.CostUSD-0.6) > 1e-6 || !strings.Contains(out.Hint, "--max-budget-usd") {
 			t.Errorf("ended %s (%s; %s) for %v USD, want %s for 0.6", out.End, out.Reason, out.Hint, out.CostUSD, runner.Failed)
 		}
 	})
 	t.Run("with the answer", func(t *testing.T) {
+		t.Parallel()
 		out := inCommand(t, `{"replies":[`+priced(`"name":"answer","text":"It is ready."`, 200, 0, 0)+`],`+freeSide+`}`)
 		if out.End != runner.Done || out.Text != "It is ready." || math.Abs(out.CostUSD-0.6) > 1e-6 {
 			t.Errorf("ended %s (%s) with %q for %v USD, want %s with its text for 0.6", out.End, out.Reason, out.Text, out.CostUSD, runner.Done)
@@ -160,11 +167,13 @@ func TestACapInTheCommand(t *testing.T) {
 // The client reports which account pays. The status and the ledger keep this information,
 // even after a daemon restart.
 func TestWhoPays(t *testing.T) {
+	t.Parallel()
 	for variable, want := range map[string]runner.Billing{
 		"ANTHROPIC_API_KEY=sk-ant-test-0000": runner.BillingAPI, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test-0000": runner.BillingSubscription, "ANTHROPIC_AUTH_TOKEN=of-a-gateway": runner.BillingAPI,
 	} {
 		name, _, _ := strings.Cut(variable, "=")
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t, `{"replies":[{"times":-1,"text":"Done."}]}`, "  coder: {}\n")
 			p.env = append(slices.DeleteFunc(p.env, func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_API_KEY=") }), variable)
 			p.start()

@@ -10,8 +10,12 @@ import (
 // second compaction follows. The same is true of a client with linger, which exits after
 // the compaction.
 func TestARealCompactionGivesTheWindowBack(t *testing.T) {
+	t.Parallel()
 	for linger, clients := range map[string]int{"0s": 6, "10m": 2} {
-		t.Run("linger "+linger, func(t *testing.T) { testARealCompaction(t, linger, clients) })
+		t.Run("linger "+linger, func(t *testing.T) {
+			t.Parallel()
+			testARealCompaction(t, linger, clients)
+		})
 	}
 }
 
@@ -72,6 +76,7 @@ func testARealCompaction(t *testing.T, linger string, clients int) {
 // One command makes the client summarize a conversation, and another makes the client
 // drop the conversation.
 func TestContextIsCompactedAndCleared(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"rest","times":-1,"text":"MY-WORD.","context_tokens":16000}],
 		"compact":{"name":"summary","text":"<summary>They worked on SUMMED-UP tasks.</summary>"}}`, `  coder:

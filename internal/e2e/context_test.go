@@ -24,6 +24,7 @@ const maxContext = 2550
 // Our share of an agent's first request stays small: the tools, the system prompt, and the
 // frame of the message.
 func TestWhatWeAddToTheFirstRequest(t *testing.T) {
+	t.Parallel()
 	if tokens := addedContext(t); tokens > maxContext {
 		t.Errorf("we add %d tokens to the first request, want at most %d", tokens, maxContext)
 	}

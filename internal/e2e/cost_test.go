@@ -112,8 +112,10 @@ func (p *project) idle() {
 // resumes the session or one process runs several turns. The daemon restarts after the
 // second turn.
 func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
+	t.Parallel()
 	for _, linger := range []string{"0s", "10m"} {
 		t.Run("linger "+linger, func(t *testing.T) {
+			t.Parallel()
 			scenario := `{"replies":[` +
 				priced(`"name":"first","match":{"last_user_contains":"First task"},"text":"One."`, 20, 1, 10) + `,` +
 				priced(`"name":"tool","match":{"last_user_contains":"Second task"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo worked"}}}]`, 2, 1, 20) + `,` +
@@ -146,6 +148,7 @@ func TestEveryTurnIsBookedWithItsOwnCost(t *testing.T) {
 // A turn that only compacts the session has no receipt, but the status, the history and
 // the ledger include its cost.
 func TestACompactionIsBooked(t *testing.T) {
+	t.Parallel()
 	scenario := `{"replies":[` +
 		priced(`"name":"rest","times":-1,"text":"Done."`, 1, 1, 10) + `],` + freeSide + `,"compact":` +
 		priced(`"name":"summary","text":"<summary>They worked on tasks.</summary>"`, 9, 2, 0) + `}`
@@ -166,6 +169,7 @@ func TestACompactionIsBooked(t *testing.T) {
 // later process of the session reports the cost, so it is not booked. The next turn
 // reports only its own cost.
 func TestTheCostAfterAKilledClient(t *testing.T) {
+	t.Parallel()
 	scenario := `{"replies":[` +
 		priced(`"name":"first","match":{"last_user_contains":"First task"},"text":"One."`, 20, 1, 10) + `,` +
 		priced(`"name":"slow","match":{"last_user_contains":"Second task","not_contains":"begun before"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo yes > began; while :; do sleep 1; done"}}}]`, 7, 1, 20) + `,` +

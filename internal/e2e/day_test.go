@@ -49,6 +49,7 @@ type day struct {
 // configuration, limits and the removal of an agent. At the end of the day, no message is
 // lost or duplicated, and nothing is left behind.
 func TestADay(t *testing.T) {
+	t.Parallel()
 	d := &day{project: newProject(t, dayScript, dayAgents), sent: map[string]string{}}
 	git := exec.Command("git", "init", "-q", "-b", "main", d.dir)
 	if out, err := git.CombinedOutput(); err != nil {

@@ -13,6 +13,7 @@ import (
 // cannot see another agent's mail, even though it is allowed to run `claude-swarm send` and
 // `inbox`.
 func TestARestrictedAgentSendsNoFileThatItCannotRead(t *testing.T) {
+	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "secret.txt")
 	commands := []string{
 		"cat .claude-swarm/tokens",

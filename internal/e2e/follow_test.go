@@ -17,6 +17,7 @@ import (
 // If there is no follower, the stored stream contains no pieces of text, only complete
 // lines.
 func TestTextIsToldWhileItIsWritten(t *testing.T) {
+	t.Parallel()
 	text := strings.TrimSpace(strings.Repeat("the quick brown fox ", 40))
 	p := newProject(t, `{"replies":[{"chunk_runes":10,"chunk_delay_ms":50,"text":"`+text+`"}]}`, "  coder: {}\n")
 	p.start()

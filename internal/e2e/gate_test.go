@@ -32,6 +32,7 @@ func (p *project) sessionName(pid int) (name string, listens bool) {
 // SendMessage even though it is not offered that tool. Nothing reaches the agent: no turn
 // begins, and no request is sent to the model.
 func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
+	t.Parallel()
 	const first = `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`
 	p := newProject(t, first, lingering+"  reviewer:\n    role: reviewer\n    allowed_tools: [Read]\n")
 	p.start()

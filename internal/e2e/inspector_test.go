@@ -57,6 +57,7 @@ func (p *project) inspect(args ...string) (got inspected, printed string) {
 // An independent client lists all tools, calls each of them, and makes calls that contain
 // many kinds of mistakes. Each error says what is wrong.
 func TestTheInspectorCallsEveryTool(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat(inspectorDir); err != nil {
 		t.Fatalf("the MCP inspector is missing: %v\n  try: make tools", err)
 	}

@@ -95,6 +95,7 @@ func onIRC(addr string) string {
 // dinesh. dinesh works in a separate folder, asks in the channel, and continues with the
 // lead's answer from the channel. The mailboxes contain all these messages.
 func TestATaskFromIRCToItsEnd(t *testing.T) {
+	t.Parallel()
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	p := newProject(t, `{"replies":[]}`, `  em:
     role: engineering manager

@@ -28,6 +28,7 @@ import (
 // continue to work, and the status says that IRC is unreachable. The bridge posts the
 // waiting messages when IRC is reachable again.
 func TestWorkGoesOnWithoutIRC(t *testing.T) {
+	t.Parallel()
 	proxy := irctest.NewProxy(t, irctest.Ngircd(t, irctest.Unlimited))
 	proxy.Refuse()
 	p := newProject(t, `{"replies":[]}`, fmt.Sprintf("  coder: {command: [%q]}\n", standin)+onIRC(proxy.Addr))
@@ -72,8 +73,15 @@ func TestWorkGoesOnWithoutIRC(t *testing.T) {
 // receives each line once. Without history, it can miss only the last lines of each
 // connection.
 func TestKillsLoseNothingOnIRC(t *testing.T) {
-	t.Run("ngircd", func(t *testing.T) { killedOnIRC(t, irctest.Ngircd(t, irctest.Unlimited), false) })
-	t.Run("with history", func(t *testing.T) { killedOnIRC(t, irctest.NewServer(t, irctest.Features{}).Addr, true) })
+	t.Parallel()
+	t.Run("ngircd", func(t *testing.T) {
+		t.Parallel()
+		killedOnIRC(t, irctest.Ngircd(t, irctest.Unlimited), false)
+	})
+	t.Run("with history", func(t *testing.T) {
+		t.Parallel()
+		killedOnIRC(t, irctest.NewServer(t, irctest.Features{}).Addr, true)
+	})
 }
 
 func killedOnIRC(t *testing.T, addr string, history bool) {
@@ -194,6 +202,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 // The bridge can be a separate process that starts and ends independently of the daemon.
 // The first reload moves the bridge into the daemon, and the second turns IRC off.
 func TestTheBridgeApart(t *testing.T) {
+	t.Parallel()
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	agents := fmt.Sprintf("  coder: {command: [%q]}\n", standin)
 	section := onIRC(addr)

@@ -13,14 +13,19 @@ import (
 // only reply with text, and only a verdict in the required format counts. Without such a
 // verdict, the agent gets the rules' finding.
 func TestTheJudgeCanOnlyAnswer(t *testing.T) {
+	t.Parallel()
 	const byTheRules = "You tried the same thing 3 times"
-	answers := []struct{ name, answer, log, whisper string }{
-		{"prose", `"text":"The agent seems to be doing fine, I would let it go on."`, "gave no verdict: it answered", byTheRules},
+	type answer struct{ name, answer, log, whisper string }
+	answers := []answer{
 		{"nothing", `"text":""`, "gave no verdict", byTheRules},
 		{"an order", `"text":"KILL coder, then rm -rf the project."`, "gave no verdict: it answered", byTheRules},
-		{"two verdicts", `"text":"OK\nESCALATION: it is stuck."`, "gave no verdict: it answered OK and ESCALATION", byTheRules},
 		{"a tool", `"content":[{"tool_use":{"name":"Bash","input":{"command":"touch made-by-the-judge"}}}]`, "gave no verdict", byTheRules},
 		{"a verdict", `"text":"CORRECTION: Ask #llama-cpp for help."`, "", "[SUPERVISOR/CORRECTION] Ask #llama-cpp for help."},
+	}
+	if full {
+		answers = append(answers,
+			answer{"prose", `"text":"The agent seems to be doing fine, I would let it go on."`, "gave no verdict: it answered", byTheRules},
+			answer{"two verdicts", `"text":"OK\nESCALATION: it is stuck."`, "gave no verdict: it answered OK and ESCALATION", byTheRules})
 	}
 	var replies strings.Builder
 	for i, a := range answers {

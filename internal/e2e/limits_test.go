@@ -42,6 +42,7 @@ func (p *project) told(part string) int {
 // all agents with that login are parked and send no requests, even after a daemon
 // restart. An agent with another login keeps working.
 func TestASubscriptionsLimit(t *testing.T) {
+	t.Parallel()
 	end := time.Now().Add(time.Hour)
 	p := newLogins(t, end)
 	p.start()
@@ -76,6 +77,7 @@ func TestASubscriptionsLimit(t *testing.T) {
 // When the limit ends, the agents continue automatically. They work on their mail in the
 // order in which it was sent, and no message is abandoned.
 func TestAfterASubscriptionsLimit(t *testing.T) {
+	t.Parallel()
 	const soon = 5 * time.Second
 	p := newLogins(t, time.Now().Add(soon))
 	p.start()

@@ -59,6 +59,7 @@ func (p *project) warm(agent string) turn.WarmStatus {
 }
 
 func TestThreeMessagesInOneProcess(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"slow","match":{"last_user_contains":"Second"},"content":[{"tool_use":{"name":"Bash","input":{"command":"sleep 4; echo slept","description":"wait"}}}]},
 		{"name":"send","match":{"tool_result_contains":"slept"},"content":[{"tool_use":{"name":"Bash","input":{"command":"claude-swarm send lead 'Half way.' --type status"}}}]},
@@ -120,6 +121,7 @@ func TestThreeMessagesInOneProcess(t *testing.T) {
 // The daemon is killed in the middle of the client's second turn, and again while the
 // client is waiting.
 func TestADaemonThatIsKilledWithAClientThatStays(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"slow","match":{"last_user_contains":"Take your time"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo yes > began; sleep 2; echo slept"}}}]},
 		{"name":"end","match":{"tool_result_contains":"slept"},"text":"Finished on my own."},
@@ -171,6 +173,7 @@ func TestADaemonThatIsKilledWithAClientThatStays(t *testing.T) {
 // A client with a background job does not wait for the next turn, because the CLI would
 // start a separate turn when the job ends.
 func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"job","match":{"last_user_contains":"Build it"},"content":[{"tool_use":{"name":"Bash","input":{"command":"sleep 2; echo built","description":"Build","run_in_background":true}}}]},
 		{"name":"began","match":{"last_is_tool_result":true},"times":1,"text":"It is being built."},
@@ -193,6 +196,7 @@ func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 // answer in the next turn. Such a client does not echo the prompt until it has received
 // the first word of the answer.
 func TestAClientThatWaitedForASlowModelIsNotGivenUp(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"slow","match":{"last_user_contains":"Second task"},"times":-1,"delay_ms":16000,"text":"Thought it over."},
 		{"name":"rest","times":-1,"text":"Done."}]}`, lingering)

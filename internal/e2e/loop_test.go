@@ -33,6 +33,7 @@ func passers(ring []string, kind string) string {
 // one notice, the ledger contains every turn with its cost, and the agents can do other
 // work.
 func TestAgentsThatNeverStopAreStopped(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		ring   []string
 		kind   string // type of the agents' messages
@@ -47,6 +48,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 		"three, with few hops": {[]string{"coder", "reviewer", "tester"}, "result", "policy: {max_hops: 3}\n", "hops", true, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			agents := ""
 			for _, agent := range c.ring {
 				agents += "  " + agent + ": {linger: 10m, allowed_tools: [Read]}\n"

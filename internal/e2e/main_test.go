@@ -21,6 +21,10 @@ var (
 	cli     string // the real Claude Code CLI
 )
 
+// full makes some tests run all their cases: make nightly PART=e2e. Otherwise, they leave
+// out the cases that show the same with the real client as another case does.
+var full = os.Getenv("E2E") == "full"
+
 func TestMain(m *testing.M) {
 	code, err := run(m)
 	if err != nil {

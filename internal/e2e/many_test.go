@@ -17,6 +17,7 @@ import (
 // same sender and priority in the order in which they were sent. No process or message is
 // left behind. SWARM_MANY=10000 raises the number of messages.
 func TestAThousandMessagesToTenAgents(t *testing.T) {
+	t.Parallel()
 	const agents = 10
 	messages := 1000
 	if s := os.Getenv("SWARM_MANY"); s != "" {

@@ -17,6 +17,7 @@ import (
 // An agent with read-only permissions asks another agent a question with its mail tools,
 // which are ready before the first prompt and need no permission.
 func TestAnAgentSendsByItsTools(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"who","match":{"last_user_contains":"Who are you","tool_offered":"mcp__dead-drop__whoami"},
 		 "content":[{"tool_use":{"id":"toolu_1","name":"mcp__dead-drop__whoami","input":{}}}]},
@@ -57,6 +58,7 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 // Two agents communicate through their tools: one asks a question and waits, the other
 // replies later, both use the board, and finally both are idle.
 func TestTwoAgentsTalkByTheirTools(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"ask","match":{"last_user_contains":"Write the parser"},
 		 "content":[{"tool_use":{"id":"toolu_1","name":"mcp__dead-drop__ask","input":{"to":"reviewer","text":"Tabs or spaces?","timeout":120}}}]},
@@ -118,6 +120,7 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 // and reports the result. They also exchange a question and its answer, and one final
 // message. After that, they send nothing more.
 func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"publish","match":{"last_user_contains":"Get it reviewed"},
 		 "content":[{"tool_use":{"id":"toolu_1","name":"mcp__dead-drop__publish","input":{"topic":"review.requested","text":"Look at the parser"}}}]},
@@ -193,6 +196,7 @@ func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 // When no daemon is running, the tools still read and deliver mail, and report that the
 // daemon is not running.
 func TestToolsWithoutADaemon(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"wait","match":{"last_user_contains":"Go on alone"},
 		 "content":[{"tool_use":{"id":"toolu_1","name":"Bash","input":{"command":"while [ ! -e go ]; do sleep 0.1; done","description":"wait"}}}]},
@@ -261,6 +265,7 @@ func (p *project) serve(script string) {
 // A client that lacks its tools gets no prompt: the agent is stopped, the status shows the
 // reason and the next step, and no request is sent to the model.
 func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder:\n    role: coder\n")
 	p.serve("exit 1\n")
 	p.send("coder", "Do it")
@@ -280,6 +285,7 @@ func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 // Every turn, not only the daemon's first one, waits for a tool server that takes 4 s to
 // start: in each turn, the client's first line says that it has the tools.
 func TestEveryTurnWaitsForItsTools(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"who","times":-1,"match":{"last_user_contains":"Who is there"},"content":[{"tool_use":{"name":"mcp__dead-drop__whoami","input":{}}}]},
 		{"name":"told","times":-1,"match":{"tool_result_contains":"\"name\":\"coder\""},"text":"I am coder."},

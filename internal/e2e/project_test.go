@@ -196,7 +196,7 @@ func (p *project) within(limit time.Duration, what string, ok func() bool) {
 			p.t.Fatalf("never happened: %s\n%s", what, p.swarm("status"))
 		}
 		select {
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(200 * time.Millisecond): // most conditions start a process
 		case <-p.t.Context().Done():
 			p.t.Fatal(p.t.Context().Err())
 		}

@@ -15,6 +15,7 @@ import (
 // contain a placeholder instead of the token. Only the client's stream still contains the
 // token.
 func TestNoTokenIsWritten(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, `  coder:
     role: coder
   rev:

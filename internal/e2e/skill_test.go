@@ -11,6 +11,7 @@ import (
 
 // The real client finds and lists the skill that init --skill creates.
 func TestTheSkillIsListed(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {role: coder}\n")
 	p.swarm("init", "--skill")
 	p.start()

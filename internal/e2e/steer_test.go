@@ -9,6 +9,7 @@ import (
 // An urgent message arrives while the real client is running Bash in a turn. The result
 // of that turn also answers the message, which needs no separate turn.
 func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"bash","match":{"last_user_contains":"the long task"},"times":1,"content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5; do sleep 1; done"}}}]},
 		{"name":"with","match":{"tool_result_contains":"leave main.go alone"},"text":"Did both."},
@@ -31,6 +32,7 @@ func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
 // counts as done only if the abort command says so, and the trace and the dead letters
 // agree with the command.
 func TestAbortAtTheFirstRequest(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"bash","times":-1,"match":{"last_user_contains":"the long task"},"delay_ms":1000,
 		 "content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5 6; do sleep 1; done"}}}]},

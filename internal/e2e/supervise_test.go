@@ -25,6 +25,7 @@ const again = `{"tool_use":{"name":"Bash","input":{"command":"timeout 0.7 yes >/
 // IRC, by webhook, in the inbox and in the event list. The turn ends normally, and a
 // person on IRC resumes the agent.
 func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
+	t.Parallel()
 	addr, posts := irctest.Ngircd(t, irctest.Unlimited), receive(t)
 	p := newProject(t, `{"replies":[
 		{"name":"again","match":{"any_contains":"benchmark nemotron"},"times":5,"content":[`+again+`]},
@@ -96,6 +97,7 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 // The daemon is killed after a whisper that was too late to be read in the turn. The next
 // daemon shows the whisper once, at the beginning of the next prompt.
 func TestAWhisperSurvivesTheDaemon(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"again","match":{"any_contains":"benchmark nemotron"},"times":3,"content":[`+again+`]},
 		{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {session: fresh}\n")
@@ -164,6 +166,7 @@ func (r *receiver) with(text string) int {
 // A whisper is stored for an agent whose session is run by a person. The session gets the
 // whisper once, with its next prompt.
 func TestAWhisperReachesAnAttachedSession(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[{"name":"hello","times":-1,"text":"Hello to you."}]}`, pair)
 	p.swarm("attach", "--as", "ada", "--way", "plugin")
 	p.write(".claude-swarm/whispers/ada.json", `{"v": 1, "whispers": [{"key": "w1", "at": "2026-01-01T00:00:00Z", "type": "CORRECTION", "text": "Ask for help."}]}`)

@@ -11,8 +11,10 @@ import (
 // to a process that resumes the session, to a process that replaces a waiting client, and
 // to the first turn after a daemon restart.
 func TestAChangedSystemTextReachesAResumedAgent(t *testing.T) {
+	t.Parallel()
 	for _, linger := range []string{"0s", "10m"} {
 		t.Run("linger "+linger, func(t *testing.T) {
+			t.Parallel()
 			p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder:\n    role: coder\n    linger: "+linger+"\n    system: FIRST-RULE\n")
 			change := func(from, to string) {
 				t.Helper()

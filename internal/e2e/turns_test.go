@@ -17,6 +17,7 @@ const pair = `  coder:
 `
 
 func TestATaskBecomesFilesAndAnAnswer(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"write","match":{"last_user_contains":"Write hello.txt"},"content":[{"text":"I write it."},
 			{"tool_use":{"name":"Write","input":{"file_path":"hello.txt","content":"hello from the coder\n"}}}],"context_tokens":13000},
@@ -45,6 +46,7 @@ func TestATaskBecomesFilesAndAnAnswer(t *testing.T) {
 }
 
 func TestAFileCopiedByHandIsDoneLikeAnyOther(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[{"name":"answer","match":{"last_user_contains":"copied by hand"},"text":"I saw it."}]}`, pair)
 	p.start()
 	p.write(".dead-drop/coder/task.md", "This task was copied by hand.\n")
@@ -55,6 +57,7 @@ func TestAFileCopiedByHandIsDoneLikeAnyOther(t *testing.T) {
 }
 
 func TestARetryAfterAFailedTurnReallyRuns(t *testing.T) {
+	t.Parallel()
 	// After a 400 without a known cause, 2.1.330 retries up to five times, each time with
 	// fewer of the API's beta features.
 	p := newProject(t, `{"replies":[
@@ -73,6 +76,7 @@ func TestARetryAfterAFailedTurnReallyRuns(t *testing.T) {
 }
 
 func TestAReviewerCannotWriteAndTheAnswerSaysSo(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"write","match":{"last_user_contains":"Review it"},"content":[{"tool_use":{"name":"Write","input":{"file_path":"evil.txt","content":"x"}}}]},
 		{"name":"bash","match":{"last_is_tool_result":true},"times":1,"content":[{"tool_use":{"name":"Bash","input":{"command":"echo x > evil.txt"}}}]},
@@ -92,8 +96,10 @@ func TestAReviewerCannotWriteAndTheAnswerSaysSo(t *testing.T) {
 }
 
 func TestAnAgentSendsToAnotherAndWakesIt(t *testing.T) {
+	t.Parallel()
 	for _, agent := range []string{"coder", "reviewer"} { // the reviewer's allowed tools do not include Bash, but it can still send messages
 		t.Run(agent, func(t *testing.T) {
+			t.Parallel()
 			other := map[string]string{"coder": "reviewer", "reviewer": "coder"}[agent]
 			p := newProject(t, fmt.Sprintf(`{"replies":[
 				{"name":"send","match":{"last_user_contains":"Ask the other"},"content":[{"tool_use":{"name":"Bash","input":{"command":"claude-swarm send %s 'Is it blue?' --type question"}}}]},
@@ -129,16 +135,21 @@ func TestAnAgentSendsToAnotherAndWakesIt(t *testing.T) {
 }
 
 func TestTwoAgentsInOneFolderKeepTheirSessions(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done. ({{messages}} messages in the context)"}]}`, `  coder: {role: coder}
   tester: {role: tester}
 `)
 	p.start()
-	for n := range 10 {
+	rounds := 4
+	if full {
+		rounds = 10
+	}
+	for n := range rounds {
 		a := p.send("coder", fmt.Sprintf("coder's task %d", n))
 		b := p.send("tester", fmt.Sprintf("tester's task %d", n))
 		p.receipt("coder", a)
 		p.receipt("tester", b)
-		if n == 4 { // the sessions are also resumed after a restart
+		if n == 1 { // the sessions are also resumed after a restart
 			p.swarm("stop")
 			p.start()
 		}
@@ -161,7 +172,7 @@ func TestTwoAgentsInOneFolderKeepTheirSessions(t *testing.T) {
 		t.Errorf("sessions = %v", sessions)
 	}
 	last := p.requests()[len(p.requests())-1]
-	for n := range 9 {
+	for n := range rounds - 1 {
 		if !strings.Contains(last.All, fmt.Sprintf("task %d", n)) {
 			t.Errorf("the last conversation has forgotten task %d", n)
 		}
@@ -169,6 +180,7 @@ func TestTwoAgentsInOneFolderKeepTheirSessions(t *testing.T) {
 }
 
 func TestStopDuringABashToolLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sleeper, pair)
 	p.start()
 	id := p.send("coder", "Wait for it")
@@ -188,6 +200,7 @@ func TestStopDuringABashToolLeavesNothingBehind(t *testing.T) {
 }
 
 func TestADaemonThatIsKilledLosesNothing(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, `{"replies":[
 		{"name":"slow","match":{"last_user_contains":"Take your time"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo yes > began; sleep 2; echo slept"}}}]},
 		{"name":"end","match":{"tool_result_contains":"slept"},"text":"Finished on my own."}]}`, pair)
@@ -220,6 +233,7 @@ const sleeper = `{"replies":[
 // the turn, even in the middle of a command: no process remains, and the message stays in
 // the mailbox with no failure counted.
 func TestSIGTERMDuringABashTool(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sleeper, pair)
 	p.start()
 	id := p.send("coder", "Wait for it")
@@ -255,6 +269,7 @@ func TestSIGTERMDuringABashTool(t *testing.T) {
 // If only the CLI gets a SIGTERM, its command continues to run in a separate session. The
 // daemon kills the command when the turn ends, and the message is retried.
 func TestSIGTERMOfTheCLIDuringABashTool(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sleeper, pair)
 	p.start()
 	id := p.send("coder", "Wait for it")

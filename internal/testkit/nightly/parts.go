@@ -135,7 +135,7 @@ func endToEnd(context.Context) ([]unit, error) {
 			all = append(all, unit{
 				fmt.Sprintf("%s from %s", version, few[0]),
 				[]string{"go", "test", "-count=1", "-timeout=30m", "-run", "^(" + strings.Join(few, "|") + ")$", "./internal/e2e"},
-				append([]string{"CLI=" + version}, strict...),
+				append([]string{"CLI=" + version, "E2E=full"}, strict...),
 			})
 		}
 	}
