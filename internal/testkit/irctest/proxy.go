@@ -345,7 +345,7 @@ func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bo
 		p.mu.Lock()
 		f, changed, dead := &p.faults[w], p.changed, l.dead[w]
 		stall, delay := f.stall || w == Up && l.late, f.delay
-		n, cut := len(data), false
+		n, cut, cutIn := len(data), false, f.cutIn
 		switch {
 		case dead:
 			p.counts.Swallowed[w] += n
@@ -385,6 +385,9 @@ func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bo
 			time.Sleep(delay) // the delay is the simulated fault
 		}
 		if _, err := l.sides[1-w].Write(data[:n]); err != nil {
+			if cut { // the connection had already ended, so the next one is cut
+				p.change(func() { p.faults[w].cutIn = cutIn })
+			}
 			return false
 		}
 		p.mu.Lock()
