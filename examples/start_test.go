@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
 )
 
 // patience is the maximum duration of one command; a command normally takes a few
@@ -54,7 +55,7 @@ func playOther(folder, bin, program string) error {
 		return err
 	}
 	text := fmt.Sprintf("#!/bin/sh\nACPSTANDIN=%s exec %s/acp \"$@\"\n", others[program], bin)
-	return os.WriteFile(filepath.Join(folder, program), []byte(text), 0o700)
+	return execfile.Write(filepath.Join(folder, program), []byte(text))
 }
 
 // linkPrograms puts links to the system's programs into a folder, except for the excluded

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
 )
 
 // shell writes the shell program from the message format page to a file, and returns
@@ -23,7 +24,7 @@ func shell(t *testing.T) string {
 		t.Errorf("the program has %d lines", n)
 	}
 	file := filepath.Join(t.TempDir(), "drop.sh")
-	if err := os.WriteFile(file, []byte(m[1]), 0o700); err != nil {
+	if err := execfile.Write(file, []byte(m[1])); err != nil {
 		t.Fatal(err)
 	}
 	return file

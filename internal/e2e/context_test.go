@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -55,7 +56,7 @@ if [ "$1" = -p ]; then
 fi
 exec %[2]s "$@"
 `, recorded, cli)
-	if err := os.WriteFile(recorder, []byte(script), 0o700); err != nil {
+	if err := execfile.Write(recorder, []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	p.write("claude-swarm.yaml", strings.Replace(p.read("claude-swarm.yaml"), "command: "+cli, "command: "+recorder, 1))

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -249,7 +250,7 @@ func (p *project) serve(script string) {
 	}
 	own, next := filepath.Join(bin, "claude-swarm"), filepath.Join(bin, "next")
 	text := "#!/bin/sh\nif [ \"$1\" = mcp ]; then\n" + script + "fi\nexec " + program + " \"$@\"\n"
-	if err := errors.Join(os.WriteFile(own, data, 0o700), os.WriteFile(next, []byte(text), 0o700)); err != nil {
+	if err := errors.Join(execfile.Write(own, data), execfile.Write(next, []byte(text))); err != nil {
 		p.t.Fatal(err)
 	}
 	start := exec.Command(own, "start")

@@ -75,6 +75,7 @@ var floors = map[string][]string{
 	"internal/testkit/bench":          {},
 	"internal/testkit/bridgetest":     {"dropbox", "internal/bridge"},
 	"internal/testkit/durabletest":    {"internal/durable"},
+	"internal/testkit/execfile":       {},
 	"internal/testkit/irctest":        {"internal/testkit/need", "ircbridge/irc"},
 	"internal/testkit/models":         {},
 	"internal/testkit/mutants":        {},

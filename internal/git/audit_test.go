@@ -22,6 +22,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -163,7 +164,7 @@ func (p *project) script(name, text string) {
 	p.Helper()
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), execfile.Write(name, []byte("#!/bin/sh\n"+text))); err != nil {
 		p.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
@@ -19,7 +20,7 @@ func examine(t *testing.T, script string, within time.Duration) []provision.Find
 	dir := t.TempDir()
 	client := filepath.Join(dir, "client")
 	if script != "" {
-		if err := os.WriteFile(client, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		if err := execfile.Write(client, []byte("#!/bin/sh\n"+script+"\n")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +133,7 @@ func TestAKindWithoutAProgram(t *testing.T) {
 func TestTheProgramOfTheJudge(t *testing.T) {
 	dir := t.TempDir()
 	client := filepath.Join(dir, "client")
-	if err := os.WriteFile(client, []byte("#!/bin/sh\necho '"+claude.Newest+" (Claude Code)'\n"), 0o700); err != nil {
+	if err := execfile.Write(client, []byte("#!/bin/sh\necho '"+claude.Newest+" (Claude Code)'\n")); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "claude-swarm.yaml")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -21,7 +22,7 @@ func asked(t *testing.T, lines string) (turn runner.Turn, write func(lines strin
 		t.Helper()
 		syscall.ForkLock.RLock() // a client that another test starts during the write would inherit the open file
 		defer syscall.ForkLock.RUnlock()
-		if err := os.WriteFile(file+".new", []byte("#!/bin/sh\necho \"$*\" >> "+dir+"/starts\n"+lines+"\n"), 0o700); err != nil {
+		if err := execfile.Write(file+".new", []byte("#!/bin/sh\necho \"$*\" >> "+dir+"/starts\n"+lines+"\n")); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(file+".new", file); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
@@ -189,7 +190,7 @@ func script(t *testing.T, lines string) []string {
 	file := filepath.Join(t.TempDir(), "client")
 	syscall.ForkLock.RLock() // a client that another test starts during the write would inherit the open file
 	defer syscall.ForkLock.RUnlock()
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+lines+"\n"), 0o755); err != nil {
+	if err := execfile.Write(file, []byte("#!/bin/sh\n"+lines+"\n")); err != nil {
 		t.Fatal(err)
 	}
 	return []string{file}
@@ -203,7 +204,7 @@ func TestCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	noShell := filepath.Join(t.TempDir(), "client")
-	if err := os.WriteFile(noShell, []byte("#!/no/such/shell\n"), 0o755); err != nil {
+	if err := execfile.Write(noShell, []byte("#!/no/such/shell\n")); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
