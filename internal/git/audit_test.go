@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -158,12 +157,9 @@ func (p *project) write(name, text string) {
 	}
 }
 
-// script writes a program. Meanwhile, no other test may start a process, which would inherit
-// the open file: the system refuses to run a program that is open for writing.
+// script writes a program.
 func (p *project) script(name, text string) {
 	p.Helper()
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), execfile.Write(name, []byte("#!/bin/sh\n"+text))); err != nil {
 		p.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Write writes a program, with mode 0700.
+// Write writes a program, with mode 0700. The caller must not hold [syscall.ForkLock].
 func Write(path string, text []byte) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,8 +19,6 @@ func asked(t *testing.T, lines string) (turn runner.Turn, write func(lines strin
 	file := filepath.Join(dir, "client")
 	write = func(lines string) {
 		t.Helper()
-		syscall.ForkLock.RLock() // a client that another test starts during the write would inherit the open file
-		defer syscall.ForkLock.RUnlock()
 		if err := execfile.Write(file+".new", []byte("#!/bin/sh\necho \"$*\" >> "+dir+"/starts\n"+lines+"\n")); err != nil {
 			t.Fatal(err)
 		}

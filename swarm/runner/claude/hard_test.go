@@ -188,8 +188,6 @@ func TestStdoutIsBounded(t *testing.T) {
 func script(t *testing.T, lines string) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "client")
-	syscall.ForkLock.RLock() // a client that another test starts during the write would inherit the open file
-	defer syscall.ForkLock.RUnlock()
 	if err := execfile.Write(file, []byte("#!/bin/sh\n"+lines+"\n")); err != nil {
 		t.Fatal(err)
 	}
