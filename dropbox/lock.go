@@ -7,13 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 )
 
-// Lock makes this process the only one that can claim messages in the store. It does not
-// wait: if another process holds the lock, the error is a [*LockedError] that names that
+// lockPatience is how long Lock keeps trying. Retries are needed because a call of Holder
+// briefly holds the lock.
+const lockPatience = 500 * time.Millisecond
+
+// Lock makes this process the only one that can claim messages in the store. If another
+// process keeps the lock for half a second, the error is a [*LockedError] that names that
 // process. The kernel releases the lock when the process ends, even if it crashes. The
 // text in the file is only a note for people. A symlink in place of the lock file is an
 // error.
@@ -23,6 +28,10 @@ func (s *Store) Lock() (release func() error, err error) {
 	path := filepath.Join(s.dir, lockFile)
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW), flock.SetPermissions(0o600))
 	got, err := lock.TryLock()
+	for deadline := time.Now().Add(lockPatience); err == nil && !got && time.Now().Before(deadline); {
+		time.Sleep(20 * time.Millisecond)
+		got, err = lock.TryLock()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", s.dir, err)
 	}
@@ -38,6 +47,21 @@ func (s *Store) Lock() (release func() error, err error) {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", s.dir, err), lock.Unlock())
 	}
 	return lock.Unlock, nil
+}
+
+// Holder returns the process that holds the lock, as in "pid 4711 on host". held is false
+// if no process holds it.
+func (s *Store) Holder() (holder string, held bool) {
+	f, err := os.OpenFile(filepath.Join(s.dir, lockFile), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return "", false // no daemon has ever run here
+	}
+	defer f.Close() // this releases the lock
+	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != unix.EWOULDBLOCK {
+		return "", false
+	}
+	note, _ := s.disk.readFile(lockFile, 4096) // without a note, the holder has no name
+	return strings.TrimSpace(string(note)), true
 }
 
 // writeNote replaces the text in the lock file. It does not follow a symlink.

@@ -48,19 +48,26 @@ func traced(t *testing.T) journal.Home {
 func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
 	home := traced(t)
 	script := `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 sh -c "env -i PATH=$PATH sh -c 'echo \$\$; read x; true'; true"; true`
-	if got, _, err := home.CallerOf(pidIn(t, script)); err != nil || got != "a" {
-		t.Errorf("with a client: CallerOf = %q, %v, want a", got, err)
+	if got, err := callerIn(t, home, script); err != nil || got.Agent != "a" {
+		t.Errorf("with a client: CallerOf = %+v, %v, want a", got, err)
 	}
 	if err := os.Remove(home.PIDFile("a")); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := home.CallerOf(pidIn(t, script)); err != nil || got != "" {
-		t.Errorf("without one: CallerOf = %q, %v, want nobody", got, err)
+	if got, err := callerIn(t, home, script); err != nil || got.Agent != "" {
+		t.Errorf("without one: CallerOf = %+v, %v, want nobody", got, err)
 	}
 	script = `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 exec sh -c 'echo $$; read x; true'`
-	if got, _, err := home.CallerOf(pidIn(t, script)); err != nil || got != "a" {
-		t.Errorf("with a mark of its own: CallerOf = %q, %v, want a", got, err)
+	if got, err := callerIn(t, home, script); err != nil || got.Agent != "a" {
+		t.Errorf("with a mark of its own: CallerOf = %+v, %v, want a", got, err)
 	}
+}
+
+// callerIn returns the caller of a shell script; see pidIn.
+func callerIn(t *testing.T, home journal.Home, script string) (journal.Caller, error) {
+	t.Helper()
+	pid := pidIn(t, script)
+	return home.CallerOf(pid, nil)
 }
 
 // pidIn starts a shell script that prints a pid and waits, and returns that pid.
@@ -112,9 +119,9 @@ func TestACallerIsTracedByItsProcesses(t *testing.T) {
 			if strings.Contains(c.script, "sleep 60") {
 				c.script = strings.Replace(c.script, "; sleep 60", "; cat", 1)
 			}
-			got, _, err := home.CallerOf(pidIn(t, c.script))
-			if err != nil || got != c.want {
-				t.Errorf("CallerOf = %q, %v, want %q", got, err, c.want)
+			got, err := callerIn(t, home, c.script)
+			if err != nil || got.Agent != c.want {
+				t.Errorf("CallerOf = %+v, %v, want %q", got, err, c.want)
 			}
 		})
 	}
@@ -143,8 +150,8 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(home.Turns(), "bbbbbbbbbb-1.json"), then, then); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := home.CallerOf(pid); err != nil || got != "a" {
-		t.Errorf("no client lives: CallerOf = %q, %v, want a, which had the last turn", got, err)
+	if got, err := home.CallerOf(pid, nil); err != nil || got.Agent != "a" {
+		t.Errorf("no client lives: CallerOf = %+v, %v, want a, which had the last turn", got, err)
 	}
 	self, err := runner.Identify(os.Getpid())
 	if err != nil {
@@ -164,8 +171,8 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, _, err := home.CallerOf(pid); err != nil || got != "b" {
-		t.Errorf("CallerOf = %q, %v, want b, whose turn has more hops", got, err)
+	if got, err := home.CallerOf(pid, nil); err != nil || got.Agent != "b" {
+		t.Errorf("CallerOf = %+v, %v, want b, whose turn has more hops", got, err)
 	}
 }
 

@@ -25,18 +25,20 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // run reports the errors instead
 	}
 	app.OnUsageError = badValue
-	each(app.Commands, func(c *cli.Command) {
+	each(app.Commands, "", func(c *cli.Command, name string) {
 		c.HideHelp = true
 		c.OnUsageError = badValue
+		rightful(c, name)
 	})
 	return app
 }
 
-// each calls f for every command and, recursively, for its subcommands.
-func each(commands []*cli.Command, f func(*cli.Command)) {
+// each calls f for every command and, recursively, for its subcommands. The name of a
+// subcommand contains those above it, as in "dead list"; above is "" for the verbs.
+func each(commands []*cli.Command, above string, f func(c *cli.Command, name string)) {
 	for _, c := range commands {
-		f(c)
-		each(c.Subcommands, f)
+		f(c, above+c.Name)
+		each(c.Subcommands, above+c.Name+" ", f)
 	}
 }
 

@@ -63,11 +63,6 @@ func runAttach(c *cli.Context) error {
 	if a, ok := p.file.Agent(name); ok && !a.Attached && named == "" {
 		return usagef("claude-swarm attach "+name, "attach: the daemon runs %s; name the agent to take it over", name)
 	}
-	if own, err := p.inTurn(); err != nil {
-		return err
-	} else if own {
-		return fail(exitRefused, askLead, "only the lead may attach a session, not an agent in its turn")
-	}
 	program, err := os.Executable()
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 // ask runs f with a connection to the daemon and the name of the caller. If the daemon does
 // not know an agent, the error suggests the most similar name.
 func ask(c *cli.Context, p *project, f func(client *control.Client, by string) error) error {
-	me, err := p.whoAmI()
+	me, err := p.whoAmI(c.Context)
 	if err != nil {
 		return err
 	}

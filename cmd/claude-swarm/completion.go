@@ -347,7 +347,7 @@ func (f *finder) withPost(do func(p *post)) {
 	if err != nil {
 		return
 	}
-	p, err := proj.openPost()
+	p, err := proj.openPost(f.c.Context)
 	if err != nil {
 		return
 	}

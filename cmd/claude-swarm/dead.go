@@ -171,9 +171,6 @@ func deadRetry(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
-	if err := p.leadOnly("retry a dead letter"); err != nil {
-		return err
-	}
 	picked, err := p.pickDead(c.Args().Slice())
 	if err != nil {
 		return err
@@ -219,9 +216,6 @@ func deadPurge(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
-	if err := p.leadOnly("remove a dead letter"); err != nil {
-		return err
-	}
 	var picked []view.DeadLetter
 	if c.NArg() > 0 {
 		picked, err = p.pickDead(c.Args().Slice())

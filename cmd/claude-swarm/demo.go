@@ -107,7 +107,7 @@ func (s *stage) play(ctx context.Context) error {
 		return fmt.Errorf("trace: %w: %s", err, tree)
 	}
 	s.say("%s", tree)
-	return s.showReceipts()
+	return s.showReceipts(ctx)
 }
 
 // say prints formatted text to the demo's output.
@@ -262,12 +262,12 @@ func (s *stage) showChanges(ctx context.Context) error {
 }
 
 // showReceipts shows the receipt of each turn and the cost of the demo.
-func (s *stage) showReceipts() error {
+func (s *stage) showReceipts(ctx context.Context) error {
 	file, err := config.Load(s.path(config.Name))
 	if err != nil {
 		return err
 	}
-	p, err := (&project{file: file, home: journal.HomeOf(file.Dir)}).openPost()
+	p, err := (&project{dir: file.Dir, file: file, home: journal.HomeOf(file.Dir)}).openPost(ctx)
 	if err != nil {
 		return err
 	}

@@ -331,7 +331,9 @@ func needFacts(t *testing.T, p *project) facts {
 func toolsOf(t *testing.T, p *project) (call func(tool string, arguments map[string]any, into any)) {
 	t.Helper()
 	server := mcpserver.New(mcpserver.Options{
-		Version: "test", Open: func() (*mcpserver.Caller, error) { return openCaller(filepath.Join(p.dir, config.Name)) }, Dial: new(whispers).dial,
+		Version: "test", Open: func(ctx context.Context) (*mcpserver.Caller, error) {
+			return openCaller(ctx, filepath.Join(p.dir, config.Name))
+		}, Dial: new(whispers).dial,
 	})
 	requests, ask := io.Pipe()
 	answers, say := io.Pipe()

@@ -65,14 +65,11 @@ were refused because of the halt.` +
 			if id := c.String("thread"); id != "" {
 				return withPost(func(c *cli.Context, p *post) error { return unhaltThread(c, p, id) })(c)
 			}
-			store, me, err := openFolder(c)
+			store, _, err := openFolder(c)
 			if err != nil {
 				return err
 			}
 			defer store.Close()
-			if err := leadOnly(me, "let the agents work again"); err != nil {
-				return err
-			}
 			if !store.Halted() {
 				fmt.Fprintln(c.App.Writer, "was not halted")
 				return nil
@@ -114,9 +111,6 @@ func haltThread(c *cli.Context, p *post, id, why string) error {
 }
 
 func unhaltThread(c *cli.Context, p *post, id string) error {
-	if err := p.leadOnly("let a conversation continue"); err != nil {
-		return err
-	}
 	thread, err := p.thread(id)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 		return nil, nobody, err
 	}
 	dir := filepath.Dir(path)
-	me, err := journal.WhoAmI(journal.HomeOf(dir), os.Getenv)
+	me, err := whoAmI(c.Context, dir)
 	if err != nil {
 		return nil, nobody, err
 	}

@@ -51,7 +51,7 @@ lines.` +
 			if err != nil {
 				return err
 			}
-			me, err := p.whoAmI()
+			me, err := p.whoAmI(c.Context)
 			if err != nil {
 				return err
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
@@ -50,7 +51,7 @@ serves the agent, and elsewhere the lead, for example for a client of your own.`
 			var heard whispers
 			server := mcpserver.New(mcpserver.Options{
 				Version: version, IRC: irc, Budget: capped, Turn: os.Getenv(runner.MarkVar) != "",
-				Open:     func() (*mcpserver.Caller, error) { return openCaller(path) },
+				Open:     func(ctx context.Context) (*mcpserver.Caller, error) { return openCaller(ctx, path) },
 				Dial:     heard.dial,
 				Listed:   func() { sayReady(c.App.ErrWriter) },
 				Whispers: heard.fetch,
@@ -103,7 +104,7 @@ func loadForTools(path string) (*config.File, error) {
 }
 
 // openCaller opens the project with its current configuration.
-func openCaller(path string) (*mcpserver.Caller, error) {
+func openCaller(ctx context.Context, path string) (*mcpserver.Caller, error) {
 	file, err := loadForTools(path)
 	if err != nil {
 		return nil, err
@@ -112,10 +113,15 @@ func openCaller(path string) (*mcpserver.Caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := client.Open(client.ProjectOf(file, store), os.Getenv)
+	err = ownMailboxes(journal.HomeOf(file.Dir), store)
+	var me journal.Identity
+	if err == nil {
+		me, err = whoAmI(ctx, file.Dir)
+	}
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
+	d := client.New(client.ProjectOf(file, store), me)
 	return &mcpserver.Caller{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -53,19 +54,23 @@ func openPost(c *cli.Context) (*post, error) {
 	if err != nil {
 		return nil, err
 	}
-	return proj.openPost()
+	return proj.openPost(c.Context)
 }
 
-func (p *project) openPost() (*post, error) {
+func (p *project) openPost(ctx context.Context) (*post, error) {
 	store, err := p.openStore()
 	if err != nil {
 		return nil, err
 	}
-	d, err := client.Open(client.ProjectOf(p.file, store), os.Getenv)
+	err = ownMailboxes(p.home, store)
+	var me journal.Identity
+	if err == nil {
+		me, err = p.whoAmI(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return &post{p, d}, nil
+	return &post{p, client.New(client.ProjectOf(p.file, store), me)}, nil
 }
 
 func (p *post) close() { p.Store.Close() }

@@ -88,11 +88,6 @@ func (p *project) storeOptions() dropbox.Options {
 	return p.file.StoreOptions()
 }
 
-// whoAmI returns the agent in whose turn this process runs, or the lead.
-func (p *project) whoAmI() (journal.Identity, error) {
-	return journal.WhoAmI(p.home, os.Getenv)
-}
-
 // agent returns the agent with the given name. next is the command that the error for an
 // unknown name suggests, with %s in place of the correct name.
 func (p *project) agent(name, next string) (config.Agent, error) {
@@ -113,17 +108,4 @@ func (p *project) agents(names []string, next string) ([]string, error) {
 		return p.file.Names(), nil
 	}
 	return names, nil
-}
-
-// inTurn reports whether this process belongs to a turn of one of this project's agents,
-// even if the turn's environment variables are missing. A person's attached session does
-// not count, because the daemon does not wait for it. A process in a turn of another
-// project has the same rights in this project as a person.
-func (p *project) inTurn() (bool, error) {
-	me, err := p.whoAmI()
-	if err != nil || me.Turn == "" {
-		return false, err
-	}
-	b, err := p.home.BindingOf(me.Name)
-	return b == nil || b.Turn != me.Turn, err
 }

@@ -68,9 +68,6 @@ func refusedRetry(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
-	if err := p.leadOnly("let a message through"); err != nil {
-		return err
-	}
 	all, err := p.refusals()
 	if err != nil {
 		return err

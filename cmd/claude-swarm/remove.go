@@ -48,14 +48,11 @@ func removeAgent(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := proj.openPost()
+	p, err := proj.openPost(c.Context)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	if err := p.leadOnly("remove an agent"); err != nil {
-		return err
-	}
 	if _, there := p.file.Agent(name); there {
 		return fail(exitFailed, "${EDITOR:-vi} "+shellWord(p.file.Path)+", then claude-swarm remove "+name+" again",
 			"%s is still in %s: remove its entry first", name, p.file.Path)

@@ -70,6 +70,20 @@ func TestDiskScripts(t *testing.T) {
 	testscript.Run(t, scripts("testdata/disk"))
 }
 
+// TestNamespaceScripts runs the scripts in which a turn starts processes in a PID namespace
+// of their own, as a sandbox does.
+func TestNamespaceScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	if err := exec.Command("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true").Run(); err != nil {
+		t.Log(err)
+		need.Missing(t, "unshare with a user namespace")
+	}
+	t.Parallel()
+	testscript.Run(t, scripts("testdata/namespace"))
+}
+
 // scriptsWith runs the scripts that require the given program. They are in the folder
 // named after the program.
 func scriptsWith(t *testing.T, program string) {

@@ -99,7 +99,7 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 		}
 		return alreadyRuns(&runningError{discovery.ReadNote(p.home.LockFile())})
 	}
-	me, err := p.whoAmI()
+	me, err := p.whoAmI(c.Context)
 	if err != nil {
 		return err
 	}

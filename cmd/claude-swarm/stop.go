@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -90,11 +89,6 @@ func stop(c *cli.Context) error {
 		return usagef("claude-swarm status", "stop: which agent?")
 	}
 	return ask(c, p, func(client *control.Client, by string) error {
-		if own, err := p.inTurn(); err != nil {
-			return err
-		} else if own && slices.Contains(names, by) {
-			return fail(exitRefused, "claude-swarm pause "+by, "%s cannot be stopped by its own turn: stop waits for that turn to end", by)
-		}
 		ctx, cancel := patience(c)
 		defer cancel()
 		told := waitingFor(c.App.ErrWriter, client, names)
@@ -160,11 +154,6 @@ func (a stopOfAgent) write(w io.Writer) {
 // stopDaemon tells the daemon to stop and waits until it has stopped.
 func stopDaemon(c *cli.Context, p *project) error {
 	return ask(c, p, func(client *control.Client, by string) error {
-		if own, err := p.inTurn(); err != nil {
-			return err
-		} else if own {
-			return fail(exitRefused, askLead, "%s's turn cannot %s the daemon, which would wait for that turn to end", by, c.Command.Name)
-		}
 		var running []swarm.AgentStatus
 		if c.Bool("now") {
 			st, err := client.Status(c.Context)

@@ -120,9 +120,6 @@ func webhooksTest(c *cli.Context, p *post) error {
 	if c.NArg() != 1 {
 		return usagef("claude-swarm webhooks test "+append(names, "ops")[0], "webhooks test: name one webhook")
 	}
-	if err := p.leadOnly("test a webhook"); err != nil {
-		return err
-	}
 	name := c.Args().First()
 	if len(names) == 0 {
 		return fail(exitUnknown, noWebhooks, "there are no webhooks")

@@ -18,15 +18,8 @@ type Client struct {
 	Halted string // the conversation that the most recent message halted; "" for none
 }
 
-// Open determines the caller: inside a turn it is the turn's agent, otherwise it is the
-// lead.
-func Open(p Project, getenv func(string) string) (*Client, error) {
-	me, err := journal.WhoAmI(p.Home, getenv)
-	if err != nil {
-		return nil, err
-	}
-	return &Client{Project: p, Me: me}, nil
-}
+// New gives a caller access to a project.
+func New(p Project, me journal.Identity) *Client { return &Client{Project: p, Me: me} }
 
 // Own returns the caller's mailbox.
 func (c *Client) Own() (*dropbox.Mailbox, error) { return c.Mailbox(c.Me.Name) }

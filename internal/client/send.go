@@ -161,7 +161,7 @@ func (c *Client) EnsureToken() error {
 	}
 	_, err := c.Home.Tokens(dropbox.Lead)
 	if err == nil {
-		c.Me, err = journal.WhoAmI(c.Home, func(string) string { return "" })
+		c.Me, err = c.Home.IdentityOf(journal.Caller{}, func(string) string { return "" })
 	}
 	return err
 }

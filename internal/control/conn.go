@@ -10,8 +10,10 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/claude-swarm/claude-swarm/internal/rights"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
@@ -110,8 +112,8 @@ func (c *conn) write(here context.Context) {
 func (c *conn) respond(here context.Context, r reply) {
 	if c.s.opts.Whispers != nil && c.s.opts.CallerOf != nil && c.from.pid != 0 {
 		caller := func() (string, error) {
-			agent, _, err := c.s.opts.CallerOf(c.from.pid)
-			return agent, err
+			who, err := c.s.opts.CallerOf(c.from.pid, nil)
+			return who.Agent, err
 		}
 		if list, written := c.s.opts.Whispers(caller); len(list) > 0 && !c.send(here, lentWhispers{list, written}) {
 			written(0)
@@ -236,15 +238,14 @@ func (c *conn) call(ctx context.Context, req request) (r reply) {
 
 func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	d := c.s.daemon
-	by, inTurn, err := c.orderedBy(req)
+	if req.Type == reqWhoAmI {
+		return c.whoCalls(&req.Claim)
+	}
+	by, err := c.orderedBy(req)
 	if err != nil {
 		return nil, err
 	}
 	req.By = by
-	if inTurn && req.Type == reqShutdown {
-		return nil, &Error{Code: CodePerson, Message: by + "'s turn cannot stop the daemon, which would wait for that turn to end",
-			Hint: `claude-swarm send lead "how things stand" --type status`}
-	}
 	switch req.Type {
 	case reqStart, reqStop, reqPause, reqResume, reqAbort, reqInterrupt, reqCompact, reqClear:
 		if req.Agent == "" {
@@ -290,22 +291,48 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
 }
 
+// whoCalls returns the person or the agent at the other end of the connection. The error is
+// an [*Error] with [CodeUntraced] if the daemon cannot find out.
+func (c *conn) whoCalls(claim *journal.Claim) (journal.Caller, error) {
+	switch {
+	case c.s.opts.CallerOf == nil || !c.from.known:
+		return journal.Caller{}, nil
+	case c.from.pid == 0:
+		return journal.Caller{}, untraced("the daemon cannot see the process that asked, which runs in another container")
+	}
+	who, err := c.s.opts.CallerOf(c.from.pid, claim)
+	if err != nil {
+		err = untraced(err.Error())
+	}
+	return who, err
+}
+
+func untraced(why string) error {
+	return &Error{Code: CodeUntraced, Message: why, Hint: "type it in a terminal on the machine where the daemon runs"}
+}
+
 // orderedBy returns the name of the caller that gave an order. If the caller is running
 // in a turn or an attached session of an agent, this is the agent's name, regardless of
-// the name in the request. Otherwise it is the name in the request. If orderedBy cannot
-// identify the caller, it refuses an order that only a person may give.
-func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
-	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
-		return req.By, false, nil
+// the name in the request. Otherwise it is the name in the request. orderedBy refuses an
+// order for which the caller lacks the right.
+func (c *conn) orderedBy(req request) (by string, err error) {
+	entry, ok := rights.OfRequest(req.Type)
+	if !ok || entry.Right == rights.Anyone {
+		return req.By, nil // ask refuses a request that it does not know
 	}
-	agent, inTurn, err := c.s.opts.CallerOf(c.from.pid)
+	who, err := c.whoCalls(nil)
 	switch {
-	case err != nil && (req.Type == reqStart || req.Type == reqResume || req.Type == reqRaise || req.Type == reqShutdown):
-		return "", false, err
-	case agent != "":
-		return agent, inTurn, nil
+	case err != nil:
+		return "", err
+	case who.Agent == "":
+		return req.By, nil
+	case entry.Right.Allows(rights.Caller{Agent: who.Agent, InTurn: who.InTurn()}):
+		return who.Agent, nil
+	case req.Type == reqPause && req.Agent == who.Agent: // it waits for a person's answer
+		return who.Agent, nil
 	}
-	return req.By, false, nil
+	return "", &Error{Code: CodePerson, Message: fmt.Sprintf("only the lead may %s, not %s", entry.Doing, who.Agent),
+		Hint: `claude-swarm send lead "why" --type question`}
 }
 
 // subscribe starts a stream. It sends a response, and then events until the client cancels the

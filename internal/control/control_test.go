@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
@@ -296,52 +299,94 @@ func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
 	})
 }
 
-// The process at the other end, not the request, determines who has given an order. If
-// the server cannot identify the process, it refuses orders that only a person may give.
+// The process at the other end, not the request, determines who has given an order, and
+// whether it may. The table is that of package rights.
 func TestAnOrderIsItsCallers(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
-	caller, trouble := "coder", error(nil)
-	inTurn := true
-	p.callerOf = func(pid int) (string, bool, error) {
-		if pid != os.Getpid() {
-			t.Errorf("asked about process %d, not %d", pid, os.Getpid())
+	var who journal.Caller
+	var trouble error
+	p.callerOf = func(pid int, claim *journal.Claim) (journal.Caller, error) {
+		if pid != os.Getpid() || claim != nil {
+			t.Errorf("asked about process %d with the claim %v, not %d with none", pid, claim, os.Getpid())
 		}
-		return caller, inTurn, trouble
+		return who, trouble
 	}
 	serve(t, p, d)
 	c, ctx := p.dial(t), t.Context()
 	close(d.turn)
-	for _, by := range []string{"lead", "reviewer", ""} {
-		if err := c.Resume(ctx, "reviewer", by); err != nil {
-			t.Error(err)
+	orders := map[string]func() error{
+		"start":     func() error { return c.Start(ctx, "reviewer", "lead") },
+		"stop":      func() error { _, err := c.Stop(ctx, "reviewer", "lead", true); return err },
+		"pause":     func() error { return c.Pause(ctx, "reviewer", swarm.PauseOrder{By: "lead"}) },
+		"pause own": func() error { return c.Pause(ctx, "coder", swarm.PauseOrder{By: "lead"}) },
+		"resume":    func() error { return c.Resume(ctx, "reviewer", "") },
+		"abort": func() error {
+			if _, err := c.Abort(ctx, "coder", "lead", ""); !errors.Is(err, swarm.ErrNoTurn) {
+				return err
+			}
+			return nil
+		},
+		"interrupt": func() error { _, err := c.Interrupt(ctx, "reviewer", "reviewer", "x"); return err },
+		"compact":   func() error { return c.Compact(ctx, "coder", "lead") },
+		"clear":     func() error { return c.Clear(ctx, "reviewer", "lead") },
+		"raise":     func() error { _, err := c.RaiseBudget(ctx, "swarm.day", budget.Of(1, 0, 0), "lead"); return err },
+		"reload":    func() error { _, err := c.Reload(ctx, "lead"); return err },
+		"shutdown":  func() error { return c.Shutdown(ctx, "lead", true) },
+	}
+	for name, caller := range map[string]struct {
+		who     journal.Caller
+		err     error
+		refused []string
+		code    string
+	}{
+		"a person":         {},
+		"a turn":           {who: journal.Caller{Agent: "coder", Turn: "k7f3q9m2xd-1"}, refused: []string{"start", "stop", "pause", "resume", "raise", "reload", "shutdown"}, code: control.CodePerson},
+		"attached session": {who: journal.Caller{Agent: "coder", Turn: "k7f3q9m2xd-1", Attached: true}, refused: []string{"raise"}, code: control.CodePerson},
+		"nobody knows":     {err: errors.New("whoever asked has ended"), refused: slices.Sorted(maps.Keys(orders)), code: control.CodeUntraced},
+	} {
+		who, trouble = caller.who, caller.err
+		for order, give := range orders {
+			before := len(d.notes())
+			err := give()
+			answer, _ := errors.AsType[*control.Error](err)
+			if refused := slices.Contains(caller.refused, order); refused != (err != nil) || refused && (answer == nil || answer.Code != caller.code || answer.Hint == "") {
+				t.Errorf("%s: %s = %v, want refused: %v", name, order, err, refused)
+			} else if refused && len(d.notes()) != before {
+				t.Errorf("%s: %s was refused and carried out", name, order)
+			}
+		}
+		for _, note := range d.notes() {
+			if caller.who.Agent != "" && strings.Contains(note, "by lead") {
+				t.Errorf("%s: %s", name, note)
+			}
+		}
+		d.forget()
+		if _, err := c.Status(ctx); err != nil {
+			t.Errorf("%s: Status = %v", name, err)
 		}
 	}
-	if err := c.Shutdown(ctx, "lead", true); err == nil || !strings.Contains(err.Error(), "coder's turn cannot stop the daemon") {
-		t.Errorf("Shutdown in a turn = %v", err)
-	} else if _, ok := errors.AsType[*swarm.PersonError](err); ok {
-		t.Errorf("Shutdown in a turn = %v, want no PersonError: the order names no agent", err)
-	}
-	inTurn = false // a session that a person attached
-	if err := c.Shutdown(ctx, "lead", true); err != nil {
-		t.Error(err)
-	}
-	want := []string{"resume reviewer by coder", "resume reviewer by coder", "resume reviewer by coder", "shutdown by coder now true"}
-	if diff := cmp.Diff(want, d.notes()); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+}
 
-	caller, trouble = "", errors.New("whoever asked has ended")
-	if err := c.Shutdown(ctx, "lead", true); err == nil {
-		t.Error("Shutdown passes")
+// The daemon says who a caller is, or that it cannot find out.
+func TestWhoAmI(t *testing.T) {
+	p := newProject(t)
+	want, trouble := journal.Caller{Agent: "coder", Turn: "k7f3q9m2xd-1"}, error(nil)
+	told := journal.Claim{Agent: "coder", Mark: "k7f3q9m2xd-1"}
+	p.callerOf = func(pid int, claim *journal.Claim) (journal.Caller, error) {
+		if pid != os.Getpid() || claim == nil || *claim != told {
+			t.Errorf("asked about process %d, %v", pid, claim)
+		}
+		return want, trouble
 	}
-	if err := c.Resume(ctx, "reviewer", "lead"); err == nil || err.Error() != "whoever asked has ended" {
-		t.Errorf("Resume = %v", err)
+	serve(t, p, newFakeDaemon())
+	c := p.dial(t)
+	if got, err := c.WhoAmI(t.Context(), told); got != want || err != nil {
+		t.Errorf("WhoAmI = %+v, %v", got, err)
 	}
-	if err := c.Start(ctx, "reviewer", "lead"); err == nil {
-		t.Error("Start passes")
-	}
-	if err := c.Pause(ctx, "reviewer", swarm.PauseOrder{By: "lead"}); err != nil {
-		t.Errorf("Pause = %v", err)
+	trouble = errors.New("whoever asked has ended")
+	_, err := c.WhoAmI(t.Context(), told)
+	if answer, ok := errors.AsType[*control.Error](err); !ok || answer.Code != control.CodeUntraced || answer.Message != trouble.Error() {
+		t.Errorf("WhoAmI = %v", err)
 	}
 }
 
@@ -352,7 +397,7 @@ func TestWhispersComeBeforeTheResponse(t *testing.T) {
 	agent := ""
 	waiting := []whisper.Whisper{{Type: "CORRECTION", Text: "Ask for help."}, {Type: "THINK_DEEPER", Text: "Think."}}
 	written := make(chan int, 1)
-	p.callerOf = func(int) (string, bool, error) { return agent, true, nil }
+	p.callerOf = func(int, *journal.Claim) (journal.Caller, error) { return journal.Caller{Agent: agent}, nil }
 	p.whispers = func(caller func() (string, error)) ([]whisper.Whisper, func(int)) {
 		if name, err := caller(); name != "coder" || err != nil {
 			return nil, nil
@@ -396,7 +441,7 @@ func TestAWhisperIsNotLostWithItsConnection(t *testing.T) {
 	closed := make(chan struct{})
 	results := make(chan int, 2)
 	first := true
-	p.callerOf = func(int) (string, bool, error) { return "coder", true, nil }
+	p.callerOf = func(int, *journal.Claim) (journal.Caller, error) { return journal.Caller{Agent: "coder"}, nil }
 	p.whispers = func(func() (string, error)) ([]whisper.Whisper, func(int)) {
 		if first {
 			first = false

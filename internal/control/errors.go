@@ -30,7 +30,8 @@ const (
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
 	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn is waiting for the caller's turn; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person is running the session; Name is set
-	CodePerson       = "person"        // start, resume: only a person may do that; Name is set. shutdown: not allowed in a turn
+	CodePerson       = "person"        // the caller lacks the right; for start and resume of an agent that a person holds, Name is set
+	CodeUntraced     = "untraced"      // the daemon cannot find out who the caller is
 	CodeBudget       = "budget"        // raise: the scope does not exist; Name and Near are set
 	CodeNoCap        = "no_cap"        // raise: the scope has no cap in that unit
 	CodeStopping     = "stopping"      // the daemon ends as soon as its running turns have ended
@@ -63,7 +64,7 @@ func (e *Error) Unwrap() error {
 	case CodeAttached:
 		return &swarm.AttachedError{Name: e.Name}
 	case CodePerson:
-		if e.Name == "" { // a shutdown inside a turn
+		if e.Name == "" { // the order is not for the caller, whichever agent it names
 			return nil
 		}
 		return &swarm.PersonError{Name: e.Name}

@@ -15,6 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
@@ -43,6 +44,12 @@ func (d *fakeDaemon) notes() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.asked)
+}
+
+func (d *fakeDaemon) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked = nil
 }
 
 func (d *fakeDaemon) check(agent string) error {
@@ -198,7 +205,7 @@ func (f *fakeFeed) put(ev swarm.FeedEvent) {
 type project struct {
 	project  string
 	runtime  string
-	callerOf func(pid int) (string, bool, error)
+	callerOf func(pid int, claim *journal.Claim) (journal.Caller, error)
 	whispers func(caller func() (string, error)) ([]whisper.Whisper, func(int))
 }
 

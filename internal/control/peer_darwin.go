@@ -7,10 +7,10 @@ import (
 )
 
 // peerOf returns the user and the process at the other end.
-func peerOf(c *net.UnixConn) (p peer, known bool, err error) {
+func peerOf(c *net.UnixConn) (p peer, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return peer{}, false, err
+		return peer{}, err
 	}
 	var cred *unix.Xucred
 	var optErr error
@@ -24,8 +24,8 @@ func peerOf(c *net.UnixConn) (p peer, known bool, err error) {
 		err = optErr
 	}
 	if err != nil {
-		return peer{}, false, err
+		return peer{}, err
 	}
-	p.uid = int(cred.Uid)
-	return p, true, nil
+	p.uid, p.known = int(cred.Uid), true
+	return p, nil
 }

@@ -7,10 +7,10 @@ import (
 )
 
 // peerOf returns the user and the process at the other end.
-func peerOf(c *net.UnixConn) (p peer, known bool, err error) {
+func peerOf(c *net.UnixConn) (p peer, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return peer{}, false, err
+		return peer{}, err
 	}
 	var cred *unix.Ucred
 	var optErr error
@@ -21,7 +21,7 @@ func peerOf(c *net.UnixConn) (p peer, known bool, err error) {
 		err = optErr
 	}
 	if err != nil {
-		return peer{}, false, err
+		return peer{}, err
 	}
-	return peer{uid: int(cred.Uid), pid: int(cred.Pid)}, true, nil
+	return peer{uid: int(cred.Uid), pid: int(cred.Pid), known: true}, nil
 }

@@ -1,6 +1,9 @@
 package control
 
-import "github.com/claude-swarm/claude-swarm/swarm"
+import (
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
 
 // The requests, each with the fields that it uses.
 const (
@@ -17,6 +20,7 @@ const (
 	reqReload    = "reload"    // by
 	reqShutdown  = "shutdown"  // by, now; answered immediately; the connection stays open until the daemon ends
 	reqWhispers  = "whispers"  // no fields; before the response, the server sends the whispers for the agent in whose turn the client is running
+	reqWhoAmI    = "whoami"    // claim; answered with the caller as the daemon sees it
 	reqSubscribe = "subscribe" // agent, text, raw; starts a stream
 )
 
@@ -42,4 +46,5 @@ type request struct {
 	Turns   int      `json:"turns,omitempty"`
 
 	Questions []swarm.PauseQuestion `json:"questions,omitempty"`
+	Claim     journal.Claim         `json:"claim,omitzero"`
 }

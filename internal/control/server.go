@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
@@ -54,11 +55,11 @@ const (
 type Options struct {
 	Version string       // the version of the program
 	Log     *slog.Logger // nil means no log
-	// CallerOf, if set, finds the agent in whose turn a process is running. agent is ""
-	// for a person. inTurn is false in a session that a person attached as an agent. An
-	// order from such a process counts as the agent's, regardless of the name in the
-	// request. CallerOf must be safe for concurrent use.
-	CallerOf func(pid int) (agent string, inTurn bool, err error)
+	// CallerOf, if set, finds the person or the agent for whom a process runs. An order
+	// from a process of an agent counts as the agent's, regardless of the name in the
+	// request. If claim is nil, CallerOf reads the claim from the environment with which
+	// the process was started. CallerOf must be safe for concurrent use.
+	CallerOf func(pid int, claim *journal.Claim) (journal.Caller, error)
 	// Whispers, if set, lends the supervisor's whispers for the agent in whose turn or
 	// attached session a process is running. It calls caller to find the agent. The server
 	// sends the whispers before the next response, and then calls written exactly once,
@@ -66,8 +67,12 @@ type Options struct {
 	Whispers func(caller func() (agent string, err error)) (lent []whisper.Whisper, written func(n int))
 }
 
-// A peer is the user and the process at the other end of a connection.
-type peer struct{ uid, pid int }
+// A peer is the user and the process at the other end of a connection. pid is 0 if the
+// daemon cannot see the process, which then runs in another container.
+type peer struct {
+	uid, pid int
+	known    bool // false if this system does not say who is at the other end
+}
 
 // A Server answers requests on the control socket.
 type Server struct {
@@ -129,11 +134,10 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 
 // admit checks the user at the other end and the number of connections.
 func (s *Server) admit(c *net.UnixConn) (from peer, err error) {
-	from, known, err := peerOf(c)
-	if err != nil {
+	if from, err = peerOf(c); err != nil {
 		return from, err
 	}
-	if known && from.uid != os.Geteuid() && from.uid != 0 {
+	if from.known && from.uid != os.Geteuid() && from.uid != 0 {
 		return from, &Error{Code: CodeFailed, Message: "this daemon belongs to another user"}
 	}
 	s.mu.Lock()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // Status returns the status of the named agents, or of all agents if none are named.
@@ -12,6 +13,14 @@ func (c *Client) Status(ctx context.Context, agents ...string) (swarm.Status, er
 	var st swarm.Status
 	err := c.call(ctx, request{Type: reqStatus, Agents: agents}, &st)
 	return st, err
+}
+
+// WhoAmI returns the person or the agent for whom this process runs, as the daemon sees it.
+// The error is an [*Error] with [CodeUntraced] if the daemon cannot find out.
+func (c *Client) WhoAmI(ctx context.Context, claim journal.Claim) (journal.Caller, error) {
+	var who journal.Caller
+	err := c.call(ctx, request{Type: reqWhoAmI, Claim: claim}, &who)
+	return who, err
 }
 
 // Start allows an agent to work again after a person or the breaker has stopped it.

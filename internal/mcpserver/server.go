@@ -20,7 +20,7 @@ type Options struct {
 	Turn    bool   // whether the server runs in a turn, whose system prompt already contains the instructions
 	// Open opens the project for one call, with its current configuration, which may have
 	// changed since the previous call. The server closes the Caller.
-	Open func() (*Caller, error)
+	Open func(ctx context.Context) (*Caller, error)
 	// Dial connects to the daemon. The error is [control.ErrNoDaemon] if none is running.
 	Dial func(ctx context.Context, c *Caller) (Daemon, error)
 	// Whispers returns the supervisor's new whispers for the caller, which are placed
@@ -91,7 +91,7 @@ func (s *Server) call(ctx context.Context, t offered, arguments json.RawMessage)
 	if err != nil {
 		return nil, nil, err
 	}
-	caller, err := s.opts.Open()
+	caller, err := s.opts.Open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -96,15 +96,16 @@ func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
 	return client
 }
 
-func (p *project) open() (*mcpserver.Caller, error) {
+func (p *project) open(context.Context) (*mcpserver.Caller, error) {
 	bound := client.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
-	d, err := client.Open(client.Project{
-		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Tags: map[string][]string{"go": {"coder", "reviewer"}, "own": {"coder"}}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, IRC: p.chat,
-		Reading: map[string]client.Reading{"coder": bound, "reviewer": bound},
-	}, func(name string) string { return p.env[name] })
+	me, err := journal.WhoAmI(p.home, func(name string) string { return p.env[name] })
 	if err != nil {
 		return nil, err
 	}
+	d := client.New(client.Project{
+		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Tags: map[string][]string{"go": {"coder", "reviewer"}, "own": {"coder"}}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, IRC: p.chat,
+		Reading: map[string]client.Reading{"coder": bound, "reviewer": bound},
+	}, me)
 	spec := func(name, role string) swarm.Spec {
 		return swarm.Spec{Name: name, Role: role, Client: runner.Spec{Dir: p.dir}}
 	}

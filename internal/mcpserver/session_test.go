@@ -116,7 +116,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 func waiting(let <-chan struct{}) (server *mcpserver.Server, begun chan struct{}) {
 	begun = make(chan struct{}, 10)
 	return mcpserver.New(mcpserver.Options{
-		Open: func() (*mcpserver.Caller, error) {
+		Open: func(context.Context) (*mcpserver.Caller, error) {
 			begun <- struct{}{}
 			<-let
 			return nil, errors.New("let go")
@@ -211,7 +211,7 @@ func FuzzSession(f *testing.F) {
 	f.Add([]byte(hello + "\x00\n{}\n[]\n" + callOne))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","arguments":{"a":[[]]}}}`))
 	f.Fuzz(func(t *testing.T, said []byte) {
-		server := mcpserver.New(mcpserver.Options{Open: func() (*mcpserver.Caller, error) { return nil, errors.New("no project") }})
+		server := mcpserver.New(mcpserver.Options{Open: func(context.Context) (*mcpserver.Caller, error) { return nil, errors.New("no project") }})
 		var out strings.Builder
 		if err := server.Serve(context.Background(), bytes.NewReader(said), &out); err != nil {
 			t.Fatalf("Serve = %v", err)

@@ -3,6 +3,7 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,64 +20,41 @@ type Identity struct {
 	Name  string
 	Token string
 	Turn  string // "" outside a turn
-	home  Home
+
+	Attached bool // the agent is a session that a person attached
+	home     Home
 }
 
-// WhoAmI determines who is using the command line. It first checks the ancestors of this
-// process. If the client of a turn is among them, the user is that turn's agent,
-// regardless of the environment. If only the daemon is among them, the user is the agent
-// of the turn that left this process running.
-//
-// If the ancestors do not identify the user, the environment may name a running turn or
-// an agent. If it names neither, the user is the agent whose attached session is among
-// the ancestors. If there is no such session, the user is the lead.
-//
-// The error is a [*TraceError] if the environment names a turn that is not running. A
-// process that runs during several turns of its client, such as a tool server, must call
-// WhoAmI for each action.
+// InTurn reports whether the caller runs in a turn of the daemon.
+func (id Identity) InTurn() bool { return id.Turn != "" && !id.Attached }
+
+// WhoAmI determines who is using this process; see [Home.CallerOf]. It sees only what this
+// process sees, which is less than the daemon does if the process is in a separate PID
+// namespace. A process that runs during several turns of its client, such as a tool server, must
+// call WhoAmI for each action.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
-	name, mark := getenv(runner.AgentVar), getenv(runner.MarkVar)
-	rec, err := home.trace(os.Getpid(), mark)
+	c, err := home.CallerOf(os.Getpid(), new(ClaimOf(getenv)))
 	if err != nil {
 		return Identity{}, err
 	}
-	if rec != nil {
-		return home.identity(rec.Agent, rec.Turn)
-	}
-	if mark != "" {
-		if rec, err = home.claimedTurn(name, mark); err != nil {
-			return Identity{}, err
-		}
-		return Identity{Name: rec.Agent, Token: getenv(runner.TokenVar), Turn: rec.Turn, home: home}, nil
-	}
-	if name != "" {
-		if token := getenv(runner.TokenVar); token != "" {
-			return Identity{Name: name, Token: token, home: home}, nil
-		}
-		// The tools of an attached session have only the agent's name.
-		turn := ""
-		if b, err := home.BindingOf(name); err == nil && b != nil {
-			turn = b.Turn
-		}
-		return home.identity(name, turn)
-	}
-	b, err := home.AttachedTo(os.Getpid())
-	if err != nil {
-		return Identity{}, err
-	}
-	if b != nil {
-		return home.identity(b.Agent, b.Turn)
-	}
-	return home.identity(dropbox.Lead, "")
+	return home.IdentityOf(c, getenv)
 }
 
-// identity returns an Identity with its token.
-func (h Home) identity(name, turn string) (Identity, error) {
+// IdentityOf returns the identity of a caller. Its token comes from the environment if the
+// environment belongs to the same agent, because a sandbox may hide the file with the
+// tokens.
+func (h Home) IdentityOf(c Caller, getenv func(string) string) (Identity, error) {
+	id := Identity{Name: cmp.Or(c.Agent, dropbox.Lead), Turn: c.Turn, Attached: c.Attached, home: h}
+	if token := getenv(runner.TokenVar); token != "" && c.Agent != "" && getenv(runner.AgentVar) == c.Agent {
+		id.Token = token
+		return id, nil
+	}
 	tokens, err := h.Tokens()
 	if err != nil {
 		return Identity{}, err
 	}
-	return Identity{Name: name, Token: tokens[name], Turn: turn, home: h}, nil
+	id.Token = tokens[id.Name]
+	return id, nil
 }
 
 // Sign returns the proof of a message for one recipient, as required by

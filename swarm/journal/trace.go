@@ -237,32 +237,73 @@ func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	return all, nil
 }
 
-// CallerOf returns the agent in whose turn or attached session a process runs, such as
-// the process at the other end of a socket. agent is "" for a person. inTurn is true for
-// a turn that the daemon runs, and false for an attached session. If the process has
-// ended, it can no longer be traced, and the error is a [*TraceError].
-func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
+// A Claim is what a caller's own environment says about it. It counts only if the caller's
+// ancestors do not show who the caller is.
+type Claim struct {
+	Agent string `json:"agent,omitempty"` // CLAUDE_SWARM_AGENT
+	Mark  string `json:"mark,omitempty"`  // CLAUDE_SWARM_TURN
+}
+
+// ClaimOf reads a claim from an environment.
+func ClaimOf(getenv func(string) string) Claim {
+	return Claim{Agent: getenv(runner.AgentVar), Mark: getenv(runner.MarkVar)}
+}
+
+// A Caller is the person or the agent for whom a process runs.
+type Caller struct {
+	Agent    string `json:"agent,omitempty"`    // "" for a person
+	Turn     string `json:"turn,omitempty"`     // "" outside a turn
+	Attached bool   `json:"attached,omitempty"` // the agent is a session that a person attached
+}
+
+// InTurn reports whether the caller runs in a turn of the daemon.
+func (c Caller) InTurn() bool { return c.Turn != "" && !c.Attached }
+
+// CallerOf finds out for whom a process runs, such as the process at the other end of a
+// socket. It first checks the ancestors of the process. If the client of a turn is among
+// them, the caller is that turn's agent, regardless of the claim. If only the daemon is
+// among them, the caller is the agent of the turn that left the process running.
+//
+// If the ancestors do not show who the caller is, the claim may name a running turn or an
+// agent. If it names neither, the caller is the agent whose attached session is among the
+// ancestors. If there is no such session, the caller is a person. If claim is nil, the
+// environment with which the process was started may name a turn of this project.
+//
+// The error is a [*TraceError] if the process has ended, or if the claim names a turn that
+// is not running.
+func (h Home) CallerOf(pid int, claim *Claim) (Caller, error) {
 	if _, err := runner.Identify(pid); err != nil {
-		return "", false, &TraceError{"the program that asked has ended, and cannot be identified"}
+		return Caller{}, &TraceError{"the program that asked has ended, and cannot be identified"}
 	}
-	rec, err := h.trace(pid, "")
+	said := Claim{}
+	if claim != nil {
+		said = *claim
+	}
+	rec, err := h.trace(pid, said.Mark)
+	switch {
+	case err != nil || rec != nil:
+	case claim == nil:
+		rec, err = h.recordOf(lineage.Variable(pid, runner.MarkVar))
+	case said.Mark != "":
+		rec, err = h.claimedTurn(said.Agent, said.Mark)
+	}
 	if err != nil {
-		return "", false, err
-	}
-	if rec == nil {
-		own := lineage.Variable(pid, runner.MarkVar)
-		if rec, err = h.recordOf(own); err != nil {
-			return "", false, err
-		}
+		return Caller{}, err
 	}
 	if rec != nil {
-		return rec.Agent, true, nil
+		return Caller{Agent: rec.Agent, Turn: rec.Turn}, nil
 	}
-	b, err := h.AttachedTo(pid)
-	if b != nil {
-		return b.Agent, false, err
+	var b *Binding
+	if said.Agent != "" {
+		// The tools of an attached session have only the agent's name.
+		b, err = h.BindingOf(said.Agent)
+		if b == nil {
+			return Caller{Agent: said.Agent}, err
+		}
+	} else if b, err = h.AttachedTo(pid); b == nil {
+		return Caller{}, err
 	}
-	return "", false, err
+	return Caller{Agent: b.Agent, Turn: b.Turn, Attached: true}, err
 }
 
 // TurnsSince returns the running turns that began before at. For a client that is waiting
