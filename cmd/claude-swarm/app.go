@@ -29,6 +29,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		c.HideHelp = true
 		c.OnUsageError = badValue
 		rightful(c, name)
+		refuseEmptyNames(c)
 	})
 	return app
 }
