@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -67,6 +68,7 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	need.Program(t, "ps")
 	for name, during := range map[string]func(runner.Process){
 		"silent": func(runner.Process) {},
 		"then killed": func(p runner.Process) {
