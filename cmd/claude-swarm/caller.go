@@ -85,9 +85,8 @@ func askWho(ctx context.Context, dir, socket string) (journal.Caller, error) {
 
 // rightful makes a verb check the caller's right before it does anything.
 func rightful(verb *cli.Command, name string) {
-	entry, ok := rights.OfVerb(name)
-	action := verb.Action
-	if action == nil || ok && entry.Right <= rights.Known { // a verb that needs to know the caller finds out by itself
+	entry, action := rights.OfVerb(name), verb.Action
+	if action == nil || entry.Right <= rights.Known { // a verb that needs to know the caller finds out by itself
 		return
 	}
 	verb.Action = func(c *cli.Context) error {

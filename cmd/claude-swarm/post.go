@@ -236,11 +236,9 @@ func (p *post) recipients(list, next string) ([]string, error) {
 
 // leadOnly returns an error if the caller is an agent. It is for actions that only a
 // person may perform. The argument what describes the action.
-func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
-
-func leadOnly(me journal.Identity, what string) error {
-	if me.Name == dropbox.Lead {
+func (p *post) leadOnly(what string) error {
+	if p.Me.Name == dropbox.Lead {
 		return nil
 	}
-	return fail(exitRefused, askLead, "only the lead may %s, not %s", what, me.Name)
+	return fail(exitRefused, askLead, "only the lead may %s, not %s", what, p.Me.Name)
 }

@@ -13,7 +13,7 @@ func TestEachVerbHasARight(t *testing.T) {
 	known := map[string]bool{}
 	each(newApp(nil, nil, nil, nil).Commands, "", func(c *cli.Command, name string) { known[name] = true })
 	for name := range known {
-		if _, ok := rights.OfVerb(name); !ok {
+		if _, ok := rights.Verbs()[name]; !ok {
 			t.Errorf("internal/rights does not say who may use %q", name)
 		}
 	}

@@ -26,9 +26,8 @@ func stopCommand() *cli.Command {
 		Description: `Stops the daemon: the daemon begins no more turns, and ends when the running
 turns have ended. With names, stop stops only these agents, which stay stopped
 until they are started again; the daemon keeps running. stop waits for the
-running turns, and shows what it waits for. A turn can stop other agents, but
-neither its own agent nor the daemon; it does not wait for an agent whose turn
-waits for it.
+running turns, and shows what it waits for. An agent cannot use it in its
+turns.
 
 With --now, running turns are ended too. Their messages are put back, and
 this does not count as a failure. A turn that succeeds before it is ended

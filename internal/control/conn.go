@@ -317,8 +317,11 @@ func untraced(why string) error {
 // order for which the caller lacks the right.
 func (c *conn) orderedBy(req request) (by string, err error) {
 	entry, ok := rights.OfRequest(req.Type)
-	if !ok || entry.Right == rights.Anyone {
-		return req.By, nil // ask refuses a request that it does not know
+	if !ok {
+		return "", &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
+	}
+	if entry.Right == rights.Anyone {
+		return req.By, nil
 	}
 	who, err := c.whoCalls(nil)
 	switch {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rights"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -332,6 +333,11 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 		"raise":     func() error { _, err := c.RaiseBudget(ctx, "swarm.day", budget.Of(1, 0, 0), "lead"); return err },
 		"reload":    func() error { _, err := c.Reload(ctx, "lead"); return err },
 		"shutdown":  func() error { return c.Shutdown(ctx, "lead", true) },
+	}
+	for name, e := range rights.Requests() {
+		if e.Right > rights.Anyone && orders[name] == nil {
+			t.Errorf("%s is not tried", name)
+		}
 	}
 	for name, caller := range map[string]struct {
 		who     journal.Caller

@@ -47,17 +47,19 @@ func (r Right) Allows(c Caller) bool {
 }
 
 // OfRequest returns the entry for a request on the control socket. ok is false if the table
-// has none; nobody has that right.
+// has none; nobody may then use the request.
 func OfRequest(name string) (e Entry, ok bool) {
 	e, ok = requests[name]
 	return e, ok
 }
 
-// OfVerb returns the entry for a verb of the command line, such as "budget raise". ok is
-// false if the table has none.
-func OfVerb(name string) (e Entry, ok bool) {
-	e, ok = verbs[name]
-	return e, ok
+// OfVerb returns the entry for a verb of the command line, such as "budget raise". A verb
+// that is not in the table is only for a person.
+func OfVerb(name string) Entry {
+	if e, ok := verbs[name]; ok {
+		return e
+	}
+	return Entry{Person, "use " + name}
 }
 
 // Verbs returns the entry for each verb.
