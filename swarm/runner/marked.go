@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"maps"
 	"syscall"
 	"time"
 )
@@ -25,7 +26,8 @@ const lastLooks = 2
 
 // EndLeftovers terminates the [Leftovers] of a turn whose client has exited. It sends
 // SIGTERM, and SIGKILL after grace, both to them and to processes that they start in the
-// meantime. It returns the number of processes found. It gives up 5 s after grace,
+// meantime. When it returns, they have ended, and their files and ports are closed. It
+// returns the number of processes found. It gives up 5 s after grace,
 // because a process that is waiting for a disk cannot be killed.
 func EndLeftovers(mark string, grace time.Duration) int {
 	return newSearch(mark, processStat{}).end(grace)
@@ -36,15 +38,27 @@ func (r *search) end(grace time.Duration) int {
 	seen := make(map[Process]bool)
 	groups := make(map[int]bool)
 	sweep := func(sig func(Process) syscall.Signal) (alive int) {
+		found := make(map[Process]bool)
 		r.each(func(s processStat) {
 			p := Process{PID: s.pid, Start: s.start}
 			if which := sig(p); which != 0 {
 				signalProcess(p, which)
 			}
-			seen[p], groups[s.group] = true, true
-			alive++
+			found[p], groups[s.group] = true, true
 		})
-		return alive
+		// The search cannot find a process that is ending, which has lost its environment but
+		// keeps its files and ports open, or one that has executed a program without the mark.
+		for p := range seen {
+			if found[p] || !p.Alive() {
+				continue
+			}
+			if which := sig(p); which != 0 {
+				signalProcess(p, which)
+			}
+			alive++
+		}
+		maps.Copy(seen, found)
+		return alive + len(found)
 	}
 	terminate := func(p Process) syscall.Signal {
 		if seen[p] {

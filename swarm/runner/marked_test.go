@@ -49,6 +49,17 @@ func TestLeftoversByMark(t *testing.T) {
 	}
 }
 
+// A process that reacts to SIGTERM by executing a program without the mark is terminated.
+func TestEndLeftoversThatLoseTheMark(t *testing.T) {
+	c, out := start(t, mark(t), "trap 'exec env -i sleep 600' TERM; echo ready; while :; do sleep 0.01; done")
+	waitFor(t, out, "ready")
+	defer c.Finish(0)
+	runner.EndLeftovers(mark(t), time.Second)
+	if c.Process().Alive() {
+		t.Error("the process goes on without the mark")
+	}
+}
+
 // The shell is the client, and it has a waiting child.
 func TestUsage(t *testing.T) {
 	c, out := start(t, mark(t), "sleep 600 & echo ready; while :; do :; done")
