@@ -31,7 +31,7 @@ const dayScript = `{"replies":[
 	{"name":"escapes","times":-1,"match":{"last_user_contains":"ESCAPES"},"text":"red \u001b[31mword\u001b[0m and a bell\u0007"},
 	{"name":"rest","times":-1,"text":"Done."}]}`
 
-const dayAgents = `  coder: {role: coder, linger: 20s}
+const dayAgents = `  coder: {role: coder, linger: 10m}
   tester: {role: tester, session: fresh}
   reader: {role: reviewer, allowed_tools: "Read,Glob,Grep"}
   docs: {role: writer}
