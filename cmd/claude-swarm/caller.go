@@ -24,6 +24,10 @@ import (
 // that is suspended or overloaded does not prevent anybody from sending.
 const callerPatience = time.Second
 
+// startPatience is how long a verb waits for a daemon that holds its lock and has not written
+// its note. A daemon writes it within milliseconds, but later on a busy machine.
+const startPatience = 5 * time.Second
+
 // whoAmI returns the agent in whose turn this process runs, or the lead.
 func (p *project) whoAmI(ctx context.Context) (journal.Identity, error) {
 	return whoAmI(ctx, p.dir)
@@ -33,29 +37,37 @@ func (p *project) whoAmI(ctx context.Context) (journal.Identity, error) {
 // project decides, because it sees all processes. A process in a separate PID namespace, as in
 // a sandbox, does not see its ancestors. Only if no daemon runs or answers, this process
 // decides by itself.
+//
+// A daemon that was killed leaves its note behind, and its successor holds the lock before it
+// has written a note. So whoAmI asks again before it refuses.
 func whoAmI(ctx context.Context, dir string) (journal.Identity, error) {
 	home := journal.HomeOf(dir)
-	note, held := discovery.Holder(home.LockFile())
-	if !held {
-		return journal.WhoAmI(home, os.Getenv)
-	}
-	who, err := askWho(ctx, dir, note.Socket)
-	if answer, ok := errors.AsType[*control.Error](err); ok && answer.Code == control.CodeUntraced {
-		if os.Getenv(runner.MarkVar) != "" { // the environment names a turn that is not running here
-			return journal.Identity{}, &journal.TraceError{Why: answer.Message}
+	for deadline := time.Now().Add(startPatience); ; {
+		note, held := discovery.Holder(home.LockFile())
+		if !held {
+			return journal.WhoAmI(home, os.Getenv)
 		}
-		return journal.Identity{}, fail(exitRefused, answer.Hint, "%s", answer.Message)
+		who, err := askWho(ctx, dir, note.Socket)
+		if answer, ok := errors.AsType[*control.Error](err); ok && answer.Code == control.CodeUntraced {
+			if os.Getenv(runner.MarkVar) != "" { // the environment names a turn that is not running here
+				return journal.Identity{}, &journal.TraceError{Why: answer.Message}
+			}
+			return journal.Identity{}, fail(exitRefused, answer.Hint, "%s", answer.Message)
+		}
+		late, elsewhere := time.Now().After(deadline), note.Namespace != "" && note.Namespace != lineage.PIDNamespace()
+		switch {
+		case err == nil:
+			return home.IdentityOf(who, os.Getenv)
+		case ctx.Err() != nil:
+			return journal.Identity{}, ctx.Err()
+		case !elsewhere && (late || note.PID != 0):
+			return journal.WhoAmI(home, os.Getenv)
+		case late:
+			return journal.Identity{}, fail(exitRefused, "type it in a terminal on the machine where the daemon runs",
+				"the daemon (pid %d) does not say who is asking, and its processes cannot be seen from here", note.PID)
+		}
+		time.Sleep(20 * time.Millisecond) // the interval between checks; the deadline limits their number
 	}
-	switch {
-	case err == nil:
-		return home.IdentityOf(who, os.Getenv)
-	case ctx.Err() != nil:
-		return journal.Identity{}, ctx.Err()
-	case !lineage.SameNamespace(note.PID):
-		return journal.Identity{}, fail(exitRefused, "type it in a terminal on the machine where the daemon runs",
-			"the daemon (pid %d) does not say who is asking, and its processes cannot be seen from here", note.PID)
-	}
-	return journal.WhoAmI(home, os.Getenv)
 }
 
 // ownMailboxes returns an error if the daemon of another project works with the mailboxes.

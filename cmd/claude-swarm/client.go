@@ -105,11 +105,16 @@ func ask(c *cli.Context, p *project, f func(client *control.Client, by string) e
 	if err != nil {
 		return err
 	}
+	return askAsAnyone(c, p, func(client *control.Client) error { return f(client, me.Name) })
+}
+
+// askAsAnyone is like ask, for a request that the daemon answers regardless of the caller.
+func askAsAnyone(c *cli.Context, p *project, f func(*control.Client) error) error {
 	client, err := dial(c, p)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(f(client, me.Name), client.Close())
+	err = errors.Join(f(client), client.Close())
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
 		return unknownAgent(unknown.Name, unknown.Near, typedWith(c, unknown.Name, "%s"))
 	}

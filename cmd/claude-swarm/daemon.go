@@ -224,6 +224,14 @@ func (d *daemon) choose(ctx context.Context, names []string, by string) error {
 // socketCheck is the interval at which the daemon checks that its socket still exists.
 const socketCheck = 30 * time.Second
 
+// bridgeElsewhere reports whether the person runs the bridge to IRC separately from the
+// daemon. It can then be in another container.
+func (d *daemon) bridgeElsewhere() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.file.IRC.On() && d.file.IRC.Apart
+}
+
 // answer handles connections to the control socket as soon as the swarm is ready.
 func (d *daemon) answer(ctx context.Context, ready func()) {
 	select {
@@ -233,7 +241,10 @@ func (d *daemon) answer(ctx context.Context, ready func()) {
 	}
 	d.log.Info("daemon is ready", "pid", os.Getpid(), "version", version, "socket", d.socket.path())
 	ready()
-	server := control.NewServer(d, control.Options{Version: version, Log: d.log, CallerOf: d.socket.project.home.CallerOf, Whispers: d.Whispers})
+	server := control.NewServer(d, control.Options{
+		Version: version, Log: d.log, CallerOf: d.socket.project.home.CallerOf,
+		Unseen: d.bridgeElsewhere, Whispers: d.Whispers,
+	})
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	serve := func(l *net.UnixListener) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/internal/lineage"
 )
 
 // A socket is the daemon's control socket. The daemon can recreate it, because systemd
@@ -27,7 +28,7 @@ type socket struct {
 // openSocket starts listening on the socket and writes its path to the daemon's lock
 // file.
 func openSocket(p *project) (*socket, error) {
-	s := &socket{project: p, note: discovery.Note{PID: os.Getpid(), Since: time.Now(), Version: version}}
+	s := &socket{project: p, note: discovery.Note{PID: os.Getpid(), Since: time.Now(), Version: version, Namespace: lineage.PIDNamespace()}}
 	return s, s.listen()
 }
 

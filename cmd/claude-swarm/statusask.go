@@ -21,7 +21,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	if err != nil {
 		return st, err
 	}
-	err = ask(c, p, func(client *control.Client, _ string) (err error) {
+	err = askAsAnyone(c, p, func(client *control.Client) (err error) {
 		st, err = view.Ask(c.Context, client, c.Args().Slice(), func() ([]string, error) {
 			p, err := loadProject(c)
 			if err != nil {

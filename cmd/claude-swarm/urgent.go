@@ -16,7 +16,7 @@ func (p *post) sayIfUrgentWaits(c *cli.Context, m *dropbox.Message, sent []dropb
 	if m.Priority != dropbox.Urgent || !m.Type.Wakes() || !lockHeld(p.home) {
 		return
 	}
-	_ = ask(c, p.project, func(client *control.Client, _ string) error {
+	_ = askAsAnyone(c, p.project, func(client *control.Client) error {
 		for _, d := range sent {
 			if d.To == dropbox.Lead || d.Duplicate {
 				continue

@@ -297,6 +297,8 @@ func (c *conn) whoCalls(claim *journal.Claim) (journal.Caller, error) {
 	switch {
 	case c.s.opts.CallerOf == nil || !c.from.known:
 		return journal.Caller{}, nil
+	case c.from.pid == 0 && c.s.opts.Unseen != nil && c.s.opts.Unseen():
+		return journal.Caller{}, nil
 	case c.from.pid == 0:
 		return journal.Caller{}, untraced("the daemon cannot see the process that asked, which runs in another container")
 	}

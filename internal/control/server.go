@@ -60,6 +60,10 @@ type Options struct {
 	// request. If claim is nil, CallerOf reads the claim from the environment with which
 	// the process was started. CallerOf must be safe for concurrent use.
 	CallerOf func(pid int, claim *journal.Claim) (journal.Caller, error)
+	// Unseen, if set, reports whether a process that the daemon cannot see acts for a person.
+	// Otherwise, all its orders are refused. The daemon sees every process of its turns, also
+	// those in a PID namespace of their own. Unseen must be safe for concurrent use.
+	Unseen func() bool
 	// Whispers, if set, lends the supervisor's whispers for the agent in whose turn or
 	// attached session a process is running. It calls caller to find the agent. The server
 	// sends the whispers before the next response, and then calls written exactly once,

@@ -16,6 +16,9 @@ type Note struct {
 	Since   time.Time
 	Version string
 	Socket  string
+	// Namespace is the daemon's PID namespace, as named by the kernel. It is empty on a
+	// system without PID namespaces.
+	Namespace string
 }
 
 // ReadNote reads the note in a lock file. The daemon that wrote it may have ended.
@@ -36,6 +39,8 @@ func ReadNote(path string) Note {
 			n.Version = value
 		case "socket":
 			n.Socket = value
+		case "namespace":
+			n.Namespace = value
 		}
 	}
 	return n
@@ -44,5 +49,8 @@ func ReadNote(path string) Note {
 // Write writes the note to a lock file. The caller must hold the lock.
 func (n Note) Write(path string) error {
 	text := fmt.Sprintf("pid %d\nsince %s\nversion %s\nsocket %s\n", n.PID, n.Since.UTC().Format(time.RFC3339), n.Version, n.Socket)
+	if n.Namespace != "" {
+		text += "namespace " + n.Namespace + "\n"
+	}
 	return os.WriteFile(path, []byte(text), 0o600)
 }

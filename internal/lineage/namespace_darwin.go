@@ -1,5 +1,4 @@
 package lineage
 
-// SameNamespace reports whether a process and the calling process are in the same PID
-// namespace. macOS has only one.
-func SameNamespace(int) bool { return true }
+// PIDNamespace returns an empty string, because macOS has no PID namespaces.
+func PIDNamespace() string { return "" }

@@ -1,14 +1,14 @@
 package lineage
 
-import (
-	"os"
-	"strconv"
-)
+import "os"
 
-// SameNamespace reports whether a process and the calling process are in the same PID
-// namespace. It returns false if the process cannot be seen from here.
-func SameNamespace(pid int) bool {
-	own, err := os.Readlink("/proc/self/ns/pid")
-	other, otherErr := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
-	return err == nil && otherErr == nil && own == other
+// PIDNamespace returns the name of this process's PID namespace, for example
+// "pid:[4026531836]". It returns an empty string if the system has no PID namespaces, or
+// /proc is not mounted.
+func PIDNamespace() string {
+	name, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return name
 }
