@@ -64,9 +64,10 @@ var breakages = map[string]breakage{
 	}},
 }
 
-// left reports whether the bridge has dropped a connection and opened another one.
+// left reports whether the bridge has dropped a connection and opened another one. A bridge
+// that takes its leave is dropped by the server.
 func left(before, now irctest.Counts) bool {
-	return now.Left > before.Left && now.Connections > before.Connections
+	return now.Left+now.Ended > before.Left+before.Ended && now.Connections > before.Connections
 }
 
 // A faultyTraffic is traffic on a network that breaks repeatedly.

@@ -53,7 +53,7 @@ func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string
 			Name: name, Backend: "claude", RetryDelay: time.Hour,
 			Client: runner.Spec{
 				Command: []string{self}, Dir: dir, PermissionMode: "acceptEdits",
-				Timeout: time.Minute, // ends a failed test
+				Timeout: 12 * time.Hour, // until the test gives up first
 			},
 			// Without GORACE, a program that is built with the race detector sleeps for a
 			// second before it exits.

@@ -217,7 +217,7 @@ func (f *field) send(to, body string, set ...func(*dropbox.Message)) string {
 // machine. With a fake clock it is fakePatience, because the pauses of the product, which
 // grow to many minutes, then take no time.
 const (
-	patience     = 3 * time.Minute
+	patience     = 10 * time.Minute
 	fakePatience = 12 * time.Hour
 )
 

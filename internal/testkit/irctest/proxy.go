@@ -48,6 +48,7 @@ type Counts struct {
 	Refused     int    // how many of Connections were closed immediately
 	Stand       int    // connections that are open now
 	Left        int    // connections on which the client has hung up
+	Ended       int    // connections on which the server has hung up first
 	Cut, Reset  int    // connections
 	MidLine     [2]int // connections that [Proxy.CutAfter] ended
 	Held        [2]int // bytes that were held temporarily
@@ -299,9 +300,13 @@ func (p *Proxy) pass(l *link, w Way) {
 				if !errors.Is(err, io.EOF) {
 					close(takenBack)
 				}
-				if w == Up && p.links[l] {
+				switch {
+				case !p.links[l]:
+				case w == Up:
 					l.left = true
 					p.counts.Left++
+				case !l.left:
+					p.counts.Ended++
 				}
 				return
 			}

@@ -132,7 +132,7 @@ func newTurn(t testing.TB, name, script string, env ...string) runner.Turn {
 	return runner.Turn{
 		ID: id, Agent: "coder", UUID: runnertest.NewUUID(), Prompt: script,
 		Session: runner.Session{ID: runnertest.NewUUID(), How: runner.New},
-		Spec:    runner.Spec{Command: []string{self}, Dir: dir, PermissionMode: client(t, name).Kind.Mode, Options: patience(client(t, name))},
+		Spec:    runner.Spec{Command: []string{self}, Dir: dir, PermissionMode: client(t, name).Kind.Mode, Options: patience(client(t, name), script)},
 		Env:     runner.Environ(os.Environ(), runner.EnvOptions{Add: add, Agent: "coder", Dir: dir, Token: "secret", TurnID: id}),
 		Files: runner.Files{
 			Stdout: filepath.Join(files, "turn.jsonl"), Stderr: filepath.Join(files, "turn.err"),
@@ -142,13 +142,17 @@ func newTurn(t testing.TB, name, script string, env ...string) runner.Turn {
 	}
 }
 
-// patience returns options that shorten the time for which a client may be silent. The
-// stand-in is never silent for that long while it works.
-func patience(c *acp.Client) map[string]any {
-	if c.Silence == 0 {
+// patience returns options that shorten the time for which a client may be silent. It is
+// short only for a script with a limit, at which some clients wait silently; for any other
+// script, a busy machine must not use it up.
+func patience(c *acp.Client, script string) map[string]any {
+	switch {
+	case c.Silence == 0:
 		return nil
+	case strings.Contains(script, "@status 429"):
+		return map[string]any{"silence": "3s"}
 	}
-	return map[string]any{"silence": "3s"}
+	return map[string]any{"silence": "20m"}
 }
 
 // toolsServer returns our tool server.
