@@ -64,7 +64,7 @@ func race(ctx context.Context) ([]unit, error) {
 		if !ok || slices.Contains(readers, name) || slices.Contains(realClients, name) {
 			continue
 		}
-		all = append(all, unit{name, []string{"go", "test", "-race", "-shuffle=on", "-vet=off", "-timeout=20m", "./" + name}, strict})
+		all = append(all, unit{name, []string{"go", "test", "-race", "-shuffle=on", "-vet=off", "-timeout=50m", "./" + name}, strict})
 	}
 	return all, nil
 }

@@ -165,7 +165,7 @@ func stress(ctx context.Context, out io.Writer, o options, all []*binary) {
 // run runs the tests once. When ctx is done, it ends them with everything that they
 // started in their process group.
 func (b *binary) run(ctx context.Context, short bool) (said []byte, err error) {
-	cmd := exec.CommandContext(ctx, b.file, "-test.shuffle=on", "-test.timeout=20m")
+	cmd := exec.CommandContext(ctx, b.file, "-test.shuffle=on", "-test.timeout=2h")
 	if short {
 		cmd.Args = append(cmd.Args, "-test.short")
 	}
