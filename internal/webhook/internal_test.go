@@ -18,6 +18,10 @@ func TestIsPublic(t *testing.T) {
 		"::": false, "::1": false, "fe80::1": false, "fe80::1%eth0": false, "fc00::1": false, "fd12::1": false, "ff02::1": false, "fec0::1": false,
 		"::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "::127.0.0.1": false, "64:ff9b::7f00:1": false, "64:ff9b::a9fe:a9fe": false, "64:ff9b:1::1": false,
 		"2002:7f00:1::": false, "2002:a00:1::": false, "2001:0:1:2::": false, "2001:db8::1": false, "100::1": false,
+		"3fff::1": false, "3fff:fff:ffff::1": false, "3fff:1000::1": true, "5f00::1": false, "4000::1": false, "192.88.99.1": false,
+		// SIIT (RFC 7915) and ISATAP (RFC 5214), with local and universal identifiers
+		"::ffff:0:127.0.0.1": false, "::ffff:0:8.8.8.8": false, "2606:4700::5efe:10.0.0.1": false, "2606:4700::200:5efe:127.0.0.1": false,
+		"fe80::5efe:8.8.8.8": false, "2606:4700::5efe:8.8.8.8": true, "2002:808:808::5efe:10.0.0.1": false, "2002:808:808::5efe:8.8.8.8": true, "64:ff9b::10.0.0.1": false,
 	} {
 		if got := IsPublic(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("IsPublic(%s) = %t", addr, got)
