@@ -182,8 +182,9 @@ func result(o object) *Result {
 	r := &Result{Subtype: o.str("subtype"), IsError: o.flag("is_error"), APIStatus: o.int("api_error_status"),
 		APIType: o.str("api_error_type"), APICode: o.str("api_error"),
 		Text: o.str("result"), Errors: o.strs("errors"), Turns: o.int("num_turns"),
-		Duration: milliseconds(o.float("duration_ms")), CostUSD: o.float("total_cost_usd"),
-		StopReason: o.str("stop_reason"), TerminalReason: o.str("terminal_reason")}
+		Duration: milliseconds(o.float("duration_ms")), StopReason: o.str("stop_reason"), TerminalReason: o.str("terminal_reason")}
+	total, known := o.usd("total_cost_usd")
+	r.CostUSD, r.CostUnknown = total, !known
 	for _, m := range o.list("permission_denials") {
 		if d := o.p.object(m.value); d.ok {
 			r.Denials = append(r.Denials, Denial{Tool: d.str("tool_name"), ID: d.str("tool_use_id"), Input: d.raw("tool_input")})
@@ -196,13 +197,25 @@ func result(o object) *Result {
 					CacheRead: m.int("cacheReadInputTokens"), CacheWrite: m.int("cacheCreationInputTokens")}})
 		}
 	}
-	if since := o.obj("model_usage_since_last_result"); since.ok {
-		r.SinceLastUSD = new(float64)
-		for _, model := range since.unique() { // in a fixed order, because the order can change a floating-point sum
-			*r.SinceLastUSD += o.p.object(model.value).float("costUSD")
-		}
-	}
+	r.SinceLastUSD = sinceLast(o.obj("model_usage_since_last_result"))
 	return r
+}
+
+// sinceLast returns the sum of the costs of all models, or nil if there is none or one of
+// them is not known.
+func sinceLast(models object) *float64 {
+	if !models.ok {
+		return nil
+	}
+	sum := 0.0
+	for _, model := range models.unique() { // in a fixed order, because the order can change a floating-point sum
+		usd, known := models.p.object(model.value).usd("costUSD")
+		if !known {
+			return nil
+		}
+		sum += usd
+	}
+	return &sum
 }
 
 func task(o object, subtype string) *Task {

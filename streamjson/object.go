@@ -132,6 +132,20 @@ func (o object) flag(key string) bool     { return string(o.get(key)) == "true" 
 func (o object) float(key string) float64 { return toFloat(o.get(key)) }
 func (o object) int(key string) int       { return toInt(o.get(key)) }
 
+// usd reads an amount of money. A missing amount is 0. A value that is not a number, or is
+// out of range, is not known.
+func (o object) usd(key string) (amount float64, known bool) {
+	raw := o.get(key)
+	if len(raw) == 0 {
+		return 0, true
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if !isNumber(raw) || err != nil {
+		return 0, false
+	}
+	return f, true
+}
+
 // raw returns the value exactly as it is on the line, or nil if it is missing or null.
 func (o object) raw(key string) []byte {
 	if raw := o.get(key); string(raw) != "null" {

@@ -50,7 +50,9 @@ var oddLines = []string{
 	`{"type":"control_response","response":{"subtype":"success","request_id":"r"}}`, `{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool"}}`,
 	`{"type":"control_cancel_request","request_id":"r"}`, `{"type":"user","x":` + deep(70) + `}`, `{"type":"user","x":` + deep(10) + `}`, `{"type":"user","x":` + deep(5000) + `}`, `{"type":"user","x":` + deep(4999) + `}`,
 	" \r\t{ \"type\" : \"assistant\" , \"message\" : { \"content\" : [ { \"type\" : \"text\" , \"text\" : \"a\" } , \"x\" ] , \"usage\" : { } } } ",
-	`{"type":"assistant","message":[],"uuid":{},"session_id":true}`, `{"type":"result","modelUsage":{"a":{"costUSD":1},"a":7},"total_cost_usd":"1"}`, `{"type":"user","message":{"content":[{"type":"tool_result","content":["a",{"type":"text"},{}]}]}}`,
+	`{"type":"assistant","message":[],"uuid":{},"session_id":true}`, `{"type":"result","modelUsage":{"a":{"costUSD":1},"a":7},"total_cost_usd":"1"}`,
+	`{"type":"result","total_cost_usd":1e999,"model_usage_since_last_result":{"a":{"costUSD":0.5},"b":{"costUSD":-1e999}}}`,
+	`{"type":"result","total_cost_usd":-5,"model_usage_since_last_result":{"a":{"costUSD":null}}}`, `{"type":"user","message":{"content":[{"type":"tool_result","content":["a",{"type":"text"},{}]}]}}`,
 }
 
 func deep(n int) string {

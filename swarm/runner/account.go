@@ -74,7 +74,7 @@ func (a *Account) Resumed() {
 // BaseCost sets the running total that the client reported before it got the prompt, in
 // US dollars.
 func (a *Account) BaseCost(usd float64) {
-	if a.kind.Cost == CostOfSession {
+	if a.kind.Cost == CostOfSession && plausibleUSD(usd) {
 		a.cost.usd, a.cost.unbased = usd, false
 	}
 }
@@ -108,7 +108,7 @@ func (a *Account) Observe(ev *streamjson.Event) {
 			a.version = strings.Clone(ev.Init.Version)
 		}
 	case streamjson.KindAssistant:
-		if tokens, ok := ev.ContextTokens(); ok {
+		if tokens, ok := ev.ContextTokens(); ok && plausibleUsage(*ev.Usage) {
 			a.spent.ContextTokens = tokens
 			if ev.Model != "" && ev.Model != a.model {
 				a.model = strings.Clone(ev.Model)
@@ -166,7 +166,7 @@ func (a *Account) result(ev *streamjson.Event) {
 		a.spent.Tokens.CacheWrite += own.CacheWrite
 	}
 	a.spent.CostUSD = rounded(a.spent.CostUSD + a.ownCost(r))
-	if r.ContextLimit > 0 {
+	if r.ContextLimit > 0 && plausibleTokens(r.ContextLimit) {
 		a.spent.ContextLimit = r.ContextLimit
 	}
 	for _, d := range r.Denials {
@@ -183,60 +183,73 @@ func (a *Account) result(ev *streamjson.Event) {
 	clear(a.open) // only background work outlives a result, and no call waits for it
 }
 
-// ownCost returns the cost that a result adds to the turn, in US dollars.
+// ownCost returns the cost that a result adds to the turn, in US dollars. A figure that is
+// not plausible makes the cost of the turn unknown, and does not change the running total.
 func (a *Account) ownCost(r *streamjson.Result) float64 {
 	switch a.kind.Cost {
 	case CostOfResult:
-		a.cost.notKnown = a.cost.notKnown || r.CostUnknown
-		return max(0, r.CostUSD)
-	case CostOfProcess, CostOfSession:
-		if a.cost.notTold = r.CostUnknown; a.cost.notTold {
-			return 0
-		}
-		before, unbased := a.cost.usd, a.cost.unbased
-		a.cost.usd, a.cost.unbased = r.CostUSD, false
-		if unbased && r.SinceLastUSD == nil {
+		if r.CostUnknown || !plausibleUSD(r.CostUSD) {
 			a.cost.notKnown = true
 			return 0
 		}
-		return sinceTotal(r, before)
+		return r.CostUSD
+	case CostOfProcess, CostOfSession:
+		missing := a.cost.notTold
+		if a.cost.notTold = r.CostUnknown; a.cost.notTold {
+			return 0
+		}
+		own, known := a.cost.grow(r.CostUSD)
+		if r.SinceLastUSD != nil { // the total may include earlier processes of the session
+			own, known = *r.SinceLastUSD, true
+			a.cost.notKnown = a.cost.notKnown || missing // only a total makes up for a missing cost
+		}
+		if known && plausibleUSD(own) {
+			return own
+		}
+		a.cost.notKnown = true
 	}
 	return 0
 }
 
-// ownTokens returns the tokens that a result with this usage adds to the turn. If any count
-// in a running total is lower than before, the total has restarted at 0.
-func (a *Account) ownTokens(u streamjson.Usage) streamjson.Usage {
-	if a.kind.Tokens == TokensOfResult {
-		return u
+// grow sets the running total, and returns by how much it has grown, in US dollars. A total
+// that is lower than before has restarted at 0, for example after /clear.
+func (c *costTotal) grow(total float64) (usd float64, known bool) {
+	usd = total
+	if !c.unbased && total >= c.usd {
+		usd -= c.usd
 	}
-	before, unbased := a.tokens.usage, a.tokens.unbased
-	a.tokens.usage, a.tokens.unbased = u, false
-	switch {
-	case unbased:
-		return streamjson.Usage{}
-	case u.Input < before.Input || u.Output < before.Output || u.CacheRead < before.CacheRead || u.CacheWrite < before.CacheWrite:
-		return u
+	if !plausibleUSD(usd) {
+		return 0, false
 	}
-	return streamjson.Usage{
-		Input: u.Input - before.Input, Output: u.Output - before.Output,
-		CacheRead: u.CacheRead - before.CacheRead, CacheWrite: u.CacheWrite - before.CacheWrite,
-	}
+	known = !c.unbased
+	c.usd, c.unbased = total, false
+	return usd, known
 }
 
-// sinceTotal returns the cost of a result that has a running total, in US dollars. If the
-// result also contains the cost since the previous result, that cost is used, because the
-// total may include earlier processes of the session. Otherwise the difference between
-// the totals is used. A total that is lower than before has restarted at 0, for example
-// after /clear.
-func sinceTotal(r *streamjson.Result, before float64) float64 {
+// ownTokens returns the tokens that a result with this usage adds to the turn. If any count
+// in a running total is lower than before, the total has restarted at 0. Counts that are not
+// plausible add nothing, and do not change the running total.
+func (a *Account) ownTokens(u streamjson.Usage) streamjson.Usage {
+	before, unbased, own := a.tokens.usage, a.tokens.unbased, u
 	switch {
-	case r.SinceLastUSD != nil:
-		return max(0, *r.SinceLastUSD)
-	case r.CostUSD < before:
-		return max(0, r.CostUSD)
+	case a.kind.Tokens == TokensOfResult || unbased:
+	case u.Input < before.Input || u.Output < before.Output || u.CacheRead < before.CacheRead || u.CacheWrite < before.CacheWrite:
+	default:
+		own = streamjson.Usage{
+			Input: u.Input - before.Input, Output: u.Output - before.Output,
+			CacheRead: u.CacheRead - before.CacheRead, CacheWrite: u.CacheWrite - before.CacheWrite,
+		}
 	}
-	return r.CostUSD - before
+	if !plausibleUsage(own) && !unbased {
+		return streamjson.Usage{}
+	}
+	if a.kind.Tokens != TokensOfResult {
+		a.tokens.usage, a.tokens.unbased = u, false
+	}
+	if unbased {
+		return streamjson.Usage{}
+	}
+	return own
 }
 
 // rounded returns usd without the rounding errors that accumulate when amounts are summed

@@ -132,7 +132,6 @@ func TestTheCostOfATurnIsItsOwn(t *testing.T) {
 		"two results of a session that was resumed":   {0, []said{{0.9, 0.1}, {1.2, 0.3}}, 0.4, 1.2},
 		"a later turn of a client that says it":       {0.9, []said{{1.2, 0.3}}, 0.3, 1.2},
 		"a client that says it and begins again at 0": {0.9, []said{{0, 0}, {0.2, 0.2}}, 0.2, 0.2},
-		"nonsense":                   {0, []said{{-1, -1}}, 0, -1},
 		"no result":                  {0.4, nil, 0, 0.4},
 		"a result that cost nothing": {0.4, []said{{0.4, 0}}, 0, 0.4},
 	} {
@@ -163,7 +162,7 @@ func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
 		"no result reports a cost":     {&runnertest.Scripted{Plain: true}, 0},
 	} {
 		a := runner.NewAccount(c.backend.Kind(), runner.Place{CostUSD: 0.1})
-		for _, usd := range []float64{0.5, 0, 0.25, -1} {
+		for _, usd := range []float64{0.5, 0, 0.25} {
 			a.Observe(&streamjson.Event{Kind: streamjson.KindResult, Result: &streamjson.Result{CostUSD: usd}})
 		}
 		var o runner.Outcome
