@@ -72,7 +72,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 		switch {
 		case info.Mode().IsRegular():
 			s.mail.TellLead("", key, "not taken in: "+screen.Short(name, 150), fmt.Sprintf(
-				"%s is outside the mailboxes, so no agent reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, screen.ShellWord(path), box, strings.Join(agents, ", ")))
+				"%s is outside the mailboxes, so no agent reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, screen.TypedWord(path), box, strings.Join(agents, ", ")))
 		case info.IsDir():
 			files := dropsIn(path)
 			if len(files) == 0 {
@@ -84,7 +84,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 			}
 			s.mail.TellLead("", key, "not taken in: "+screen.Short(name+"/"+named(files), 150), fmt.Sprintf(
 				"No agent has the mailbox %s; %s\nIt contains %s.\n\nTo drop it: mv %s %s/\nAgents: %s.\n",
-				path, meant, named(files), screen.ShellWord(filepath.Join(path, files[0])), box, strings.Join(agents, ", ")))
+				path, meant, named(files), screen.TypedWord(filepath.Join(path, files[0])), box, strings.Join(agents, ", ")))
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -192,9 +193,9 @@ func report(w io.Writer, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(w, "claude-swarm: %v\n", err)
+	fmt.Fprintf(w, "claude-swarm: %s\n", screen.Visible(err.Error()))
 	if next := nextStep(err); next != "" {
-		fmt.Fprintf(w, "  try: %s\n", next)
+		fmt.Fprintf(w, "  try: %s\n", screen.Visible(next))
 	}
 	return exitCode(err)
 }

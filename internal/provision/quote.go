@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -21,25 +20,12 @@ func shellQuote(s string) string {
 	return screen.ShellWord(s)
 }
 
-// shellWord quotes a string as one word of a command line that a person types. Control
-// characters are written as octal escapes.
+// shellWord quotes a string as one word of a command line that a person types.
 func shellWord(s string) string {
-	if printable(s) == s {
-		return shellQuote(s)
+	if plainWord().MatchString(s) {
+		return s
 	}
-	var b strings.Builder
-	b.WriteString("$'")
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '\'' || c == '\\':
-			b.WriteString("\\" + string(c))
-		case c < ' ' || c > '~':
-			fmt.Fprintf(&b, "\\%03o", c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String() + "'"
+	return screen.TypedWord(s)
 }
 
 // printable makes a string safe to print on one line of a terminal. A control character,

@@ -1,8 +1,10 @@
 package screen
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // OneLine makes text safe to print on one line of a terminal. It replaces whitespace and
@@ -37,6 +39,44 @@ func Short(text string, n int) string {
 		text = text[:max(most, 0)]
 	}
 	return Cut(OneLine(text), n)
+}
+
+// Visible makes text safe to print, and shows what it made safe: a character that could
+// control the terminal becomes an escape such as \x1b, and so does a byte that is not UTF-8.
+// Newlines and tabs are kept.
+func Visible(text string) string { return escaped(text, "\n\t", "", `\x%02x`) }
+
+// escaped writes each byte of a rune that steers the terminal in the given form, except the
+// runes in keep, and a backslash before each rune in also.
+func escaped(text, keep, also, form string) string {
+	var b strings.Builder
+	for i, r := range text {
+		size := utf8.RuneLen(r)
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+			size = 1 // an invalid byte
+		}
+		switch {
+		case strings.ContainsRune(also, r):
+			b.WriteString(`\` + string(r))
+		case size == 1 && r == utf8.RuneError, Steers(r) && !strings.ContainsRune(keep, r):
+			for _, c := range []byte(text[i : i+size]) {
+				fmt.Fprintf(&b, form, c)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// TypedWord quotes a string as one word of a command line that a person can read and paste
+// into a shell. Unlike ShellWord, it writes characters that could control the terminal as
+// escapes, in a form that bash, zsh and ksh know: $'\033'.
+func TypedWord(s string) string {
+	if Visible(s) == s && !strings.ContainsAny(s, "\n\t") {
+		return ShellWord(s)
+	}
+	return "$'" + escaped(s, "", `\'`, `\%03o`) + "'"
 }
 
 // ShellWord quotes a string as one word of a shell command.

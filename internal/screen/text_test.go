@@ -1,6 +1,7 @@
 package screen_test
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -14,6 +15,22 @@ func TestNothingInATextSteersTheTerminal(t *testing.T) {
 	}
 	if got, want := screen.OneLine(text), "a [2Jb 31mc d cod x \u05d0\u200f é 🎉"; got != want {
 		t.Errorf("OneLine = %q, want %q", got, want)
+	}
+}
+
+func TestWhatSteersIsShown(t *testing.T) {
+	const text = "a\x1b[2Jb\n\t\u009b \u202ecod \xff é 🎉 \ufffd"
+	if got, want := screen.Visible(text), "a\\x1b[2Jb\n\t\\xc2\\x9b \\xe2\\x80\\xaecod \\xff é 🎉 \ufffd"; got != want {
+		t.Errorf("Visible = %q, want %q", got, want)
+	}
+	for _, word := range []string{text, "it's", "a b", "x\x1b]0;title\x07", `back\slash '` + "\r", "\xe2\x80", "two\nlines", "tab\t"} {
+		typed := screen.TypedWord(word)
+		if screen.Visible(typed) != typed || strings.ContainsAny(typed, "\n\t") {
+			t.Errorf("TypedWord(%q) = %q", word, typed)
+		}
+		if out, err := exec.Command("bash", "-c", "printf %s "+typed).Output(); string(out) != word || err != nil {
+			t.Errorf("bash reads %s as %q, %v, want %q", typed, out, err, word)
+		}
 	}
 }
 

@@ -126,5 +126,5 @@ func ShellWord(word string) string {
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
 		return word
 	}
-	return screen.ShellWord(word)
+	return screen.TypedWord(word)
 }

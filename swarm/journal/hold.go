@@ -140,7 +140,7 @@ func OpenHolds(home Home) (*Holds, error) {
 	err := ReadJSON(s.path, &s.file)
 	if e, ok := errors.AsType[*DamagedError](err); ok {
 		e.Lost = "it is unknown which agents were paused or stopped"
-		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, then pause or stop those agents again", screen.ShellWord(s.path), screen.ShellWord(e.Aside()))
+		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, then pause or stop those agents again", screen.TypedWord(s.path), screen.TypedWord(e.Aside()))
 		return nil, e
 	} else if err != nil {
 		return nil, fmt.Errorf("read what was paused and stopped: %w", err)
