@@ -76,7 +76,8 @@ type link struct {
 	sides  [2]*net.TCPConn // the connection to the client, and the one to the server
 	stream *bytes.Buffer   // the bytes that the client has received
 	dead   [2]bool         // discards all bytes until the connection ends; the proxy's mutex guards dead, left and late
-	left   bool            // the client has hung up
+	left   bool            // the client has hung up first
+	ended  bool            // the server has hung up first
 	late   bool            // bytes from the client are held
 	gone   chan struct{}   // closed when the link ends
 	once   sync.Once
@@ -300,14 +301,7 @@ func (p *Proxy) pass(l *link, w Way) {
 				if !errors.Is(err, io.EOF) {
 					close(takenBack)
 				}
-				switch {
-				case !p.links[l]:
-				case w == Up:
-					l.left = true
-					p.counts.Left++
-				case !l.left:
-					p.counts.Ended++
-				}
+				p.ended(l, w)
 				return
 			}
 		}
@@ -337,6 +331,20 @@ func (p *Proxy) pass(l *link, w Way) {
 		case <-l.gone:
 			return
 		}
+	}
+}
+
+// ended counts the end of a connection once, for the side that sends in the direction w. The
+// caller must hold the lock.
+func (p *Proxy) ended(l *link, w Way) {
+	switch {
+	case !p.links[l] || l.left || l.ended:
+	case w == Up:
+		l.left = true
+		p.counts.Left++
+	default:
+		l.ended = true
+		p.counts.Ended++
 	}
 }
 
@@ -393,6 +401,9 @@ func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bo
 			if cut { // the connection had already ended, so the next one is cut
 				p.change(func() { p.faults[w].cutIn = cutIn })
 			}
+			p.mu.Lock()
+			p.ended(l, 1-w) // a write can fail before a read has noticed the end
+			p.mu.Unlock()
 			return false
 		}
 		p.mu.Lock()
