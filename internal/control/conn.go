@@ -24,6 +24,8 @@ type conn struct {
 	from peer
 	out  chan any // frames, and lentWhispers
 
+	waiting sync.WaitGroup // the requests that wait for the end of a turn
+
 	mu      sync.Mutex
 	streams map[string]context.CancelFunc
 	pending int
@@ -33,9 +35,10 @@ func newConn(s *Server, c *net.UnixConn, from peer) *conn {
 	return &conn{s: s, c: c, from: from, out: make(chan any, outQueue), streams: make(map[string]context.CancelFunc)}
 }
 
-// serve runs the connection until the client hangs up or ctx is done. A request that is
-// still waiting for a turn then continues, even though nobody will read its answer. serve
-// returns only after all requests have ended.
+// serve runs the connection until the client hangs up or ctx is done. serve returns only
+// after all requests have ended. A request that is still waiting for a turn continues when
+// the client hangs up. The connection stays open until then, because a client that has only
+// shut down its side reads the answer.
 func (c *conn) serve(ctx context.Context) {
 	here, leave := context.WithCancel(ctx)
 	defer leave()
@@ -51,10 +54,14 @@ func (c *conn) serve(ctx context.Context) {
 		c.c.Close()
 	}()
 	var wg sync.WaitGroup
-	c.read(ctx, here, &wg)
+	if c.read(ctx, here, &wg) {
+		c.endStreams()
+		c.waiting.Wait()
+	}
 	leave()
 	<-written
 	wg.Wait()
+	c.waiting.Wait()
 	for { // no goroutine sends frames any more
 		select {
 		case r := <-c.out:
@@ -138,7 +145,9 @@ func (c *conn) send(here context.Context, r any) bool {
 	}
 }
 
-func (c *conn) read(ctx, here context.Context, wg *sync.WaitGroup) {
+// read handles the client's requests. It reports whether the client hung up, or at least
+// shut down its side, rather than the connection being of no more use.
+func (c *conn) read(ctx, here context.Context, wg *sync.WaitGroup) (hungUp bool) {
 	lines := newLineReader(c.c)
 	for {
 		line, err := lines.next()
@@ -146,7 +155,7 @@ func (c *conn) read(ctx, here context.Context, wg *sync.WaitGroup) {
 			c.send(here, answer("", nil, &Error{Code: CodeTooLong, Message: err.Error()}))
 			continue
 		} else if err != nil {
-			return // the client hung up, or the daemon is ending
+			return errors.Is(err, io.EOF) // otherwise, the daemon is ending
 		}
 		var req request
 		if err := json.Unmarshal(line, &req); err != nil {
@@ -155,8 +164,17 @@ func (c *conn) read(ctx, here context.Context, wg *sync.WaitGroup) {
 			continue
 		}
 		if !c.handle(ctx, here, wg, req) {
-			return
+			return false
 		}
+	}
+}
+
+// endStreams ends the subscriptions of a client that has hung up.
+func (c *conn) endStreams() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, cancel := range c.streams {
+		cancel()
 	}
 }
 
@@ -190,7 +208,7 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		if !c.begin(here, req.ID) {
 			return true
 		}
-		wg.Go(func() {
+		c.waiting.Go(func() {
 			defer c.end()
 			r := c.call(ctx, req)
 			c.respond(here, r)

@@ -139,6 +139,41 @@ func TestALineCutByTheEndIsNotObeyed(t *testing.T) {
 	}
 }
 
+// A client that shuts down its side still gets the answer to each order that waits for a
+// turn. Its subscriptions end at once.
+func TestAnOrderOfAClientThatShutsItsSide(t *testing.T) {
+	p, d := newProject(t), newFakeDaemon()
+	serve(t, p, d)
+	for i, line := range []string{
+		`{"type":"stop","id":"1","agent":"coder"}`, `{"type":"abort","id":"1","agent":"coder"}`, `{"type":"interrupt","id":"1","agent":"coder","message":"k7f3q9m2xd"}`,
+	} {
+		r := p.raw(t)
+		if _, err := io.WriteString(r.conn, line+"\n"+`{"type":"subscribe","id":"2"}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.conn.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answered, ended := false, false
+		for !answered || !ended {
+			f, err := r.next()
+			if err != nil {
+				t.Fatalf("%s: %v; answered: %v, subscription ended: %v", line, err, answered, ended)
+			}
+			answered = answered || f.Type == "response" && f.ID == "1"
+			if f.Type == "event" && f.ID == "2" && f.End {
+				ended = true
+				if i == 0 {
+					close(d.turn) // stop waits for it
+				}
+			}
+		}
+		if f, err := r.next(); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: then came %+v, %v, want the end", line, f, err)
+		}
+	}
+}
+
 func TestAnotherProtocolIsRefused(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
@@ -250,12 +285,13 @@ func TestWhatLiesInTheWay(t *testing.T) {
 
 // FuzzServer checks that, regardless of what a client writes, every line that the daemon
 // writes is JSON, and that the next client is served. Every complete line must be
-// answered, except hello, cancel, stop, abort and interrupt.
+// answered, except hello and cancel.
 func FuzzServer(f *testing.F) {
 	f.Add([]byte(`{"type":"status","id":"1"}` + "\n"))
 	f.Add([]byte(`{"type":"subscribe","id":"1"}` + "\n" + `{"type":"subscribe","id":"1"}` + "\n" + `{"type":"cancel","id":"1"}` + "\n"))
 	f.Add([]byte(`{"type":"hello","v":1}` + "\n" + `{"type":"pause","id":"2","agent":"coder","for":"1h"}` + "\n"))
 	f.Add([]byte("\n\n\x00\n" + `{"type":"reload"`))
+	f.Add([]byte(`{"type":"stop","id":"3","agent":"coder"}` + "\n" + `{"type":"abort","id":"4","agent":"coder"}` + "\n" + `{"type":"interrupt","id":"5","agent":"x"}` + "\n"))
 	f.Add(bytes.Repeat([]byte("x\n"), 300))
 	p, d := newProject(f), newFakeDaemon()
 	close(d.turn)
@@ -282,8 +318,8 @@ func FuzzServer(f *testing.F) {
 				if req.Type == "hello" && req.V != 1 {
 					break // the daemon answers the earlier lines, and then ends the connection
 				}
-				if req.Type == "hello" || req.Type == "cancel" || req.Type == "stop" || req.Type == "abort" || req.Type == "interrupt" {
-					continue // this type never gets an answer, or may not get one if the client hangs up first
+				if req.Type == "hello" || req.Type == "cancel" {
+					continue // this type never gets an answer
 				}
 			}
 			want++
