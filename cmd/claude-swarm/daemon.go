@@ -221,9 +221,6 @@ func (d *daemon) choose(ctx context.Context, names []string, by string) error {
 	return nil
 }
 
-// socketCheck is the interval at which the daemon checks that its socket still exists.
-const socketCheck = 30 * time.Second
-
 // bridgeElsewhere reports whether the person runs the bridge to IRC separately from the
 // daemon. It can then be in another container.
 func (d *daemon) bridgeElsewhere() bool {
@@ -231,6 +228,9 @@ func (d *daemon) bridgeElsewhere() bool {
 	defer d.mu.Unlock()
 	return d.file.IRC.On() && d.file.IRC.Apart
 }
+
+// socketCheck is the interval at which the daemon checks that its socket still exists.
+const socketCheck = 30 * time.Second
 
 // answer handles connections to the control socket as soon as the swarm is ready.
 func (d *daemon) answer(ctx context.Context, ready func()) {

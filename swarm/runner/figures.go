@@ -2,9 +2,9 @@ package runner
 
 import "github.com/claude-swarm/claude-swarm/streamjson"
 
-// No turn costs or uses more than this, by a factor of a hundred: in an hour, one
-// conversation can read about ten million tokens. A client that reports more, or less than
-// 0, is wrong, so its figure counts as unknown.
+// No turn costs or uses more than this. A billion tokens are a thousand requests that each
+// read a context of a million. A client that reports more, or less than 0, is wrong, so its
+// figure counts as unknown.
 const (
 	maxUSD    = 10_000
 	maxTokens = 1_000_000_000

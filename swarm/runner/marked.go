@@ -26,9 +26,9 @@ const lastLooks = 2
 
 // EndLeftovers terminates the [Leftovers] of a turn whose client has exited. It sends
 // SIGTERM, and SIGKILL after grace, both to them and to processes that they start in the
-// meantime. When it returns, they have ended, and their files and ports are closed. It
-// returns the number of processes found. It gives up 5 s after grace,
-// because a process that is waiting for a disk cannot be killed.
+// meantime. When it returns, they have ended, and their files and ports are closed, unless
+// it gives up, which it does 5 s after grace, because a process that is waiting for a disk
+// cannot be killed. It returns the number of processes found.
 func EndLeftovers(mark string, grace time.Duration) int {
 	return newSearch(mark, processStat{}).end(grace)
 }
