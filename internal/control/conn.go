@@ -24,8 +24,6 @@ type conn struct {
 	from peer
 	out  chan any // frames, and lentWhispers
 
-	waiting sync.WaitGroup // the requests that wait for the end of a turn
-
 	mu      sync.Mutex
 	streams map[string]context.CancelFunc
 	pending int
@@ -56,12 +54,11 @@ func (c *conn) serve(ctx context.Context) {
 	var wg sync.WaitGroup
 	if c.read(ctx, here, &wg) {
 		c.endStreams()
-		c.waiting.Wait()
+		wg.Wait()
 	}
 	leave()
 	<-written
 	wg.Wait()
-	c.waiting.Wait()
 	for { // no goroutine sends frames any more
 		select {
 		case r := <-c.out:
@@ -208,7 +205,7 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		if !c.begin(here, req.ID) {
 			return true
 		}
-		c.waiting.Go(func() {
+		wg.Go(func() {
 			defer c.end()
 			r := c.call(ctx, req)
 			c.respond(here, r)
