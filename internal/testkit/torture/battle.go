@@ -114,24 +114,26 @@ func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) e
 	enough := make(chan struct{})
 	t.enough = enough
 	var struck atomic.Int64
-	if t.rest == nil {
-		t.rest = func(ctx context.Context) error {
-			// The senders stay slightly ahead of the work, because every strike needs
-			// something to hit, but there should not be many more messages than requested.
-			for {
-				ahead := cmp.Or(b.backlog, 40)
-				if t.messages > 0 && a.accepted() > t.messages*int(struck.Load()+1)/times {
-					ahead = min(ahead, 12)
-				}
-				if a.accepted()-a.finished() <= ahead {
-					break
-				}
-				if err := pause(ctx, 20*time.Millisecond); err != nil {
-					return err
-				}
+	rest := t.rest
+	t.rest = func(ctx context.Context) error {
+		// The senders stay slightly ahead of the work, because every strike needs
+		// something to hit, but there should not be many more messages than requested.
+		for {
+			ahead := cmp.Or(b.backlog, 40)
+			if t.messages > 0 && a.accepted() > t.messages*int(struck.Load()+1)/times {
+				ahead = min(ahead, 12)
 			}
-			return nil
+			if a.accepted()-a.finished() <= ahead {
+				break
+			}
+			if err := pause(ctx, 20*time.Millisecond); err != nil {
+				return err
+			}
 		}
+		if rest != nil {
+			return rest(ctx)
+		}
+		return nil
 	}
 	sent := make(chan error, 1)
 	others.Go(func() { sent <- a.send(ctx, t) })

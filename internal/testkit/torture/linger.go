@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -26,17 +24,33 @@ var lingering = fault{
 				}
 				return pause(ctx, time.Duration(rand.IntN(60))*time.Millisecond)
 			}
-			c, err := a.fight(ctx, times, battle{traffic: traffic{rest: rest}, strike: (&killer{a: a}).strike})
-			later := 0
-			for _, t := range a.turns() {
-				if t.Client != "" {
-					later++
+			k := &killer{a: a}
+			stayed := 0
+			return a.fight(ctx, times, battle{traffic: traffic{rest: rest}, strike: func(ctx context.Context, c *counts) error {
+				before := stayed
+				err := until(ctx, "one more turn whose client had stayed", func() bool {
+					stayed = a.turnsOfStayedClients()
+					return stayed > before
+				})
+				if err == nil { // the client may then be working, waiting or about to exit
+					err = pause(ctx, time.Duration(rand.IntN(500))*time.Millisecond)
 				}
-			}
-			if err == nil && later < times {
-				err = errors.Join(err, fmt.Errorf("only %d turns had a client that had stayed", later))
-			}
-			return c, err
+				if err != nil {
+					return err
+				}
+				return k.strike(ctx, c)
+			}})
 		})
 	},
+}
+
+// turnsOfStayedClients counts the turns so far whose client was started by an earlier turn.
+func (a *arena) turnsOfStayedClients() int {
+	n := 0
+	for _, t := range a.turns() {
+		if t.Client != "" {
+			n++
+		}
+	}
+	return n
 }
