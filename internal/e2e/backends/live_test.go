@@ -155,13 +155,14 @@ func (l *live) sent(text string) bool {
 	return false
 }
 
-// until waits for the client to make a condition true.
+// until waits for the client to make a condition true. The limit is so long that it ends
+// only a client that makes no progress at all.
 func (l *live) until(what string, ok func() bool) error {
-	for range 1200 {
+	for range 12_000 {
 		if ok() {
 			return nil
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return errors.New(what + " did not come within a minute")
+	return errors.New(what + " did not come within 10 minutes")
 }
