@@ -59,7 +59,7 @@ func (a *agent) settings() turn.Settings {
 	client.System = systemText(s, a.plan(), filepath.Join(a.store.Dir(), a.name))
 	return turn.Settings{
 		Backend: s.Backend, Client: client, Env: s.Env, EnvDrop: s.EnvDrop,
-		Session: s.Session, Linger: s.Linger, WindowTokens: s.windowTokens(), Tools: s.Tools,
+		Session: s.Session, Linger: s.Linger, WindowTokens: s.windowTokens(), Tools: s.Tools, Editable: a.plan().Editable,
 	}
 }
 

@@ -49,7 +49,7 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.turnDeps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
-		Sessions: s.sessions, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(),
+		Sessions: s.sessions, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,
 		Feed: s.feed, Token: s.tokens.Of, Called: s.mail.Reach.Called, Note: s.mail.Note,
 	}
 	if o.Announcer != nil {

@@ -75,6 +75,9 @@ func (t *turnPermits) decide(ctx, stop context.Context, r runner.PermissionReque
 	case permission.Ask:
 		t.ask(ctx, stop, &d)
 	}
+	if d.Rule == permission.ByProtection {
+		d.Why = "only a person may use this file in that way"
+	}
 	d.At = time.Now().UTC()
 	t.tell(d)
 	return d

@@ -614,3 +614,37 @@ func TestWhatACallDoesIsShown(t *testing.T) {
 		f.receipt("coder", id)
 	}
 }
+
+// A client without any permissions changes files in its folder, but not those of the swarm,
+// and no entry allows that.
+func TestNoEntryAllowsAProtectedFile(t *testing.T) {
+	for name, rules := range map[string]permission.Rules{
+		"no entries": {}, "every entry": {Allow: slices.Concat(entry("edit", ""), entry("read", ""), entry("delete", "")), Otherwise: permission.Allow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := func(kind, path string) runner.PermissionRequest {
+				return runner.PermissionRequest{Kind: kind, Paths: []string{path}}
+			}
+			denied := []runner.PermissionRequest{
+				call("read", ".claude-swarm/tokens"), call("search", ".claude-swarm"), call("edit", "claude-swarm.yaml"), call("edit", ".dead-drop/boss/new/x.md"),
+				call("edit", ".git/hooks/pre-commit"), call("edit", "/proc/self/cwd/.claude-swarm/sessions.json"),
+			}
+			allowed := []runner.PermissionRequest{call("edit", "a.go"), call("edit", ".dead-drop/boss/x.md"), call("read", "claude-swarm.yaml")}
+			f := newPermitField(t, rules, append(denied, allowed...)...)
+			f.start()
+			r := f.receipt("coder", f.send("coder", "do it"))
+			if len(r.Decisions) != len(denied)+len(allowed) {
+				t.Errorf("%d decisions, want %d", len(r.Decisions), len(denied)+len(allowed))
+			}
+			for _, d := range r.Decisions {
+				want := slices.ContainsFunc(allowed, func(r runner.PermissionRequest) bool { return r.Kind == d.Kind && slices.Equal(r.Paths, d.Paths) })
+				if d.Allowed != want || !want && (d.Rule != permission.ByProtection || d.Why == "") {
+					t.Errorf("decided %+v, want allowed: %v", d, want)
+				}
+			}
+			if got := strings.Join(r.Denied, "\n"); strings.Count(got, "only a person may") != len(denied) || strings.Contains(got, "allows it") {
+				t.Errorf("denied %q", got)
+			}
+		})
+	}
+}

@@ -24,6 +24,10 @@ import (
 // Options contains the parameters of [New]. Project, Store, Plan and Backends are
 // required.
 type Options struct {
+	// Config is the path of the configuration file, which agents must not change. It can be
+	// empty.
+	Config string
+
 	// Project is the folder that contains claude-swarm.yaml. The daemon's own files are
 	// in its .claude-swarm subfolder.
 	Project string
@@ -90,6 +94,9 @@ type Plan struct {
 	Zone         *time.Location // determines when a day begins; nil means the local time zone
 	Quiet        *hours.Hours   // hours in which the person gets only messages that cannot wait; nil means none
 	Budget       budget.Rules
+	// Editable lists the clients' own files that agents may change; see
+	// [turn.Settings].
+	Editable []string
 }
 
 // Supervision configures when an agent counts as stuck.

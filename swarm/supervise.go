@@ -233,10 +233,11 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 		Turn: func(string) (runner.Turn, error) {
 			t := runner.Turn{ID: judgePrefix + strings.ToLower(rand.Text()[:10]), Agent: JudgeName, Spec: plan.Client}
 			t.Files = runner.Files{
-				Stdout: d.home.Stream(t.ID), Stderr: d.home.TurnFile(t.ID, ".stderr"), Private: d.home.Dir(),
+				Stdout: d.home.Stream(t.ID), Stderr: d.home.TurnFile(t.ID, ".stderr"),
 				Settings: d.home.ClientFile(t.ID, ".settings.json"), System: d.home.ClientFile(t.ID, ".system.md"),
 				Servers: d.home.ClientFile(t.ID, ".mcp.json"), Ready: d.home.ClientFile(t.ID, ".ready"),
 			}
+			t.Protected = runner.Protected{Unread: []runner.ProtectedPath{{Dir: d.home.Dir()}}}
 			t.Env = runner.Environ(d.environ, runner.EnvOptions{Dir: d.turnDeps.Project, TurnID: t.ID})
 			if err := os.MkdirAll(t.Spec.Dir, 0o700); err != nil {
 				return t, err

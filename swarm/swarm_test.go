@@ -142,7 +142,7 @@ func (b foreseen) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 func (f *field) newSwarm() *swarm.Swarm {
 	f.t.Helper()
 	s, err := swarm.New(swarm.Options{
-		Project: f.dir, Store: f.store, Plan: f.plan, Files: f.own,
+		Project: f.dir, Config: filepath.Join(f.dir, "claude-swarm.yaml"), Store: f.store, Plan: f.plan, Files: f.own,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
 		Gate:     f.gate, Version: "test", Sweep: f.sweep, Poll: f.poll, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, Tools: f.tools,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -105,7 +105,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		Observe: func(rec *journal.Record) turn.Observer { return a.watched(rec, m, heard) },
 		Permit: func(rec *journal.Record) runner.Permit {
 			rules := a.spec().Permissions
-			rules.Dir = settings.Client.Dir
+			rules.Dir, rules.Home, rules.Protected = settings.Client.Dir, a.turns.HomeOf(settings), a.turns.Protected(settings)
 			return a.permits.of(stop, rec, rules)
 		},
 		Unusable: func(rec *journal.Record, out runner.Outcome) error {

@@ -164,7 +164,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	}
 	told = append(told, hooks.listener())
 	s, err := swarm.New(swarm.Options{
-		Project: p.file.Dir, Store: store, Plan: o.planOf(p.file), Backends: backends.New(),
+		Project: p.file.Dir, Config: p.file.Path, Store: store, Plan: o.planOf(p.file), Backends: backends.New(),
 		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Announcer: announcer, Advise: announcer.advice(p.home, log), Log: log, Environ: os.Environ(),
 	})
 	if err != nil {

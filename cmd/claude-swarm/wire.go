@@ -107,6 +107,7 @@ func planOf(f *config.File) swarm.Plan {
 		TurnsPerHour: f.Policy.TurnsPerHour,
 		Zone:         f.Zone(),
 		Budget:       budgetOf(f),
+		Editable:     f.Policy.Editable,
 		Log:          journal.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
 		Retention: swarm.Retention{
 			Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB),

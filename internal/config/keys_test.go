@@ -60,7 +60,7 @@ var goodValues = map[string]string{
 	"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_warm": "77", "max_waiting": "77", "lead": "a", "lead_name": "orange", "topics.claim_timeout": "77s", "topics.fallback": "a",
 	"policy.allowed_types": "[task, result]", "policy.max_body_bytes": "77", "policy.sender_per_min": "77", "policy.thread_per_min": "77",
 	"policy.max_hops": "77", "policy.max_returns": "77", "policy.max_echoes": "7", "policy.turns_per_hour": "77", "policy.stop_sentinel": "STOP",
-	"policy.unproven": "refuse", "policy.acl": "{a: {broadcast: false}}",
+	"policy.unproven": "refuse", "policy.editable": "[.mcp.json]", "policy.acl": "{a: {broadcast: false}}",
 	"irc.server": "localhost", "irc.nick": "x", "irc.tls": "true", "irc.tls_name": "x", "irc.ca_file": "x", "irc.cert_file": "x", "irc.key_file": "x",
 	"irc.sasl": "plain", "irc.account": "x", "irc.password_env": "X", "irc.password_file": "x", "irc.server_password_env": "X",
 	"irc.server_password_file": "x", "irc.channel_keys_file": "x", "irc.style": "nicks", "irc.nick_prefix": "x-", "irc.slug": "x", "irc.channels": "{errors: null}", "irc.work_channels": "true",

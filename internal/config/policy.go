@@ -3,6 +3,9 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // Policy contains the rules for refusing messages. A value of 0 turns its rule off.
@@ -20,6 +23,8 @@ type Policy struct {
 	TurnsPerHour int    `key:"turns_per_hour" zero:"for any number" default:"120" doc:"How many turns an agent may begin within an hour without a person; after that it is paused until a person resumes it. For all its turns together, including those that the lead asks for, the limit is ten times as high. 0: any number."`
 	StopSentinel string `key:"stop_sentinel" is:"empty" default:"\"<<<HALT>>>\"" doc:"A body that contains this text halts its conversation. \"\": none."`
 	Unproven     string `key:"unproven" type:"allow | refuse" default:"allow" doc:"What happens to messages without a proof of their sender, such as files dropped by hand. allow: they pass, and the agent is told that they are unverified. refuse: they are refused."`
+
+	Editable []string `key:"editable" is:"own" doc:"Files from which clients read settings, and that agents may change, such as [.mcp.json]; see docs/security.md for the list. The swarm's own files and the clients' memory cannot be in it."`
 
 	// ACL specifies what each agent may do, by name. An agent without an entry in the
 	// file has its role's entry here.
@@ -44,6 +49,20 @@ const (
 // mostBody is the maximum value of max_body_bytes. It is also the default size limit for
 // an attachment; see [dropbox.Options].
 const mostBody = 10 << 20
+
+// editable reads one entry of policy.editable.
+func editable(_ *reader, s string) (string, *Error) {
+	all := []string{".git"}
+	for _, k := range backends.Kinds() {
+		all = append(all, k.Own.Project...)
+	}
+	if slices.Contains(all, s) {
+		return s, nil
+	}
+	e := wrong("", "%q is not among the files that can be made editable: %s", s, strings.Join(all, ", "))
+	e.Near = dropbox.Nearest(s, all)
+	return "", e
+}
 
 // check requires that the allowed types include result.
 func (p *Policy) check(r *reader, _ string, _ bool) {

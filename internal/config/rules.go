@@ -61,6 +61,7 @@ var rules = map[string]rule{
 	"certain": matches(`^[^!]*![^@]*@.*[^*?.]`, "matches everybody: the host must identify the person", `mask: "*!*@host.example"`),
 	"pattern": pattern,
 	"call":    call,
+	"own":     editable,
 	"zone":    zone,
 	"hours":   work,
 	"daily":   daily,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -208,10 +209,10 @@ func (p *project) receipt(agent, id string) *journal.Receipt {
 	p.t.Helper()
 	var found []string
 	p.until("a receipt of "+id, func() bool {
-		found, _ = filepath.Glob(filepath.Join(p.dir, ".dead-drop", agent, "done", "*", "*"+id+".receipt.yaml"))
+		found, _ = fs.Glob(os.DirFS(p.dir), ".dead-drop/"+agent+"/done/*/*"+id+".receipt.yaml") // the path of the project is no pattern
 		return len(found) == 1
 	})
-	r, err := journal.ReadReceipt(found[0])
+	r, err := journal.ReadReceipt(filepath.Join(p.dir, found[0]))
 	if err != nil {
 		p.t.Fatal(err)
 	}

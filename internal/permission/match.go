@@ -12,28 +12,33 @@ import (
 type call struct {
 	runner.PermissionRequest
 	line  line     // for the kind execute
-	paths []string // in every form that an entry may use
+	paths []string // in every form that an entry may use, links resolved or not
 }
 
 // concerns reports whether an entry in deny or ask applies to a call, that is, whether its
 // pattern matches part of the command line or one of the paths.
 func (e Entry) concerns(c *call) bool {
 	switch {
+	case e.Kind == "edit" && e.Pattern != "" && c.mayChange() && slices.ContainsFunc(c.paths, e.fits):
+		return true // such as to delete the file
 	case !e.about(c):
 		return false
 	case e.Pattern == "":
 		return true
 	case e.Kind == tool:
 		return fits(e.Pattern, c.Tool, "")
-	case e.Kind != execute:
+	}
+	if e.Kind != execute {
 		return slices.ContainsFunc(append([]string{c.Title}, c.paths...), e.fits)
 	}
 	if len(c.Beside) > 0 && fits("*"+e.Pattern+"*", string(c.Beside), "") {
 		return true
 	}
 	for _, text := range append([]string{c.Title, c.line.text}, c.line.plain...) {
-		if slices.ContainsFunc(beginnings(text), e.fits) {
-			return true
+		for _, command := range beginnings(text) {
+			if e.fits(command) || slices.ContainsFunc(withoutOptions(command), e.fits) {
+				return true
+			}
 		}
 	}
 	return false
@@ -58,11 +63,22 @@ func (e Entry) allows(c *call, dir string) bool {
 		// with it.
 		return c.Command != "" && len(c.Beside) == 0 && !c.line.bad && fits(e.Pattern, c.line.text, operators)
 	case len(c.Paths) > 0:
-		return !slices.ContainsFunc(c.Paths, func(p string) bool {
-			return !slices.ContainsFunc(formsOf(p, dir), func(form string) bool { return fits(e.Pattern, form, "") })
-		})
+		return !slices.ContainsFunc(c.Paths, func(p string) bool { return !e.allowsPath(p, dir) })
 	}
 	return !slices.Contains(ofFiles, e.Kind) && fits(e.Pattern, c.Title, "")
+}
+
+// allowsPath reports whether the pattern matches a path and the file to which its links
+// lead. That file may also be any file in the agent's folder.
+func (e Entry) allowsPath(p, dir string) bool {
+	match := func(form string) bool { return fits(e.Pattern, form, "") }
+	forms := formsOf(p, dir)
+	leads := whereItLeads(forms[0])
+	if leads == forms[0] || !path.IsAbs(leads) {
+		return slices.ContainsFunc(forms, match)
+	}
+	real := formsOf(leads, whereItLeads(path.Clean(dir)))
+	return slices.ContainsFunc(real, match) || len(real) > 1 && slices.ContainsFunc(forms, match)
 }
 
 // about reports whether an entry applies to calls of this kind.
@@ -72,25 +88,33 @@ func (e Entry) about(c *call) bool { return e.Kind == c.Kind || e.Kind == tool &
 // files are unknown.
 var ofFiles = []string{"read", "edit", "delete", "move"}
 
-// formsOf returns the forms in which an entry may name a path: absolute, and relative to
-// the agent's folder.
-func formsOf(p, dir string) []string {
-	whole := path.Clean(p)
-	if !path.IsAbs(whole) && dir != "" {
-		whole = path.Join(dir, whole)
-	}
-	if dir == "" {
-		return []string{whole}
-	}
-	if inside, ok := strings.CutPrefix(whole, strings.TrimSuffix(path.Clean(dir), "/")+"/"); ok {
-		return []string{whole, inside}
-	}
-	return []string{whole}
+// mayChange reports whether the call may change the files that it names. A call of the kind
+// delete or move does, and so may one whose kind says nothing about files.
+func (c *call) mayChange() bool {
+	return !slices.Contains([]string{"read", "search", "think", "fetch", "switch_mode", execute}, c.Kind)
 }
 
 // operators lists the characters that make a shell start another command, write to a file,
 // or expand text.
 const operators = ";&|<>()$`\n\r"
+
+// mostOptions limits how many words withoutOptions looks at.
+const mostOptions = 16
+
+// withoutOptions returns a command that begins with options, such as git -C x push, without
+// some of them, including git push. Which options are followed by a value differs from
+// program to program, so it returns the command in all forms that are possible.
+func withoutOptions(command string) (forms []string) {
+	words := strings.Split(command, " ")
+	for i := 1; i+1 < len(words) && i < mostOptions; i++ {
+		isOption := strings.HasPrefix(words[i], "-")
+		if !isOption && (i == 1 || !strings.HasPrefix(words[i-1], "-")) {
+			break
+		}
+		forms = append(forms, words[0]+" "+strings.Join(words[i+1:], " "))
+	}
+	return forms
+}
 
 // beginnings returns the suffixes of a string that start where a word may start.
 func beginnings(text string) []string {

@@ -416,3 +416,160 @@ func TestMoreThanACommandIsNotAllowedByItsPattern(t *testing.T) {
 		}
 	}
 }
+
+// A program's options before its command hide nothing.
+func TestDenyLooksPastOptions(t *testing.T) {
+	r := rules(t, "execute", "", "execute git push*")
+	for command, want := range map[string]permission.Answer{
+		"git -C sub push":                            permission.Deny,
+		"git -c a=b push origin":                     permission.Deny,
+		"git --git-dir=.git push":                    permission.Deny,
+		"git --git-dir .git --work-tree . -P push":   permission.Deny,
+		"sudo git -C sub push":                       permission.Deny,
+		"bash -c 'git -C sub push'":                  permission.Deny,
+		"ls && git   -C 'sub' push":                  permission.Deny,
+		"/usr/bin/git --no-pager -c x.y=z push -f x": permission.Deny,
+		"git -C sub status":                          permission.Allow,
+		"git log -- push":                            permission.Allow,
+		"git commit -m push":                         permission.Allow,
+	} {
+		if got, by := r.Decide(runner.PermissionRequest{Kind: "execute", Command: command}); got != want {
+			t.Errorf("Decide(%q) = %s by %q, want %s", command, got, by, want)
+		}
+	}
+}
+
+// folderWithLinks returns an agent's folder with the file secrets/key, and links to it.
+func folderWithLinks(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), "shop")
+	if err := os.MkdirAll(filepath.Join(dir, "secrets"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"link": "secrets", "new": filepath.Join("secrets", "not-yet"), "again": "new", "here": "."} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// An entry in deny matches a path in every form in which a client may write it.
+func TestDenyOfAPathMeansEveryFormOfIt(t *testing.T) {
+	dir := folderWithLinks(t)
+	r := rules(t, "", "", "edit secrets/*")
+	r.Otherwise, r.Dir, r.Home = permission.Allow, dir, filepath.Dir(dir)
+	for _, kind := range []string{"edit", "delete", "move", "other", "", "Edit", "EDIT", "edit "} {
+		for _, path := range []string{
+			"secrets/key", "./secrets//key", dir + "/secrets/key", dir + "/../shop/secrets/key", "file://" + dir + "/secrets/key", "FILE://localhost" + dir + "/secrets/key",
+			"file://" + dir + "/%73ecrets/key", "/proc/self/cwd/secrets/key", "/proc/123/cwd/secrets/key", "/proc/thread-self/cwd/./secrets/key", "/proc/self/task/1/cwd/secrets/key",
+			"/proc/self/root" + dir + "/secrets/key", "/proc/self/root/proc/self/cwd/secrets/key", "~/shop/secrets/key", "link/key", "here/here/secrets/key", "new", "again",
+		} {
+			if got, by := r.Decide(runner.PermissionRequest{Kind: kind, Paths: []string{"a.go", path}}); got != permission.Deny || by != "edit secrets/*" {
+				t.Errorf("%q of %s: %s by %q, want deny", kind, path, got, by)
+			}
+		}
+	}
+	for _, kind := range []string{"read", "search", "edit", "delete"} {
+		if got, by := r.Decide(runner.PermissionRequest{Kind: kind, Paths: []string{"public/key"}}); got != permission.Allow {
+			t.Errorf("%q of another file: %s by %q, want allow", kind, got, by)
+		}
+	}
+}
+
+// A link in a folder that an entry allows does not lead out of the agent's folder.
+func TestAllowOfAPathEndsWhereItsLinkLeads(t *testing.T) {
+	dir := folderWithLinks(t)
+	if err := os.Symlink("/etc", filepath.Join(dir, "etc")); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		allow, path string
+		want        permission.Answer
+	}{
+		{"edit etc/*", "etc/hosts", permission.Deny},
+		{"edit /etc/*", "etc/hosts", permission.Allow},
+		{"edit link/*", "link/key", permission.Allow},
+		{"edit secrets/*", "link/key", permission.Allow},
+	} {
+		r := rules(t, test.allow, "", "")
+		r.Otherwise, r.Dir = permission.Deny, dir
+		if got, by := r.Decide(runner.PermissionRequest{Kind: "edit", Paths: []string{test.path}}); got != test.want {
+			t.Errorf("allow %q: edit of %s: %s by %q, want %s", test.allow, test.path, got, by, test.want)
+		}
+	}
+}
+
+// A call whose file is unknown may use the one that an entry denies.
+func TestACallWithoutAPathFallsUnderOtherwise(t *testing.T) {
+	for _, want := range []permission.Answer{permission.Allow, permission.Ask, permission.Deny} {
+		for _, kind := range []string{"read", "search", "edit", "delete", "unheard-of"} {
+			r := permission.Rules{Otherwise: want, Deny: []permission.Entry{{Kind: "read", Pattern: "secrets/*"}, {Kind: "search", Pattern: "secrets/*"}}}
+			if got, by := r.Decide(runner.PermissionRequest{Kind: kind}); got != want {
+				t.Errorf("otherwise %s: %s without a path: %s by %q", want, kind, got, by)
+			}
+		}
+	}
+}
+
+// The swarm's tools need no entry, but an entry in deny counts for them too.
+func TestOwnTools(t *testing.T) {
+	own := runner.PermissionRequest{Kind: "other", Tool: "mcp__dead-drop__send", Own: true}
+	for _, test := range []struct {
+		deny string
+		want permission.Answer
+	}{
+		{"", permission.Allow},
+		{"execute", permission.Allow},
+		{"other", permission.Deny},
+		{"tool mcp__dead-drop__*", permission.Deny},
+		{"tool files__*", permission.Allow},
+	} {
+		r := rules(t, "", "other", test.deny)
+		r.Otherwise = permission.Deny
+		if got, by := r.Decide(own); got != test.want {
+			t.Errorf("deny %q: %s by %q, want %s", test.deny, got, by, test.want)
+		}
+	}
+}
+
+// No entry allows what is protected.
+func TestProtectedFiles(t *testing.T) {
+	dir := folderWithLinks(t)
+	r := rules(t, "edit", "", "")
+	r.Allow = append(r.Allow, permission.Entry{Kind: "delete"}, permission.Entry{Kind: "read"}, permission.Entry{Kind: "tool", Pattern: "*"})
+	r.Otherwise, r.Dir = permission.Allow, dir
+	r.Protected = runner.Protected{
+		Unread:    []runner.ProtectedPath{{Dir: dir, Name: "secrets"}},
+		Unwritten: []runner.ProtectedPath{{Dir: dir, Name: "swarm.yaml"}, {Dir: dir, Name: "**/.git"}},
+	}
+	for _, test := range []struct {
+		kind, path string
+		want       permission.Answer
+	}{
+		{"read", "secrets/key", permission.Deny},
+		{"search", "link", permission.Deny},
+		{"read", "file://" + dir + "/secrets/key", permission.Deny},
+		{"read", "swarm.yaml", permission.Allow},
+		{"edit", "swarm.yaml", permission.Deny},
+		{"edit", "Swarm.YAML", permission.Deny},
+		{"edit", "new", permission.Deny},
+		{"other", "swarm.yaml", permission.Deny},
+		{"edit", "sub/.git/hooks/pre-commit", permission.Deny},
+		{"edit", ".github/workflows/x", permission.Allow},
+		{"edit", dir, permission.Allow},
+		{"delete", dir, permission.Deny},
+		{"move", "..", permission.Deny},
+		{"delete", "sub", permission.Allow},
+	} {
+		got, by := r.Decide(runner.PermissionRequest{Kind: test.kind, Paths: []string{test.path}})
+		if got != test.want || (got == permission.Deny) != (by == permission.ByProtection) {
+			t.Errorf("%s of %s: %s by %q, want %s", test.kind, test.path, got, by, test.want)
+		}
+	}
+	if got, by := r.Decide(runner.PermissionRequest{Kind: "other", Tool: "files__write", Paths: []string{"secrets/key"}}); got != permission.Deny {
+		t.Errorf("a tool of another server: %s by %q, want deny", got, by)
+	}
+	if got, by := r.Decide(runner.PermissionRequest{Kind: "fetch", Paths: []string{"file://" + dir + "/secrets/key"}}); got != permission.Deny {
+		t.Errorf("a fetch of the file: %s by %q, want deny", got, by)
+	}
+}

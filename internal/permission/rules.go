@@ -1,8 +1,6 @@
 package permission
 
 import (
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -29,20 +27,37 @@ type Rules struct {
 	Otherwise        Answer        // for calls that match no entry, except calls to read, search or think, which are allowed
 	Timeout          time.Duration // how long a question waits for an answer; without an answer, the call is denied
 	// Dir is the agent's folder, as an absolute path. Entries may use paths relative to
-	// it.
-	Dir string
+	// it. Home is the client's home folder, for which ~ stands.
+	Dir, Home string
+	// Protected lists files for which no entry counts.
+	Protected runner.Protected
 }
+
+// ByProtection is the rule by which a call is denied that uses a file in
+// [Rules].Protected.
+const ByProtection = "protected"
 
 // maxLine is the longest command line that is matched against patterns, in bytes.
 const maxLine = 64 << 10
 
 // Decide returns the decision on a tool call: Allow, Ask or Deny. rule is the entry that
 // determined the decision, or a comma-separated list of entries for a line of several
-// commands. rule is "" if no entry matched.
+// commands. rule is "" if no entry matched, and [ByProtection] for a protected file.
 func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string) {
 	c := &call{PermissionRequest: req}
-	for _, p := range req.Paths {
-		c.paths = append(c.paths, formsOf(p, r.Dir)...)
+	if !slices.Contains(kinds, c.Kind) || c.Kind == tool {
+		c.Kind = "other"
+	}
+	for i, p := range req.Paths {
+		if i == 0 {
+			c.Paths = nil // do not change those of the caller
+		}
+		p = r.plain(p)
+		c.Paths = append(c.Paths, p)
+		c.paths = append(c.paths, r.allForms(p)...)
+	}
+	if r.protects(c) {
+		return Deny, ByProtection
 	}
 	if req.Kind == execute {
 		if len(req.Command) > maxLine && slices.ContainsFunc(slices.Concat(r.Deny, r.Ask, r.Allow), Entry.hasCommand) {
@@ -54,6 +69,9 @@ func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string)
 	if i := slices.IndexFunc(r.Deny, concerns); i >= 0 {
 		return Deny, r.Deny[i].String()
 	}
+	if c.Own {
+		return Allow, ""
+	}
 	if i := slices.IndexFunc(r.Ask, concerns); i >= 0 {
 		return Ask, r.Ask[i].String()
 	}
@@ -61,7 +79,7 @@ func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string)
 		return Allow, rule
 	}
 	switch {
-	case c.Tool == "" && slices.Contains([]string{"read", "search", "think"}, c.Kind):
+	case c.Tool == "" && slices.Contains([]string{"read", "search", "think"}, c.Kind) && !r.isVague(c):
 		return Allow, ""
 	case r.Otherwise != Unsaid:
 		return r.Otherwise, ""
@@ -69,6 +87,12 @@ func (r Rules) Decide(req runner.PermissionRequest) (answer Answer, rule string)
 		return Allow, ""
 	}
 	return Deny, ""
+}
+
+// isVague reports whether a call names no file although an entry in deny or ask concerns
+// particular files of its kind.
+func (r Rules) isVague(c *call) bool {
+	return len(c.Paths) == 0 && slices.ContainsFunc(slices.Concat(r.Deny, r.Ask), func(e Entry) bool { return e.Kind == c.Kind && e.Pattern != "" })
 }
 
 // hasCommand reports whether an entry has a pattern for command lines.
@@ -94,41 +118,4 @@ func (r Rules) allowing(c *call) string {
 		}
 	}
 	return strings.Join(used, ", ")
-}
-
-// inside reports whether all paths, after resolving links, are in the agent's folder. It
-// returns true if that folder is unknown. If the folder is known, inside returns false
-// for a call without a path, because such a call may change any file.
-func (r Rules) inside(paths []string) bool {
-	if r.Dir == "" {
-		return true
-	}
-	dir := whereItLeads(path.Clean(r.Dir))
-	for _, p := range paths {
-		if strings.HasPrefix(p, "~") || strings.Contains(p, "://") {
-			return false
-		}
-		whole := formsOf(p, r.Dir)[0]
-		if whole != path.Clean(r.Dir) && len(formsOf(p, r.Dir)) == 1 {
-			return false
-		}
-		if leads := whereItLeads(whole); leads != dir && !strings.HasPrefix(leads, strings.TrimSuffix(dir, "/")+"/") {
-			return false
-		}
-	}
-	return len(paths) > 0
-}
-
-// whereItLeads resolves the links in the existing part of a path.
-func whereItLeads(p string) string {
-	rest := ""
-	for at := p; ; at = path.Dir(at) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return path.Join(real, rest)
-		}
-		if at == "/" || at == "." {
-			return p
-		}
-		rest = path.Join(path.Base(at), rest)
-	}
 }

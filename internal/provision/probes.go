@@ -93,8 +93,9 @@ func (e *checkup) probe(ctx context.Context, prober runner.Prober, a config.Agen
 		}),
 		Files: runner.Files{
 			Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"), Settings: filepath.Join(dir, "settings.json"),
-			System: filepath.Join(dir, "system.md"), Servers: filepath.Join(dir, "servers.json"), Ready: filepath.Join(dir, "ready"), Private: dir,
+			System: filepath.Join(dir, "system.md"), Servers: filepath.Join(dir, "servers.json"), Ready: filepath.Join(dir, "ready"),
 		},
+		Protected: runner.Protected{Unread: []runner.ProtectedPath{{Dir: dir}}},
 	}
 	if spec.Tools {
 		t.Tools = &runner.Server{Command: e.Program, Args: []string{"mcp"}}

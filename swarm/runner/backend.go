@@ -68,6 +68,9 @@ type Turn struct {
 	// tools, and the outcome is [NoFirstEvent], even if its turn had begun.
 	Tools *Server
 
+	// Protected lists the files that the client's tools must not use.
+	Protected Protected
+
 	// Hook is a shell command line. It prints the text that the agent needs again right
 	// after a compaction. "" means no hook.
 	Hook string
@@ -122,7 +125,6 @@ type Files struct {
 	System   string // the system prompt, in the form that the client reads
 	Servers  string // the MCP servers, in the form that the client reads
 	Ready    string // created by our tool server when it has listed its tools for the client; see [ReadyVar]
-	Private  string // a folder that the agent's tools must not read; "" means none
 }
 
 // ToolServer is the name by which the client refers to [Turn.Tools]. In events, its send

@@ -56,6 +56,9 @@ type Kind struct {
 	// passes all other keys to the client. nil means that the kind accepts no options.
 	Options []Option
 
+	// Own lists the files that decide what the client does and knows in later sessions.
+	Own OwnFiles
+
 	Tools Tools
 	Hooks Hooks // nil if the client runs no command after a compaction
 	Login Login
@@ -162,6 +165,18 @@ const (
 	Tested
 	Untested // newer than the tested versions, or otherwise different from them
 )
+
+// OwnFiles lists files and folders from which a client reads settings, rules, commands or
+// memory, each with everything below it. One who writes them decides what later sessions
+// may do and know. A name can contain * as in [ProtectedPath].
+type OwnFiles struct {
+	Folder  []string // below the login folder ([Login])
+	Home    []string // below HOME
+	Project []string // in the folder in which the client runs, and in the project
+	// Memory and ProjectMemory are the places to which the client writes on its own and
+	// which it reads in each later session, below the login folder and as Project.
+	Memory, ProjectMemory []string
+}
 
 // A Login describes how a client logs in, and which environment variables it uses for
 // that.

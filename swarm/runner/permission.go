@@ -24,6 +24,8 @@ type PermissionRequest struct {
 	// Tool is the client's name for a tool of an MCP server. It is "" for a built-in tool,
 	// and for a tool that the client does not name.
 	Tool string `json:"tool,omitempty"`
+	// Own means that the tool is one of ours ([Turn.Tools]). A Permit then decides at once.
+	Own bool `json:"own,omitempty"`
 	// Title is the client's human-readable description of the call.
 	Title string          `json:"title,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"` // the tool's input; nil if the client does not send it

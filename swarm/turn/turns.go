@@ -31,7 +31,9 @@ type Deps struct {
 	Waiting   *WaitingClients
 	Streams   *StreamWatch
 	Mailboxes string // the mailboxes folder
-	Feed      Feed
+	// Config is the path of the configuration file; "" means no file.
+	Config string
+	Feed   Feed
 	// Token returns the secret with which an agent proves that it is the sender.
 	Token func(agent string) string
 	// Called receives the input of each tool call.
@@ -69,6 +71,7 @@ type Settings struct {
 	Linger       time.Duration // how long a client is kept for the next message if Session is resume; 0 means that each turn gets a new client
 	WindowTokens int           // size of the window, in tokens of 4 bytes
 	Tools        bool          // the client gets Deps.Tools
+	Editable     []string      // names in [runner.OwnFiles].Project, or .git, that the agent's tools may change
 }
 
 // lingers reports whether clients are kept after a turn. A client has only one session,
@@ -107,7 +110,6 @@ func (t *Turns) files(mark string) runner.Files {
 	return runner.Files{
 		Stdout:   t.Home.Stream(mark),
 		Stderr:   t.Home.TurnFile(mark, ".stderr"),
-		Private:  t.Home.Dir(),
 		Settings: t.Home.ClientFile(t.name, ".settings.json"),
 		System:   t.Home.ClientFile(t.name, ".system.md"),
 		Servers:  t.Home.ClientFile(t.name, ".mcp.json"),

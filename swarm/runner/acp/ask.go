@@ -80,8 +80,15 @@ func (s *asks) requested(m *message, late bool, raw []byte) {
 		s.send(answer(m.ID, cancelledOutcome()))
 		return
 	case c.own() != "":
-		// An agent may always call our tools; the gate decides which messages pass.
+		// An agent may call our tools unless a rule denies it; the gate decides which
+		// messages pass.
 		s.stream.announce(c, raw)
+		if s.permit != nil {
+			if d := s.permit(requestOf(c)); !d.Allowed {
+				s.settle(a, d)
+				return
+			}
+		}
 		s.choose(a, true)
 		return
 	}
@@ -138,6 +145,9 @@ func requestOf(c *toolCall) runner.PermissionRequest {
 	}
 	if r.Command != "" {
 		r.Beside = besides(c.Input)
+	}
+	if r.Own = c.own() != ""; r.Own {
+		r.Kind, r.Tool, r.Command, r.Paths = other, c.name(), "", nil // the input contains our own arguments
 	}
 	if r.Kind == execute {
 		r.Paths = nil // the only path is the working directory, not the files that the command uses

@@ -29,6 +29,11 @@ func codex() *Client {
 			Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"}, Home: ".codex", File: "auth.json", Folder: "CODEX_HOME",
 			Vars: []string{"CODEX_HOME", "HOME", "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"}, Try: "run codex login, or set OPENAI_API_KEY",
 		},
+		Own: runner.OwnFiles{
+			Folder:  []string{"config.toml", "auth.json", "AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "agents", "hooks*"},
+			Project: []string{".codex"},
+			Memory:  []string{"memories"},
+		},
 	}, Client{
 		Tested: "2.6.0", ModeVar: "INITIAL_AGENT_MODE",
 		Notes: []string{"Warning: Model metadata for ", "Config warning: "},
@@ -45,6 +50,10 @@ func openCode() *Client {
 			Home: ".local/share/opencode", File: "auth.json", Try: "run opencode auth login, or set the variable with your provider's key",
 			Keys: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
 			Vars: []string{"HOME", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
+		},
+		Own: runner.OwnFiles{
+			Folder: []string{"auth.json"}, Home: []string{".config/opencode"},
+			Project: []string{"opencode.json", "opencode.jsonc", ".opencode"},
 		},
 	}, Client{
 		Tested: "1.18.33", Silence: longestRetry,
@@ -64,6 +73,13 @@ func copilot() *Client {
 			Home: ".copilot", File: "config.json", Try: "run copilot and type /login, or set COPILOT_GITHUB_TOKEN",
 			Keys: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_BASE_URL"},
 			Vars: []string{"HOME", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_API_KEY"},
+		},
+		Own: runner.OwnFiles{
+			// Not session-state, where the client writes its plans.
+			Folder: []string{
+				"config.json", "settings.json", "mcp-config.json", "permissions-config.json", "copilot-instructions.md", "agents", "skills", "hooks",
+			},
+			Project: []string{".github/copilot", ".github/hooks", ".copilot"},
 		},
 	}, Client{
 		Tested:  "1.0.102",
@@ -85,6 +101,14 @@ func gemini() *Client {
 			Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 			Vars: []string{"HOME", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GEMINI_BASE_URL"},
 		},
+		Own: runner.OwnFiles{
+			// Not tmp, where the client writes its plans.
+			Folder: []string{
+				"settings.json", "oauth_creds.json", "trustedFolders.json", "extensions", "commands", "policies", "skills", "agents", "hooks",
+			},
+			Project: []string{".gemini"},
+			Memory:  []string{"GEMINI.md"},
+		},
 	}, Client{
 		Tested: "0.61.0", Args: []string{"--skip-trust"}, ModelArgs: []string{"-m", "{model}"},
 		FreshLoads: true,
@@ -102,6 +126,10 @@ func cline() *Client {
 		Login: runner.Login{
 			Home: ".cline", File: "data/settings/providers.json", Try: "cline auth",
 			Vars: []string{"HOME", "CLINE_PROVIDER", "CLINE_API_KEY"},
+		},
+		Own: runner.OwnFiles{
+			Folder:  []string{"data/settings", "rules", "hooks", "workflows", "skills"},
+			Project: []string{".clinerules", ".cline"},
 		},
 	}, Client{
 		Tested: "3.0.65", Servers: inFile, LateTools: true, Silence: longestRetry,

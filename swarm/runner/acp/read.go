@@ -174,9 +174,12 @@ type toolFields struct {
 	Status    string          `json:"status"`
 	Input     json.RawMessage `json:"rawInput"`
 	Output    json.RawMessage `json:"rawOutput"`
-	Locations []struct {
-		Path string `json:"path"`
-	} `json:"locations"`
+	Locations []location      `json:"locations"`
+}
+
+// A location is a file that a tool call uses.
+type location struct {
+	Path string `json:"path"`
 }
 
 // meta contains information that some clients report beyond what the protocol defines.

@@ -35,7 +35,7 @@ func (c *toolCall) merge(f toolFields, content json.RawMessage, m *meta) {
 			*field.to = *field.from
 		}
 	}
-	if says(f.Input) {
+	if says(f.Input) || c.Input == nil && isObject(f.Input) {
 		c.Input = slices.Clone(f.Input)
 	}
 	if says(f.Output) {
@@ -200,8 +200,8 @@ type codexInput struct {
 // own returns the name of the called tool if it belongs to our server, and "" for every
 // other tool.
 func (c *toolCall) own() string {
-	if !c.mcp && c.ToolKind != "" && c.ToolKind != other {
-		return "" // a command or path may contain any text
+	if !c.mcp && !c.mayBeOwn() {
+		return ""
 	}
 	for _, name := range []string{c.Name, c.Title} {
 		if found := ownTool().FindStringSubmatch(name); found != nil {
@@ -209,6 +209,26 @@ func (c *toolCall) own() string {
 		}
 	}
 	return ""
+}
+
+// mayBeOwn reports whether a call can be one of ours although the client does not say that
+// the tool belongs to an MCP server. The title of a command or a path may contain any text,
+// and a client that gives no kind may put the command line there, without an input.
+func (c *toolCall) mayBeOwn() bool {
+	_, runs := commandIn(c.Input)
+	switch {
+	case runs, len(c.paths) > 0:
+		return false
+	case c.ToolKind == "":
+		return c.Name != "" || isObject(c.Input)
+	}
+	return c.ToolKind == other
+}
+
+// isObject reports whether a value is a JSON object.
+func isObject(value json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	return json.Unmarshal(value, &fields) == nil && fields != nil
 }
 
 // name returns the tool name to use in events. It is the kind of a built-in tool, or the

@@ -17,10 +17,17 @@ func TestOwnTools(t *testing.T) {
 		{toolFields{Title: "mcp.dead-drop.list_agents", ToolKind: "execute"}, true, "list_agents"},
 		{toolFields{Title: "dead-drop_send", ToolKind: "other"}, false, "send"},
 		{toolFields{Title: `dead-drop__send: {"to":"a"}`, ToolKind: "other"}, false, "send"},
-		{toolFields{Title: "dead-drop-board_read"}, false, "board_read"},
+		{toolFields{Title: "dead-drop-board_read", Input: json.RawMessage(`{}`)}, false, "board_read"},
 		{toolFields{Name: "mcp__dead-drop__ask", Title: "ask", ToolKind: "other"}, false, "ask"},
 		{toolFields{Name: "mcp__dead_drop__ask", ToolKind: "other"}, false, "ask"},
 		{toolFields{Title: "dead-drop/send", ToolKind: "edit"}, false, ""},
+		{toolFields{Title: "dead-drop/send"}, false, ""}, // a program in a folder of that name
+		{toolFields{Title: "dead-drop/send", Input: json.RawMessage(`"x"`)}, false, ""},
+		{toolFields{Title: "dead-drop/send", ToolKind: "other", Input: json.RawMessage(`{"command":"rm -rf x"}`)}, false, ""},
+		{toolFields{Title: "dead-drop-send", Input: json.RawMessage(`{"cmd":["rm","x"]}`)}, false, ""},
+		{toolFields{Name: "mcp__dead-drop__send", Title: "x", ToolKind: "other", Input: json.RawMessage(`{"commands":["rm x"]}`)}, false, ""},
+		{toolFields{Title: "dead-drop_send", ToolKind: "other", Locations: []location{{Path: "/etc/passwd"}}}, false, ""},
+		{toolFields{Title: "dead-drop/send", ToolKind: "other", Input: json.RawMessage(`{"command":"x"}`)}, true, "send"},
 		{toolFields{Title: "dead-drop-send; rm -rf /", ToolKind: "execute"}, false, ""},
 		{toolFields{Title: "echo (dead-drop MCP Server)", ToolKind: "execute"}, false, ""},
 		{toolFields{Title: "rm -rf / send (dead-drop MCP Server)", ToolKind: "other"}, false, ""},
@@ -29,7 +36,8 @@ func TestOwnTools(t *testing.T) {
 		{toolFields{Title: "dead-drop__send: {}\nand more", ToolKind: "other"}, false, ""},
 		{toolFields{Title: "rm -rf x", ToolKind: "other", ID: "mcp_dead-drop_send__1"}, false, ""},
 	} {
-		c := toolCall{toolFields: test.call, mcp: test.mcp}
+		c := toolCall{mcp: test.mcp}
+		c.merge(test.call, nil, &meta{})
 		if got := c.own(); got != test.want {
 			t.Errorf("%+v is our %q, want %q", test.call, got, test.want)
 		}

@@ -162,6 +162,11 @@ const maxRetries = "CLAUDE_CODE_MAX_RETRIES=10"
 // run sub-agents in the background.
 const noBackground = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1"
 
+// noMemory makes the client neither read nor offer its own memory, which all agents and
+// all sessions of a repository share. The client (2.1.197 to 2.1.332) still lets every
+// agent write it, regardless of the list of allowed tools; [denied] prevents that.
+const noMemory = "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1"
+
 func environment(t runner.Turn) []string {
 	env := slices.Clone(t.Env)
 	ask := func(entry string) {
@@ -171,6 +176,7 @@ func environment(t runner.Turn) []string {
 		}
 	}
 	ask(maxRetries)
+	ask(noMemory)
 	if !t.Spec.Background {
 		ask(noBackground)
 	}
@@ -206,11 +212,8 @@ func settings(t runner.Turn) []byte {
 		Hooks               map[string][]matcher `json:"hooks,omitempty"`
 		Permissions         *permissions         `json:"permissions,omitempty"`
 	}
-	// Without this rule, the client (2.1.197 and 2.1.330) lets an agent read everything
-	// below its working directory, including with cat, even if its list of allowed
-	// tools does not contain Bash.
-	if t.Private != "" {
-		s.Permissions = &permissions{Deny: []string{"Read(/" + t.Private + "/**)"}}
+	if deny := denied(t.Protected); len(deny) > 0 {
+		s.Permissions = &permissions{Deny: deny}
 	}
 	s.AutoCompactWindow = t.Spec.CompactWindow
 	// Make the client drop messages from other sessions of this user, so that messages

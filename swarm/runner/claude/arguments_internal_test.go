@@ -159,8 +159,8 @@ func TestThinking(t *testing.T) {
 			t.Errorf("thinking(%q) = %q, %q, want %q, %q", setting, effort, tokens, want.effort, want.tokens)
 		}
 	}
-	env := environment(runner.Turn{Env: []string{"A=1", "MAX_THINKING_TOKENS=5", maxRetries}, Spec: runner.Spec{Thinking: "off", Background: true}})
-	if want := append([]string{"A=1", maxRetries}, append(connectWaits(nil), "MAX_THINKING_TOKENS=0")...); !slices.Equal(env, want) {
+	env := environment(runner.Turn{Env: []string{"A=1", "MAX_THINKING_TOKENS=5", maxRetries, noMemory}, Spec: runner.Spec{Thinking: "off", Background: true}})
+	if want := append([]string{"A=1", maxRetries, noMemory}, append(connectWaits(nil), "MAX_THINKING_TOKENS=0")...); !slices.Equal(env, want) {
 		t.Errorf("environment is %q, want %q", env, want)
 	}
 }

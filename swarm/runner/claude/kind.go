@@ -16,7 +16,19 @@ var kind = runner.Kind{
 	Modes: []string{"default", "acceptEdits", modePlan, modeAllowed, modeBypass}, Mode: "acceptEdits", Bypass: modeBypass, Look: modePlan,
 	Install: install, Version: runner.Version{Supported: Supported, Install: install + "@" + Newest, Read: readVersion},
 	Cost: runner.CostOfProcess, Caps: true, Resumes: true, Attaches: true, RunsOnce: true, Steers: true, Compacts: true,
-	Echo:  echo,
+	Echo: echo,
+	Own: runner.OwnFiles{
+		// Not plans: in the mode plan, the client writes its plan there.
+		Folder: []string{
+			"settings*.json", ".credentials.json", ".claude.json", "CLAUDE.md", "projects", "agents", "commands", "skills", "hooks",
+			"output-styles", "plugins", "rules",
+		},
+		Home: []string{".claude.json"},
+		// The front matter of agents, commands and skills can name hooks, which run commands.
+		Project:       []string{".claude/settings*.json", ".claude/agents", ".claude/commands", ".claude/skills", ".claude/hooks", ".mcp.json"},
+		Memory:        []string{"projects/*/memory", "agent-memory"},
+		ProjectMemory: []string{".claude/agent-memory*"},
+	},
 	Tools: tools{}, Hooks: hooks{}, Secrets: secrets,
 	Login: runner.Login{
 		Keys: []string{
