@@ -2,8 +2,6 @@ package swarm_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -200,9 +198,7 @@ func TestHandDroppedForIRC(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.start()
-	if err := os.WriteFile(filepath.Join(f.store.Dir(), "irc", "hello.md"), []byte("Hello, all!\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	drop(f, "irc", "hello.md", "Hello, all!\n")
 	f.until("it is taken in", func() bool {
 		return slices.ContainsFunc(f.mail("irc"), func(m *dropbox.Message) bool { return string(m.Body) == "Hello, all!\n" })
 	})

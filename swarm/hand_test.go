@@ -20,16 +20,21 @@ import (
 
 func drop(f *field, agent, name, text string) {
 	f.t.Helper()
+	if err := dropNow(f, agent, name, text); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// dropNow is like drop, for a goroutine of a turn.
+func dropNow(f *field, agent, name, text string) error {
 	// The file appears with its complete text. Otherwise, on a loaded machine, the time
 	// between the creation of a file and the writing of its text could exceed the short
 	// debounce of these tests, and the empty file would be set aside.
 	whole := filepath.Join(filepath.Dir(f.store.Dir()), ".drop-"+agent+"-"+name)
 	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
-		f.t.Fatal(err)
+		return err
 	}
-	if err := os.Rename(whole, filepath.Join(f.store.Dir(), agent, name)); err != nil {
-		f.t.Fatal(err)
-	}
+	return os.Rename(whole, filepath.Join(f.store.Dir(), agent, name))
 }
 
 func TestADroppedFileIsDoneLikeAnyOther(t *testing.T) {
@@ -102,7 +107,7 @@ func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
 		return []runnertest.Step{
 			runnertest.Tool(runnertest.Save, map[string]any{"path": mine, "content": "notes"}, ""),
-			runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(mine, []byte("notes"), 0o600) }),
+			runnertest.Do(func(context.Context, runner.Turn) error { return dropNow(f, "opus-engineer", filepath.Base(mine), "notes") }),
 			runnertest.Say("written"),
 		}
 	}
@@ -267,7 +272,7 @@ func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {
 				path := filepath.Join(f.store.Dir(), to[turn.Agent], turn.ID+".md")
 				return []runnertest.Step{
 					runnertest.Tool(runnertest.Shell, map[string]any{"command": "echo go on > " + path}, ""),
-					runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(path, []byte("go on\n"), 0o600) }),
+					runnertest.Do(func(context.Context, runner.Turn) error { return dropNow(f, to[turn.Agent], turn.ID+".md", "go on\n") }),
 				}
 			}
 			f.start()
@@ -323,7 +328,7 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 				runnertest.Tool(runnertest.Save, map[string]any{"path": mine, "content": "x"}, ""),
 				// The file would count as mail if it stopped changing before the call was
 				// reported.
-				runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(mine, []byte("x"), 0o600) }))
+				runnertest.Do(func(context.Context, runner.Turn) error { return dropNow(f, "coder", filepath.Base(mine), "x") }))
 		})
 		return append(steps, runnertest.Say("done"))
 	}
