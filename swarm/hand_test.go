@@ -107,7 +107,9 @@ func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
 		return []runnertest.Step{
 			runnertest.Tool(runnertest.Save, map[string]any{"path": mine, "content": "notes"}, ""),
-			runnertest.Do(func(context.Context, runner.Turn) error { return dropNow(f, "opus-engineer", filepath.Base(mine), "notes") }),
+			runnertest.Do(func(context.Context, runner.Turn) error {
+				return dropNow(f, "opus-engineer", filepath.Base(mine), "notes")
+			}),
 			runnertest.Say("written"),
 		}
 	}

@@ -102,9 +102,11 @@ func testTheNight(t *testing.T) {
 		f.until("the mailbox of IRC is lost", func() bool { return os.RemoveAll(filepath.Join(f.store.Dir(), "irc")) == nil })
 	}
 	f.until("all work is done or given up", func() bool { n.answerAll(); return len(n.open()) == 0 })
-	f.until("all questions are filed", func() bool {
+	f.until("all questions are answered, and those of the daemon filed", func() bool {
 		n.answerAll()
-		return !slices.ContainsFunc(n.look(), func(m *dropbox.Message) bool { return m.From == dropbox.Swarm && m.Type == dropbox.Question })
+		return !slices.ContainsFunc(n.look(), func(m *dropbox.Message) bool {
+			return m.Type == dropbox.Question && (m.From == dropbox.Swarm || !n.answered[m.ID])
+		})
 	})
 	f.halt()
 	n.check(turn, limit)
@@ -132,7 +134,7 @@ func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 		return append(steps, done...)
 	case fault == "question" && first:
 		return append([]runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
-			return n.ask(turn.Agent, "Delete 47 files of "+turn.ID+". Proceed?")
+			return n.ask(turn.Agent, "question-"+turn.ID, "Delete 47 files of "+turn.ID+". Proceed?")
 		})}, done...)
 	case !first:
 		return done
@@ -152,9 +154,10 @@ func (n *night) script(turn runner.Turn, usd float64) []runnertest.Step {
 	return done
 }
 
-// ask sends an agent's question to the person, and tries again while the disk is full.
-func (n *night) ask(agent, question string) error {
-	m := &dropbox.Message{Type: dropbox.Question, From: agent, Priority: dropbox.Normal, Body: []byte(question)}
+// ask sends an agent's question to the person, and tries again while the disk is full. The
+// key keeps it from being delivered twice if only the last step of a delivery failed.
+func (n *night) ask(agent, key, question string) error {
+	m := &dropbox.Message{Type: dropbox.Question, From: agent, Priority: dropbox.Normal, Body: []byte(question), Key: key}
 	for {
 		_, err := n.store.DeliverSigned(dropbox.Lead, m, func(m *dropbox.Message) string {
 			return dropbox.Proof(n.tokens[agent], m, dropbox.Lead)
@@ -212,6 +215,10 @@ func (n *night) answerAll() {
 		if m.Type != dropbox.Question || n.answered[m.ID] {
 			continue
 		}
+		// A question that is answered before the daemon has seen it needs no notice.
+		if m.From != dropbox.Swarm && !n.isNoticed(m) {
+			continue
+		}
 		n.answered[m.ID] = true
 		switch {
 		case m.From != dropbox.Swarm:
@@ -222,6 +229,13 @@ func (n *night) answerAll() {
 			n.reply(m, "resume")
 		}
 	}
+}
+
+// isNoticed reports whether a notice tells of an agent's question.
+func (n *night) isNoticed(m *dropbox.Message) bool {
+	return slices.ContainsFunc(n.notices(), func(ev journal.Event) bool {
+		return ev.Word() == journal.AgentQuestion && strings.Contains(ev.Notice.Why, strings.TrimSpace(string(m.Body)))
+	})
 }
 
 // check examines the results that the person finds in the morning.

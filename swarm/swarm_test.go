@@ -141,10 +141,13 @@ func (b foreseen) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 // newSwarm makes a daemon without starting it.
 func (f *field) newSwarm() *swarm.Swarm {
 	f.t.Helper()
+	backends := map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}}
+	if f.clients != nil {
+		backends["claude"] = f.clients
+	}
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Config: filepath.Join(f.dir, "claude-swarm.yaml"), Store: f.store, Plan: f.plan, Files: f.own,
-		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
-		Gate:     f.gate, Version: "test", Sweep: f.sweep, Poll: f.poll, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, Tools: f.tools,
+		Backends: backends, Gate: f.gate, Version: "test", Sweep: f.sweep, Poll: f.poll, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, Tools: f.tools,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
