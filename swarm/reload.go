@@ -15,6 +15,8 @@ type Changes struct {
 	Removed []string `json:"removed"`
 	Changed []string `json:"changed"`
 	Keys    []string `json:"keys"` // the other keys of the configuration that changed
+	// Grown lists the rights of agents that grew, one line each, for a person to read.
+	Grown []string `json:"grown"`
 }
 
 // Reload replaces the plan. Running turns keep their settings. An agent that is no longer

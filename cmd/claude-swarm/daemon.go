@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/internal/lineage"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -44,8 +46,8 @@ type daemon struct {
 	stop, kill        context.CancelFunc
 
 	mu      sync.Mutex
-	file    *config.File // the current configuration
-	refused string       // why the last reload kept the old configuration, or ""
+	file    *config.File   // the current configuration
+	refused *swarm.Problem // why the last reload kept the old configuration, or nil
 }
 
 // runDaemon runs the daemon. It returns when the last turn has ended and the services have
@@ -106,7 +108,12 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := d.choose(ctx, o.agents, o.by); err != nil {
 		return err
 	}
+	var grown []string
+	if old := config.InForce(p.file.Path); old != nil {
+		grown = config.Grown(old, p.file)
+	}
 	d.keepConfig()
+	d.tellGrown(grown, o.by, os.Getppid())
 	// Signal handling starts before the daemon reports that it is ready, because a caller
 	// may send a signal immediately after that.
 	sigs := make(chan os.Signal, 8)
@@ -119,7 +126,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	}
 	defer d.webhooks.stop()
 	wg.Go(func() { d.signals(answering, sigs, o.stderr) })
-	wg.Go(func() { d.answer(answering, o.ready) })
+	wg.Go(func() { d.answer(answering, func() { o.ready(grown) }) })
 	wg.Go(func() { d.keepPast(answering, p.home.GateFile()) })
 	err = d.Run(d.stopping, d.killing)
 	d.savePast(p.home.GateFile()) // must finish before the next daemon can read the file
@@ -284,7 +291,7 @@ func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.W
 		case sig := <-sigs:
 			switch {
 			case sig == syscall.SIGHUP:
-				if _, err := d.Reload(sig.String()); err != nil && stderr != nil {
+				if _, err := d.Reload(control.ReloadOrder{By: sig.String()}); err != nil && stderr != nil {
 					fmt.Fprintf(stderr, "claude-swarm: the old configuration stays in force: %v\n", err)
 				}
 			case asked:
@@ -322,8 +329,8 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	if err != nil {
 		return st, err
 	}
-	if d.refused != "" {
-		st.Trouble = append(st.Trouble, swarm.Problem{Why: d.refused, Next: "claude-swarm config check"})
+	if d.refused != nil {
+		st.Trouble = append(st.Trouble, *d.refused)
 	}
 	if what := d.irc.trouble.get(); what != "" {
 		st.Trouble = append(st.Trouble, swarm.Problem{Why: what})
@@ -337,9 +344,11 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 }
 
 // Reload reads the configuration file again. If the file contains a mistake or a change that
-// requires a restart, the old configuration stays in force, and the status shows the reason
-// until Reload succeeds.
-func (d *daemon) Reload(by string) (swarm.Changes, error) {
+// requires a restart, or if rights would grow while turns are running and the order does not
+// accept that, the old configuration stays in force, and the status shows the reason until
+// Reload succeeds.
+func (d *daemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
+	by := o.By
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	file, err := config.Load(d.file.Path)
@@ -350,14 +359,27 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 		err = needsRestart(d.file, file)
 	}
 	var changes swarm.Changes
+	var grown []string
+	code := control.CodeBadConfig
+	if err == nil {
+		if grown = config.Grown(d.file, file); len(grown) > 0 && !o.Accept && d.isWorking() {
+			code, err = control.CodeGrows, fail(exitFailed, acceptReload, "rights would grow while turns are running: %s", strings.Join(grown, "; "))
+		}
+	}
 	if err == nil {
 		changes, err = d.Swarm.Reload(d.order.planOf(file))
 	}
 	if err != nil {
 		d.log.Warn("configuration was not reloaded", "by", by, "err", err)
-		d.refused = "the configuration was not reloaded; the old one is in force: " + firstLine(err.Error())
-		err = badConfig(err)
-		return changes, &control.Error{Code: control.CodeBadConfig, Message: err.Error(), Hint: nextStep(err)}
+		next := "claude-swarm config check"
+		if code == control.CodeGrows {
+			next = acceptReload
+		}
+		d.refused = &swarm.Problem{Why: "the configuration was not reloaded; the old one is in force: " + firstLine(err.Error()), Next: next}
+		if code == control.CodeBadConfig {
+			err = badConfig(err)
+		}
+		return changes, &control.Error{Code: code, Message: err.Error(), Hint: nextStep(err)}
 	}
 	d.gate.Set(client.PolicyOf(file))
 	d.announcer.set(d.order.ircOf(file))
@@ -365,12 +387,39 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	if err := d.webhooks.follow(file); err != nil {
 		d.log.Error("webhooks were not reloaded", "err", err)
 	}
-	changes.Keys = config.ChangedKeys(d.file, file)
-	d.file, d.refused = file, ""
+	changes.Keys, changes.Grown = config.ChangedKeys(d.file, file), grown
+	d.file, d.refused = file, nil
 	d.keepConfig()
+	d.tellGrown(grown, by, o.PID)
 	d.Swarm.TellGone()
 	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed, "keys", changes.Keys)
 	return changes, nil
+}
+
+// acceptReload is what a person types to let rights grow while turns are running.
+const acceptReload = "claude-swarm reload --accept, if that is what you want"
+
+// isWorking reports whether a turn is running.
+func (d *daemon) isWorking() bool {
+	st, err := d.Swarm.Status()
+	return err != nil || slices.ContainsFunc(st.Agents, func(a swarm.AgentStatus) bool { return a.Running })
+}
+
+// tellGrown tells the person which rights of agents a configuration extended, and which
+// programs put it into force: the process with the given pid and its ancestors.
+func (d *daemon) tellGrown(grown []string, by string, pid int) {
+	if len(grown) == 0 {
+		return
+	}
+	if names := lineage.Names(pid); pid != 0 && len(names) > 0 {
+		by = strings.Join(names, " ← ")
+	}
+	d.log.Warn("rights grew", "grown", grown, "by", by)
+	subject := "rights grew: " + grown[0]
+	if more := len(grown) - 1; more > 0 {
+		subject += fmt.Sprintf(", and %d more", more)
+	}
+	d.Swarm.TellLead("rights:"+time.Now().UTC().Format(time.RFC3339Nano), subject, strings.Join(grown, "\n")+"\n\nby: "+by+"\n")
 }
 
 // keepConfig writes a copy of the configuration that is in force. Verbs use the copy if the

@@ -25,10 +25,11 @@ const readyTimeout = 30 * time.Second
 
 // A readiness is the message that a new daemon sends to the waiting start verb.
 type readiness struct {
-	PID     int    `json:"pid"`
-	Problem string `json:"problem,omitempty"`
-	Next    string `json:"next,omitempty"`
-	Code    int    `json:"code,omitempty"`
+	PID     int      `json:"pid"`
+	Grown   []string `json:"grown,omitempty"` // as in [swarm.Changes]
+	Problem string   `json:"problem,omitempty"`
+	Next    string   `json:"next,omitempty"`
+	Code    int      `json:"code,omitempty"`
 }
 
 // startDaemon starts the daemon in a separate session, so that it outlives the terminal. It
@@ -51,6 +52,7 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 		return &hintError{err: errors.New(b.Problem), hint: b.Next, code: b.Code}
 	}
 	fmt.Fprintf(c.App.Writer, "ready, pid %d, agents %s\n", b.PID, strings.Join(p.file.Names(), " "))
+	printGrown(c.App.Writer, b.Grown)
 	warnMissing(c.App.ErrWriter, p.file, names)
 	warnUnread(c.App.ErrWriter, p.file, names)
 	return nil

@@ -66,7 +66,7 @@ func removeAgent(c *cli.Context) error {
 		}
 	}
 	err = ask(c, p.project, func(client *control.Client, by string) error {
-		_, err := client.Reload(c.Context, by)
+		_, err := client.Reload(c.Context, by, false)
 		return err
 	})
 	if err != nil && !errors.Is(err, control.ErrNoDaemon) {

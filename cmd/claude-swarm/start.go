@@ -128,8 +128,9 @@ func foreground(c *cli.Context, p *project, names []string) error {
 			return err
 		}
 		order.stderr = c.App.ErrWriter
-		order.ready = func() {
+		order.ready = func(grown []string) {
 			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: ready, pid %d, agents %s\n", os.Getpid(), strings.Join(p.file.Names(), " "))
+			printGrown(c.App.ErrWriter, grown)
 			warnMissing(c.App.ErrWriter, p.file, names)
 			warnUnread(c.App.ErrWriter, p.file, names)
 		}
@@ -139,7 +140,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	parent := os.NewFile(uintptr(fd), "ready")
 	// An error is harmless, because it only means that the waiting start verb has exited.
 	tell := func(b readiness) { _ = errors.Join(json.NewEncoder(parent).Encode(b), parent.Close()) }
-	order.ready = func() { tell(readiness{PID: os.Getpid()}) }
+	order.ready = func(grown []string) { tell(readiness{PID: os.Getpid(), Grown: grown}) }
 	err := runDaemon(c.Context, order)
 	if err != nil {
 		tell(readiness{Problem: err.Error(), Next: nextStep(err), Code: exitCode(err)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -162,8 +163,13 @@ func reloadCommand() *cli.Command {
 		Usage: "make the daemon read its configuration again",
 		Description: `The daemon applies new, removed and changed settings; a running turn keeps the
 old ones to its end. If the file has a mistake, nothing changes, and the status
-says so. The signal SIGHUP does the same.` +
-			examples("claude-swarm reload"),
+says so. The signal SIGHUP does the same.
+
+It prints each right and each limit of an agent that grows, and you get the same
+lines as mail. While turns are running, nothing grows without --accept, because
+an agent may have edited the file.` +
+			examples("claude-swarm reload", "claude-swarm reload --accept"),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "accept", Usage: "let rights grow while turns are running"}},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
@@ -173,11 +179,12 @@ says so. The signal SIGHUP does the same.` +
 				return err
 			}
 			return ask(c, p, func(client *control.Client, by string) error {
-				changes, err := client.Reload(c.Context, by)
+				changes, err := client.Reload(c.Context, by, c.Bool("accept"))
 				if err != nil {
 					return err
 				}
 				fmt.Fprintln(c.App.Writer, changesText(changes))
+				printGrown(c.App.Writer, changes.Grown)
 				return sayGone(c)
 			})
 		},
@@ -198,6 +205,17 @@ func sayGone(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: %s\n", wrong.Why, wrong.Next)
 	}
 	return err
+}
+
+// printGrown prints the rights that grew.
+func printGrown(to io.Writer, grown []string) {
+	if len(grown) == 0 {
+		return
+	}
+	fmt.Fprintln(to, "rights grew:")
+	for _, line := range grown {
+		fmt.Fprintln(to, "  "+screen.Visible(line))
+	}
 }
 
 func changesText(ch swarm.Changes) string {

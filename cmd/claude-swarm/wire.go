@@ -231,8 +231,8 @@ type daemonOrder struct {
 	project *project
 	agents  []string // agents to start, while all others are stopped; if empty, no agent is started or stopped
 	by      string
-	noTools bool      // no agent gets the tools of claude-swarm's MCP server
-	noIRC   bool      // ignore the configuration's IRC
-	stderr  io.Writer // receives the log as text; can be nil
-	ready   func()    // called once when the daemon is ready
+	noTools bool                 // no agent gets the tools of claude-swarm's MCP server
+	noIRC   bool                 // ignore the configuration's IRC
+	stderr  io.Writer            // receives the log as text; can be nil
+	ready   func(grown []string) // called once when the daemon is ready, with the rights that grew since the last one
 }

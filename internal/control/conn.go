@@ -296,7 +296,7 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 		}
 		return d.RaiseBudget(req.Scope, amount, req.By)
 	case reqReload:
-		return d.Reload(req.By)
+		return d.Reload(ReloadOrder{By: req.By, PID: c.from.pid, Accept: req.Accept})
 	case reqWhispers: // the whispers are sent before the response, as with every request
 		return nil, nil
 	case reqShutdown:

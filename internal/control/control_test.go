@@ -36,7 +36,7 @@ func TestVerbsReachTheDaemon(t *testing.T) {
 	if err != nil || len(st.Agents) != 1 || st.Agents[0].Name != "reviewer" || st.Daemon.PID != 42 {
 		t.Errorf("Status(reviewer) = %+v, %v", st, err)
 	}
-	ch, err := c.Reload(ctx, "lead")
+	ch, err := c.Reload(ctx, "lead", false)
 	if diff := cmp.Diff(swarm.Changes{Added: []string{"tester"}}, ch); err != nil || diff != "" {
 		t.Errorf("Reload: %v (-want +got):\n%s", err, diff)
 	}
@@ -87,7 +87,7 @@ func TestErrorsKeepTheirType(t *testing.T) {
 	if err := c.Compact(t.Context(), "reviewer", "lead"); !errors.Is(err, swarm.ErrCannotCompact) {
 		t.Errorf("Compact = %v, want ErrCannotCompact", err)
 	}
-	_, err = c.Reload(t.Context(), "lead")
+	_, err = c.Reload(t.Context(), "lead", false)
 	wire, ok := errors.AsType[*control.Error](err)
 	if !ok || wire.Code != control.CodeBadConfig || wire.Hint != "write agents" {
 		t.Errorf("Reload = %#v, want bad_config with its hint", err)
@@ -331,7 +331,7 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 		"compact":   func() error { return c.Compact(ctx, "coder", "lead") },
 		"clear":     func() error { return c.Clear(ctx, "reviewer", "lead") },
 		"raise":     func() error { _, err := c.RaiseBudget(ctx, "swarm.day", budget.Of(1, 0, 0), "lead"); return err },
-		"reload":    func() error { _, err := c.Reload(ctx, "lead"); return err },
+		"reload":    func() error { _, err := c.Reload(ctx, "lead", false); return err },
 		"shutdown":  func() error { return c.Shutdown(ctx, "lead", true) },
 	}
 	for name, e := range rights.Requests() {

@@ -20,6 +20,7 @@ const (
 	CodeNoTurn       = "no_turn"       // the agent has no running turn
 	CodeNotPaused    = "not_paused"    // resume: the agent was not on hold
 	CodeBadConfig    = "bad_config"    // reload: the file has mistakes; the old configuration stays in force
+	CodeGrows        = "grows"         // reload: rights would grow while turns are running
 	CodeBadRequest   = "bad_request"   // not JSON, or a missing or wrong field
 	CodeUnknownType  = "unknown_type"  // an unknown request type
 	CodeTooLong      = "too_long"      // a line longer than 1 MiB

@@ -147,7 +147,8 @@ func (d *fakeDaemon) Compact(agent, by string) error {
 	return d.check(agent)
 }
 
-func (d *fakeDaemon) Reload(by string) (swarm.Changes, error) {
+func (d *fakeDaemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
+	by := o.By
 	d.note("reload by %s", by)
 	return swarm.Changes{Added: []string{"tester"}}, d.reload
 }

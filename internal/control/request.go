@@ -39,6 +39,7 @@ type request struct {
 	Why     string   `json:"why,omitempty"`
 	For     span     `json:"for,omitzero"`
 	Now     bool     `json:"now,omitempty"`
+	Accept  bool     `json:"accept,omitempty"`
 	Text    bool     `json:"text,omitempty"`
 	Raw     bool     `json:"raw,omitempty"`
 	Scope   string   `json:"scope,omitempty"`

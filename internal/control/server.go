@@ -29,10 +29,17 @@ type Daemon interface {
 	Clear(agent, by string) error
 	RaiseBudget(scope string, by budget.Amount, who string) (budget.Row, error)
 	Subscribe(f swarm.Filter) Feed
-	Reload(by string) (swarm.Changes, error)
+	Reload(o ReloadOrder) (swarm.Changes, error)
 	// Shutdown begins to shut down the daemon and returns immediately. If now is set, it
 	// also ends running turns.
 	Shutdown(by string, now bool)
+}
+
+// A ReloadOrder is an order to read the configuration again.
+type ReloadOrder struct {
+	By     string // the name of who gave it
+	PID    int    // the process that gave it; 0 if that is unknown
+	Accept bool   // apply the configuration even if rights grow while turns are running
 }
 
 // A Feed is a subscription to events; see [swarm.Subscription].

@@ -90,10 +90,11 @@ func (c *Client) RaiseBudget(ctx context.Context, scope string, amount budget.Am
 }
 
 // Reload makes the daemon reread its configuration. If the configuration has mistakes, nothing
-// changes, and the error is an [Error] with [CodeBadConfig].
-func (c *Client) Reload(ctx context.Context, by string) (swarm.Changes, error) {
+// changes, and the error is an [Error] with [CodeBadConfig]. If rights would grow while turns
+// are running and accept is false, it is one with [CodeGrows].
+func (c *Client) Reload(ctx context.Context, by string, accept bool) (swarm.Changes, error) {
 	var ch swarm.Changes
-	err := c.call(ctx, request{Type: reqReload, By: by}, &ch)
+	err := c.call(ctx, request{Type: reqReload, By: by, Accept: accept}, &ch)
 	return ch, err
 }
 

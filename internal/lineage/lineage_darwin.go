@@ -27,3 +27,12 @@ func Variable(pid int, name string) string {
 	}
 	return value(block, name)
 }
+
+// programOf returns the name of a process's program, or "".
+func programOf(pid int) string {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || int(k.Proc.P_pid) != pid {
+		return ""
+	}
+	return unix.ByteSliceToString(k.Proc.P_comm[:])
+}

@@ -65,3 +65,12 @@ func retryEINTR(call func() (int, error)) (n int, err error) {
 		}
 	}
 }
+
+// programOf returns the name of a process's program, or "".
+func programOf(pid int) string {
+	name, err := read(pid, "comm")
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(name))
+}
