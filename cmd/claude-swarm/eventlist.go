@@ -79,6 +79,11 @@ func events(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	me, err := whoAmI(c.Context, p.dir)
+	if err != nil {
+		return err
+	}
+	filter.me = me.Name
 	var channels config.IRC
 	if loaded, err := loadProject(c); err == nil { // without the configuration, notices are printed exactly as recorded
 		channels = loaded.file.IRC
@@ -123,6 +128,7 @@ type eventFilter struct {
 	words []string // the words to select; if empty, all notices or, if all is set, all events
 	all   bool
 	since time.Time
+	me    string          // the caller; an agent gets only the events about its own mail
 	seen  map[string]bool // the keys of the events that [eventFilter.rest] has returned
 }
 
@@ -145,12 +151,27 @@ func (f *eventFilter) rest(r *journal.Reader) (found []journal.Event, err error)
 
 func (f *eventFilter) fits(ev journal.Event) bool {
 	switch {
-	case ev.At.Before(f.since):
+	case ev.At.Before(f.since), f.me != dropbox.Lead && !isMailOf(ev, f.me):
 		return false
 	case len(f.words) > 0:
 		return slices.Contains(f.words, string(ev.Word())) || slices.Contains(f.words, string(ev.Kind))
 	}
 	return f.all || ev.Notice != nil
+}
+
+// isMailOf reports whether an agent sent or received every message in an event, so that it
+// may read the event.
+func isMailOf(ev journal.Event, agent string) bool {
+	if ev.Message == nil && ev.Agent != agent {
+		return false
+	}
+	for _, m := range []*journal.Message{ev.Message, ev.Of, ev.Task} {
+		mine := m == nil || m.From == agent || slices.Contains(m.To, agent) || m == ev.Message && ev.To == agent
+		if !mine {
+			return false
+		}
+	}
+	return true
 }
 
 // An eventPrinter prints events as text or JSON.

@@ -368,6 +368,7 @@ func (c *conn) subscribe(here context.Context, wg *sync.WaitGroup, req request) 
 	if !c.begin(here, req.ID) {
 		return
 	}
+	shown := c.shownTo()
 	feed := c.s.daemon.Subscribe(swarm.Filter{Agent: req.Agent, Text: req.Text, Raw: req.Raw})
 	stream, cancel := context.WithCancel(here)
 	c.mu.Lock()
@@ -388,24 +389,40 @@ func (c *conn) subscribe(here context.Context, wg *sync.WaitGroup, req request) 
 			select {
 			case <-feed.Ready():
 			case <-feed.Closed():
-				c.events(stream, here, req.ID, feed)
+				c.events(stream, here, req.ID, feed, shown)
 				return
 			case <-stream.Done():
 				return
 			}
-			c.events(stream, here, req.ID, feed)
+			c.events(stream, here, req.ID, feed, shown)
 		}
 	})
 }
 
+// shownTo returns a function that removes from an event what the caller may not read: the
+// text of other agents, if the caller is an agent, and all text if the daemon cannot find
+// out who the caller is.
+func (c *conn) shownTo() func(swarm.FeedEvent) (swarm.FeedEvent, bool) {
+	who, err := c.whoCalls(nil)
+	return func(ev swarm.FeedEvent) (swarm.FeedEvent, bool) {
+		if err == nil && (who.Agent == "" || who.Agent == ev.Agent && ev.Kind != swarm.FeedAlert) {
+			return ev, true
+		}
+		ev.Text = ""
+		return ev, ev.Kind != swarm.FeedPartial && ev.Kind != swarm.FeedRaw
+	}
+}
+
 // events sends the events from the feed to the client. While events waits for a slow
 // reader, the feed queues new events, and drops the oldest ones when its queue is full.
-func (c *conn) events(stream, here context.Context, id string, feed Feed) {
+func (c *conn) events(stream, here context.Context, id string, feed Feed, shown func(swarm.FeedEvent) (swarm.FeedEvent, bool)) {
 	for _, ev := range feed.Take() {
 		if stream.Err() != nil {
 			return
 		}
-		c.send(here, event(id, ev))
+		if ev, ok := shown(ev); ok {
+			c.send(here, event(id, ev))
+		}
 	}
 }
 

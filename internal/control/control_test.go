@@ -278,7 +278,7 @@ func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	var first *control.Client
-	for i := range 256 {
+	for i := range 64 {
 		c := p.dial(t)
 		if i == 0 {
 			first = c
@@ -474,5 +474,50 @@ func TestAWhisperIsNotLostWithItsConnection(t *testing.T) {
 	next.Close()
 	if n := <-results; n != 1 || len(shown) != 1 {
 		t.Errorf("the next connection gets %q, and %d count as written", shown, n)
+	}
+}
+
+// An agent learns from a subscription what the others do, but reads only its own text. So
+// does a caller about whom the daemon cannot find out who it is.
+func TestAnAgentReadsNoTextOfOthers(t *testing.T) {
+	text := "04:51:02 boss hello\n"
+	events := []swarm.FeedEvent{
+		{Kind: swarm.FeedLine, Agent: "coder", Text: text}, {Kind: swarm.FeedRaw, Agent: "coder", Text: text}, {Kind: swarm.FeedAlert, Agent: "coder", Text: text},
+		{Kind: swarm.FeedLine, Agent: "boss", Text: text}, {Kind: swarm.FeedPartial, Agent: "boss", Text: text}, {Kind: swarm.FeedRaw, Agent: "boss", Text: text},
+		{Kind: swarm.FeedState, Agent: "boss", State: swarm.Working},
+	}
+	for name, test := range map[string]struct {
+		agent string
+		err   error
+		read  []int // the events whose text the caller reads
+		gone  []int // those that it does not get
+	}{
+		"person":   {read: []int{0, 1, 2, 3, 4, 5}},
+		"agent":    {agent: "coder", read: []int{0, 1}, gone: []int{4, 5}},
+		"untraced": {err: errors.New("the opener has ended"), gone: []int{1, 4, 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, d := newProject(t), newFakeDaemon()
+			p.callerOf = func(int, *journal.Claim) (journal.Caller, error) { return journal.Caller{Agent: test.agent}, test.err }
+			serve(t, p, d)
+			s, err := p.dial(t).Subscribe(t.Context(), swarm.Filter{Text: true, Raw: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			feed := <-d.opened
+			for i, ev := range events {
+				feed.put(ev)
+				if slices.Contains(test.gone, i) {
+					continue
+				}
+				if !slices.Contains(test.read, i) {
+					ev.Text = ""
+				}
+				got, err := s.Next(t.Context())
+				if diff := cmp.Diff(ev, got); err != nil || diff != "" {
+					t.Errorf("event %d: %v (-want +got):\n%s", i, err, diff)
+				}
+			}
+		})
 	}
 }

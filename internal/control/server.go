@@ -50,10 +50,13 @@ type Feed interface {
 	Close()
 }
 
-// The limits of a server. It refuses connections beyond maxConnections. It also refuses
-// requests that do not end immediately if there are already maxPending of them.
+// The limits of a server. It refuses requests that do not end immediately if there are
+// already maxPending of them. maxConnections and the two after it are explained in
+// places.go.
 const (
 	maxConnections = 256
+	maxOfAgents    = 192
+	maxOfCaller    = 64
 	maxPending     = 64 // simultaneous streams and requests that wait for a turn, on one connection
 	outQueue       = 64 // frames that are waiting for a slow reader; while the queue is full, the client's requests also wait
 )
@@ -91,8 +94,7 @@ type Server struct {
 	opts   Options
 	log    *slog.Logger
 
-	mu    sync.Mutex
-	conns int
+	places places
 }
 
 // NewServer returns a server; [Server.Serve] starts it.
@@ -101,7 +103,7 @@ func NewServer(d Daemon, o Options) *Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{daemon: d, opts: o, log: log}
+	return &Server{daemon: d, opts: o, log: log, places: places{callerOf: o.CallerOf}}
 }
 
 // Serve answers requests on l until ctx is done. It then closes l and all connections,
@@ -130,40 +132,30 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 			}
 			continue
 		}
-		from, err := s.admit(c)
+		from, leave, err := s.admit(c)
 		if err != nil {
 			s.log.Warn("control connection refused", "err", err)
 			refuse(c, err)
 			continue
 		}
 		wg.Go(func() {
-			defer s.leave()
+			defer leave()
 			newConn(s, c, from).serve(ctx)
 		})
 	}
 }
 
-// admit checks the user at the other end and the number of connections.
-func (s *Server) admit(c *net.UnixConn) (from peer, err error) {
+// admit checks the user at the other end and the number of connections. The caller must
+// call leave when the connection has ended.
+func (s *Server) admit(c *net.UnixConn) (from peer, leave func(), err error) {
 	if from, err = peerOf(c); err != nil {
-		return from, err
+		return from, nil, err
 	}
 	if from.known && from.uid != os.Geteuid() && from.uid != 0 {
-		return from, &Error{Code: CodeFailed, Message: "this daemon belongs to another user"}
+		return from, nil, &Error{Code: CodeFailed, Message: "this daemon belongs to another user"}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conns >= maxConnections {
-		return from, &Error{Code: CodeBusy, Message: "too many connections", Hint: "close some of the running logs and status commands"}
-	}
-	s.conns++
-	return from, nil
-}
-
-func (s *Server) leave() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.conns--
+	leave, err = s.places.admit(from.pid)
+	return from, leave, err
 }
 
 // refuse tells a client why it is refused and closes the connection. It waits at most 100
