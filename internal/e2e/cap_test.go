@@ -138,6 +138,42 @@ func TestACapEndsASubAgent(t *testing.T) {
 	}
 }
 
+// A workflow runs in the background even if the agent may not work there. The turn ends when
+// the workflow ends, with the answer that follows it, and is booked with its whole cost. An
+// agent needs it on its list, and a turn with a cap does not get it.
+func TestAWorkflow(t *testing.T) {
+	t.Parallel()
+	scenario := `{"replies":[` +
+		thirty(`"name":"delegate","match":{"last_user_contains":"Find it"},"content":[{"tool_use":{"name":"Workflow","input":{"script":"export const meta={name:'w',description:'w'}\nreturn await agent('Look for it closely',{label:'a'})"}}}]`) + `,` +
+		priced(`"name":"filler","match":{"tool_result_contains":"launched in background"},"text":"I have started a workflow."`, 0, 0, 0) + `,` +
+		thirty(`"name":"helper","match":{"last_user_contains":"closely"},"delay_ms":1500,"text":"It is below the stairs."`) + `,` +
+		priced(`"name":"refused","match":{"tool_result_contains":"No such tool"},"text":"I cannot do that."`, 0, 0, 0) + `,` +
+		priced(`"name":"answer","times":-1,"text":"Found it below the stairs."`, 0, 0, 0) + `],` + freeSide + `}`
+	for name, c := range map[string]struct {
+		tools []string
+		cap   float64
+		text  string
+		usd   float64
+	}{
+		"on the list": {[]string{"Workflow", "Bash"}, 0, "Found it below the stairs.", 0.6},
+		"no list":     {nil, 0, "I cannot do that.", 0.3},
+		"with a cap":  {[]string{"Workflow", "Bash"}, 5, "I cannot do that.", 0.3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, scenario, "  coder: {}\n")
+			turn := p.capTurn("Find it", c.cap)
+			if c.tools != nil {
+				turn.Spec.AllowedTools = &c.tools
+			}
+			out := p.runCapped(turn, scenario)
+			if out.End != runner.Done || !strings.Contains(out.Text, c.text) || out.CostUnknown || math.Abs(out.CostUSD-c.usd) > 1e-6 {
+				t.Errorf("ended %s (%s) with %q for %v USD, unknown: %v; want %s with %q for %v", out.End, out.Reason, out.Text, out.CostUSD, out.CostUnknown, runner.Done, c.text, c.usd)
+			}
+		})
+	}
+}
+
 // If the cap was set by a person in the agent's command rather than by claude-swarm, a turn
 // that reaches the cap in the middle of its work counts as failed. A complete answer counts.
 func TestACapInTheCommand(t *testing.T) {

@@ -18,7 +18,7 @@ var builtIn = []string{
 	"Agent", "Bash", "BashOutput", "Edit", "EnterWorktree", "ExitWorktree",
 	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings",
 	"Skill", "SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop",
-	"TaskUpdate", "TodoWrite", "WebFetch", "WebSearch", "Workflow", "Write",
+	"TaskUpdate", "TodoWrite", "WebFetch", "WebSearch", "Write",
 }
 
 // never lists the tools that no agent gets, even if its configuration allows them.
@@ -27,10 +27,11 @@ var builtIn = []string{
 // 2.1.330 runs them without asking for permission.
 var never = []string{"AskUserQuestion", "ListAgents", "SendMessage"}
 
-// behind lists the tools with which a client can begin work that no message requested: at
-// a set time, on an event, or in other sessions. An agent gets these tools only if
+// behind lists the tools with which a client can begin work that no message requested, at a
+// set time, on an event, or in other sessions, and Workflow, which runs many sub-agents in
+// the background even with [noBackground]. An agent gets these tools only if
 // [runner.Spec.Background] is set or its list of allowed tools contains them.
-var behind = []string{"CronCreate", "CronDelete", "CronList", "Monitor", "ScheduleWakeup", "TeamCreate", "TeamDelete"}
+var behind = []string{"CronCreate", "CronDelete", "CronList", "Monitor", "ScheduleWakeup", "TeamCreate", "TeamDelete", "Workflow"}
 
 // mail lists the commands that every agent with tools may run.
 var mail = []string{
@@ -90,14 +91,25 @@ func arguments(t runner.Turn) []string {
 	args = append(args, allowed(s)...)
 	args = append(args, ownTools(t)...)
 	args = append(args, "--disallowedTools")
-	return append(args, disallowed(s)...)
+	return append(args, disallowed(t)...)
 }
 
-// disallowed returns the tools that are denied to the agent.
-func disallowed(s runner.Spec) []string {
+// uncapped is a tool that a turn with a cap does not get, even if the agent's list contains
+// it: version 2.1.197 does not stop a workflow at the cap.
+const uncapped = "Workflow"
+
+// disallowed returns the tools that are denied to the agent in a turn.
+func disallowed(t runner.Turn) []string {
+	s := t.Spec
 	tools := slices.Clone(never)
+	if capOf(t) > 0 {
+		tools = append(tools, uncapped)
+	}
 	if !s.Background {
 		for _, tool := range behind {
+			if slices.Contains(tools, tool) {
+				continue
+			}
 			if s.AllowedTools == nil || !names(*s.AllowedTools, tool) {
 				tools = append(tools, tool)
 			}

@@ -98,7 +98,7 @@ func TestArguments(t *testing.T) {
 	args := arguments(turn)
 	for flag, want := range map[string]string{
 		"--resume": "s-1", "--append-system-prompt-file": "/t/system.md", "--settings": "/t/settings.json", "--model": "opus",
-		"--effort": "high", "--disallowedTools": "AskUserQuestion ListAgents SendMessage CronCreate CronDelete CronList Monitor ScheduleWakeup TeamCreate TeamDelete WebFetch", "--input-format": "stream-json", "--output-format": "stream-json",
+		"--effort": "high", "--disallowedTools": "AskUserQuestion ListAgents SendMessage CronCreate CronDelete CronList Monitor ScheduleWakeup TeamCreate TeamDelete Workflow WebFetch", "--input-format": "stream-json", "--output-format": "stream-json",
 	} {
 		if got := strings.Join(after(args, flag), " "); got != want {
 			t.Errorf("%s is %q, want %q", flag, got, want)
@@ -299,16 +299,19 @@ func TestWorkThatNoMessageAskedFor(t *testing.T) {
 		"nothing written":       {runner.Spec{}, behind},
 		"it is allowed":         {runner.Spec{Background: true}, nil},
 		"a list":                {runner.Spec{AllowedTools: list("Read", "MonitorX")}, behind},
-		"a list that names two": {runner.Spec{AllowedTools: list("Read", "Monitor(x)", "CronList")}, []string{"CronCreate", "CronDelete", "ScheduleWakeup", "TeamCreate", "TeamDelete"}},
+		"a list that names two": {runner.Spec{AllowedTools: list("Read", "Monitor(x)", "CronList")}, []string{"CronCreate", "CronDelete", "ScheduleWakeup", "TeamCreate", "TeamDelete", "Workflow"}},
 		"refused anyway":        {runner.Spec{Background: true, DisallowedTools: list("Monitor")}, []string{"Monitor"}},
 		"names of the gate":     {runner.Spec{Background: true, AllowedTools: list("SendMessage", "ListAgents")}, nil},
 	} {
-		if got, want := disallowed(c.spec), slices.Concat(never, c.refused); !slices.Equal(got, want) {
+		if got, want := disallowed(runner.Turn{Spec: c.spec}), slices.Concat(never, c.refused); !slices.Equal(got, want) {
 			t.Errorf("%s: refused are %q, want %q", name, got, want)
 		}
 		allows := allowed(c.spec)
 		if all := c.spec.Background && c.spec.AllowedTools == nil; all != slices.Contains(allows, "CronCreate") {
 			t.Errorf("%s: allowed are %q", name, allows)
+		}
+		if got := disallowed(runner.Turn{Spec: c.spec, CapUSD: 1}); !slices.Contains(got, uncapped) {
+			t.Errorf("%s: with a cap, refused are %q", name, got)
 		}
 		env := environment(runner.Turn{Spec: c.spec})
 		if slices.Contains(env, noBackground) == c.spec.Background {

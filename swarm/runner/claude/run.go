@@ -74,6 +74,9 @@ func (r *follower) observe(ev *streamjson.Event) {
 		r.steering.called(ev, now)
 	case streamjson.KindTask:
 		r.seen.tasks.observe(ev.Task)
+		if r.cut() {
+			r.run.Account.Lost() // no result contains what the stopped task cost since the last one
+		}
 		r.settle(now)
 	case streamjson.KindOther:
 		r.rateLimit(ev.Raw)

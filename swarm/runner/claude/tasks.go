@@ -32,12 +32,22 @@ type tasks struct {
 // A task is a command or a sub-agent.
 type task struct {
 	call       string // the tool call that began the task
-	agent      bool   // the task is a sub-agent
+	agent      bool   // the task is a sub-agent, or asks the model in another way
 	foreground bool   // the client has reported that the call waits for the task
 	behind     bool   // the task runs in the background
 }
 
-const agentTask = "local_agent"
+// spends reports whether a task of this type asks the model: a sub-agent, a workflow, a
+// teammate, and every type that this version does not know. Those that do not are commands,
+// and monitors, which wait for events. Version 2.1.197 reports some tasks without a type;
+// they are commands.
+func spends(kind string) bool {
+	switch kind {
+	case "", "local_bash", "local_command", "monitor_mcp", "monitor_ws":
+		return false
+	}
+	return true
+}
 
 // observe handles the client's events about its tasks.
 func (ts *tasks) observe(t *streamjson.Task) {
@@ -47,7 +57,7 @@ func (ts *tasks) observe(t *streamjson.Task) {
 	switch t.Phase {
 	case "started":
 		one := ts.task(t.ID)
-		one.call, one.agent, one.foreground = strings.Clone(t.ToolUse), one.agent || t.Type == agentTask, t.Foreground
+		one.call, one.agent, one.foreground = strings.Clone(t.ToolUse), one.agent || spends(t.Type), t.Foreground
 	case "notification":
 		one := ts.known[t.ID]
 		ts.stopped = ts.stopped || one != nil && one.agent && t.Status == "stopped" && !ts.speaking
@@ -60,7 +70,7 @@ func (ts *tasks) observe(t *streamjson.Task) {
 		}
 		for _, b := range t.Background {
 			one := ts.task(b.ID)
-			one.agent = one.agent || b.Type == agentTask
+			one.agent = one.agent || spends(b.Type)
 			ts.goesOn(one)
 		}
 	}
