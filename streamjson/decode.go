@@ -183,6 +183,7 @@ func result(o object) *Result {
 		APIType: o.str("api_error_type"), APICode: o.str("api_error"),
 		Text: o.str("result"), Errors: o.strs("errors"), Turns: o.int("num_turns"),
 		Duration: milliseconds(o.float("duration_ms")), StopReason: o.str("stop_reason"), TerminalReason: o.str("terminal_reason")}
+	r.IsError = r.IsError || strings.HasPrefix(r.Subtype, "error")
 	total, known := o.usd("total_cost_usd")
 	r.CostUSD, r.CostUnknown = total, !known
 	for _, m := range o.list("permission_denials") {

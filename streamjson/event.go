@@ -140,7 +140,9 @@ type Server struct {
 }
 
 // A Result describes how a turn ended. IsError, not Subtype, determines whether the turn
-// succeeded, because an API error sets IsError but has the subtype "success".
+// succeeded, because an API error sets IsError but has the subtype "success". The decoder
+// also sets IsError if the subtype begins with "error": earlier clients, and programs around
+// them, print such a result with is_error false.
 type Result struct {
 	Subtype   string        `json:"subtype,omitempty"`
 	IsError   bool          `json:"is_error,omitempty"`
