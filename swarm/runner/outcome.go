@@ -61,6 +61,9 @@ type Outcome struct {
 	// Unknown means that the client reported no cause for a Limited turn. The message may
 	// be the cause, so it is not retried indefinitely.
 	Unknown bool
+	// Rejected means that the API rejected the content of a Failed turn: the message, or the
+	// conversation in which it was sent.
+	Rejected bool
 
 	// Crashed means that the client ended on its own before its turn was over. Exit
 	// describes how it ended.

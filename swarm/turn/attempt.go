@@ -50,7 +50,9 @@ type Recall struct {
 }
 
 // Run starts one client after another until one is usable, or until [journal.MaxTries]
-// clients have refused the session or the prompt. It returns the outcome of the last
+// clients have refused the session or the prompt. If the API rejects what a resumed session
+// contains, the message may not be the cause, so Run tries it once more in a new session,
+// which gets the window. If that is rejected too, the agent keeps its old session. Run returns the outcome of the last
 // client, and the record of the last attempt that began, or nil if no attempt began. An
 // error means that Run could not start another client because of a failure of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
@@ -61,8 +63,14 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 		return runner.Outcome{}, nil, err
 	}
 	var last *journal.Record
+	var rejected *journal.Session // the session whose content the API rejected
 	for try, refused := len(earlier), 0; ; try++ {
-		session, err := t.session(s, refused, last)
+		var session runner.Session
+		if rejected != nil {
+			session, err = freshSession(t.Sessions, t.name, s)
+		} else {
+			session, err = t.session(s, refused, last)
+		}
 		if err != nil {
 			return runner.Outcome{}, last, err
 		}
@@ -73,6 +81,19 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 			return runner.Outcome{}, last, err
 		}
 		last = &rec
+		if out.Rejected {
+			if rejected != nil {
+				return out, last, t.Sessions.Set(t.name, *rejected)
+			}
+			if was, ok := t.Sessions.Get(t.name); ok && session.How == runner.Resume {
+				t.log.Warn("the API rejected the turn; trying it in a new session", keyTurn, rec.Turn, keyWhy, out.Reason)
+				rejected = &was
+				if err := task.Unusable(last, out); err != nil {
+					return runner.Outcome{}, last, err
+				}
+				continue
+			}
+		}
 		if out.End == runner.NoSession || out.End == runner.PromptNotRun {
 			refused++
 		} else if out.End != runner.ClientGone { // only a waiting client can be gone, and the next client is a new one

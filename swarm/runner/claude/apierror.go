@@ -74,7 +74,7 @@ func (e evidence) errorResult() follow.Verdict {
 		return v
 	}
 	if hint, ok := e.messageHint(f); ok {
-		return follow.Verdict{End: runner.Failed, Reason: text, Hint: hint}
+		return follow.Verdict{End: runner.Failed, Reason: text, Hint: hint, Rejected: e.own.StopReason != "refusal"}
 	}
 	if f.problem == "unknown" {
 		v := limited(text, hintAway)

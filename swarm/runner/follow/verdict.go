@@ -13,7 +13,9 @@ type Verdict struct {
 	Hint    string
 	ResetAt time.Time
 	Unknown bool // only for Limited; see [runner.Outcome.Unknown]
-	Crashed bool // see [runner.Outcome.Crashed]
+	// Rejected is only for Failed; see [runner.Outcome.Rejected].
+	Rejected bool
+	Crashed  bool // see [runner.Outcome.Crashed]
 }
 
 // These are hints for failures that the message did not cause.
