@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"reflect"
-	"slices"
 	"sync"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -163,62 +162,4 @@ type Cut struct {
 	// It is [dropbox.Claimed] if a file could not be written, for example because the disk
 	// is full; the daemon tries again.
 	State dropbox.State `json:"state"`
-}
-
-// waits records which turns are waiting for other turns to end, because two turns waiting
-// for each other would never end. The zero value is ready to use. A waits is safe for
-// concurrent use.
-type waits struct {
-	mu  sync.Mutex
-	all []*turnWait
-}
-
-// A turnWait is a turn of one agent that is waiting for a turn of another agent to end.
-type turnWait struct {
-	who, whom string
-	turn      <-chan struct{} // closed when the waiting turn has ended, which also ends the wait
-}
-
-// begin records, until end is called, that a turn of one agent (who) is waiting for the
-// turn of another (whom). If the other agent is already waiting for the first one,
-// directly or through further agents, begin refuses and ok is false. If turn is nil, begin
-// records nothing.
-func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
-	if turn == nil {
-		return func() {}, true
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.all = slices.DeleteFunc(w.all, func(t *turnWait) bool { return isClosed(t.turn) })
-	if w.leads(whom, who, map[string]bool{}) {
-		return nil, false
-	}
-	note := &turnWait{who, whom, turn}
-	w.all = append(w.all, note)
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.all = slices.DeleteFunc(w.all, func(t *turnWait) bool { return t == note })
-	}, true
-}
-
-// leads reports whether one agent (from) is waiting for another (to), directly or through
-// further agents. The caller holds mu.
-func (w *waits) leads(from, to string, seen map[string]bool) bool {
-	if from == to {
-		return true
-	}
-	seen[from] = true
-	return slices.ContainsFunc(w.all, func(t *turnWait) bool {
-		return t.who == from && !seen[t.whom] && w.leads(t.whom, to, seen)
-	})
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }

@@ -26,7 +26,6 @@ type Swarm struct {
 	damaged   []loss // files that were set aside
 	lost      wakeup // a watch was lost; the watches are checked before the next sweep
 	treasury  treasury
-	waits     waits // waits of turns that stop other agents
 
 	telling sync.Mutex // locked while TellGone runs
 

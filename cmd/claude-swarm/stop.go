@@ -109,15 +109,7 @@ func stop(c *cli.Context) error {
 			return gaveUp(c, client, names, "the agents stop when their turns have ended")
 		}
 		for i, name := range names {
-			_, later := errors.AsType[*swarm.LaterError](errs[i])
-			if later {
-				errs[i] = nil
-			}
-			switch {
-			case c.Bool("json"):
-			case later:
-				fmt.Fprintf(c.App.Writer, "%s stops when its turn has ended, and that turn is waiting for this one to end\n", name)
-			case errs[i] == nil:
+			if errs[i] == nil && !c.Bool("json") {
 				fmt.Fprintf(c.App.Writer, "%s stopped\n", name)
 				view.Agents[i].write(c.App.Writer)
 			}

@@ -29,7 +29,6 @@ const (
 	CodeCancelled    = "cancelled"     // the daemon is stopping
 	CodeCannot       = "cannot"        // compact: the agent's client cannot do that
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
-	CodeLater        = "later"         // stop: the order is accepted, but the agent's turn is waiting for the caller's turn; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person is running the session; Name is set
 	CodePerson       = "person"        // the caller lacks the right; for start and resume of an agent that a person holds, Name is set
 	CodeUntraced     = "untraced"      // the daemon cannot find out who the caller is
@@ -42,7 +41,7 @@ const (
 // An Error is an error from the daemon, as the client sees it. If it was made from one of
 // these errors in package swarm, it unwraps to that error: [swarm.UnknownAgentError],
 // [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping], [swarm.ErrCannotCompact],
-// [swarm.StoppedError], [swarm.LaterError], [swarm.AttachedError], [swarm.PersonError]. It
+// [swarm.StoppedError], [swarm.AttachedError], [swarm.PersonError]. It
 // can also unwrap to a [budget.UnknownScopeError].
 type Error struct {
 	Code    string   `json:"code"`
@@ -60,8 +59,6 @@ func (e *Error) Unwrap() error {
 		return &swarm.UnknownAgentError{Name: e.Name, Near: e.Near}
 	case CodeStopped:
 		return &swarm.StoppedError{Name: e.Name}
-	case CodeLater:
-		return &swarm.LaterError{Name: e.Name}
 	case CodeAttached:
 		return &swarm.AttachedError{Name: e.Name}
 	case CodePerson:
@@ -100,9 +97,6 @@ func wireError(err error) *Error {
 	}
 	if stopped, ok := errors.AsType[*swarm.StoppedError](err); ok {
 		e.Code, e.Name, e.Hint = CodeStopped, stopped.Name, "claude-swarm start "+stopped.Name
-	}
-	if later, ok := errors.AsType[*swarm.LaterError](err); ok {
-		e.Code, e.Name, e.Hint = CodeLater, later.Name, "nothing: end your turn"
 	}
 	if person, ok := errors.AsType[*swarm.PersonError](err); ok {
 		e.Code, e.Name, e.Hint = CodePerson, person.Name, `claude-swarm send lead "`+person.Name+` is paused, please look" --type status`

@@ -30,9 +30,7 @@ func (c *Client) Start(ctx context.Context, agent, by string) error {
 
 // Stop prevents an agent from starting new work and waits for its running turn to end. If
 // now is set, Stop ends the turn. It then returns the outcome for the turn's message, or
-// nil if it ended no turn. The order stays in force even if ctx is done first. A
-// [swarm.LaterError] means that the order is accepted, but that the caller's turn cannot
-// wait for the agent's turn.
+// nil if it ended no turn. The order stays in force even if ctx is done first.
 func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error) {
 	var cut *swarm.Cut
 	err := c.call(ctx, request{Type: reqStop, Agent: agent, By: by, Now: now}, &cut)
