@@ -19,8 +19,8 @@ type call struct {
 // pattern matches part of the command line or one of the paths.
 func (e Entry) concerns(c *call) bool {
 	switch {
-	case e.Kind == "edit" && e.Pattern != "" && c.mayChange() && slices.ContainsFunc(c.paths, e.fits):
-		return true // such as to delete the file
+	case e.Pattern != "" && (e.Kind == "edit" && c.mayChange() || e.Kind == "read" && c.Kind == "search") && slices.ContainsFunc(c.paths, e.fits):
+		return true // such as to delete the file, or to search it
 	case !e.about(c):
 		return false
 	case e.Pattern == "":

@@ -469,6 +469,11 @@ func TestDenyOfAPathMeansEveryFormOfIt(t *testing.T) {
 			}
 		}
 	}
+	reads := rules(t, "", "", "read secrets/*")
+	reads.Dir = dir
+	if got, by := reads.Decide(runner.PermissionRequest{Kind: "search", Paths: []string{"link/key"}}); got != permission.Deny {
+		t.Errorf("a search of a file that may not be read: %s by %q, want deny", got, by)
+	}
 	for _, kind := range []string{"read", "search", "edit", "delete"} {
 		if got, by := r.Decide(runner.PermissionRequest{Kind: kind, Paths: []string{"public/key"}}); got != permission.Allow {
 			t.Errorf("%q of another file: %s by %q, want allow", kind, got, by)
