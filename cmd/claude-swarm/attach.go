@@ -94,7 +94,7 @@ func tellDaemon(c *cli.Context, p *project, agent string) error {
 	if err != nil {
 		return hint(fmt.Errorf("%s is attached, but the daemon could not be told: %w", agent, err), "claude-swarm reload")
 	}
-	_, err = client.Reload(c.Context, agent, true)
+	_, err = client.Reload(c.Context, agent, true) // the new agent is a right that the person has just given
 	if err = errors.Join(err, client.Close()); err != nil {
 		return hint(fmt.Errorf("%s is attached, but the daemon still uses the old claude-swarm.yaml: %w", agent, err), "claude-swarm reload")
 	}

@@ -376,9 +376,7 @@ func (d *daemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
 			next = acceptReload
 		}
 		d.refused = &swarm.Problem{Why: "the configuration was not reloaded; the old one is in force: " + firstLine(err.Error()), Next: next}
-		if code == control.CodeBadConfig {
-			err = badConfig(err)
-		}
+		err = badConfig(err)
 		return changes, &control.Error{Code: code, Message: err.Error(), Hint: nextStep(err)}
 	}
 	d.gate.Set(client.PolicyOf(file))
@@ -399,10 +397,11 @@ func (d *daemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
 // acceptReload is what a person types to let rights grow while turns are running.
 const acceptReload = "claude-swarm reload --accept, if that is what you want"
 
-// isWorking reports whether a turn is running.
+// isWorking reports whether a turn is running. It may be waiting for an answer, or its agent
+// may be on hold.
 func (d *daemon) isWorking() bool {
 	st, err := d.Swarm.Status()
-	return err != nil || slices.ContainsFunc(st.Agents, func(a swarm.AgentStatus) bool { return a.Running })
+	return err != nil || slices.ContainsFunc(st.Agents, func(a swarm.AgentStatus) bool { return a.Message != nil })
 }
 
 // tellGrown tells the person which rights of agents a configuration extended, and which

@@ -7,6 +7,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
+// The limits of connections.
+const (
+	maxConnections = 256
+	maxOfAgents    = 192
+	maxOfCaller    = 64
+)
+
 // places counts the connections of a server, so that no program can keep a person from
 // stopping the swarm. A caller is an agent with all its processes, or one process of a
 // person. One caller gets maxOfCaller connections, all agents together get maxOfAgents, and

@@ -51,14 +51,10 @@ type Feed interface {
 }
 
 // The limits of a server. It refuses requests that do not end immediately if there are
-// already maxPending of them. maxConnections and the two after it are explained in
-// places.go.
+// already maxPending of them.
 const (
-	maxConnections = 256
-	maxOfAgents    = 192
-	maxOfCaller    = 64
-	maxPending     = 64 // simultaneous streams and requests that wait for a turn, on one connection
-	outQueue       = 64 // frames that are waiting for a slow reader; while the queue is full, the client's requests also wait
+	maxPending = 64 // simultaneous streams and requests that wait for a turn, on one connection
+	outQueue   = 64 // frames that are waiting for a slow reader; while the queue is full, the client's requests also wait
 )
 
 // Options configures a Server. The zero value is ready to use.

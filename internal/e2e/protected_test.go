@@ -116,6 +116,9 @@ func TestNoToolTouchesProtectedFiles(t *testing.T) {
 			p.script(fmt.Sprintf(`{"replies":[{"match":{"last_user_contains":"Remember"},"content":[
 				{"tool_use":{"id":"toolu_m","name":"Write","input":{"file_path":%q,"content":"text of the agent\n"}}}]},{"times":-1,"text":"Done."}]}`, memory))
 			p.receipt("reader", p.send("reader", "Remember it."))
+			if last := p.requests()[len(p.requests())-1]; !strings.Contains(last.All, "toolu_m") {
+				t.Error("the client did not call the tool")
+			}
 			if data, err := os.ReadFile(memory); err == nil {
 				t.Errorf("an agent that may only read wrote its memory: %q", data)
 			}

@@ -27,8 +27,7 @@ func Above(pid int) []int {
 }
 
 // Names returns the names of the programs of a process and its ancestors, as the system
-// knows them, nearest first. It leaves out ancestors that the
-// system hides.
+// knows them, nearest first. It leaves out ancestors that the system hides.
 func Names(pid int) (names []string) {
 	for _, p := range append([]int{pid}, Above(pid)...) {
 		if name := programOf(p); name != "" {

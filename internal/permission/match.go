@@ -73,11 +73,11 @@ func (e Entry) allows(c *call, dir string) bool {
 func (e Entry) allowsPath(p, dir string) bool {
 	match := func(form string) bool { return fits(e.Pattern, form, "") }
 	forms := formsOf(p, dir)
-	leads := whereItLeads(forms[0])
+	leads := runner.ResolveLinks(wholeOf(p, dir))
 	if leads == forms[0] || !path.IsAbs(leads) {
 		return slices.ContainsFunc(forms, match)
 	}
-	real := formsOf(leads, whereItLeads(path.Clean(dir)))
+	real := formsOf(leads, runner.ResolveLinks(dir))
 	return slices.ContainsFunc(real, match) || len(real) > 1 && slices.ContainsFunc(forms, match)
 }
 

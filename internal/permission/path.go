@@ -2,9 +2,7 @@ package permission
 
 import (
 	"net/url"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +15,7 @@ import (
 var ofProcess = regexp.MustCompile(`^/proc/[^/]+(?:/task/[^/]+)?/(cwd|root)(/|$)`)
 
 // plain returns the path that a client means by p: without file://, with its home folder
-// instead of ~, and without the links that lead to its working folder
+// instead of ~, and without the links that lead to its working folder.
 func (r Rules) plain(p string) string {
 	if strings.HasPrefix(strings.ToLower(p), "file:") {
 		if u, err := url.Parse(p); err == nil && u.Path != "" {
@@ -48,10 +46,19 @@ func (r Rules) allForms(p string) []string {
 	if !path.IsAbs(forms[0]) {
 		return forms
 	}
-	if leads := whereItLeads(forms[0]); leads != forms[0] {
-		forms = append(forms, formsOf(leads, whereItLeads(path.Clean(r.Dir)))...)
+	if leads := runner.ResolveLinks(wholeOf(p, r.Dir)); leads != forms[0] {
+		forms = append(forms, formsOf(leads, runner.ResolveLinks(r.Dir))...)
 	}
 	return forms
+}
+
+// wholeOf returns an absolute path that is not cleaned, because a .. after a link leads to
+// the folder above the one to which the link leads.
+func wholeOf(p, dir string) string {
+	if path.IsAbs(p) || dir == "" {
+		return p
+	}
+	return dir + "/" + p
 }
 
 // formsOf returns the forms in which an entry may name a path: absolute, and relative to
@@ -77,15 +84,11 @@ func (r Rules) protects(c *call) bool {
 	}
 	var files []string
 	for _, p := range c.Paths {
-		whole := formsOf(p, r.Dir)[0]
-		files = append(files, whole, whereItLeads(whole))
+		files = append(files, formsOf(p, r.Dir)[0], runner.ResolveLinks(wholeOf(p, r.Dir)))
 	}
 	uses := func(all []runner.ProtectedPath) bool {
 		return slices.ContainsFunc(all, func(p runner.ProtectedPath) bool {
-			real := runner.ProtectedPath{Dir: whereItLeads(p.Dir), Name: p.Name}
-			return slices.ContainsFunc(files, func(file string) bool {
-				return p.Contains(file) || real.Contains(file) || c.removes() && (p.IsBelow(file) || real.IsBelow(file))
-			})
+			return slices.ContainsFunc(files, func(file string) bool { return p.Contains(file) || c.removes() && p.IsBelow(file) })
 		})
 	}
 	return uses(r.Protected.Unread) || c.mayChange() && uses(r.Protected.Unwritten)
@@ -102,7 +105,7 @@ func (r Rules) inside(paths []string) bool {
 	if r.Dir == "" {
 		return true
 	}
-	dir := whereItLeads(path.Clean(r.Dir))
+	dir := runner.ResolveLinks(r.Dir)
 	for _, p := range paths {
 		if strings.HasPrefix(p, "~") || strings.Contains(p, "://") {
 			return false
@@ -111,37 +114,9 @@ func (r Rules) inside(paths []string) bool {
 		if whole != path.Clean(r.Dir) && len(formsOf(p, r.Dir)) == 1 {
 			return false
 		}
-		if leads := whereItLeads(whole); leads != dir && !strings.HasPrefix(leads, strings.TrimSuffix(dir, "/")+"/") {
+		if leads := runner.ResolveLinks(wholeOf(p, r.Dir)); leads != dir && !strings.HasPrefix(leads, strings.TrimSuffix(dir, "/")+"/") {
 			return false
 		}
 	}
 	return len(paths) > 0
-}
-
-// mostLinks limits how many dangling links whereItLeads follows.
-const mostLinks = 40
-
-// whereItLeads resolves the links in a path, of which the last part, or several, need not
-// exist.
-func whereItLeads(p string) string {
-	rest, links := "", 0
-	for at := p; ; {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return path.Join(real, rest)
-		}
-		// A write through a link to a file that does not exist creates the file.
-		if to, err := os.Readlink(at); err == nil && links < mostLinks {
-			links++
-			if !path.IsAbs(to) {
-				to = path.Join(path.Dir(at), to)
-			}
-			at = path.Clean(to)
-			continue
-		}
-		if at == "/" || at == "." {
-			return p
-		}
-		rest = path.Join(path.Base(at), rest)
-		at = path.Dir(at)
-	}
 }

@@ -442,10 +442,10 @@ func TestDenyLooksPastOptions(t *testing.T) {
 // folderWithLinks returns an agent's folder with the file secrets/key, and links to it.
 func folderWithLinks(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "shop")
-	if err := os.MkdirAll(filepath.Join(dir, "secrets"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "secrets", "deep"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for link, to := range map[string]string{"link": "secrets", "new": filepath.Join("secrets", "not-yet"), "again": "new", "here": "."} {
+	for link, to := range map[string]string{"link": "secrets", "new": filepath.Join("secrets", "not-yet"), "again": "new", "here": ".", "down": "secrets/deep"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -462,7 +462,7 @@ func TestDenyOfAPathMeansEveryFormOfIt(t *testing.T) {
 		for _, path := range []string{
 			"secrets/key", "./secrets//key", dir + "/secrets/key", dir + "/../shop/secrets/key", "file://" + dir + "/secrets/key", "FILE://localhost" + dir + "/secrets/key",
 			"file://" + dir + "/%73ecrets/key", "/proc/self/cwd/secrets/key", "/proc/123/cwd/secrets/key", "/proc/thread-self/cwd/./secrets/key", "/proc/self/task/1/cwd/secrets/key",
-			"/proc/self/root" + dir + "/secrets/key", "/proc/self/root/proc/self/cwd/secrets/key", "~/shop/secrets/key", "link/key", "here/here/secrets/key", "new", "again",
+			"/proc/self/root" + dir + "/secrets/key", "/proc/self/root/proc/self/cwd/secrets/key", "~/shop/secrets/key", "link/key", "here/here/secrets/key", "new", "again", "down/../key", "here/down/../not-yet",
 		} {
 			if got, by := r.Decide(runner.PermissionRequest{Kind: kind, Paths: []string{"a.go", path}}); got != permission.Deny || by != "edit secrets/*" {
 				t.Errorf("%q of %s: %s by %q, want deny", kind, path, got, by)
@@ -553,6 +553,7 @@ func TestProtectedFiles(t *testing.T) {
 	}{
 		{"read", "secrets/key", permission.Deny},
 		{"search", "link", permission.Deny},
+		{"read", "down/../key", permission.Deny},
 		{"read", "file://" + dir + "/secrets/key", permission.Deny},
 		{"read", "swarm.yaml", permission.Allow},
 		{"edit", "swarm.yaml", permission.Deny},

@@ -1,6 +1,8 @@
 package runner_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -55,6 +57,29 @@ func TestAProtectedPathIsBelowAFolder(t *testing.T) {
 		p := runner.ProtectedPath{Dir: test.dir, Name: test.name}
 		if got := p.IsBelow(test.folder); got != test.want {
 			t.Errorf("%+v is below %s: %v, want %v", p, test.folder, got, test.want)
+		}
+	}
+}
+
+func TestResolveLinks(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"down": "a/b", "new": "a/not-yet", "a/up": "../new", "loop": "loop"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		"a": "a", "down": "a/b", "down/x/y": "a/b/x/y", "down/../x": "a/x", "new": "a/not-yet", "new/x": "a/not-yet/x", "a/up": "a/not-yet",
+		"none/x": "none/x", "a/./b//x": "a/b/x", "loop": "loop",
+	} {
+		if got := runner.ResolveLinks(dir + "/" + path); got != filepath.Join(dir, want) {
+			t.Errorf("%s leads to %s, want %s", path, got, filepath.Join(dir, want))
 		}
 	}
 }

@@ -66,7 +66,7 @@ func addTo(list *[]runner.ProtectedPath) func(dir string, names ...string) {
 			return
 		}
 		dirs := []string{filepath.Clean(dir)}
-		if real, err := filepath.EvalSymlinks(dir); err == nil && real != dirs[0] {
+		if real := runner.ResolveLinks(dir); real != dirs[0] {
 			dirs = append(dirs, real)
 		}
 		for _, d := range dirs {
