@@ -38,6 +38,13 @@ func (h *hearer) answer(err error) {
 	h.err = err
 }
 
+// called counts how often it was called.
+func (h *hearer) called() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.calls
+}
+
 // of counts the events with the given key.
 func (h *hearer) of(key string) (n int) {
 	h.mu.Lock()
@@ -116,7 +123,7 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	f.listen(h)
 	f.start()
 	f.halt()
-	before := h.calls
+	before := h.called()
 	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
 	alert := journal.Event{Kind: journal.Alert, Key: "deps:1", To: dropbox.Lead, Message: &journal.Message{
 		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: "the deps burns", Key: "deps:1", Body: "Come.\n",
@@ -132,7 +139,7 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	if n := len(f.subjects("the deps burns")); n != 1 {
 		t.Errorf("the lead was told %d times", n)
 	}
-	if h.calls == before {
+	if h.called() == before {
 		t.Error("the listener was not called when the daemon started")
 	}
 }
