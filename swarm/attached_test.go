@@ -95,8 +95,8 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 	first := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("/clear\nfirst\n")})
 	p.deliver(&dropbox.Message{Type: dropbox.Note, Body: []byte("by the way\n")})
 	second := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("second\n")})
-	if notice, err := p.s.Begin(p.hook, "s"); err != nil || !strings.Contains(notice, "2 messages") {
-		t.Fatalf("Begin = %q, %v", notice, err)
+	if begun, err := p.s.Begin(p.hook, "s"); err != nil || !strings.Contains(begun.Notice, "2 messages") || !strings.Contains(begun.Duty, "is the agent ada") {
+		t.Fatalf("Begin = %+v, %v", begun, err)
 	}
 	r := p.stop(false, "hello")
 	if !strings.HasPrefix(r.Prompt, "claude-swarm: turn for ada") || !strings.Contains(r.Prompt, "\n/clear\nfirst\n---") || !strings.Contains(r.Prompt, "by the way") {
@@ -339,8 +339,8 @@ func TestASecondSessionGetsNoMail(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(p.home.Dir(), "attached", "ada.json"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if notice, err := p.s.Begin(p.hook, "s"); err != nil || !strings.Contains(notice, fmt.Sprint(other.PID)) {
-		t.Errorf("Begin = %q, %v", notice, err)
+	if begun, err := p.s.Begin(p.hook, "s"); err != nil || !strings.Contains(begun.Notice, fmt.Sprint(other.PID)) || begun.Duty != "" {
+		t.Errorf("Begin = %+v, %v", begun, err)
 	}
 	if r := p.stop(false, ""); r.Prompt != "" {
 		t.Errorf("the second session got %s", r.Prompt)

@@ -42,8 +42,10 @@ func sessionHooks() []*cli.Command {
 	}
 	return []*cli.Command{
 		verb("start", "a session begins", func(c *cli.Context, s *mail.Attached, h hookCall) error {
-			notice, err := s.Begin(os.Getpid(), h.Session)
-			return say(c, err, "", notice)
+			reply, err := s.Begin(os.Getpid(), h.Session)
+			out := hookOutput{Notice: reply.Notice}
+			out.addContext(sessionStarted, reply.Duty)
+			return out.print(c, err)
 		}),
 		verb("stop", "a turn of a session has ended", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			most := blockCap
@@ -57,14 +59,20 @@ func sessionHooks() []*cli.Command {
 			if reply.Prompt != "" { // a whisper alone does not start a turn
 				reply.Prompt = h.withWhispers(reply.Prompt)
 			}
-			return say(c, err, reply.Prompt, reply.Notice)
+			out := hookOutput{Notice: reply.Notice}
+			if reply.Prompt != "" {
+				out.Decision, out.Reason = "block", quoted(reply.Prompt)
+			}
+			return out.print(c, err)
 		}),
 		verb("prompt", "a session was given a prompt", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			err := s.Prompted(os.Getpid(), h.Session, h.Prompt, h.Text)
 			if err != nil || h.Event != promptSubmitted { // for a slash command, the client calls this hook for two events
 				return err
 			}
-			return addContext(c, h.withWhispers(""))
+			var out hookOutput
+			out.addContext(promptSubmitted, h.withWhispers(""))
+			return out.print(c, nil)
 		}),
 		verb("end", "a session has ended", func(_ *cli.Context, s *mail.Attached, _ hookCall) error { return s.End(os.Getpid()) }),
 		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *mail.Attached, h hookCall) error {
@@ -98,8 +106,11 @@ type hookCall struct {
 	dir   string // the project's folder
 }
 
-// promptSubmitted is the event for a prompt that is sent to the model.
-const promptSubmitted = "UserPromptSubmit"
+// The events for which a hook gives text to the model.
+const (
+	promptSubmitted = "UserPromptSubmit" // a prompt is sent to the model
+	sessionStarted  = "SessionStart"     // a session starts, is resumed, cleared or compacted
+)
 
 // withWhispers fetches the pending whispers for the session's agent and puts them before a
 // prompt for the session. The prompt can be "".
@@ -196,38 +207,36 @@ func (g *sessionGate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	return v
 }
 
-// addContext prints the hook output that adds text to the person's prompt. If the text is
-// "", it prints nothing.
-func addContext(c *cli.Context, text string) error {
-	if text == "" {
-		return nil
-	}
-	var out struct {
-		Specific struct {
-			Event   string `json:"hookEventName"`
-			Context string `json:"additionalContext"`
-		} `json:"hookSpecificOutput"`
-	}
-	out.Specific.Event, out.Specific.Context = promptSubmitted, string(window.AppendQuoted(nil, []byte(text)))
-	return json.NewEncoder(c.App.Writer).Encode(out)
+// A hookOutput is a hook's answer to the client. The client ignores an empty one.
+type hookOutput struct {
+	Decision string       `json:"decision,omitempty"` // "block" makes the session continue
+	Reason   string       `json:"reason,omitempty"`   // the prompt with which it continues
+	Notice   string       `json:"systemMessage,omitempty"`
+	Context  *hookContext `json:"hookSpecificOutput,omitempty"`
 }
 
-// say prints the hook's output for the client as JSON. A prompt makes the session
-// continue. A notice is shown to the person.
-func say(c *cli.Context, err error, prompt, notice string) error {
-	if err != nil || prompt == "" && notice == "" {
+// A hookContext is text that a hook gives to the model.
+type hookContext struct {
+	Event string `json:"hookEventName"`
+	Text  string `json:"additionalContext"`
+}
+
+// addContext adds text for the model. event is the event that the hook was called for. If
+// text is "", it adds nothing.
+func (o *hookOutput) addContext(event, text string) {
+	if text != "" {
+		o.Context = &hookContext{event, quoted(text)}
+	}
+}
+
+// print prints the output as JSON, unless it is empty or err is not nil.
+func (o hookOutput) print(c *cli.Context, err error) error {
+	if err != nil || o == (hookOutput{}) {
 		return err
 	}
-	var out struct {
-		Decision string `json:"decision,omitempty"`
-		Reason   string `json:"reason,omitempty"`
-		Notice   string `json:"systemMessage,omitempty"`
-	}
-	out.Notice = notice
-	if prompt != "" {
-		// Claude Code 2.1.330 shows the reason twice, once between tags. AppendQuoted
-		// prevents a message body from closing these tags.
-		out.Decision, out.Reason = "block", string(window.AppendQuoted(nil, []byte(prompt)))
-	}
-	return json.NewEncoder(c.App.Writer).Encode(out)
+	return json.NewEncoder(c.App.Writer).Encode(o)
 }
+
+// quoted returns text in which no message body can close a tag. The client puts a hook's
+// text between tags.
+func quoted(text string) string { return string(window.AppendQuoted(nil, []byte(text))) }

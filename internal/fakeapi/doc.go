@@ -74,7 +74,8 @@
 //
 //	kind                 main (default), compact, side, quota, or any
 //	last_user_contains,  on the text of the last user message, without the
-//	last_user_regexp     <system-reminder> blocks that the client adds
+//	last_user_regexp     <system-reminder> blocks that the client adds, except
+//	                     for the reason of a Stop hook
 //	last_is_tool_result, whether the last user message carries a tool result,
 //	tool_result_contains and what it says
 //	any_contains,        anywhere in the request's JSON text

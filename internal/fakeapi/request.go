@@ -53,8 +53,13 @@ type query struct {
 	header    http.Header
 }
 
-// These match text that Claude Code 2.1.197 puts in its requests.
+// These match text that Claude Code 2.1.197 puts in its requests. Since version 2.1.332 a
+// Stop hook's reason, which used to be the user's text, is in a reminder. It still is what
+// the model is asked, so it belongs to the text.
 var (
+	feedback = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)<system-reminder>\n(The text below is the output of a hook[^\n]*\nStop hook feedback:.*?)</system-reminder>`)
+	})
 	reminder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>\s*`) })
 	sideTask = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(session|conversation|short|concise|sentence-case) title\b|generate a [a-z -]*title|new (conversation )?topic|isNewTopic`)
@@ -91,6 +96,7 @@ func parseQuery(body []byte, header http.Header) (*query, error) {
 	for i := len(in.Messages) - 1; i >= 0; i-- {
 		if m := in.Messages[i]; m.Role == "user" {
 			q.text, q.result, q.hasResult = flatten(m.Content)
+			q.text = feedback().ReplaceAllString(q.text, "$1")
 			q.text = reminder().ReplaceAllString(q.text, "")
 			break
 		}

@@ -126,29 +126,37 @@ type StopReply struct {
 	Notice string // a line for the person; "" means no line
 }
 
+// A BeginReply is the hook's reply when a session begins.
+type BeginReply struct {
+	Duty   string // tells the model that mail is work of this session; "" if it gets no mail
+	Notice string // a line for the person; "" means no line
+}
+
 // Begin binds a session to the agent, so that the session gets the agent's mail from then
 // on. It puts back messages that an earlier session left unfinished. If the agent's
 // earlier session is still running, that session keeps the mail, and the notice says so.
-func (s *Attached) Begin(pid int, session string) (notice string, err error) {
+func (s *Attached) Begin(pid int, session string) (reply BeginReply, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
-		return "", err
+		return reply, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	b, other, err := s.bind(pid, session)
 	if err != nil || other != nil {
-		return s.taken(other), err
+		reply.Notice = s.taken(other)
+		return reply, err
 	}
 	if b.Message == "" {
 		if err := s.putBackLeft(); err != nil {
-			return "", err
+			return reply, err
 		}
 	}
+	reply.Duty = dutyText(s.mail.Name)
 	n, err := s.waiting()
 	if n > 0 {
-		notice = fmt.Sprintf("%s has mail: %s waiting.", s.mail.Name, screen.Count(n, "message"))
+		reply.Notice = fmt.Sprintf("%s has mail: %s waiting.", s.mail.Name, screen.Count(n, "message"))
 	}
-	return notice, err
+	return reply, err
 }
 
 func (s *Attached) taken(other *journal.Binding) string {
@@ -233,7 +241,7 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 		return reply, err
 	}
 	if ev.Continue && b.Blocks < ev.Cap && held == "" {
-		if reply.Prompt, err = s.next(b); err != nil {
+		if reply.Prompt, err = s.next(b, requestText(s.mail.Name)); err != nil {
 			return reply, err
 		}
 		if reply.Prompt != "" {
@@ -280,7 +288,7 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 	} else if held != "" {
 		return "", errors.Join(errors.New(held), b.Write(s.mail.Home))
 	}
-	if prompt, err = s.next(b); err != nil || prompt == "" {
+	if prompt, err = s.next(b, ""); err != nil || prompt == "" {
 		return "", errors.Join(err, b.Write(s.mail.Home))
 	}
 	b.Asked = true

@@ -15,7 +15,7 @@ import (
 
 // next claims the first message that a turn may work on, and the notes for its prompt. It
 // returns the prompt, or "" if there is no such message.
-func (s *Attached) next(b *journal.Binding) (string, error) {
+func (s *Attached) next(b *journal.Binding, request string) (string, error) {
 	entries, err := s.mail.Box.List()
 	if err != nil {
 		return "", err
@@ -44,7 +44,7 @@ func (s *Attached) next(b *journal.Binding) (string, error) {
 		if notes, err = s.notes(entries); err != nil {
 			return "", err
 		}
-		return s.begin(b, j, notes)
+		return s.begin(b, j, notes, request)
 	}
 	return "", nil
 }
@@ -80,11 +80,11 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 
 // begin records that the session is working on a message, and returns the message's
 // prompt.
-func (s *Attached) begin(b *journal.Binding, j *Job, notes []*dropbox.Claim) (string, error) {
+func (s *Attached) begin(b *journal.Binding, j *Job, notes []*dropbox.Claim, request string) (string, error) {
 	c, m := j.Claim, j.Claim.Message
 	j.Notes, j.Via = notes, ViaMailbox
 	p := s.mail.Prompt(j)
-	p.Tools = true
+	p.Tools, p.Request = true, request
 	if s.advise != nil {
 		p.Advice = s.advise()
 	}

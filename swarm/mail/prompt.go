@@ -18,6 +18,7 @@ import (
 type Prompt struct {
 	Agent    string
 	Names    Names  // names the lead and the person
+	Request  string // says who asks for the turn; "" if the prompt is the user's own word to the client
 	Prior    []byte // the window after a compaction, or empty
 	Reread   []string
 	Whispers []string     // whispers from the supervisor, one line each
@@ -44,6 +45,9 @@ func (p Prompt) text(mark func() string) string {
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 
 	add("claude-swarm: turn for %s", p.Agent)
+	if p.Request != "" {
+		add("%s", p.Request)
+	}
 	if len(p.Whispers) > 0 {
 		add("%s", WhispersText(p.Whispers))
 	}
