@@ -56,6 +56,9 @@ func (a *agent) settings() turn.Settings {
 	if !a.holds.Of(a.name).Deeper.IsZero() {
 		client.Thinking = deeper(client.Thinking)
 	}
+	if !s.AllTools {
+		client.Unsorted = a.unsorted.Of(a.kind())
+	}
 	client.System = systemText(s, a.plan(), filepath.Join(a.store.Dir(), a.name))
 	return turn.Settings{
 		Backend: s.Backend, Client: client, Env: s.Env, EnvDrop: s.EnvDrop,

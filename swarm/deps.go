@@ -23,6 +23,7 @@ type deps struct {
 	ledger     *journal.Ledger
 	holds      *journal.Holds
 	sessions   *journal.Sessions
+	unsorted   *journal.UnsortedTools
 	counts     journal.TurnCounts
 	tokens     *journal.Tokens
 	whispers   *whisper.Store

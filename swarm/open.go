@@ -49,7 +49,7 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.turnDeps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
-		Sessions: s.sessions, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,
+		Sessions: s.sessions, Unsorted: s.unsorted, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,
 		Feed: s.feed, Token: s.tokens.Of, Called: s.mail.Reach.Called, Note: s.mail.Note,
 	}
 	if o.Announcer != nil {
@@ -98,8 +98,8 @@ func New(o Options) (*Swarm, error) {
 	return s, nil
 }
 
-// openJournal opens the daemon's own files. It sets aside a damaged sessions file or budget
-// file.
+// openJournal opens the daemon's own files. It sets aside a damaged sessions file, list of
+// tools or budget file.
 func (s *Swarm) openJournal(p Plan) (err error) {
 	names := append(dropbox.Bridges(), dropbox.Lead, dropbox.Swarm)
 	if s.tokens, err = journal.OpenTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {
@@ -111,6 +111,14 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 	s.sessions, err = journal.OpenSessions(s.home)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		s.damaged = append(s.damaged, loss{e, "the sessions were damaged", "What each agent did is in claude-swarm history AGENT."})
+		err = e.SetAside()
+	}
+	if err != nil {
+		return err
+	}
+	s.unsorted, err = journal.OpenUnsortedTools(s.home)
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+		s.damaged = append(s.damaged, loss{e, "the list of unknown tools is lost", "The next turn of each client shows which tools this version does not know."})
 		err = e.SetAside()
 	}
 	if err != nil {

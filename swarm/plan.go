@@ -140,6 +140,9 @@ type Spec struct {
 	// Client contains the settings for the backend: command, folder, system prompt,
 	// model, permissions, time limits.
 	Client runner.Spec
+	// AllTools gives the client also the tools that this version of claude-swarm does not
+	// know ([runner.Kind].Unsorted).
+	AllTools bool
 
 	WindowTokens int           // size of the window, in tokens of 4 bytes; 0 means 100,000
 	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s

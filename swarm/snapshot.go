@@ -98,6 +98,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	unread, questions, err := forLead(s.store)
 	st.Lead = LeadStatus{Unread: unread, Questions: questions, Agent: s.Plan().Lead, Name: s.Plan().LeadName}
 	uncounted = cmp.Or(uncounted, err)
+	st.Trouble = append(st.Trouble, s.unsortedTrouble()...)
 	gone, err := goneTrouble(s.home, s.store, s.Plan().Agents)
 	st.Trouble = append(st.Trouble, gone...)
 	uncounted = cmp.Or(uncounted, err)

@@ -55,6 +55,7 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	printGrown(c.App.Writer, b.Grown)
 	warnMissing(c.App.ErrWriter, p.file, names)
 	warnUnread(c.App.ErrWriter, p.file, names)
+	warnUnsorted(c.App.ErrWriter, p)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
@@ -58,6 +59,26 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 			}
 		}
 		fmt.Fprintf(w, "claude-swarm: %s cannot work: %s\n  try: %s\n", screen.Cut(strings.Join(m.agents, ", "), 200), m.why, next)
+	}
+}
+
+// warnUnsorted prints a warning for each kind of client that offers tools which this version
+// does not know, and which at least one agent therefore does not get.
+func warnUnsorted(w io.Writer, p *project) {
+	tools, err := journal.OpenUnsortedTools(p.home)
+	if err != nil {
+		return // status and doctor report a damaged file
+	}
+	var seen []string
+	for _, a := range p.file.Agents {
+		kind := backends.Kind(a.Backend)
+		if kind == nil || a.Attached || a.AllTools() || slices.Contains(seen, kind.Name) {
+			continue
+		}
+		seen = append(seen, kind.Name)
+		if why, next := tools.Text(kind); why != "" {
+			fmt.Fprintf(w, "claude-swarm: %s\n  try: %s\n", why, next)
+		}
 	}
 }
 

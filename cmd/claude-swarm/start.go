@@ -112,6 +112,7 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 	if len(names) > 0 {
 		warnMissing(c.App.ErrWriter, p.file, names)
 		warnUnread(c.App.ErrWriter, p.file, names)
+		warnUnsorted(c.App.ErrWriter, p)
 	}
 	return nil
 }
@@ -133,6 +134,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 			printGrown(c.App.ErrWriter, grown)
 			warnMissing(c.App.ErrWriter, p.file, names)
 			warnUnread(c.App.ErrWriter, p.file, names)
+			warnUnsorted(c.App.ErrWriter, p)
 		}
 		return runDaemon(c.Context, order)
 	}

@@ -29,7 +29,7 @@ type Reading struct {
 
 // ReadingOf returns the Reading of an agent according to the configuration.
 func ReadingOf(a config.Agent) Reading {
-	r := Reading{Dir: a.Cwd, Folders: a.AllowedDirs, Allowed: a.AllowedTools}
+	r := Reading{Dir: a.Cwd, Folders: a.AllowedDirs, Allowed: a.ToolList()}
 	kind := backends.Kind(a.Backend)
 	switch mode := a.PermissionMode; {
 	case kind == nil:
@@ -37,7 +37,7 @@ func ReadingOf(a config.Agent) Reading {
 	case mode == "":
 	case mode == kind.Bypass:
 		r.Allowed = nil
-	case mode == kind.Look && a.AllowedTools == nil:
+	case mode == kind.Look && a.ToolList() == nil:
 		r.Allowed = new([]string) // in this mode, the client runs only tools that read its folder
 	}
 	if a.DisallowedTools != nil {

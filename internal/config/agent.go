@@ -45,9 +45,10 @@ type Agent struct {
 	Linger       time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays running after a turn, for the next message: that saves the startup time, but uses the client's memory. 0s: a process for each turn. The default is that of the backend: 10m for all clients except claude, because they are slow to start. It needs session: resume, because a client has only one conversation."`
 	Background   bool          `key:"background" doc:"Let the client work in parallel with the conversation, and begin work on its own: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor, Workflow and teams. With false, a tool call waits for the work that it began, and those tools are refused, except the ones in allowed_tools. With true, a turn ends when all these tasks have ended; if one never ends, such as a server, stall_timeout or turn_timeout ends the turn."`
 
-	// AllowedTools are the tools that the agent may use. nil allows all tools; a list
-	// denies every tool that is not in it, even if the list is empty.
-	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, by the client's names, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; with a list, everything that is not on it is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, through which the sessions of one user reach each other without the mailboxes, cannot be allowed."`
+	// AllowedTools are the tools that the agent may use; see ToolList and AllTools. nil
+	// allows all tools that claude-swarm knows; a list denies every tool that is not in
+	// it, even if the list is empty.
+	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, by the client's names, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all tools of the client that this version of claude-swarm knows; a tool that a newer client adds is off, and status names it. all allows such tools too. With a list, everything that is not on it is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, through which the sessions of one user reach each other without the mailboxes, cannot be allowed."`
 	DisallowedTools *[]string `key:"disallowed_tools" is:"empty" type:"text, list or null" split:"tools" doc:"The tools that the agent may not use, even if they are allowed above; written in the same way."`
 
 	// AllowedDirs contains absolute paths.

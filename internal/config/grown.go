@@ -95,7 +95,10 @@ func (g *growth) agent(old, new *Agent) {
 	g.cap(key("budget.day"), old.Budget.Day, new.Budget.Day)
 	limit(g, key("budget.turn"), old.Budget.Turn, new.Budget.Turn, number)
 	limit(g, key("turn_timeout"), old.TurnTimeout, new.TurnTimeout, time.Duration.String)
-	g.more(key("allowed_tools"), old.AllowedTools, new.AllowedTools)
+	g.more(key("allowed_tools"), old.ToolList(), new.ToolList())
+	if new.AllTools() && old.AllowedTools == nil {
+		g.changed(key("allowed_tools"), "null", everyTool)
+	}
 	g.fewer(key("disallowed_tools"), deref(old.DisallowedTools), deref(new.DisallowedTools))
 	g.more(key("allowed_dirs"), &old.AllowedDirs, &new.AllowedDirs)
 	g.more(key("permissions.allow"), &old.Permissions.Allow, &new.Permissions.Allow)

@@ -117,6 +117,8 @@ func (h Home) PendingFile(agent string) string {
 
 func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json") }
 
+func (h Home) unsortedFile() string { return filepath.Join(h.dir, "unsorted-tools.json") }
+
 // GateFile returns the file with the recent messages that the gate needs.
 func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 

@@ -175,6 +175,9 @@ type Spec struct {
 	AllowedTools *[]string
 	// DisallowedTools lists tools that are denied even if AllowedTools contains them.
 	DisallowedTools *[]string
+	// Unsorted lists tools that the client offers and that claude-swarm does not know
+	// ([Kind].Unsorted). They are denied unless AllowedTools contains them.
+	Unsorted []string
 	// NoTools means that the client has no tools at all, regardless of the fields above.
 	// A backend that cannot remove the tools denies every tool call.
 	NoTools bool

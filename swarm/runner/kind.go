@@ -59,6 +59,11 @@ type Kind struct {
 	// Own lists the files that decide what the client does and knows in later sessions.
 	Own OwnFiles
 
+	// Unsorted returns the client's own tools among those that a client offers
+	// ([streamjson.Init].Tools) that this version of claude-swarm does not know. It is nil
+	// for a client that does not list its tools.
+	Unsorted func(offered []string) []string
+
 	Tools Tools
 	Hooks Hooks // nil if the client runs no command after a compaction
 	Login Login

@@ -45,8 +45,12 @@ func newAgentTurns(t *testing.T, backend *runnertest.Scripted) *agentTurns {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unsorted, err := journal.OpenUnsortedTools(home)
+	if err != nil {
+		t.Fatal(err)
+	}
 	deps := &turn.Deps{
-		Home: home, Sessions: sessions, Backends: map[string]runner.Backend{"scripted": backend, "compacting": compacting{backend}}, Waiting: turn.NewWaitingClients(1), Streams: turn.NewStreamWatch(),
+		Home: home, Sessions: sessions, Unsorted: unsorted, Backends: map[string]runner.Backend{"scripted": backend, "compacting": compacting{backend}}, Waiting: turn.NewWaitingClients(1), Streams: turn.NewStreamWatch(),
 		Feed: silence{}, Token: func(string) string { return "" }, Called: func(string, []byte) {}, Note: func(err error) {
 			if err != nil && !os.IsNotExist(err) {
 				t.Error(err)

@@ -73,6 +73,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 		t.turns.View.learn(ev.Session, "", 0, 0)
 		if ev.Init != nil {
 			t.turns.View.client(journal.ClientName(t.kind.Name, ev.Init.Version), ev.Init.Model)
+			t.turns.Note(t.turns.Unsorted.Add(t.kind, ev.Init.Tools))
 		}
 		if ev.Session != "" && t.rec.How != string(runner.Continue) {
 			t.turns.Note(t.turns.Sessions.Learned(t.turns.name, ev.Session))

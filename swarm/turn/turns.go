@@ -28,6 +28,7 @@ type Deps struct {
 	Tools     *runner.Server            // gives agents their tools; nil if there are none
 	Backends  map[string]runner.Backend // backends by the names used in Settings.Backend
 	Sessions  *journal.Sessions
+	Unsorted  *journal.UnsortedTools
 	Waiting   *WaitingClients
 	Streams   *StreamWatch
 	Mailboxes string // the mailboxes folder

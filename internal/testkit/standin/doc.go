@@ -127,6 +127,7 @@
 //	STANDIN_UNBORN=1     exits with 1 before it prints anything
 //	STANDIN_SILENT=1     does its work and prints nothing
 //	STANDIN_VERSION=V    the version that is played, 2.1.197 or 2.1.330 (the default)
+//	STANDIN_TOOLS=NAMES  tools that it offers besides its own, separated by spaces
 //	STANDIN_NOREPLAY=1   prints neither replay lines nor the states of prompts
 //	STANDIN_DELAY=D      waits D before each result
 //	STANDIN_MCP=STATUS   the reported state of the MCP servers: connected (the default),

@@ -3,6 +3,7 @@ package standin
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -12,7 +13,7 @@ var tools = []string{"Task", "Bash", "Edit", "NotebookEdit", "Read", "WebFetch",
 // printInit prints the init line at the beginning of a turn.
 func (c *client) printInit() {
 	offered := []string{}
-	for _, tool := range tools {
+	for _, tool := range slices.Concat(tools, strings.Fields(c.getenv("STANDIN_TOOLS"))) {
 		if !c.disallowed(tool) {
 			offered = append(offered, tool)
 		}

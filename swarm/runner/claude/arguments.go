@@ -115,6 +115,11 @@ func disallowed(t runner.Turn) []string {
 			}
 		}
 	}
+	for _, tool := range s.Unsorted {
+		if s.AllowedTools == nil || !names(*s.AllowedTools, tool) {
+			tools = append(tools, tool)
+		}
+	}
 	if s.DisallowedTools != nil {
 		tools = append(tools, *s.DisallowedTools...)
 	}

@@ -323,3 +323,39 @@ func TestWorkThatNoMessageAskedFor(t *testing.T) {
 		t.Errorf("the configuration's value of the variable is changed: %q", env)
 	}
 }
+
+// A tool that nobody has looked at is off, whatever the mode and the list, unless the list
+// names it.
+func TestUnsortedTools(t *testing.T) {
+	for name, offered := range map[string][]string{
+		"2.1.197": {"Task", "Bash", "CronCreate", "ReportFindings", "ScheduleWakeup", "SendMessage", "Skill", "TaskOutput", "Workflow", "Write", "mcp__dead-drop__send"},
+		"2.1.332": {"Task", "Bash", "ListAgents", "Monitor", "ToolSearch", "ListMcpResourcesTool", "ReadMcpResourceDirTool", "StructuredOutput", "mcp__plugin_a_b__c"},
+	} {
+		if got := unsorted(offered); len(got) > 0 {
+			t.Errorf("%s: %v are not sorted", name, got)
+		}
+	}
+	if got := unsorted([]string{"Bash", "Teleport", "mcp__x__Teleport", "bash"}); !slices.Equal(got, []string{"Teleport", "bash"}) {
+		t.Errorf("unsorted = %v", got)
+	}
+	list := func(tools ...string) *[]string { return &tools }
+	for name, c := range map[string]struct {
+		spec runner.Spec
+		off  bool
+	}{
+		"no list":                {runner.Spec{}, true},
+		"bypass":                 {runner.Spec{PermissionMode: modeBypass}, true},
+		"plan":                   {runner.Spec{PermissionMode: modePlan}, true},
+		"in the background":      {runner.Spec{Background: true}, true},
+		"a list":                 {runner.Spec{AllowedTools: list("Read")}, true},
+		"an empty list":          {runner.Spec{AllowedTools: list()}, true},
+		"the list names it":      {runner.Spec{AllowedTools: list("Read", "Teleport")}, false},
+		"with a rule":            {runner.Spec{AllowedTools: list("Teleport(home:*)")}, false},
+		"the list names another": {runner.Spec{AllowedTools: list("Teleporter")}, true},
+	} {
+		c.spec.Unsorted = []string{"Teleport"}
+		if got := slices.Contains(disallowed(runner.Turn{Spec: c.spec}), "Teleport"); got != c.off {
+			t.Errorf("%s: off = %v, want %v", name, got, c.off)
+		}
+	}
+}

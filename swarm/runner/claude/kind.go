@@ -29,7 +29,8 @@ var kind = runner.Kind{
 		Memory:        []string{"projects/*/memory", "agent-memory"},
 		ProjectMemory: []string{".claude/agent-memory*"},
 	},
-	Tools: tools{}, Hooks: hooks{}, Secrets: secrets,
+	Unsorted: unsorted,
+	Tools:    tools{}, Hooks: hooks{}, Secrets: secrets,
 	Login: runner.Login{
 		Keys: []string{
 			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
