@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -65,6 +66,9 @@ func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 	store, err := dropbox.Open(folder, dropbox.Options{})
 	if err != nil {
 		return nil, nobody, bad // the invalid configuration may specify another folder
+	}
+	if err := ownMailboxes(journal.HomeOf(dir), store); err != nil {
+		return nil, nobody, errors.Join(err, store.Close())
 	}
 	return store, me, nil
 }

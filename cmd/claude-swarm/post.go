@@ -14,7 +14,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -62,11 +61,7 @@ func (p *project) openPost(ctx context.Context) (*post, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = ownMailboxes(p.home, store)
-	var me journal.Identity
-	if err == nil {
-		me, err = p.whoAmI(ctx)
-	}
+	me, err := p.whoAmI(ctx)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

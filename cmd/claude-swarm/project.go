@@ -75,13 +75,20 @@ func badConfig(err error) error {
 	return &hintError{err: err, code: exitConfig, hint: cmp.Or(next, "claude-swarm doctor")}
 }
 
-// openStore opens the project's mailboxes. The caller must close the store.
+// openStore opens the project's mailboxes, unless the daemon of another project works with
+// them. The caller must close the store.
 func (p *project) openStore() (*dropbox.Store, error) {
 	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
-	if errors.Is(err, dropbox.ErrNoStore) {
+	switch {
+	case errors.Is(err, dropbox.ErrNoStore):
 		return nil, fail(exitUnknown, "claude-swarm init", "no mailboxes at %s", p.file.DeadDropDir)
+	case err != nil:
+		return nil, err
 	}
-	return store, err
+	if err := ownMailboxes(p.home, store); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
 }
 
 func (p *project) storeOptions() dropbox.Options {

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/rights"
@@ -22,4 +27,42 @@ func TestEachVerbHasARight(t *testing.T) {
 			t.Errorf("internal/rights names %q, which is no verb", name)
 		}
 	}
+}
+
+// orders are the arguments with which a script tries each verb that is not for turns.
+var orders = map[string][]string{
+	"start":         {"start", "start reviewer"},
+	"stop":          {"stop", "stop --now", "stop reviewer"},
+	"restart":       {"restart"},
+	"reload":        {"reload", "reload --accept"},
+	"pause":         {"pause reviewer"},
+	"resume":        {"resume reviewer"},
+	"attach":        {"attach --as reviewer"},
+	"irc run":       {"irc run"},
+	"budget raise":  {"budget raise swarm.day 5"},
+	"unhalt":        {"unhalt"},
+	"remove":        {"remove reviewer --keep"},
+	"dead retry":    {"dead retry aaaaaaaaaa"},
+	"dead purge":    {"dead purge aaaaaaaaaa"},
+	"refused retry": {"refused retry aaaaaaaaaa"},
+	"webhooks test": {"webhooks test hook"},
+}
+
+// listDenied writes the command lines of all verbs that no turn may use. A verb that is new
+// in the table needs its arguments above.
+func listDenied(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: denied FILE")
+	}
+	var lines strings.Builder
+	for _, verb := range slices.Sorted(maps.Keys(rights.Verbs())) {
+		if rights.OfVerb(verb).Right.Allows(rights.Caller{Agent: "coder", InTurn: true}) {
+			continue
+		}
+		if len(orders[verb]) == 0 {
+			ts.Fatalf("no arguments for %q", verb)
+		}
+		lines.WriteString(strings.Join(orders[verb], "\n") + "\n")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(lines.String()), 0o600))
 }
