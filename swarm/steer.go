@@ -43,18 +43,24 @@ type PauseOrder struct {
 type PauseQuestion = journal.PauseQuestion
 
 // Pause prevents an agent from beginning another turn. A running turn continues until it
-// ends. The pause survives a restart.
+// ends. The pause survives a restart. A person's pause of a stuck agent is also the answer
+// to the question about it.
 func (s *Swarm) Pause(agent string, o PauseOrder) error {
 	now := time.Now().UTC().Round(0) // wall-clock time, so that the time during which the machine sleeps counts
 	p := &journal.Pause{By: o.By, Why: o.Why, Since: now, Questions: o.Questions}
 	if o.For > 0 {
 		p.Until = now.Add(o.For)
 	}
-	return s.steer(agent, func(st *journal.Hold) {
+	stuck := s.holds.Of(agent).StuckIn()
+	err := s.steer(agent, func(st *journal.Hold) {
 		if s.fromPerson(o.By) || !s.forPerson(journal.Hold{Paused: st.Paused}) { // an agent may not replace a pause that only a person may end
 			st.Paused = p
 		}
 	})
+	if err == nil && stuck != nil && s.holds.Of(agent).StuckIn() == nil {
+		err = s.freed(agent, stuck, "paused by "+o.By)
+	}
+	return err
 }
 
 // StartAgent starts a stopped agent, and clears its recorded failures. If a person gives

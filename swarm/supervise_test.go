@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -396,6 +397,46 @@ func (f *field) startStuck() string {
 	close(goOn)
 	f.untilState("coder", swarm.Paused)
 	return task
+}
+
+// The question about a stuck agent is settled when a person decides in another way, and
+// stays while the agent is held for being stuck.
+func TestTheQuestionAboutAStuckAgentIsSettled(t *testing.T) {
+	for name, c := range map[string]struct {
+		order   func(*field) error
+		settled bool
+	}{
+		"a pause": {func(f *field) error { return f.daemon.Pause("coder", swarm.PauseOrder{By: dropbox.Lead}) }, true},
+		"a short pause": {func(f *field) error {
+			return f.daemon.Pause("coder", swarm.PauseOrder{By: dropbox.Lead, For: time.Hour})
+		}, true},
+		"an agent's pause": {func(f *field) error { return f.daemon.Pause("coder", swarm.PauseOrder{By: "coder", For: time.Second}) }, false},
+		"a stop, a start":  {stopAndStart, false},
+		"a stop and a stay": {func(f *field) error {
+			_, err := f.daemon.StopAgent(f.t.Context(), "coder", dropbox.Lead, false)
+			return err
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.startStuck()
+			asked := func() bool {
+				return slices.ContainsFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.Type == dropbox.Question })
+			}
+			f.until("the person is asked", asked)
+			if err := c.order(f); err != nil {
+				t.Fatal(err)
+			}
+			if open := len(f.daemon.Questions().Unanswered("escalation")); c.settled != (open == 0) {
+				t.Errorf("%d questions are open", open)
+			}
+		})
+	}
+}
+
+func stopAndStart(f *field) error {
+	_, err := f.daemon.StopAgent(f.t.Context(), "coder", dropbox.Lead, false)
+	return errors.Join(err, f.daemon.StartAgent("coder", dropbox.Lead))
 }
 
 // A stuck agent may also be stopped, or everything may be halted. An abort gives up the
