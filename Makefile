@@ -7,12 +7,14 @@ space         := $(empty) $(empty)
 pattern        = ^($(subst $(space),|,$(strip $(1))))$$$$
 STATICCHECK   := v0.8.2
 TOOLS         := $(CURDIR)/.tools
-# The supported range of Claude Code is defined in one place, in Go. Only the shell itself
+# clients.lock names the clients, as NAME PACKAGE PROGRAM OLDEST NEWEST …. Only the shell itself
 # reads it, because `make test` must not need sed or awk.
-RANGE         := swarm/runner/claude/versions.go
-constant       = $(subst ",,$(shell while read -r name eq value; do case $$name in ($(1)) echo $$value ;; esac; done <$(RANGE)))
-CLI_OLDEST    := $(call constant,Oldest)
-CLI_NEWEST    := $(call constant,Newest)
+CLIENTS_LOCK  := $(shell while read -r name package program oldest newest rest; do case $$name in ([a-z]*) \
+	echo "$$name:$$package:$$program:$$oldest:$$newest" ;; esac; done <clients.lock)
+locked         = $(word $(1),$(subst :, ,$(2)))
+CLAUDE        := $(filter claude:%,$(CLIENTS_LOCK))
+CLI_OLDEST    := $(call locked,4,$(CLAUDE))
+CLI_NEWEST    := $(call locked,5,$(CLAUDE))
 # The client version for the end-to-end tests: oldest, newest or a version number.
 CLI           ?= newest
 CLI_VERSION   := $(patsubst oldest,$(CLI_OLDEST),$(patsubst newest,$(CLI_NEWEST),$(CLI)))
@@ -22,12 +24,10 @@ CLI_FILE       = $(TOOLS)/claude/$(1)/node_modules/.bin/claude
 INSPECTOR_VERSION := 0.22.0
 INSPECTOR_SDK := 1.32.2
 INSPECTOR     := $(TOOLS)/inspector/node_modules/.bin/mcp-inspector-cli
-# The coding agents that speak the Agent Client Protocol, as NAME:PACKAGE:VERSION:PROGRAM.
-ACP_CLIENTS   := $(subst },,$(subst $(comma),,$(subst ",,$(shell while read -r brace name k2 package k3 version k4 program; do \
-	case $$brace in ("{Name:") echo "$$name:$$package:$$version:$$program" ;; esac; done <internal/testkit/acptest/versions.go))))
-acp_part       = $(word $(1),$(subst :, ,$(2)))
-acp_dir        = $(TOOLS)/acp/$(call acp_part,1,$(1))/$(call acp_part,3,$(1))
-acp_file       = $(call acp_dir,$(1))/node_modules/.bin/$(call acp_part,4,$(1))
+# The coding agents that speak the Agent Client Protocol.
+ACP_CLIENTS   := $(filter-out $(CLAUDE),$(CLIENTS_LOCK))
+acp_dir        = $(TOOLS)/acp/$(call locked,1,$(1))/$(call locked,5,$(1))
+acp_file       = $(call acp_dir,$(1))/node_modules/.bin/$(call locked,3,$(1))
 ACP_FILES     := $(foreach c,$(ACP_CLIENTS),$(call acp_file,$(c)))
 # The number of inputs for each fuzz target. A duration works too, but go then reports an
 # error for some targets.
@@ -84,8 +84,8 @@ $(INSPECTOR):
 # in parallel.
 define acp_rule
 $(call acp_file,$(1)):
-	npm install --no-fund --no-audit --loglevel=error --prefix $(call acp_dir,$(1)) $(call acp_part,2,$(1))@$(call acp_part,3,$(1))
-	@test -x $$@ || { echo "$(call acp_part,2,$(1)) did not install $$@"; exit 1; }
+	npm install --no-fund --no-audit --loglevel=error --prefix $(call acp_dir,$(1)) $(call locked,2,$(1))@$(call locked,5,$(1))
+	@test -x $$@ || { echo "$(call locked,2,$(1)) did not install $$@"; exit 1; }
 endef
 $(foreach c,$(ACP_CLIENTS),$(eval $(call acp_rule,$(c))))
 
@@ -121,7 +121,7 @@ e2e: tools
 
 # Checks the facts about the client that this program relies on, with the real programs:
 # make compat VERSIONS="2.1.197 2.1.330".
-compat: tools $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST))
+compat: npm $(foreach v,$(or $(VERSIONS),$(CLI_OLDEST) $(CLI_NEWEST)),$(call CLI_FILE,$(v)))
 	go run ./internal/compat $(VERSIONS)
 
 # The short tests with the race detector, of the packages in which goroutines run beside

@@ -267,13 +267,13 @@ type demoClient struct {
 	about   string
 }
 
-const supported = " (supported: " + claude.Supported + ")"
+var supported = " (supported: " + claude.Supported + ")"
 
 // findClient looks for the claude program on the PATH. It also checks the folder in which `make
 // demo` installs claude, below each of three folders: the working directory, this program's
 // folder, and that folder's parent.
 func findClient(ctx context.Context) (demoClient, error) {
-	const install = "npm install -g @anthropic-ai/claude-code"
+	install := claude.Kind().Install
 	var paths []string
 	if path, err := exec.LookPath("claude"); err == nil {
 		paths = append(paths, path)
@@ -286,7 +286,7 @@ func findClient(ctx context.Context) (demoClient, error) {
 		from = append(from, filepath.Dir(self), filepath.Dir(filepath.Dir(self)))
 	}
 	for _, dir := range from {
-		path := filepath.Join(dir, ".tools", "claude", claude.Default, "node_modules", ".bin", "claude")
+		path := filepath.Join(dir, ".tools", "claude", claude.Newest, "node_modules", ".bin", "claude")
 		if _, err := os.Stat(path); err == nil {
 			paths = append(paths, path)
 		}

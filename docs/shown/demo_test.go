@@ -17,12 +17,12 @@ import (
 // run.
 func realClient(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../../.tools/claude/" + claude.Default + "/node_modules/.bin")
+	dir, err := filepath.Abs("../../.tools/claude/" + claude.Newest + "/node_modules/.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "claude")); err != nil {
-		t.Fatal("Claude Code " + claude.Default + " is missing\n  try: make tools")
+		t.Fatal("Claude Code " + claude.Newest + " is missing\n  try: make tools")
 	}
 	return dir
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 // sessionName returns the name by which the user's other sessions can find the client
@@ -48,8 +48,8 @@ func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 	sent := p.requests()
 	if answer := sent[len(sent)-1].LastUser; listens && !strings.Contains(answer, `"success":true`) {
 		t.Errorf("the person's session could not send, so this test proves nothing: %s", answer)
-	} else if newest := strings.Contains(cli, claude.Newest); newest != listens {
-		t.Errorf("the client listens for other sessions: %v", listens)
+	} else if lists := slices.ContainsFunc(sent, func(q turnRequest) bool { return strings.Contains(q.All, "ListAgents") }); lists != listens {
+		t.Errorf("the client offers ListAgents: %v; it listens for other sessions: %v", lists, listens)
 	}
 
 	tried := p.receipt("reviewer", p.send("reviewer", "Tell the other session"))

@@ -73,9 +73,9 @@ func repository() (string, error) {
 
 // findCLI finds the version of the real Claude Code that the CLI variable specifies:
 // oldest, newest, or a version number that `make tools CLI=VERSION` installs. If CLI is
-// not set, the version is claude.Default.
+// not set, the version is claude.Newest.
 func findCLI(root string) (string, error) {
-	version := cmp.Or(os.Getenv("CLI"), claude.Default)
+	version := cmp.Or(os.Getenv("CLI"), "newest")
 	switch version {
 	case "oldest":
 		version = claude.Oldest

@@ -7,6 +7,7 @@ import (
 	"log"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 // A refusal is an answer from the API, or the lack of one, together with the outcome that
@@ -275,9 +275,10 @@ func (f *refusing) check() bool {
 // shortens the init line and drops the lines that are unrelated to errors.
 func (f *refusing) record() {
 	f.t.Helper()
-	version := claude.Oldest
-	if strings.Contains(cli, claude.Newest) {
-		version = claude.Newest
+	said, err := exec.CommandContext(f.t.Context(), cli, "--version").Output()
+	version, _, ok := strings.Cut(string(said), " ")
+	if err != nil || !ok {
+		f.t.Fatalf("%s --version: %q, %v", cli, said, err)
 	}
 	for name := range f.rows {
 		data, err := os.ReadFile(filepath.Join(f.dir, ".claude-swarm", "turns", f.sent[name]+"-1.jsonl"))

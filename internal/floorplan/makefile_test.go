@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	claudeswarm "github.com/claude-swarm/claude-swarm"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
@@ -72,5 +73,30 @@ func TestTheSizeOfTheProgram(t *testing.T) {
 		if (err == nil) != tc.ok || !strings.Contains(out, tc.want) {
 			t.Errorf("%s: make size ends with %v, want %q:\n%s", name, err, tc.want, out)
 		}
+	}
+}
+
+// The Makefile installs the clients of clients.lock, in their versions.
+func TestTheMakefileReadsTheLock(t *testing.T) {
+	need.Program(t, "make")
+	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
+	more := filepath.Join(t.TempDir(), "more.mk")
+	if err := os.WriteFile(more, []byte("shown:\n\t@echo $(patsubst $(TOOLS)/%,%,$(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST)) $(ACP_FILES))\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-C", root, "-f", "Makefile", "-f", more, "shown").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, c := range claudeswarm.Clients() {
+		if c.Name == "claude" {
+			want = append(want, "claude/"+c.Oldest+"/node_modules/.bin/claude", "claude/"+c.Newest+"/node_modules/.bin/claude")
+		} else {
+			want = append(want, "acp/"+c.Name+"/"+c.Newest+"/node_modules/.bin/"+c.Program)
+		}
+	}
+	if got := strings.TrimSpace(string(out)); got != strings.Join(want, " ") {
+		t.Errorf("make installs\n%s\nwant\n%s", got, strings.Join(want, " "))
 	}
 }

@@ -1,5 +1,11 @@
 package acptest
 
+import (
+	"slices"
+
+	claudeswarm "github.com/claude-swarm/claude-swarm"
+)
+
 // A Client is a real coding agent that supports the Agent Client Protocol, in the version
 // that the tests run.
 type Client struct {
@@ -9,12 +15,12 @@ type Client struct {
 	Program string // the name of its command
 }
 
-// Clients lists all clients. The Makefile reads this list and installs them below
-// .tools/acp.
-var Clients = []Client{
-	{Name: "codex", Package: "@agentclientprotocol/codex-acp", Version: "2.6.0", Program: "codex-acp"},
-	{Name: "opencode", Package: "opencode-ai", Version: "1.18.33", Program: "opencode"},
-	{Name: "copilot", Package: "@github/copilot", Version: "1.0.102", Program: "copilot"},
-	{Name: "gemini", Package: "@google/gemini-cli", Version: "0.61.0", Program: "gemini"},
-	{Name: "cline", Package: "cline", Version: "3.0.65", Program: "cline"},
-}
+// Clients lists all clients of clients.lock except Claude Code. The Makefile installs them
+// below .tools/acp.
+var Clients = func() []Client {
+	var all []Client
+	for _, c := range slices.DeleteFunc(claudeswarm.Clients(), func(c claudeswarm.Client) bool { return c.Name == "claude" }) {
+		all = append(all, Client{c.Name, c.Package, c.Newest, c.Program})
+	}
+	return all
+}()

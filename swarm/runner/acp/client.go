@@ -16,7 +16,7 @@ type Client struct {
 	// Env contains variables that are added to the client's environment. A variable that
 	// is already set keeps its value unless the value here contains {servers}.
 	Env    map[string]string
-	Tested string // the version that our tests run
+	Tested string // the version that our tests run, from clients.lock
 
 	ModeVar    string     // the variable that sets the initial mode; if "", a request sets it
 	ModelArgs  []string   // the arguments that set the model; they contain {model}

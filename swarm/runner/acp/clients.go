@@ -3,13 +3,15 @@ package acp
 import (
 	"maps"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	claudeswarm "github.com/claude-swarm/claude-swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The clients below were observed in the versions that their Tested fields specify,
+// The clients below were observed in the versions that clients.lock specifies,
 // with scripted models and without accounts.
 
 // longestRetry is longer than the period for which a client silently retries when the model
@@ -22,8 +24,7 @@ const longestRetry = 90 * time.Second
 func codex() *Client {
 	return row(runner.Kind{
 		Name: "codex", Title: "Codex", Command: []string{"codex-acp"},
-		Install: "npm install -g @agentclientprotocol/codex-acp",
-		Modes:   []string{"read-only", "workspace-write", "agent", "agent-full-access"}, Mode: "workspace-write", Bypass: "agent-full-access", Look: "read-only",
+		Modes: []string{"read-only", "workspace-write", "agent", "agent-full-access"}, Mode: "workspace-write", Bypass: "agent-full-access", Look: "read-only",
 		Steers: true, Asking: "only if the model wants to leave its sandbox, which the mode sets; a forbidden command fails without asking",
 		Login: runner.Login{
 			Keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"}, Home: ".codex", File: "auth.json", Folder: "CODEX_HOME",
@@ -35,15 +36,15 @@ func codex() *Client {
 			Memory:  []string{"memories"},
 		},
 	}, Client{
-		Tested: "2.6.0", ModeVar: "INITIAL_AGENT_MODE",
-		Notes: []string{"Warning: Model metadata for ", "Config warning: "},
+		ModeVar: "INITIAL_AGENT_MODE",
+		Notes:   []string{"Warning: Model metadata for ", "Config warning: "},
 	})
 }
 
 // openCode is opencode, which speaks the protocol without an adapter.
 func openCode() *Client {
 	return row(runner.Kind{
-		Name: "opencode", Title: "OpenCode", Command: []string{"opencode", "acp"}, Install: "npm install -g opencode-ai",
+		Name: "opencode", Title: "OpenCode", Command: []string{"opencode", "acp"},
 		Modes: []string{"build", "plan"}, Mode: "build", Look: "plan",
 		Asking: "before each tool that runs a command, changes a file or fetches a page",
 		Login: runner.Login{
@@ -56,7 +57,7 @@ func openCode() *Client {
 			Project: []string{"opencode.json", "opencode.jsonc", ".opencode"},
 		},
 	}, Client{
-		Tested: "1.18.33", Silence: longestRetry,
+		Silence: longestRetry,
 		// Without this variable, opencode asks only about the tools listed in the user's
 		// opencode.json, and runs commands without asking.
 		Env: map[string]string{"OPENCODE_PERMISSION": `{"bash":"ask","edit":"ask","webfetch":"ask"}`},
@@ -67,7 +68,7 @@ func openCode() *Client {
 // it gets them from a file.
 func copilot() *Client {
 	return row(runner.Kind{
-		Name: "copilot", Title: "GitHub Copilot", Command: []string{"copilot", "--acp"}, Install: "npm install -g @github/copilot",
+		Name: "copilot", Title: "GitHub Copilot", Command: []string{"copilot", "--acp"},
 		Tokens: runner.TokensOfProcess, Modes: []string{"agent", "plan", "autopilot"}, Mode: "agent", Look: "plan",
 		Login: runner.Login{
 			Home: ".copilot", File: "config.json", Try: "run copilot and type /login, or set COPILOT_GITHUB_TOKEN",
@@ -82,7 +83,7 @@ func copilot() *Client {
 			Project: []string{".github/copilot", ".github/hooks", ".copilot"},
 		},
 	}, Client{
-		Tested:  "1.0.102",
+
 		Args:    []string{"--no-auto-update", "--additional-mcp-config", "@{servers}", "--allow-tool=" + runner.ToolServer},
 		Servers: inFile, ModelVar: "COPILOT_MODEL",
 		Notes:  []string{"Info: Request failed due to ", "Info: Response was interrupted ", "Info: Operation cancelled by user"},
@@ -94,7 +95,7 @@ func copilot() *Client {
 // untrusted folder.
 func gemini() *Client {
 	return row(runner.Kind{
-		Name: "gemini", Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Install: "npm install -g @google/gemini-cli",
+		Name: "gemini", Title: "Gemini CLI", Command: []string{"gemini", "--acp"},
 		Modes: []string{"default", "autoEdit", "yolo", "plan"}, Mode: "default", Bypass: "yolo", Look: "plan",
 		Login: runner.Login{
 			Home: ".gemini", File: "oauth_creds.json", Try: "sign in to gemini, or set GEMINI_API_KEY",
@@ -110,7 +111,7 @@ func gemini() *Client {
 			Memory:  []string{"GEMINI.md"},
 		},
 	}, Client{
-		Tested: "0.61.0", Args: []string{"--skip-trust"}, ModelArgs: []string{"-m", "{model}"},
+		Args: []string{"--skip-trust"}, ModelArgs: []string{"-m", "{model}"},
 		FreshLoads: true,
 		Notes:      []string{"[MODE_UPDATE] "}, LateReplay: true, Stays: true, Tokens: inQuota, Silence: longestRetry,
 	})
@@ -121,7 +122,7 @@ func gemini() *Client {
 // daemon behind.
 func cline() *Client {
 	return row(runner.Kind{
-		Name: "cline", Title: "Cline", Command: []string{"cline", "--acp"}, Install: "npm install -g cline",
+		Name: "cline", Title: "Cline", Command: []string{"cline", "--acp"},
 		Modes: []string{"act", "plan"}, Mode: "act", Look: "plan",
 		Login: runner.Login{
 			Home: ".cline", File: "data/settings/providers.json", Try: "cline auth",
@@ -132,7 +133,7 @@ func cline() *Client {
 			Project: []string{".clinerules", ".cline"},
 		},
 	}, Client{
-		Tested: "3.0.65", Servers: inFile, LateTools: true, Silence: longestRetry,
+		Servers: inFile, LateTools: true, Silence: longestRetry,
 		Env: map[string]string{"CLINE_SESSION_BACKEND_MODE": "local", "CLINE_MCP_SETTINGS_PATH": "{servers}"},
 	})
 }
@@ -167,8 +168,12 @@ func row(k runner.Kind, c Client) *Client {
 	k.Lacks = maps.Clone(lacks)
 	k.Options = options()
 	k.Version = runner.Version{Supported: "all that speak version " + strconv.Itoa(first) + " of the protocol", Install: k.Install, Read: c.readVersion}
-	if c.Tested != "" {
+	if locked, ok := claudeswarm.Find(k.Name); ok {
+		k.Install, c.Tested = locked.Install(), locked.Newest
 		k.Version.Supported, k.Version.Install = c.Tested, k.Install+"@"+c.Tested
+		if locked.Brings != "" {
+			k.Version.Supported += ", which runs " + strings.ReplaceAll(locked.Brings, "@", " ")
+		}
 	}
 	c.Kind = k
 	return &c

@@ -9,12 +9,10 @@ const (
 	modeBypass  = "bypassPermissions" // the client never asks for permission
 )
 
-const install = "npm install -g @anthropic-ai/claude-code"
-
 var kind = runner.Kind{
 	Name: "claude", Title: "Claude Code", Command: []string{"claude"},
 	Modes: []string{"default", "acceptEdits", modePlan, modeAllowed, modeBypass}, Mode: "acceptEdits", Bypass: modeBypass, Look: modePlan,
-	Install: install, Version: runner.Version{Supported: Supported, Install: install + "@" + Newest, Read: readVersion},
+	Install: locked.Install(), Version: runner.Version{Supported: Supported, Install: locked.Install() + "@" + Newest, Read: readVersion},
 	Cost: runner.CostOfProcess, Caps: true, Resumes: true, Attaches: true, RunsOnce: true, Steers: true, Compacts: true,
 	Echo: echo,
 	Own: runner.OwnFiles{

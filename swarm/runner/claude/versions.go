@@ -5,23 +5,28 @@ import (
 	"strconv"
 	"strings"
 
+	claudeswarm "github.com/claude-swarm/claude-swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Every documented guarantee of claude-swarm is tested with two versions of Claude Code:
-// the oldest supported version, and the newest version at the time of this claude-swarm
-// release. The Makefile reads both version numbers from this file and installs the
-// programs, and the tests run them.
-const (
-	Oldest = "2.1.197"
-	Newest = "2.1.330"
+// locked is the client's line in clients.lock. Every documented guarantee of claude-swarm is
+// tested with two of its versions: the oldest supported one, and the newest one at the time
+// of this claude-swarm release.
+var locked = func() claudeswarm.Client {
+	c, ok := claudeswarm.Find("claude")
+	if !ok {
+		panic("clients.lock does not name claude")
+	}
+	return c
+}()
+
+// Oldest and Newest are the ends of the supported range; Supported is the range as text, for
+// documentation and messages. They never change while the program runs.
+var (
+	Oldest    = locked.Oldest
+	Newest    = locked.Newest
+	Supported = Oldest + " to " + Newest
 )
-
-// Default is the version that the tests, the demo and the README use by default.
-const Default = Newest
-
-// Supported is the supported range as a string, for documentation and messages.
-const Supported = Oldest + " to " + Newest
 
 // readVersion parses a line such as "2.1.197 (Claude Code)".
 func readVersion(line string) (version string, fit runner.Fit) {
