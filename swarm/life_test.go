@@ -493,7 +493,7 @@ func TestALoopEnds(t *testing.T) {
 func TestTheStatusRemembersAfterARestart(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
-	f.answer(f.send("coder", "@context 68000\n@model claude-sonnet-4-5\n@say the door is green"))
+	f.answer(f.send("coder", "@context 68000\n@model claude-sonnet-4-6\n@say the door is green"))
 	before := f.untilState("coder", swarm.Idle)
 	f.halt()
 	f.start()

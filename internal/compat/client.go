@@ -148,7 +148,7 @@ func (l *lab) start(flags ...string) (*client, error) {
 	c := &client{ended: make(chan struct{})}
 	c.cmd = exec.Command(l.client, append([]string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages",
-		"--strict-mcp-config", "--model", "claude-sonnet-4-5",
+		"--strict-mcp-config", "--model", "claude-sonnet-4-6",
 	}, flags...)...)
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr = l.dir, l.environ(), &c.stderr
 	in, err := c.cmd.StdinPipe()

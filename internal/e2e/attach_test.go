@@ -38,11 +38,11 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, talk, "  coder: {role: coder}\npolicy: {unproven: refuse}\n")
-			p.write(".claude/settings.json", "{\"model\": \"claude-sonnet-4-5\",\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}}\n")
+			p.write(".claude/settings.json", "{\"model\": \"claude-sonnet-4-6\",\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}}\n")
 			config, settings := p.read("claude-swarm.yaml"), p.read(".claude/settings.json")
 			p.swarm("attach", "--as", "ada", "--way", way)
 			p.swarm("init", "--check")
-			args := []string{"--model", "claude-sonnet-4-5", "-p", "Hello"}
+			args := []string{"--model", "claude-sonnet-4-6", "-p", "Hello"}
 			if way == "plugin" {
 				dir := filepath.Join(p.dir, ".claude-swarm/attach/ada")
 				if out := p.client("plugin", "validate", dir); !strings.Contains(out, "passed") {
@@ -106,13 +106,13 @@ func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 	p.swarm("attach")
 	plugin := filepath.Join(p.dir, ".claude-swarm/attach/ada")
 	id := p.send("ada", "What is six times seven?")
-	if out := p.client("--plugin-dir", plugin, "--model", "claude-sonnet-4-5", "-p", "Hello"); !strings.Contains(out, "Hello to you.") {
+	if out := p.client("--plugin-dir", plugin, "--model", "claude-sonnet-4-6", "-p", "Hello"); !strings.Contains(out, "Hello to you.") {
 		t.Errorf("the session said %q", out)
 	}
 	if found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/ada/new/*"+id+"*")); len(found) != 1 {
 		t.Errorf("the message does not wait any more: %v", found)
 	}
-	if out := p.client("--plugin-dir", plugin, "--model", "claude-sonnet-4-5", "-p", "/swarm:inbox"); !strings.Contains(out, "It is forty-two.") {
+	if out := p.client("--plugin-dir", plugin, "--model", "claude-sonnet-4-6", "-p", "/swarm:inbox"); !strings.Contains(out, "It is forty-two.") {
 		t.Errorf("/inbox: %q", out)
 	}
 	if r := p.receipt("ada", id); r.Text != "It is forty-two." {
@@ -135,7 +135,7 @@ func TestAnAttachedSessionHasItsTools(t *testing.T) {
 				"  coder: {role: coder}\n  ada: {attached: true}\n")
 			p.swarm("init")
 			p.swarm("attach", "--as", "ada", "--way", way)
-			args := []string{"--model", "claude-sonnet-4-5", "-p", "Hello", "--allowedTools", prefix + "send"}
+			args := []string{"--model", "claude-sonnet-4-6", "-p", "Hello", "--allowedTools", prefix + "send"}
 			if way == "plugin" {
 				args = append(args, "--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"))
 			}

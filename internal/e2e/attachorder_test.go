@@ -32,7 +32,7 @@ func (p *project) session(out string) *session {
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
 	p.t.Cleanup(cancel)
 	s := &session{project: p, out: out}
-	s.cmd = exec.CommandContext(ctx, cli, "--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"), "--model", "claude-sonnet-4-5", "--allowedTools", "Bash",
+	s.cmd = exec.CommandContext(ctx, cli, "--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"), "--model", "claude-sonnet-4-6", "--allowedTools", "Bash",
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
 	s.cmd.Dir, s.cmd.Env = p.dir, p.env
 	var err error

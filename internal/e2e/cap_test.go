@@ -25,7 +25,7 @@ func (p *project) capTurn(prompt string, usd float64) runner.Turn {
 	return runner.Turn{
 		ID: id, Agent: "coder", UUID: runnertest.NewUUID(), Prompt: prompt, CapUSD: usd,
 		Session: runner.Session{ID: runnertest.NewUUID(), How: runner.New},
-		Spec:    runner.Spec{Command: []string{cli}, Dir: p.dir, Model: "claude-sonnet-4-5", Timeout: 2 * time.Minute},
+		Spec:    runner.Spec{Command: []string{cli}, Dir: p.dir, Model: "claude-sonnet-4-6", Timeout: 2 * time.Minute},
 		Env:     runner.Environ(p.env, runner.EnvOptions{Agent: "coder", TurnID: id}),
 		Files:   runner.Files{Stdout: at("stdout"), Stderr: at("stderr"), Settings: at("settings.json"), System: at("system.md"), Servers: at("mcp.json")},
 	}

@@ -25,7 +25,7 @@ func priced(reply string, in, out, cached int) string {
 const freeSide = `"side":{"name":"side","text":"A title","usage":{}}`
 
 // spent returns the cost of the scripted API's answers at the list prices of
-// claude-sonnet-4-5, in US dollars: 3, 15 and 0.3 per million tokens. usage maps the name
+// claude-sonnet-4-6, in US dollars: 3, 15 and 0.3 per million tokens. usage maps the name
 // of each reply to its tokens.
 func (p *project) spent(usage map[string]fakeapi.Usage) (usd float64) {
 	p.t.Helper()

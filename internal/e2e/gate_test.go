@@ -44,7 +44,7 @@ func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 		 "content":[{"tool_use":{"name":"SendMessage","input":{"to":%q,"message":"PEER-WORD","summary":"a word"}}}]},
 		{"name":"rest","times":-1,"text":"Done."}]}`, name))
 
-	p.client("-p", "Tell the other session", "--model", "claude-sonnet-4-5")
+	p.client("-p", "Tell the other session", "--model", "claude-sonnet-4-6")
 	sent := p.requests()
 	if answer := sent[len(sent)-1].LastUser; listens && !strings.Contains(answer, `"success":true`) {
 		t.Errorf("the person's session could not send, so this test proves nothing: %s", answer)

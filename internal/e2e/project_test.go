@@ -68,7 +68,7 @@ func newProject(t testing.TB, scenario, agents string) *project {
 		"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=sk-ant-test-0000",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 	}
-	config := "debounce: 300ms\nmax_running: 2\ndefaults:\n  command: " + cli + "\n  model: claude-sonnet-4-5\n  retry_delay: 300ms\nagents:\n" + agents
+	config := "debounce: 300ms\nmax_running: 2\ndefaults:\n  command: " + cli + "\n  model: claude-sonnet-4-6\n  retry_delay: 300ms\nagents:\n" + agents
 	p.write("claude-swarm.yaml", config)
 	t.Cleanup(p.stop)
 	return p

@@ -173,7 +173,7 @@ func TestAWhisperReachesAnAttachedSession(t *testing.T) {
 	p.start()
 	for i := range 2 {
 		asked := len(p.requests())
-		p.client("--model", "claude-sonnet-4-5", "--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"), "-p", "Hello")
+		p.client("--model", "claude-sonnet-4-6", "--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"), "-p", "Hello")
 		said := 0
 		for _, r := range p.requests()[asked:] {
 			said += strings.Count(r.All, "[SUPERVISOR/CORRECTION] Ask for help.")

@@ -264,7 +264,7 @@ func TestMailOfAnAttachedSessionIsText(t *testing.T) {
 			ids = append(ids, p.send("ada", body))
 		}
 		seen := len(p.requests())
-		p.client("--model", "claude-sonnet-4-5", "-p", "Hello")
+		p.client("--model", "claude-sonnet-4-6", "-p", "Hello")
 		for i, id := range ids {
 			if r := p.receipt("ada", id); len(r.Attempts) != 1 {
 				t.Errorf("%q took %d attempts", bodies[i], len(r.Attempts))
@@ -285,7 +285,7 @@ func TestMailOfAnAttachedSessionIsText(t *testing.T) {
 	}
 	all := strings.Join(hostile(p), "\n")
 	id := p.send("ada", all)
-	p.client("--model", "claude-sonnet-4-5", "-p", "/inbox")
+	p.client("--model", "claude-sonnet-4-6", "-p", "/inbox")
 	reqs := p.requests()
 	// The client searches a command's output for file names after an @, so each @ in that
 	// output is escaped with a backslash.

@@ -203,7 +203,7 @@ func (m *mixed) planner(first func(round int) (to, body, key string)) map[string
 			m.t.Errorf("scripted API: %v", err)
 		}
 	})
-	entry := map[string]any{"command": []string{program}, "model": "claude-sonnet-4-5", "env": map[string]string{
+	entry := map[string]any{"command": []string{program}, "model": "claude-sonnet-4-6", "env": map[string]string{
 		"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "sk-ant-test-0000",
 		"DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
 	}}
