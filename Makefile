@@ -120,7 +120,7 @@ e2e: tools
 	@CLI=$(CLI_VERSION) $(TESTRUN) -vet=off -count=1 -timeout 30m -parallel $(AT_ONCE) $(if $(TESTS),-run '$(TESTS)') $(if $(NOT),-skip '$(NOT)') ./internal/e2e
 
 # Checks the facts about the client that this program relies on, with the real programs:
-# make compat VERSIONS="2.1.197 2.1.330".
+# make compat VERSIONS="2.1.197 2.1.332".
 compat: npm $(foreach v,$(or $(VERSIONS),$(CLI_OLDEST) $(CLI_NEWEST)),$(call CLI_FILE,$(v)))
 	go run ./internal/compat $(VERSIONS)
 
