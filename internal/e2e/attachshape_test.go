@@ -52,7 +52,7 @@ func TestMailIsTheTaskOfAnAttachedSession(t *testing.T) {
 			p.swarm("init")
 			p.swarm("attach")
 			id := p.send("ada", body)
-			p.client("--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"), "--model", "claude-sonnet-4-5", "-p", begin)
+			p.client("--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"), "--model", "claude-sonnet-4-6", "-p", begin)
 			if r := p.receipt("ada", id); r.Text != "It is forty-two." {
 				t.Errorf("receipt = %+v", r)
 			}
