@@ -225,7 +225,7 @@ func TestStatesAreDescribed(t *testing.T) {
 		}
 	}
 	for _, end := range []runner.End{
-		runner.Done, runner.Failed, runner.NoFirstEvent, runner.Limited, runner.Refused, runner.NoSession, runner.Stalled, runner.TimedOut,
+		runner.Done, runner.Failed, runner.NoFirstEvent, runner.Limited, runner.BadSetup, runner.NoSession, runner.Stalled, runner.TimedOut,
 		runner.Stopped, runner.NoResult, runner.PromptNotRun,
 	} {
 		if !strings.Contains(read(t, "protocol.md"), "`"+string(end)+"`") {

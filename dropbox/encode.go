@@ -37,6 +37,7 @@ var envelope = []envelopeKey{
 	{"turn", func(m *Message) any { return &m.Turn }},
 	{"topic", func(m *Message) any { return &m.Topic }},
 	{"offer", func(m *Message) any { return &m.Offer }},
+	{"outcome", func(m *Message) any { return &m.Outcome }},
 	{"hops", func(m *Message) any { return &m.Hops }},
 	{"path", func(m *Message) any { return &m.Path }},
 	{"created", func(m *Message) any { return &m.Created }},

@@ -68,6 +68,7 @@ type Message struct {
 	Turn     string // the turn in which the message was sent
 	Topic    string // the topic of published work; see package topic
 	Offer    string // id of the publication that this message offers to a subscriber
+	Outcome  string // of the turn that this result answers with, if the turn was not done: "refused"
 	Proof    string // see [Proof]
 	Hops     int    // number of times that programs passed it on; see [Options]
 	Path     []string
@@ -139,7 +140,7 @@ func (m *Message) check() error {
 	}
 	words := []struct{ name, value string }{
 		{"from", m.From}, {"thread", m.Thread}, {"reply_to", m.ReplyTo},
-		{"trace", m.Trace}, {"turn", m.Turn}, {"topic", m.Topic}, {"offer", m.Offer}, {"proof", m.Proof},
+		{"trace", m.Trace}, {"turn", m.Turn}, {"topic", m.Topic}, {"offer", m.Offer}, {"outcome", m.Outcome}, {"proof", m.Proof},
 	}
 	for _, w := range words {
 		if err := checkText(w.name, w.value, maxWord); err != nil {

@@ -22,7 +22,7 @@ const proofMark = "v2-"
 //
 //	mailbox: NAME
 //	id, from, to, cc, type, priority, subject, thread, reply_to, trace, key, turn,
-//	topic, offer, hops, path, created, expires: each as "key: value"
+//	topic, offer, outcome, hops, path, created, expires: each as "key: value"
 //	attachment: SHA256 NAME
 //	body: SHA256
 //

@@ -89,7 +89,7 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 		return a.inbox.PutBackAll(j, out)
 	case runner.Limited:
 		return a.limited(j, out)
-	case runner.Refused:
+	case runner.BadSetup:
 		if err := a.inbox.PutBackAll(j, out); err != nil {
 			return err
 		}
@@ -107,13 +107,13 @@ func startHint(hint, agent string) string { return hint + ", then claude-swarm s
 func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.inbox.Started(j)
 	took := out.Ended.Sub(out.Began)
-	text := fmt.Sprintf("= %s %s %s", out.End, screen.Took(took), screen.Cost(out.CostUSD, out.CostUnknown))
+	text := fmt.Sprintf("= %s %s %s", journal.OutcomeOf(out), screen.Took(took), screen.Cost(out.CostUSD, out.CostUnknown))
 	if out.Reason != "" {
 		text += ": " + out.Reason
 	}
 	a.inbox.AgentLog.Line(j.Claim.ID, text)
-	a.log.Info("turn ended", keyMessage, j.Claim.ID, keyTurn, j.Rec.Turn, "end", string(out.End), keyWhy, out.Reason, keyTook, took, costAttr(out.Spent))
-	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.Claim.ID, Text: string(out.End), Cost: out.CostUSD, CostUnknown: out.CostUnknown})
+	a.log.Info("turn ended", keyMessage, j.Claim.ID, keyTurn, j.Rec.Turn, "end", journal.OutcomeOf(out), keyWhy, out.Reason, keyTook, took, costAttr(out.Spent))
+	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.Claim.ID, Text: journal.OutcomeOf(out), Cost: out.CostUSD, CostUnknown: out.CostUnknown})
 }
 
 // aborted gives up the message of a turn that was stopped by an order to abort. The agent
@@ -148,6 +148,9 @@ func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 		return err
 	}
 	a.control.comesTo(dropbox.Done)
+	if r.Outcome == journal.OutcomeRefused {
+		a.turns.View.Refused(r.Ended)
+	}
 	if st := a.holds.Of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 			s.Failures, s.Until, s.Why, s.Doubt = nil, time.Time{}, "", nil

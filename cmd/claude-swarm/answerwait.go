@@ -76,6 +76,12 @@ func (w *answerWait) waiting() []string {
 	return agents
 }
 
+// notPermitted returns the error for a message whose turn did nothing, because nothing that the
+// agent tried was permitted. The answer has been printed.
+func notPermitted(a *client.Answer) error {
+	return fail(exitDenied, "claude-swarm trace "+a.ReplyTo, "%s did not do %s: nothing that it tried to do was permitted", a.From, a.ReplyTo)
+}
+
 // noAnswer returns the error for a message that got no answer. The error suggests the
 // next command.
 func noAnswer(e *client.NoAnswerError) error {

@@ -32,6 +32,7 @@ const (
 	exitNoDaemon    = 4 // the verb needs a daemon, but none is running
 	exitTimeout     = 5
 	exitRefused     = 6 // a rule forbids the action
+	exitDenied      = 7 // the agent did nothing, because nothing that it tried was permitted
 	exitConfig      = 78
 	exitInterrupted = 130 // the status that shells report for a program ended by Ctrl-C
 )

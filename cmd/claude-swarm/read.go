@@ -84,7 +84,7 @@ func read(c *cli.Context, p *post, id string) error {
 	case err != nil:
 		return err
 	}
-	shown := view.MessageIn(p.Client, found.Mailbox, found.State, m)
+	shown := view.Found(p.Client, found, m)
 	if found.State == dropbox.Dead || found.State == dropbox.Refused {
 		shown.Reason = p.Reason(found)
 	}
@@ -136,6 +136,7 @@ func writeMessage(w io.Writer, v *view.Message, now time.Time) {
 	}
 	line("type", kind)
 	line("subject", v.Subject)
+	line("outcome", v.Outcome)
 	line("time", timeText(v.Created, now))
 	if v.Thread != v.ID {
 		line("thread", v.Thread)

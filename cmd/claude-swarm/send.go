@@ -33,7 +33,8 @@ the lead.
 
 With --wait, the answer is printed and filed. With several agents, each answer
 is printed when it comes, below the name of its agent. Meanwhile send shows what
-keeps an agent from working (paused, stopped, limited, off, no daemon …).
+keeps an agent from working (paused, stopped, limited, off, no daemon …). The
+exit status is 7 if the agent did nothing because nothing was permitted.
 
 With --answerers, TEXT is a question, and only an answer with a proven sender
 counts. human: AGENT is lead, and a person answers. any: AGENT is an agent or

@@ -195,7 +195,7 @@ func details(a view.Agent, mixed bool, now time.Time) []tableLine {
 		lines = append(lines, tableLine{strings.Join(facts, ", "), true})
 	}
 	if a.Last != nil {
-		lines = append(lines, tableLine{text: screen.OneLine(fmt.Sprintf("last %s: %s", screen.Clock(a.Last.At, now), a.Last.Text))})
+		lines = append(lines, tableLine{text: screen.OneLine(fmt.Sprintf("last %s: %s", screen.Clock(a.Last.At, now), a.Last))})
 	}
 	if a.Next != "" {
 		lines = append(lines, tableLine{"next: " + screen.OneLine(a.Next), true})

@@ -133,7 +133,7 @@ func (t tree) notes(m *view.TracedMessage) []string {
 	}
 	if r := m.Receipt; r != nil {
 		if r.Into != "" {
-			out = append(out, "done in the turn of "+r.Into)
+			out = append(out, r.Outcome+" in the turn of "+r.Into)
 		}
 		if len(r.Files) > 0 {
 			out = append(out, "wrote "+strings.ReplaceAll(strings.Join(r.Files, ", "), t.dir+"/", ""))
@@ -146,7 +146,7 @@ func (t tree) notes(m *view.TracedMessage) []string {
 		if len(r.Denied) > 0 {
 			out = append(out, "denied "+strings.Join(r.Denied, "; "))
 		}
-		if r.Outcome != view.OutcomeDone {
+		if r.Outcome != view.OutcomeDone && r.Outcome != view.OutcomeRefused { // the line of the turn says that
 			out = append(out, r.Outcome)
 		}
 		if r.Answer != nil && r.Answer.Refused != "" {

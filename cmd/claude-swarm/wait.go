@@ -34,6 +34,9 @@ type awaiting struct {
 // For a single message, the result is:
 //
 //	a result or question   the body, exit status 0
+//	a result of a turn     the body, and an error, exit status 7
+//	that was permitted
+//	nothing
 //	the daemon's bounce    an error that says why, exit status 1
 //	nothing in time        an error, exit status 5
 //
@@ -102,7 +105,7 @@ func (p *post) mayAwait(to []string, as string) error {
 // arrives. For several messages, it prints each outcome as soon as it arrives, and continues to
 // wait for the others.
 func (w *awaiting) all(ctx context.Context) error {
-	sent, failed := len(w.Pending), 0
+	sent, failed, denied := len(w.Pending), 0, 0
 	for len(w.Pending) > 0 {
 		got, err := w.next(ctx)
 		w.show.clear()
@@ -120,9 +123,20 @@ func (w *awaiting) all(ctx context.Context) error {
 		case got.None != nil:
 			report(w.c.App.ErrWriter, noAnswer(got.None))
 			failed++
+		case got.Answer.Outcome != view.OutcomeRefused:
+		case !w.several:
+			return notPermitted(got.Answer)
+		default:
+			report(w.c.App.ErrWriter, notPermitted(got.Answer))
+			failed++
+			denied++
 		}
 	}
-	if failed > 0 {
+	switch {
+	case failed == 0:
+	case denied == failed:
+		return fail(exitDenied, "claude-swarm history", "%d of %s not done", failed, screen.Count(sent, "message"))
+	default:
 		return fail(exitFailed, "claude-swarm dead list", "%d of %s not done", failed, screen.Count(sent, "message"))
 	}
 	return nil

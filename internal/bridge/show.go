@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -50,7 +51,7 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 		who, what := heard(from, first, v.mailbox)
 		s.text = "begins: " + WithoutHead(what, []string{n.To}, v) + aside("from "+v.called(who), read)
 	case Ended:
-		s.text = "done: " + first + aside(read)
+		s.text = inLine(cmp.Or(m.Outcome, "done"), v) + ": " + first + aside(read)
 	case Failed:
 		if n.To != "" {
 			s.name = n.To

@@ -13,6 +13,7 @@ type gist struct {
 	Type     string `json:"type"`
 	Priority string `json:"priority"`
 	About    string `json:"about" jsonschema:"its subject, or the beginning of its text"`
+	Outcome  string `json:"outcome,omitempty" jsonschema:"refused, if it is the result of a turn in which nothing was permitted and nothing was done"`
 	Topic    string `json:"topic,omitempty" jsonschema:"the topic that it was published on"`
 	Offer    string `json:"offer,omitempty" jsonschema:"the published work that it offers you: claim it before you do it"`
 	Thread   string `json:"thread,omitempty"`
@@ -22,7 +23,7 @@ type gist struct {
 
 func gistOf(c *client.Client, v *view.Message) gist {
 	g := gist{
-		ID: v.ID, From: c.Called(v.From), Proven: v.Proven, Type: string(v.Type), Priority: v.Priority, About: v.Gist(),
+		ID: v.ID, From: c.Called(v.From), Proven: v.Proven, Type: string(v.Type), Priority: v.Priority, About: v.Gist(), Outcome: v.Outcome,
 		Topic: v.Topic, Offer: v.Offer, Thread: v.Thread, State: v.State, Time: stamp(v.Created),
 	}
 	if v.Reason != "" {

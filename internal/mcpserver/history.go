@@ -27,7 +27,7 @@ type pastTurn struct {
 	Message string  `json:"message"`
 	From    string  `json:"from"`
 	About   string  `json:"about"`
-	Outcome string  `json:"outcome" jsonschema:"done, or how it failed"`
+	Outcome string  `json:"outcome" jsonschema:"done, refused (nothing was permitted, so nothing was done), or how it failed"`
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
 	// CostUSD is nil if the cost is completely unknown.

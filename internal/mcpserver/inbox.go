@@ -105,7 +105,7 @@ func (c mailbox) read(_ context.Context, in readArguments) (*wholeMessage, error
 	if err := c.MayReadMessage(found, m); err != nil {
 		return nil, err
 	}
-	v := view.MessageIn(c.Client, found.Mailbox, found.State, m)
+	v := view.Found(c.Client, found, m)
 	r := &wholeMessage{gist: gistOf(c.Client, v), To: v.To, ReplyTo: v.ReplyTo, Text: v.Body}
 	for _, a := range v.Attachments {
 		r.Attached = append(r.Attached, a.Path)

@@ -63,8 +63,12 @@ func (h History) MarshalJSON() ([]byte, error) {
 	}{plain(h), journal.KnownUSD(h.CostUSD, h.CostUnknown > 0)})
 }
 
-// OutcomeDone is the outcome of a turn that ended well.
-const OutcomeDone = "done"
+// These are the outcomes of turns that ended well. A refused turn did nothing, because
+// everything that it tried was denied.
+const (
+	OutcomeDone    = journal.OutcomeDone
+	OutcomeRefused = journal.OutcomeRefused
+)
 
 // HistoryOf reads the ledger, and the receipts of the turns that it returns. It returns the
 // last n turns that ended at or after since. If n is 0, it returns all of them; if agent is
@@ -113,7 +117,7 @@ func (t *PastTurn) fillIn(c *client.Client) {
 			t.Subject = m.Gist()
 		}
 	}
-	if t.Outcome != OutcomeDone || found.State != dropbox.Done {
+	if !journal.EndedWell(t.Outcome) || found.State != dropbox.Done {
 		return
 	}
 	if r, err := c.Receipt(found); err == nil && r.Turn == t.Turn {

@@ -20,8 +20,9 @@ type Message struct {
 	Type        dropbox.Type `json:"type"`
 	Priority    string       `json:"priority"`
 	Subject     string       `json:"subject,omitempty"`
-	Topic       string       `json:"topic,omitempty"` // the topic on which it was published
-	Offer       string       `json:"offer,omitempty"` // the published work that it offers
+	Outcome     string       `json:"outcome,omitempty"` // refused, if its turn, or the turn whose result it is, did nothing
+	Topic       string       `json:"topic,omitempty"`   // the topic on which it was published
+	Offer       string       `json:"offer,omitempty"`   // the published work that it offers
 	Thread      string       `json:"thread,omitempty"`
 	ReplyTo     string       `json:"reply_to,omitempty"`
 	Trace       string       `json:"trace,omitempty"`
@@ -49,7 +50,7 @@ func MessageIn(c *client.Client, mailbox string, state dropbox.State, m *dropbox
 	v := &Message{
 		ID: m.ID, Mailbox: mailbox, State: StateOf(mailbox, state),
 		From: m.From, Proven: proven(c, mailbox, m), To: m.To, CC: m.CC,
-		Type: m.Type, Priority: m.Priority.String(), Subject: m.Subject, Topic: m.Topic, Offer: m.Offer,
+		Type: m.Type, Priority: m.Priority.String(), Subject: m.Subject, Outcome: m.Outcome, Topic: m.Topic, Offer: m.Offer,
 		Thread: m.Thread, ReplyTo: m.ReplyTo, Trace: m.Trace, Key: m.Key, Turn: m.Turn,
 		Hops: m.Hops, Path: m.Path, Created: m.Created, Body: string(m.Body),
 	}
@@ -58,6 +59,18 @@ func MessageIn(c *client.Client, mailbox string, state dropbox.State, m *dropbox
 	}
 	for _, a := range m.Attachments {
 		v.Attachments = append(v.Attachments, Attachment{a.Name, c.AttachmentPath(a), a.Size, a.SHA256})
+	}
+	return v
+}
+
+// Found returns the view of a message that was found in the store. If the turn on the message
+// did nothing, the view has the outcome of that turn.
+func Found(c *client.Client, found dropbox.Found, m *dropbox.Message) *Message {
+	v := MessageIn(c, found.Mailbox, found.State, m)
+	if found.State == dropbox.Done {
+		if r, err := c.Receipt(found); err == nil && r.Outcome == OutcomeRefused {
+			v.Outcome = r.Outcome
+		}
 	}
 	return v
 }

@@ -95,7 +95,7 @@ func (b *Book) Settle(l journal.LedgerLine) {
 // such turns.
 var noWork = []string{
 	string(runner.NoFirstEvent), string(runner.NoSession), string(runner.PromptNotRun), string(runner.ClientGone),
-	string(runner.NoResources), string(runner.Refused), string(runner.Limited),
+	string(runner.NoResources), string(runner.BadSetup), string(runner.Limited),
 }
 
 // usedBy returns the amount that a turn has used. If the cost is unknown, the whole

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // spent adds up the ledger's lines. It keeps the most recent days, and at least the
@@ -59,7 +58,7 @@ func (s *spent) add(l journal.LedgerLine, used Amount) {
 	if l.Message == "" {
 		return
 	}
-	if l.Outcome == string(runner.Done) {
+	if journal.EndedWell(l.Outcome) {
 		if _, known := s.turns[l.Message]; known {
 			s.order = slices.DeleteFunc(s.order, func(id string) bool { return id == l.Message })
 			delete(s.turns, l.Message)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // maxAmend is the maximum number of receipts that Amend reads for each agent and day,
@@ -81,7 +80,7 @@ func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day tim
 		return LedgerLine{}, false
 	}
 	r, err := ParseReceipt(data)
-	if err != nil || r.Outcome != string(runner.Done) || r.Turn == "" || r.Into != "" {
+	if err != nil || !EndedWell(r.Outcome) || r.Turn == "" || r.Into != "" {
 		return LedgerLine{}, false
 	}
 	m, err := store.Load(dropbox.Found{

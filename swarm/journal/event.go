@@ -87,6 +87,7 @@ type Message struct {
 	ReplyTo  string       `json:"reply_to,omitempty"`
 	Trace    string       `json:"trace,omitempty"`
 	Key      string       `json:"key,omitempty"`
+	Outcome  string       `json:"outcome,omitempty"` // as in [dropbox.Message]
 	Priority string       `json:"priority,omitempty"`
 	Extra    string       `json:"extra,omitempty"` // as in [dropbox.Message]
 	Body     string       `json:"body,omitempty"`  // the beginning of the body
@@ -106,7 +107,7 @@ func Keep(m *dropbox.Message) *Message {
 	}
 	out := &Message{
 		ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,
-		Trace: m.Trace, Key: m.Key, Priority: m.Priority.String(), Body: cut(string(m.Body)),
+		Trace: m.Trace, Key: m.Key, Outcome: m.Outcome, Priority: m.Priority.String(), Body: cut(string(m.Body)),
 	}
 	if len(m.Extra) <= maxExtra {
 		out.Extra = m.Extra
@@ -125,7 +126,7 @@ func (m *Message) Mail() *dropbox.Message {
 	}
 	return &dropbox.Message{
 		V: dropbox.Version, ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,
-		Trace: m.Trace, Key: m.Key, Priority: priority, Extra: m.Extra, Body: []byte(m.Body),
+		Trace: m.Trace, Key: m.Key, Outcome: m.Outcome, Priority: priority, Extra: m.Extra, Body: []byte(m.Body),
 	}
 }
 

@@ -77,8 +77,11 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 	for {
 		data, err := r.ReadSlice('\n')
 		var l LedgerLine
-		if err != bufio.ErrBufferFull && json.Unmarshal(data, &l) == nil && l.Turn != "" && !yield(l) {
-			return nil
+		if err != bufio.ErrBufferFull && json.Unmarshal(data, &l) == nil && l.Turn != "" {
+			l.Outcome = ofNow(l.Outcome, l.Reason)
+			if !yield(l) {
+				return nil
+			}
 		}
 		for err == bufio.ErrBufferFull { // no ledger line is that long, so the disk lost data
 			_, err = r.ReadSlice('\n')
@@ -147,7 +150,7 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 		}
 		switch {
 		case line.At.Before(since):
-		case line.Outcome == string(runner.Done):
+		case EndedWell(line.Outcome):
 			l.recent[line.Message] = true
 		default:
 			l.recent[line.Turn] = true

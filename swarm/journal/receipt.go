@@ -25,7 +25,7 @@ type Receipt struct {
 	Via      string    `yaml:"via" json:"via"`                               // how the message arrived, if the daemon knows
 	Attached bool      `yaml:"attached,omitempty" json:"attached,omitempty"` // the turn belonged to a person's own session
 	Proven   bool      `yaml:"proven" json:"proven"`
-	Outcome  string    `yaml:"outcome" json:"outcome"` // such as done, rode along, or taken by AGENT
+	Outcome  string    `yaml:"outcome" json:"outcome"` // such as done, refused, rode along, or taken by AGENT
 	Ended    time.Time `yaml:"ended" json:"ended"`
 	Attempts []Attempt `yaml:"attempts,omitempty" json:"attempts,omitempty"`
 	Tokens   Tally     `yaml:"tokens" json:"tokens"`
@@ -113,6 +113,10 @@ func ParseReceipt(data []byte) (*Receipt, error) {
 	r := new(Receipt)
 	if err := yaml.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("receipt: %w", err)
+	}
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		a.Outcome = ofNow(a.Outcome, a.Reason)
 	}
 	return r, nil
 }

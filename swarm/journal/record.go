@@ -165,7 +165,9 @@ func ReadRecord(home Home, turn string) (*Record, error) {
 		return nil, err
 	}
 	r := new(Record)
-	if err := json.Unmarshal(data, r); err != nil {
+	err = json.Unmarshal(data, r)
+	r.End = runner.End(ofNow(string(r.End), r.Reason))
+	if err != nil {
 		return nil, fmt.Errorf("turn record %s: %w: %w", turn, fs.ErrNotExist, err)
 	}
 	return r, nil

@@ -70,7 +70,7 @@ type Announcing struct {
 func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	m := &dropbox.Message{
 		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,
-		Thread: mo.Message.Thread, Trace: mo.Message.Trace, Priority: dropbox.Normal,
+		Thread: mo.Message.Thread, Trace: mo.Message.Trace, Outcome: mo.Message.Outcome, Priority: dropbox.Normal,
 		Key:  fmt.Sprintf("%s-%s-%s", bridge, mo.key, c.Where),
 		Body: []byte(cut(string(mo.Message.Body), maxTold)), Extra: c.Extra,
 	}

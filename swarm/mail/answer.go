@@ -29,9 +29,15 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 	}
 	ans := &journal.Answer{
 		To: m.From, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops + 1, Path: journal.AnsweredPath(m.Path, in.Name, m.From),
-		Subject: in.Hidden.Text(answerSubject(m)), Body: out.Text,
+		Subject: in.Hidden.Text(subjectOf(m, r)), Body: out.Text,
 	}
-	if strings.TrimSpace(ans.Body) == "" {
+	refused := r.Outcome == journal.OutcomeRefused
+	switch silent := strings.TrimSpace(ans.Body) == ""; {
+	case refused && silent:
+		ans.Body = notDone + "\n"
+	case refused && !strings.HasPrefix(ans.Body, notDone): // the answer to an urgent message repeats the turn's answer
+		ans.Body = notDone + "\n\n" + ans.Body
+	case silent:
 		ans.Body = "(done, without a word)\n"
 	}
 	if len(r.Denied) > 0 {
@@ -42,6 +48,13 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 	}
 	return ans
 }
+
+// nothingPermitted says why a turn with the outcome refused did nothing. notDone is the first
+// line of its answer.
+const (
+	nothingPermitted = "nothing that it tried to do was permitted"
+	notDone          = "Not done: nothing that was tried in this turn was permitted."
+)
 
 // answer delivers the answer that a receipt contains, and returns the answer's id, or ""
 // if it did not deliver the answer. Repeated calls are safe, because the store recognizes
@@ -88,13 +101,17 @@ func (in *Inbox) copyTo(lead string, result *dropbox.Message) error {
 	return err
 }
 
-// answerTo returns the answer in the receipt as a message to the sender of m.
-func answerTo(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
+// answerTo returns the answer in the receipt as a message to the sender of of.
+func answerTo(of *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	ans := r.Answer
-	asked := cmp.Or(m.Offer, m.ID) // the publisher has only the id of the publication
-	return &dropbox.Message{
+	asked := cmp.Or(of.Offer, of.ID) // the publisher has only the id of the publication
+	m := &dropbox.Message{
 		From: r.Agent, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
 		ReplyTo: asked, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + asked, Priority: dropbox.Normal,
 		Body: []byte(ans.Body),
 	}
+	if r.Outcome == journal.OutcomeRefused {
+		m.Outcome = r.Outcome
+	}
+	return m
 }

@@ -253,7 +253,7 @@ func (s *Attached) finishLeft(e dropbox.Entry) error {
 	if err != nil {
 		return err
 	}
-	if c.Message == nil || r.Outcome != string(runner.Done) {
+	if c.Message == nil || !journal.EndedWell(r.Outcome) {
 		return s.mail.Box.Finish(e)
 	}
 	return s.mail.settled(e, c.Message, r)

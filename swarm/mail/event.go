@@ -26,10 +26,13 @@ func (in *Inbox) Begun(m *dropbox.Message) {
 // ended records in the event list that a turn ended well, with its result. answer is the
 // id of the answer that the daemon sent, or "" if it did not send an answer.
 func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) error {
-	if r.Outcome != string(runner.Done) || IsHeartbeat(m) && in.Proves(m) {
+	if !journal.EndedWell(r.Outcome) || IsHeartbeat(m) && in.Proves(m) {
 		return nil
 	}
-	shown := &dropbox.Message{From: in.Name, Type: dropbox.Result, Subject: answerSubject(m), Thread: m.Thread, Trace: m.Trace, Body: []byte(r.Text)}
+	shown := &dropbox.Message{From: in.Name, Type: dropbox.Result, Subject: subjectOf(m, r), Thread: m.Thread, Trace: m.Trace, Body: []byte(r.Text)}
+	if r.Outcome == journal.OutcomeRefused {
+		shown.Outcome = r.Outcome
+	}
 	if r.Answer != nil {
 		shown.Body = []byte(r.Answer.Body)
 	}
@@ -45,8 +48,20 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 		if task.ID != m.ID { // the work was delegated, so no answer to the task contains these last words
 			ev.Notice.Why = cut(string(shown.Body), maxReason)
 		}
+		if r.Outcome == journal.OutcomeRefused {
+			ev.Notice = refusalOf(in.Name, task, m)
+		}
 	}
 	return in.happened(ev)
+}
+
+// refusalOf returns the notice about a task that ends with a turn in which everything that the
+// agent tried was denied. m is the message of that turn.
+func refusalOf(agent string, task, m *dropbox.Message) *journal.Notice {
+	return &journal.Notice{
+		Word: journal.AgentError, Agent: agent, Task: Describe(task),
+		Why: fmt.Sprintf("did not do \"%s\": %s", Describe(m), nothingPermitted), Next: "It is filed: claude-swarm trace " + m.ID,
+	}
 }
 
 // turnOf returns the turn that a ledger line describes, in the form used in events.

@@ -27,7 +27,7 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	if err != nil {
 		return err
 	}
-	if r.Outcome != string(runner.Done) || c.Message == nil {
+	if !journal.EndedWell(r.Outcome) || c.Message == nil {
 		return in.Box.Finish(e)
 	}
 	in.Log.Info("filing a finished turn", keyMessage, e.ID, keyTurn, r.Turn)
@@ -44,7 +44,7 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 		return err
 	}
 	switch j.Rec.End {
-	case runner.Stopped, runner.Limited, runner.Refused, runner.CapReached: // an attempt that ended in one of these ways does not count as a failure of the message
+	case runner.Stopped, runner.Limited, runner.BadSetup, runner.CapReached: // an attempt that ended in one of these ways does not count as a failure of the message
 	default:
 		next := ""
 		if j.Claim.Failed == 0 && !(j.Rec.Counted && maxFailures <= 1) {

@@ -4,7 +4,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // hasOffer reports whether this agent has claimed a publication.
@@ -19,13 +18,17 @@ func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	if m.Offer == "" || !in.hasOffer(m.Offer) {
 		return nil
 	}
-	closed := journal.Receipt{ID: m.Offer, Turn: r.Turn, Agent: in.Name, Outcome: string(runner.Done), Ended: r.Ended, Text: r.Text}
+	closed := journal.Receipt{ID: m.Offer, Turn: r.Turn, Agent: in.Name, Outcome: r.Outcome, Ended: r.Ended, Text: r.Text}
 	data, err := closed.Encode()
 	if err != nil {
 		return err
 	}
 	if err := topic.Of(in.Store).Close(m.Offer, in.Name, data); err != nil {
 		return err
+	}
+	if r.Outcome == journal.OutcomeRefused {
+		in.announce(m, topic.Failed, in.Name+" has done nothing: "+nothingPermitted+".")
+		return nil
 	}
 	in.announce(m, topic.Completed, in.Name+" has done it.")
 	return nil

@@ -178,7 +178,7 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	backend := cmp.Or(j.Rec.Backend, in.Backend()) // the configuration may have changed since the turn began
 	r := &journal.Receipt{
 		ID: m.ID, Turn: j.Rec.Turn, Agent: in.Name, Backend: backend, Client: journal.ClientName(backend, out.Version), Model: out.Model, Session: out.Session,
-		ReservedUSD: j.Rec.ReservedUSD, Via: j.Via, Proven: j.Proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
+		ReservedUSD: j.Rec.ReservedUSD, Via: j.Via, Proven: j.Proven, Outcome: journal.OutcomeOf(out), Ended: out.Ended.UTC(),
 		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Tokens: journal.TallyOf(out), CostUnknown: out.CostUnknown, Billing: out.Billing, ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
 		Notes: j.Rec.Notes, Steered: j.steeredDone(out), Text: cut(out.Text, 4096),
 	}
@@ -195,7 +195,7 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 		r.CostUSD += earlier.CostUSD
 		r.CostUnknown = r.CostUnknown || earlier.CostUnknown
 	}
-	r.Attempts = append(r.Attempts, journal.Attempt{Start: j.Rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown})
+	r.Attempts = append(r.Attempts, journal.Attempt{Start: j.Rec.Begun, End: out.Ended.UTC(), Outcome: r.Outcome, CostUSD: out.CostUSD, CostUnknown: out.CostUnknown})
 	r.CostUSD += out.CostUSD
 	r.Denied = denials(out)
 	r.Decide(out.Decisions)

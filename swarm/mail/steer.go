@@ -141,7 +141,7 @@ func (in *Inbox) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
 	}
 	r := &journal.Receipt{
 		ID: c.ID, Turn: turn.Turn, Agent: in.Name, Backend: turn.Backend, Client: turn.Client, Model: turn.Model, Session: turn.Session,
-		Via: in.Arrivals.Via(c.ID), Proven: in.Proves(c.Message), Outcome: string(runner.Done), Ended: turn.Ended, Into: turn.ID, Text: turn.Text,
+		Via: in.Arrivals.Via(c.ID), Proven: in.Proves(c.Message), Outcome: turn.Outcome, Ended: turn.Ended, Into: turn.ID, Text: turn.Text,
 	}
 	r.Answer = in.owed(c.Message, r, sent, runner.Outcome{Text: text})
 	data, err := r.Encode()

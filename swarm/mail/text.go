@@ -44,6 +44,14 @@ func answerSubject(m *dropbox.Message) string {
 	return s
 }
 
+// subjectOf returns the subject of the answer to a message whose turn ended well.
+func subjectOf(m *dropbox.Message, r *journal.Receipt) string {
+	if r.Outcome == journal.OutcomeRefused {
+		return screen.Short("not permitted: "+Describe(m), 200)
+	}
+	return answerSubject(m)
+}
+
 // eventKey returns the key of an event about the message or the turn with the given id.
 func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
 

@@ -24,6 +24,7 @@ type Account struct {
 	open           map[string]call // tool calls without a result, by id
 	files          map[string]bool
 	denied         []Denial
+	acts           acts
 	results        []streamjson.Result
 	texts          []string // the final text of each result
 	interim        bool     // the next final text replaces the last one
@@ -32,6 +33,7 @@ type Account struct {
 // A call is a tool call that has no result yet.
 type call struct {
 	file string // the file that the call changes if it succeeds; "" if there is none
+	act  bool   // the call is an act, see [acts]
 }
 
 // A costTotal is the client's running total of its cost.
@@ -114,6 +116,7 @@ func (a *Account) Observe(ev *streamjson.Event) {
 				a.model = strings.Clone(ev.Model)
 			}
 		}
+		a.showsCalls(ev.Parent, ev.Blocks)
 		a.calls(ev.Blocks)
 	case streamjson.KindUser:
 		a.answers(ev.Blocks)
@@ -135,7 +138,7 @@ func (a *Account) calls(blocks []streamjson.Block) {
 		if a.open == nil {
 			a.open = make(map[string]call)
 		}
-		a.open[strings.Clone(b.ID)] = call{file: a.kind.Tools.Changes(b.Name, b.Input)}
+		a.open[strings.Clone(b.ID)] = call{file: a.kind.Tools.Changes(b.Name, b.Input), act: a.isAct(b.Name, b.Input)}
 	}
 }
 
@@ -146,7 +149,11 @@ func (a *Account) answers(blocks []streamjson.Block) {
 		}
 		c, ok := a.open[b.ID]
 		delete(a.open, b.ID)
-		if !ok || b.Failed || c.file == "" {
+		if !ok || b.Failed {
+			continue
+		}
+		a.acts.succeeded = a.acts.succeeded || c.act
+		if c.file == "" {
 			continue
 		}
 		if a.files == nil {
@@ -170,6 +177,7 @@ func (a *Account) result(ev *streamjson.Event) {
 		a.spent.ContextLimit = r.ContextLimit
 	}
 	for _, d := range r.Denials {
+		a.acts.denied = a.acts.denied || a.isAct(d.Tool, d.Input)
 		a.denied = append(a.denied, Denial{Tool: d.Tool, Input: d.Input, Allow: a.kind.Tools.Allow(d.Tool, d.Input)})
 	}
 	a.results = append(a.results, *r)
@@ -287,7 +295,7 @@ func (a *Account) Results() []streamjson.Result { return a.results }
 // not appear in any result.
 func (a *Account) cutOff(end End) bool {
 	switch end {
-	case Done, NoFirstEvent, Refused, NoSession, NoResources, ClientGone, PromptNotRun:
+	case Done, NoFirstEvent, BadSetup, NoSession, NoResources, ClientGone, PromptNotRun:
 		return false
 	}
 	return a.untold
@@ -298,7 +306,7 @@ func (a *Account) Fill(o *Outcome) {
 	o.Session, o.Model, o.Version, o.Spent = a.session, a.model, a.version, a.spent
 	o.CostUnknown = a.kind.Cost == CostUnknown || a.cost.notTold || a.cost.notKnown || a.cutOff(o.End)
 	o.FirstEvent = a.began
-	o.Denied = slices.Clone(a.denied)
+	o.Denied, o.OnlyDenied = slices.Clone(a.denied), o.End.OK() && a.acts.only()
 	o.Files = slices.Sorted(maps.Keys(a.files))
 	// When a background command ends, the client continues on its own. The text that it
 	// then prints is part of the answer, and so is its reply to a message that arrived

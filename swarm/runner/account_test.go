@@ -278,7 +278,7 @@ func TestTheCostOfATurnThatIsCutOffIsUnknown(t *testing.T) {
 		"nothing known":                     {nil, runner.Stopped, false},
 		"a prompt that was not run":         {[]streamjson.Event{begin}, runner.PromptNotRun, false},
 		"a session that is not known":       {[]streamjson.Event{begin}, runner.NoSession, false},
-		"a set-up that the client refuses":  {[]streamjson.Event{begin}, runner.Refused, false},
+		"a set-up that the client refuses":  {[]streamjson.Event{begin}, runner.BadSetup, false},
 	} {
 		a := runner.NewAccount(claude.Kind(), runner.Place{})
 		for _, ev := range c.events {

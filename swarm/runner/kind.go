@@ -101,6 +101,9 @@ type Tools interface {
 	Changes(tool string, input []byte) string
 	// Runs returns the command line that a call runs, or "" if the call does not run one.
 	Runs(tool string, input []byte) string
+	// Looks reports whether a call only reads, searches or fetches something, or only changes
+	// what the client itself remembers, such as its list of things to do.
+	Looks(tool string, input []byte) bool
 	// Waits reports whether a call only waits for work that began before the call.
 	Waits(tool string, input []byte) bool
 	// Allow returns an entry for allowed_tools, or for permissions if the client asks, that

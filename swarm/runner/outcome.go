@@ -17,7 +17,7 @@ const (
 	Failed       End = "failed"     // the client reports that it failed, or it ended without a result after its first event
 	NoFirstEvent End = "unborn"     // the client died before its first event, so the message is not the cause
 	Limited      End = "limited"    // the account or the service is the cause: usage limit, credit, login, overload, no connection; see ResetAt
-	Refused      End = "refused"    // the setup is the cause: wrong key, no login, unknown model, not installed, bad flag; a retry would not help
+	BadSetup     End = "bad-setup"  // the setup is the cause: wrong key, no login, unknown model, not installed, bad flag; a retry would not help
 	NoSession    End = "no-session" // the session to resume is unknown, or the new session already exists
 	Stalled      End = "stalled"    // we stopped it because it was silent and idle and had no open tool call
 	TimedOut     End = "timed-out"  // we stopped it because it took longer than Spec.Timeout
@@ -47,9 +47,13 @@ type Outcome struct {
 	Billing Billing // how the account is billed, according to the client
 
 	Spent
-	Denied    []Denial   // tool calls that were denied, in order
-	Decisions []Decision // decisions of [Turn.Permit], in order
-	Files     []string   // paths that Write, Edit and similar tools changed, as reported by the client; sorted, without duplicates
+	Denied []Denial // tool calls that were denied, in order
+	// OnlyDenied means that the turn is Done, that at least one act was denied, and that no
+	// act succeeded. An act is a tool call that may change something; a call that only looks,
+	// waits or handles mail is not.
+	OnlyDenied bool
+	Decisions  []Decision // decisions of [Turn.Permit], in order
+	Files      []string   // paths that Write, Edit and similar tools changed, as reported by the client; sorted, without duplicates
 
 	// Steered contains the UUIDs of the messages from the turn's Steering that the client
 	// read and answered with a successful result.

@@ -69,8 +69,19 @@ func (w *WarmStatus) Measure() {
 
 // LastText is the last text that an agent wrote, shortened to one line.
 type LastText struct {
-	At   time.Time `json:"at"`
-	Text string    `json:"text"`
+	At      time.Time `json:"at"`
+	Text    string    `json:"text"`
+	Outcome string    `json:"outcome,omitempty"` // refused, if the turn ended with that outcome; see [journal.OutcomeRefused]
+}
+
+func (l *LastText) String() string {
+	switch {
+	case l.Outcome == "":
+		return l.Text
+	case l.Text == "":
+		return l.Outcome
+	}
+	return l.Outcome + ": " + l.Text
 }
 
 // Recalled returns the picture of an agent as it was when an earlier daemon ended. The
@@ -81,6 +92,9 @@ func Recalled(l journal.LedgerLine, turns int) Picture {
 	p := Picture{Turns: turns, Client: l.Client, Model: l.Model, Billing: l.Billing, Context: l.Context, Begun: &began}
 	if l.Text != "" {
 		p.Last = &LastText{At: l.At, Text: l.Text}
+	}
+	if l.Outcome == journal.OutcomeRefused {
+		p.Last = &LastText{At: l.At, Text: l.Text, Outcome: l.Outcome}
 	}
 	return p
 }
@@ -100,6 +114,18 @@ func (v *View) Begin(m *MessageStatus, description string) {
 	v.p.Turns++
 	began := float64(m.Since.UnixMilli()) / 1000
 	v.p.Begun = &began
+}
+
+// Refused records that the turn has ended with the outcome [journal.OutcomeRefused].
+func (v *View) Refused(at time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	last := LastText{At: at.UTC()}
+	if l := v.p.Last; l != nil && v.p.Begun != nil && float64(l.At.UnixMilli())/1000 >= *v.p.Begun {
+		last = *l
+	}
+	last.Outcome = journal.OutcomeRefused
+	v.p.Last = &last
 }
 
 // End records that the turn has ended.

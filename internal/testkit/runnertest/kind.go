@@ -53,6 +53,11 @@ func (t tools) Runs(tool string, input []byte) string {
 	return t.About(tool, input)
 }
 
+// Look is a tool that only reads.
+const Look = "look"
+
+func (tools) Looks(tool string, _ []byte) bool { return tool == Look }
+
 func (tools) Waits(string, []byte) bool { return false }
 
 func (t tools) Allow(tool string, input []byte) string { return tool + " " + t.About(tool, input) }

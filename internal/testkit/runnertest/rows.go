@@ -78,7 +78,7 @@ func (f Fixture) rowToolAllowed(t *testing.T) {
 	turn := f.Turn(t, "@sh echo made > made.txt\n@say ready")
 	turn.Permit = permits("execute")
 	out := f.run(t, t.Context(), turn)
-	if out.End != runner.Done || out.ToolCalls != 1 || len(out.Denied) != 0 {
+	if out.End != runner.Done || out.OnlyDenied || out.ToolCalls != 1 || len(out.Denied) != 0 {
 		t.Errorf("ended %s (%s) with %d tool calls and %+v denied", out.End, out.Reason, out.ToolCalls, out.Denied)
 	}
 	if !f.Commands {
@@ -101,7 +101,7 @@ func (f Fixture) rowToolRefused(t *testing.T) {
 		return runner.Decision{Request: r, Rule: "test", At: time.Now()}
 	}
 	out := f.run(t, t.Context(), turn)
-	if out.End != runner.Done || len(out.Denied) != 1 || out.Denied[0].Tool != f.Shell || out.Denied[0].Allow != f.Allow {
+	if out.End != runner.Done || !out.OnlyDenied || len(out.Denied) != 1 || out.Denied[0].Tool != f.Shell || out.Denied[0].Allow != f.Allow {
 		t.Errorf("ended %s (%s) with %+v denied, want %s without %s", out.End, out.Reason, out.Denied, runner.Done, f.Allow)
 	}
 	if _, err := os.Stat(filepath.Join(turn.Spec.Dir, "sub")); err != nil {

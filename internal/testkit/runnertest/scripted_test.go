@@ -28,7 +28,7 @@ func TestDirectives(t *testing.T) {
 		"@fail no luck":         {runner.Failed, "no luck", 0},
 		"@say begun\n@noresult": {runner.Failed, "", 0},
 		"@unborn":               {runner.NoFirstEvent, "", 0},
-		"@status 401":           {runner.Refused, "the service refused (401)", 0},
+		"@status 401":           {runner.BadSetup, "the service refused (401)", 0},
 		"@status 529":           {runner.Limited, "the service takes nothing (529)", 0},
 		"@status 500":           {runner.Limited, "the service takes nothing (500)", 0},
 		"@status 400":           {runner.Failed, "the service failed (400)", 0},

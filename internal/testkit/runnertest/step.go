@@ -187,7 +187,7 @@ func Fail(text string) Step { return ends(runner.Failed, text, func(*runner.Outc
 
 // Refused ends the turn as Refused, like a client that cannot work, for example because
 // its key is wrong.
-func Refused(reason string) Step { return ends(runner.Refused, reason, func(*runner.Outcome) {}) }
+func Refused(reason string) Step { return ends(runner.BadSetup, reason, func(*runner.Outcome) {}) }
 
 // Unknown ends the turn as Limited, for a reason that the client does not specify.
 func Unknown() Step {

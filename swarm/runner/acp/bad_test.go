@@ -19,7 +19,7 @@ func TestBadClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	const refused, noFirst, failed, done = runner.Refused, runner.NoFirstEvent, runner.Failed, runner.Done
+	const refused, noFirst, failed, done = runner.BadSetup, runner.NoFirstEvent, runner.Failed, runner.Done
 	for _, c := range []struct {
 		bad  string
 		want runner.End
@@ -134,8 +134,8 @@ func TestNoProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			turn := newTurn(t, "acp", "@say hello")
 			turn.Spec.Command = command
-			if out := badTurn(t, turn, time.Hour, short); out.End != runner.Refused || out.Hint == "" {
-				t.Errorf("ended %s (%s; %s), want %s and a hint", out.End, out.Reason, out.Hint, runner.Refused)
+			if out := badTurn(t, turn, time.Hour, short); out.End != runner.BadSetup || out.Hint == "" {
+				t.Errorf("ended %s (%s; %s), want %s and a hint", out.End, out.Reason, out.Hint, runner.BadSetup)
 			}
 		})
 	}

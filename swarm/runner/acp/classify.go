@@ -56,9 +56,9 @@ func (p *program) classifyText(text string, status int, info string) follow.Verd
 	case info == "usageLimitExceeded", hasLimit:
 		return limited
 	case status == 401, says.signIn.MatchString(text):
-		return follow.Verdict{End: runner.Refused, Reason: text, Hint: p.client.Kind.Login.Try}
+		return follow.Verdict{End: runner.BadSetup, Reason: text, Hint: p.client.Kind.Login.Try}
 	case status == 404, says.noModel.MatchString(text):
-		return follow.Verdict{End: runner.Refused, Reason: text, Hint: "change model: for agent " + p.agent}
+		return follow.Verdict{End: runner.BadSetup, Reason: text, Hint: "change model: for agent " + p.agent}
 	case status == 402, status == 403, status == 408, status == 409, status == 429, status >= 500, says.away.MatchString(text):
 		return limited
 	case status != 0:

@@ -26,17 +26,17 @@ func TestClassify(t *testing.T) {
 		unknown       bool
 	}{
 		{"codex", `{"code":-32603,"message":"Internal error","data":{"message":"You’ve hit your usage limit. Upgrade to Pro or try again at 3:46 AM.","codexErrorInfo":"usageLimitExceeded"}}`, runner.Limited, false},
-		{"codex", `{"code":-32000,"message":"Authentication required"}`, runner.Refused, false},
+		{"codex", `{"code":-32000,"message":"Authentication required"}`, runner.BadSetup, false},
 		{"codex", `{"code":-32603,"message":"Internal error","data":{"codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":503,"httpStatus":503}}}}`, runner.Limited, false},
-		{"codex", `{"code":-32603,"message":"Internal error","data":{"details":"Unsupported format of modelId"}}`, runner.Refused, false},
+		{"codex", `{"code":-32603,"message":"Internal error","data":{"details":"Unsupported format of modelId"}}`, runner.BadSetup, false},
 		{"opencode", `{"code":-32603,"message":"Internal error: scripted status","data":{"service":"session","errorName":"APIError"}}`, runner.Limited, true},
 		{"gemini", `{"code":400,"message":"{\"error\":{\"code\":400,\"message\":\"scripted status\"}}"}`, runner.Failed, false},
 		{"gemini", `{"code":429,"message":"You exceeded your current quota"}`, runner.Limited, false},
-		{"gemini", `{"code":404,"message":"models/gemini-9 is not found"}`, runner.Refused, false},
+		{"gemini", `{"code":404,"message":"models/gemini-9 is not found"}`, runner.BadSetup, false},
 		{"cline", `{"code":-32603,"message":"Internal error: scripted status"}`, runner.Limited, true},
 		{"acp", `{"code":-32603,"message":"fetch failed: ECONNREFUSED 127.0.0.1:8099"}`, runner.Limited, false},
 		{"cline", `{"code":-32603,"message":"Internal error: The socket connection was closed unexpectedly."}`, runner.Limited, false},
-		{"acp", `{"code":-32603,"message":"401 Unauthorized"}`, runner.Refused, false},
+		{"acp", `{"code":-32603,"message":"401 Unauthorized"}`, runner.BadSetup, false},
 	} {
 		var f fault
 		if err := json.Unmarshal([]byte(test.fault), &f); err != nil {

@@ -25,7 +25,7 @@ func TestProbe(t *testing.T) {
 		"without tools":      {"codex", "", nil, runner.Done, runner.Unproven},
 		"tools do not start": {"codex", "", brokenServer, runner.NoFirstEvent, runner.Unproven},
 		"tools start late":   {"cline", "", brokenServer, runner.Done, runner.Later},
-		"not signed in":      {"opencode", acpstandin.QuirksVar + `={"login":true}`, nil, runner.Refused, runner.Unproven},
+		"not signed in":      {"opencode", acpstandin.QuirksVar + `={"login":true}`, nil, runner.BadSetup, runner.Unproven},
 		"no agent":           {"codex", acpstandin.BadVar + "=prose", nil, runner.NoFirstEvent, runner.Unproven},
 		"silent":             {"codex", acpstandin.BadVar + "=silent", nil, runner.Stopped, runner.Unproven},
 	} {

@@ -36,7 +36,7 @@ func (p *program) hintStderr() string { return "look at " + p.stderr }
 // These are the verdicts on a setup that cannot work. A retry would not help.
 
 func (p *program) refused(why string) follow.Verdict {
-	return follow.Verdict{End: runner.Refused, Reason: p.name + ": " + why, Hint: "check command: and backend: for agent " + p.agent}
+	return follow.Verdict{End: runner.BadSetup, Reason: p.name + ": " + why, Hint: "check command: and backend: for agent " + p.agent}
 }
 
 func (p *program) notACP(bad *badLines) follow.Verdict {
@@ -44,13 +44,13 @@ func (p *program) notACP(bad *badLines) follow.Verdict {
 }
 
 func (p *program) notSignedIn(f *fault) follow.Verdict {
-	return follow.Verdict{End: runner.Refused, Reason: p.name + " is not signed in: " + f.text(), Hint: p.client.Kind.Login.Try}
+	return follow.Verdict{End: runner.BadSetup, Reason: p.name + " is not signed in: " + f.text(), Hint: p.client.Kind.Login.Try}
 }
 
 // unknownSetting returns the verdict on a client that rejects the value of a
 // configuration key.
 func (p *program) unknownSetting(key, value string, f *fault) follow.Verdict {
-	return follow.Verdict{End: runner.Refused, Reason: fmt.Sprintf("%s does not accept the %s %q: %s", p.name, key, value, f.text()),
+	return follow.Verdict{End: runner.BadSetup, Reason: fmt.Sprintf("%s does not accept the %s %q: %s", p.name, key, value, f.text()),
 		Hint: "change " + key + ": for agent " + p.agent}
 }
 

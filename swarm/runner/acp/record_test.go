@@ -151,9 +151,9 @@ var records = map[string]record{
 		},
 	},
 	"status-401": {
-		want: played{End: runner.Refused},
+		want: played{End: runner.BadSetup},
 		but: map[string]difference{
-			"copilot":  {"says an error as the model would say it", played{End: runner.Refused, Text: "Error: Authentication failed with provid"}},
+			"copilot":  {"says an error as the model would say it", played{End: runner.BadSetup, Text: "Error: Authentication failed with provid"}},
 			"opencode": {noStatus, played{End: runner.Limited, Unknown: true}},
 			"cline":    {noStatus, played{End: runner.Limited, Unknown: true}},
 		},

@@ -43,7 +43,7 @@ func TestSecondVersion(t *testing.T) {
 // The second version is used only if the configuration requests it.
 func TestSecondVersionUnasked(t *testing.T) {
 	turn := newTurn(t, "acp", "work", acpstandin.QuirksVar+`={"protocol":2}`)
-	if out := backend(t, "acp").Run(t.Context(), turn); out.End != runner.Refused {
-		t.Errorf("a client of version 2 ended %s (%s), want %s", out.End, out.Reason, runner.Refused)
+	if out := backend(t, "acp").Run(t.Context(), turn); out.End != runner.BadSetup {
+		t.Errorf("a client of version 2 ended %s (%s), want %s", out.End, out.Reason, runner.BadSetup)
 	}
 }

@@ -23,10 +23,10 @@ type startup struct {
 // turn cannot begin.
 func (s *startup) prepare() follow.Verdict {
 	if s.turn.Session.How == runner.Continue {
-		return follow.Verdict{End: runner.Refused, Reason: s.client.Kind.Title + " cannot continue the newest session of a folder", Hint: "set session: resume for agent " + s.turn.Agent}
+		return follow.Verdict{End: runner.BadSetup, Reason: s.client.Kind.Title + " cannot continue the newest session of a folder", Hint: "set session: resume for agent " + s.turn.Agent}
 	}
 	if len(s.words()) == 0 {
-		return follow.Verdict{End: runner.Refused, Reason: "backend " + s.client.Kind.Name + " needs a program", Hint: "set command: for agent " + s.turn.Agent}
+		return follow.Verdict{End: runner.BadSetup, Reason: "backend " + s.client.Kind.Name + " needs a program", Hint: "set command: for agent " + s.turn.Agent}
 	}
 	if err := removeReady(s.turn.Ready); err != nil {
 		return follow.Verdict{End: runner.NoResources, Reason: err.Error(), Hint: follow.HintDisk}

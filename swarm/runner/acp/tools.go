@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -38,6 +39,22 @@ func (tools) Runs(tool string, input []byte) string {
 	var in toolInput
 	lenient(input, &in)
 	return in.Command
+}
+
+// notes lists the tools with which a client only keeps its own notes: opencode's list of
+// things to do.
+var notes = []string{"todowrite", "todoread"}
+
+// Looks reports whether the kind of a call is read, search, fetch, think or switch_mode and
+// the call runs no command, or whether the tool only keeps the client's notes.
+func (tools) Looks(tool string, input []byte) bool {
+	switch tool {
+	case "read", "search", "fetch", "think", "switch_mode":
+		var in toolInput
+		lenient(input, &in)
+		return in.Command == ""
+	}
+	return slices.Contains(notes, tool)
 }
 
 // Waits returns false because the protocol has no kind of tool that waits.

@@ -108,7 +108,7 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	case f.code == codeNoConnection:
 		return limited(text, hintAway), true
 	case f.status == http.StatusNotFound || f.problem == "model_not_found":
-		return follow.Verdict{End: runner.Refused, Reason: text, Hint: "set model: for agent " + e.turn.Agent + " to one that your account can use"}, true
+		return follow.Verdict{End: runner.BadSetup, Reason: text, Hint: "set model: for agent " + e.turn.Agent + " to one that your account can use"}, true
 	case f.status == http.StatusUnauthorized:
 		return e.unauthorized(text), true
 	case f.status == http.StatusForbidden || f.problem == "oauth_org_not_allowed":
@@ -209,7 +209,7 @@ func (e evidence) forbidden(text string) follow.Verdict {
 }
 
 func (e evidence) refusedKey(text string) follow.Verdict {
-	return follow.Verdict{End: runner.Refused, Reason: text,
+	return follow.Verdict{End: runner.BadSetup, Reason: text,
 		Hint: "log in with claude /login, or set ANTHROPIC_API_KEY in env: for agent " + e.turn.Agent}
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -74,6 +75,16 @@ func (tools) Runs(tool string, input []byte) string {
 	}
 	return ""
 }
+
+// looking lists the built-in tools that change nothing outside the client: they read, search
+// and fetch, load a skill, or keep the client's list of tasks.
+var looking = []string{
+	"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "LS", "ListAgents", "ListMcpResourcesTool", "LSP", "NotebookRead", "Read",
+	"ReadMcpResourceTool", "ReportFindings", "Skill", "SlashCommand", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoRead", "TodoWrite",
+	"ToolSearch", "WebFetch", "WebSearch", "CronList",
+}
+
+func (tools) Looks(tool string, _ []byte) bool { return slices.Contains(looking, tool) }
 
 func (tools) Waits(tool string, _ []byte) bool {
 	switch tool {

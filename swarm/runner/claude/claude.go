@@ -94,7 +94,7 @@ func (r *follower) follow() (runner.Outcome, runner.Warm) {
 	}
 	o := r.run.Outcome(r.proven(r.judge()), broken)
 	o.Stream, o.Steered = dec.Stats(), r.steeredDone()
-	if o.End != runner.Refused { // a client that was refused may have no account at all
+	if o.End != runner.BadSetup { // a client that was refused may have no account at all
 		o.Billing = billing(r.seen.source, r.turn.Env)
 	}
 	if o.Text == "" {

@@ -227,8 +227,8 @@ func TestCannotStart(t *testing.T) {
 				turn.Spec.Dir = c.dir
 			}
 			out := runClean(t, turn)
-			if out.End != runner.Refused || !strings.Contains(out.Reason, c.reason) || !strings.Contains(out.Hint, c.hint) {
-				t.Errorf("ended %s (%s; %s), want %s (…%s…; …%s…)", out.End, out.Reason, out.Hint, runner.Refused, c.reason, c.hint)
+			if out.End != runner.BadSetup || !strings.Contains(out.Reason, c.reason) || !strings.Contains(out.Hint, c.hint) {
+				t.Errorf("ended %s (%s; %s), want %s (…%s…; …%s…)", out.End, out.Reason, out.Hint, runner.BadSetup, c.reason, c.hint)
 			}
 			if strings.Contains(out.Reason, "\n") {
 				t.Errorf("the reason %q has more than one line", out.Reason)
@@ -243,8 +243,8 @@ func TestDeadKeyIsKnownSoon(t *testing.T) {
 	retry := `echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"}'`
 	turn.Spec.Command = script(t, "trap 'exit 130' INT\n"+retry+"\n"+retry+"\nwhile :; do sleep 0.1; done") // ends only if it is told to
 	out := runCleanIn(t, patient, turn)
-	if out.End != runner.Refused || !strings.Contains(out.Hint, "/login") || out.ExitCode != 130 {
-		t.Errorf("ended %s (%s; %s) with %+v, want %s after SIGINT", out.End, out.Reason, out.Hint, out.Exit, runner.Refused)
+	if out.End != runner.BadSetup || !strings.Contains(out.Hint, "/login") || out.ExitCode != 130 {
+		t.Errorf("ended %s (%s; %s) with %+v, want %s after SIGINT", out.End, out.Reason, out.Hint, out.Exit, runner.BadSetup)
 	}
 }
 

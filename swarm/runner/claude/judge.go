@@ -65,10 +65,10 @@ func (e evidence) noResult() follow.Verdict {
 	case e.began:
 		return follow.Verdict{End: runner.Failed, Reason: follow.WithDetail(ended+" without a result", said), Hint: e.look(), Crashed: true}
 	case contains(e.stderr, "root/sudo"):
-		return follow.Verdict{End: runner.Refused, Reason: said,
+		return follow.Verdict{End: runner.BadSetup, Reason: said,
 			Hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: if the machine is a sandbox"}
 	case badCommand(e.stderr, e.exit):
-		return follow.Verdict{End: runner.Refused, Reason: follow.WithDetail("the client does not accept its command line", follow.FirstLine(e.stderr)),
+		return follow.Verdict{End: runner.BadSetup, Reason: follow.WithDetail("the client does not accept its command line", follow.FirstLine(e.stderr)),
 			Hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}
 	}
 	return follow.Verdict{End: runner.NoFirstEvent, Reason: follow.WithDetail(ended+" before its first output", said), Crashed: true,

@@ -125,11 +125,11 @@ func TestAClientThatCannotBeStarted(t *testing.T) {
 		end    runner.End
 		hint   string
 	}{
-		"no program":    {nil, []string{"no-such-program-at-all"}, runner.Refused, "make install"},
-		"no folder":     {func(t *runner.Turn) { t.Spec.Dir += "/none" }, []string{"sh"}, runner.Refused, "change cwd: for agent coder"},
+		"no program":    {nil, []string{"no-such-program-at-all"}, runner.BadSetup, "make install"},
+		"no folder":     {func(t *runner.Turn) { t.Spec.Dir += "/none" }, []string{"sh"}, runner.BadSetup, "change cwd: for agent coder"},
 		"no output":     {func(t *runner.Turn) { t.Stdout += "/none/out" }, []string{"sh"}, runner.NoResources, follow.HintDisk},
 		"no record":     {func(t *runner.Turn) { t.Started = func(runner.Process) error { return os.ErrInvalid } }, []string{"sh"}, runner.Failed, "check the disk"},
-		"no permission": {nil, []string{"/dev/null"}, runner.Refused, "check command: for agent coder"},
+		"no permission": {nil, []string{"/dev/null"}, runner.BadSetup, "check command: for agent coder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tn := turn(t, "start")

@@ -60,7 +60,7 @@ func startError(t runner.Turn, kind *runner.Kind, program string, err error) Ver
 		return Verdict{End: runner.NoResources, Reason: err.Error(), Hint: HintDisk}
 	}
 	if info, serr := os.Stat(t.Spec.Dir); serr != nil || !info.IsDir() {
-		return Verdict{End: runner.Refused, Reason: "the working folder " + t.Spec.Dir + " does not exist", Hint: "create it, or change cwd: for agent " + t.Agent}
+		return Verdict{End: runner.BadSetup, Reason: "the working folder " + t.Spec.Dir + " does not exist", Hint: "create it, or change cwd: for agent " + t.Agent}
 	}
 	switch {
 	case isTransient(err):
@@ -71,9 +71,9 @@ func startError(t runner.Turn, kind *runner.Kind, program string, err error) Ver
 		if kind.Install != "" {
 			hint = kind.Install + ", or " + hint
 		}
-		return Verdict{End: runner.Refused, Reason: program + " is not installed: " + err.Error(), Hint: hint}
+		return Verdict{End: runner.BadSetup, Reason: program + " is not installed: " + err.Error(), Hint: hint}
 	}
-	return Verdict{End: runner.Refused, Reason: program + " cannot be run: " + err.Error(), Hint: "check command: for agent " + t.Agent}
+	return Verdict{End: runner.BadSetup, Reason: program + " cannot be run: " + err.Error(), Hint: "check command: for agent " + t.Agent}
 }
 
 // isTransient reports whether the system may be able to start the client later.
