@@ -98,7 +98,7 @@ func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History
 		if h.Turns[i].CostUnknown {
 			h.CostUnknown++
 		}
-		if h.Turns[i].Outcome != OutcomeDone {
+		if o := h.Turns[i].Outcome; o != OutcomeDone && o != journal.OutcomeUnbooked {
 			h.Failed++
 		}
 	}

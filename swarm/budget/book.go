@@ -96,6 +96,7 @@ func (b *Book) Settle(l journal.LedgerLine) {
 var noWork = []string{
 	string(runner.NoFirstEvent), string(runner.NoSession), string(runner.PromptNotRun), string(runner.ClientGone),
 	string(runner.NoResources), string(runner.BadSetup), string(runner.Limited),
+	journal.OutcomeUnbooked,
 }
 
 // usedBy returns the amount that a turn has used. If the cost is unknown, the whole
@@ -108,6 +109,9 @@ func (r Rules) usedBy(l journal.LedgerLine) Amount {
 	usd := l.CostUSD
 	if l.CostUnknown {
 		usd = max(usd, l.ReservedUSD)
+	}
+	if l.Outcome == journal.OutcomeUnbooked { // the reservation of the turn with an unknown cost is already counted
+		usd = max(0, l.CostUSD-l.ReservedUSD)
 	}
 	turns := 1
 	if slices.Contains(noWork, l.Outcome) || r.judges(l.Agent) {

@@ -41,6 +41,7 @@ type LedgerLine struct {
 	// CostUSD is the known part.
 	CostUnknown bool           `json:"cost_unknown,omitempty"`
 	Billing     runner.Billing `json:"billing,omitempty"`      // how the client is billed, if the client reports it
+	SessionUSD  float64        `json:"session_usd,omitempty"`  // the session's total, as the client reported it in the last result of the turn; 0 if unknown
 	ReservedUSD float64        `json:"reserved_usd,omitempty"` // the amount that the budget reserved for the turn
 	Client      string         `json:"client,omitempty"`       // as [ClientName]
 	Model       string         `json:"model,omitempty"`
@@ -111,6 +112,8 @@ type Ledger struct {
 	// disk interrupted the filing of a turn, the turn is filed again but must not count
 	// twice.
 	known, older map[string]bool
+	// unbooked contains the lines with the outcome [OutcomeUnbooked], by their turn.
+	unbooked map[string]LedgerLine
 	// recent contains the messages that were done in the last amendDays days, and the
 	// turns that failed in that time, for [Ledger.Amend].
 	recent map[string]bool
@@ -133,6 +136,8 @@ type agentSum struct {
 	cost  Cost
 	day   string // UTC day to which cost.Today belongs
 	last  LedgerLine
+
+	booked booked
 }
 
 // OpenLedger reads the ledger, and checks that lines can be added. Unless heard is nil,
@@ -140,7 +145,7 @@ type agentSum struct {
 // with each added line, once for each turn. heard must not use the ledger.
 func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, error) {
 	path := home.Ledger()
-	l := &Ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
+	l := &Ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}, unbooked: map[string]LedgerLine{}}
 	since := time.Now().AddDate(0, 0, -amendDays)
 	err := ReadLedger(path, func(line LedgerLine) bool {
 		l.know(line.Turn)
@@ -150,6 +155,8 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 		}
 		switch {
 		case line.At.Before(since):
+		case line.Outcome == OutcomeUnbooked:
+			l.unbooked[line.Turn] = line
 		case EndedWell(line.Outcome):
 			l.recent[line.Message] = true
 		default:
@@ -208,13 +215,27 @@ func (l *Ledger) write(line LedgerLine) error {
 	return nil
 }
 
-// Add appends a line unless its turn already has one.
+// Add appends a line unless its turn already has one. If the total of the line's session shows
+// a cost that no turn contained, Add first appends a line with that cost; see [Ledger.Unbooked].
 func (l *Ledger) Add(line LedgerLine) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known[line.Turn] || l.older[line.Turn] {
 		return nil
 	}
+	if sum := l.sums[line.Agent]; sum != nil {
+		if more, ok := sum.booked.unbooked(line); ok {
+			if err := l.append(more); err != nil {
+				return err
+			}
+			l.unbooked[more.Turn] = more
+		}
+	}
+	return l.append(line)
+}
+
+// append appends a line and counts it. The caller holds the mutex.
+func (l *Ledger) append(line LedgerLine) error {
 	if err := l.write(line); err != nil {
 		return err
 	}
@@ -249,9 +270,12 @@ func (l *Ledger) count(line LedgerLine) {
 	if day := utcDay(line.At); day != sum.day {
 		sum.day, sum.cost.Today, sum.cost.TodayUnknown = day, 0, 0
 	}
-	sum.turns++
 	sum.cost.add(line)
-	sum.last = line
+	sum.booked = sum.booked.after(line)
+	if line.Outcome != OutcomeUnbooked {
+		sum.turns++
+		sum.last = line
+	}
 }
 
 // Last returns an agent's most recent line.
@@ -296,7 +320,7 @@ func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID), ReservedUSD: r.ReservedUSD, From: m.From, Subject: m.Subject,
-		Outcome: r.Outcome, Tokens: r.Tokens, Client: r.Client, Model: r.Model, Session: r.Session,
+		Outcome: r.Outcome, Tokens: r.Tokens, Client: r.Client, Model: r.Model, Session: r.Session, SessionUSD: r.SessionUSD,
 		Billing: r.Billing, Context: r.Context, Text: screen.Short(r.Text, MaxLastText),
 		ByLead: r.Proven && m.From == dropbox.Lead,
 	}

@@ -34,6 +34,8 @@ type Receipt struct {
 	// CostUnknown is set if the client of an attempt reported only part of the cost, or
 	// none of it. CostUSD is the known part.
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
+	// SessionUSD is as in [LedgerLine].
+	SessionUSD float64 `yaml:"session_usd,omitempty" json:"session_usd,omitempty"`
 	// ReservedUSD is the amount that the budget reserved for the last attempt.
 	ReservedUSD float64 `yaml:"reserved_usd,omitempty" json:"reserved_usd,omitempty"`
 

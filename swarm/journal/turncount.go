@@ -114,6 +114,9 @@ func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 // Recall counts a ledger line if it is from the last hour, so that a restart does not
 // reset the count. since is the time of the last order from a person.
 func (c *TurnCounts) Recall(line LedgerLine, since time.Time) {
+	if line.Outcome == OutcomeUnbooked {
+		return
+	}
 	if time.Since(line.At) >= countedFor {
 		return
 	}

@@ -91,6 +91,9 @@ type appender struct{ home journal.Home }
 
 func (a appender) Add(line journal.LedgerLine) error { return journal.AppendLedger(a.home, line) }
 
+// Unbooked returns false, because the cost of a person's own session is not known.
+func (appender) Unbooked(string) (journal.LedgerLine, bool) { return journal.LedgerLine{}, false }
+
 // A hider removes the project's tokens from text.
 type hider struct{ secrets *tokens.Source }
 

@@ -55,6 +55,7 @@ type Service struct {
 // A Ledger stores the lines of turns that ended.
 type Ledger interface {
 	Add(line journal.LedgerLine) error
+	Unbooked(turn string) (line journal.LedgerLine, ok bool) // as [journal.Ledger.Unbooked]
 }
 
 // deliver sends a message as the daemon or as an agent. The store converts a result that

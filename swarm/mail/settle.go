@@ -40,6 +40,7 @@ func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt)
 	if err := in.Ledger.Add(journal.LineOf(m, r)); err != nil {
 		return err
 	}
+	in.tellUnbooked(r.Turn)
 	return in.settled(e, m, r)
 }
 
@@ -158,7 +159,11 @@ func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
 	if err := r.Write(in.Home); err != nil {
 		return fmt.Errorf("turn record: %w", err)
 	}
-	return in.Ledger.Add(in.AttemptLine(j, out))
+	if err := in.Ledger.Add(in.AttemptLine(j, out)); err != nil {
+		return err
+	}
+	in.tellUnbooked(r.Turn)
+	return nil
 }
 
 // AttemptLine returns the ledger line of an attempt that ended badly.
@@ -167,7 +172,7 @@ func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 	return journal.LedgerLine{
 		At: out.Ended.UTC(), Turn: j.Rec.Turn, Agent: in.Name, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID), ReservedUSD: j.Rec.ReservedUSD, From: m.From, Subject: m.Subject,
 		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
-		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(cmp.Or(j.Rec.Backend, in.Backend()), out.Version), Model: out.Model, Session: out.Session,
+		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(cmp.Or(j.Rec.Backend, in.Backend()), out.Version), Model: out.Model, Session: out.Session, SessionUSD: sessionUSD(j.Rec, out),
 		Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Text: screen.Short(out.Text, journal.MaxLastText),
 	}
 }
@@ -177,7 +182,7 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	m := j.Claim.Message
 	backend := cmp.Or(j.Rec.Backend, in.Backend()) // the configuration may have changed since the turn began
 	r := &journal.Receipt{
-		ID: m.ID, Turn: j.Rec.Turn, Agent: in.Name, Backend: backend, Client: journal.ClientName(backend, out.Version), Model: out.Model, Session: out.Session,
+		ID: m.ID, Turn: j.Rec.Turn, Agent: in.Name, Backend: backend, Client: journal.ClientName(backend, out.Version), Model: out.Model, Session: out.Session, SessionUSD: sessionUSD(j.Rec, out),
 		ReservedUSD: j.Rec.ReservedUSD, Via: j.Via, Proven: j.Proven, Outcome: journal.OutcomeOf(out), Ended: out.Ended.UTC(),
 		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Tokens: journal.TallyOf(out), CostUnknown: out.CostUnknown, Billing: out.Billing, ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
 		Notes: j.Rec.Notes, Steered: j.steeredDone(out), Text: cut(out.Text, 4096),

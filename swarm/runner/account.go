@@ -209,6 +209,10 @@ func (a *Account) ownCost(r *streamjson.Result) float64 {
 		own, known := a.cost.grow(r.CostUSD)
 		if r.SinceLastUSD != nil { // the total may include earlier processes of the session
 			own, known = *r.SinceLastUSD, true
+			a.spent.SessionUSD = 0
+			if plausibleUSD(r.CostUSD) && r.CostUSD >= own {
+				a.spent.SessionUSD = r.CostUSD
+			}
 			a.cost.notKnown = a.cost.notKnown || missing // only a total makes up for a missing cost
 		}
 		if known && plausibleUSD(own) {

@@ -94,6 +94,7 @@ type Spent struct {
 	Tokens      streamjson.Usage // the tokens of all requests in the main conversation
 	CostUSD     float64          // including sub-agents and compactions; only the known part if CostUnknown is set
 	CostUnknown bool             // the client reported no cost, or only part of it
+	SessionUSD  float64          // the total of the session over all its processes at the last result; 0 if the client did not report it
 	ToolCalls   int
 	Compactions int
 	// ContextTokens is the size of the conversation at its last request, and ContextLimit

@@ -1,0 +1,35 @@
+package mail
+
+import (
+	"fmt"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// leastToldUSD is the smallest cost in no turn, in US dollars, about which the person is told.
+// Clients also ask the model between two turns, for example for the title of a session.
+const leastToldUSD = 0.01
+
+// sessionUSD returns the total of the session after a turn, or 0 if it cannot be compared with
+// the cost of the agent's turns, because the client continued the newest session of its folder,
+// in which a person may have worked as well.
+func sessionUSD(rec *journal.Record, out runner.Outcome) float64 {
+	if rec.How == string(runner.Continue) {
+		return 0
+	}
+	return out.SessionUSD
+}
+
+// tellUnbooked tells the person, once, that a turn has shown a cost that was in no turn.
+func (in *Inbox) tellUnbooked(turn string) {
+	l, ok := in.Ledger.Unbooked(turn)
+	if !ok || l.CostUSD < leastToldUSD {
+		return
+	}
+	in.TellLead(in.Name, "unbooked:"+turn, fmt.Sprintf("%.2f USD of %s are in no turn", l.CostUSD, in.Name), fmt.Sprintf(
+		"%.6f USD of the session %s of %s are in no turn: %s. "+
+			"The client does not report the cost of work that it cut off, for example at a cap; its next total contains that cost. "+
+			"It is now in the ledger (%s), and counts for %s and today's caps.\n\n  claude-swarm history %s\n",
+		l.CostUSD, l.Session, in.Name, l.Reason, l.Turn, in.Name, in.Name))
+}
