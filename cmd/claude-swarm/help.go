@@ -38,7 +38,7 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 			"daemon after their turns (--now: immediately); halt blocks all new turns.\n")
 		fmt.Fprint(w, "\nclaude-swarm help VERB tells you more about one verb.\n"+
 			"Exit status: 0 done, 1 failed, 2 wrong command line, 3 no such agent, message or\n"+
-			"project, 4 no daemon, 5 timeout, 6 refused by a rule, 7 the agent was permitted nothing,\n"+
+			"project, 4 no daemon, 5 timeout, 6 refused by a rule, 7 nothing was permitted,\n"+
 			"78 bad configuration.\n")
 		return
 	}

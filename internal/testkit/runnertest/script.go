@@ -14,7 +14,7 @@ var words = map[string]func(arg string) Step{
 	"say":      Say,
 	"sh":       func(arg string) Step { return Tool(Shell, map[string]string{"command": arg}, "") },
 	"write":    func(arg string) Step { return Tool(Save, map[string]string{"path": firstWord(arg)}, "written") },
-	"deny":     func(arg string) Step { return deny(firstWord(arg), strings.TrimPrefix(arg, firstWord(arg)+" ")) },
+	"deny":     func(arg string) Step { return Deny(firstWord(arg), strings.TrimPrefix(arg, firstWord(arg)+" ")) },
 	"sleep":    func(arg string) Step { return parsed(arg, time.ParseDuration, sleep) },
 	"hang":     func(string) Step { return Hang() },
 	"cost":     func(arg string) Step { return parsed(arg, parseUSD, Cost) },

@@ -40,8 +40,8 @@ func Tool(name string, input any, result string) Step {
 	})
 }
 
-// deny makes the client call a tool and refuses the call.
-func deny(name, what string) Step {
+// Deny makes the client call a tool and refuses the call.
+func Deny(name, what string) Step {
 	return goOn(func(c *client) {
 		input := map[string]string{"path": what}
 		if name == Shell {
