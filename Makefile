@@ -200,7 +200,7 @@ soak:
 
 # The end-to-end tests that depend most on the client. They also run with the oldest
 # version; the others run only with the newest one.
-CLIENT_TESTS := TestNoToolTouchesProtectedFiles TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReallyRuns \
+CLIENT_TESTS := TestEachKindOfTurnIsBooked TestNoToolTouchesProtectedFiles TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReallyRuns \
 	TestAReviewerCannotWriteAndTheAnswerSaysSo TestTwoAgentsInOneFolderKeepTheirSessions \
 	TestADaemonThatIsKilledLosesNothing TestSIGTERMOfTheCLIDuringABashTool \
 	TestARealCompactionGivesTheWindowBack TestWhatTheAPIRefuses TestASubscriptionsLimit \

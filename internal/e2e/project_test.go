@@ -305,3 +305,13 @@ func (p *project) marked() []string {
 	}
 	return out
 }
+
+// filed reports whether an agent's message is in done/ or dead/.
+func (p *project) filed(agent, state, id string) bool {
+	for _, pattern := range []string{"*" + id + ".md", "*/*" + id + ".md"} {
+		if found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop", agent, state, pattern)); len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -115,7 +115,7 @@ func disallowed(t runner.Turn) []string {
 			}
 		}
 	}
-	for _, tool := range s.Unsorted {
+	for _, tool := range slices.Concat(listed, s.Unsorted) {
 		if s.AllowedTools == nil || !names(*s.AllowedTools, tool) {
 			tools = append(tools, tool)
 		}

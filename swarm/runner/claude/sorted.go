@@ -13,9 +13,10 @@ var quiet = []string{
 	"StructuredOutput", "ToolSearch", "WaitForMcpServers",
 }
 
-// permitted lists the tools that need permission and that only an agent's own list of
-// allowed tools can give.
-var permitted = []string{"PowerShell"}
+// listed lists the tools that an agent gets only if its list of allowed tools names them: a
+// second shell, and DesignSync, which version 2.1.332 offers with some models and which
+// sends the project's files to a service.
+var listed = []string{"DesignSync", "PowerShell"}
 
 // unsorted returns the client's own tools in the list of an init line that are in none of
 // our lists. Such a tool may need no permission, or begin work that no message requested.
@@ -24,6 +25,6 @@ var permitted = []string{"PowerShell"}
 func unsorted(offered []string) []string {
 	return slices.DeleteFunc(slices.Clone(offered), func(tool string) bool {
 		return strings.HasPrefix(tool, "mcp__") || slices.Contains(builtIn, tool) || slices.Contains(never, tool) ||
-			slices.Contains(behind, tool) || slices.Contains(quiet, tool) || slices.Contains(permitted, tool)
+			slices.Contains(behind, tool) || slices.Contains(quiet, tool) || slices.Contains(listed, tool)
 	})
 }
