@@ -324,7 +324,7 @@ func (d *disk) removeTree(name string) error {
 	if err := d.ask(OpRemove, name, ""); err != nil {
 		return err
 	}
-	return d.root.RemoveAll(name)
+	return d.removeAll(name)
 }
 
 // syncFolder makes the name changes in an open folder durable.

@@ -18,6 +18,8 @@ type Claim struct {
 	// too large, a symlink or a folder. The file is claimed anyway, and the caller must
 	// give it up. Bad is an [ErrInvalid] or an [ErrTooLarge].
 	Bad error
+
+	data []byte // the file, for Restore; nil if it could not be read
 }
 
 // Claim claims a waiting message: it increments Begun and moves the file from new/ to
@@ -111,6 +113,7 @@ func (b *Mailbox) read(c *Claim, path string) error {
 	defer f.close()
 	data, err := f.read(b.store.maxFile())
 	if err == nil {
+		c.data = data
 		c.Message, err = parseAs(c.Entry, data)
 	}
 	if errors.Is(err, unix.EIO) && b.works() {

@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,29 +50,32 @@ func (st Step) String() string {
 //
 // It makes the system calls directly: the first opens the folder that contains the name,
 // and the second operates relative to that folder. [os.Root] would reopen every folder on
-// the path, which would take a quarter of a delivery's time. The field root is used only
-// where speed does not matter.
+// the path, which would take a quarter of a delivery's time.
+//
+// If another program deletes the folder, the disk follows its path to the next store there;
+// see [disk.followPath].
 type disk struct {
-	root *os.Root
+	dir  string // the folder's absolute path
 	top  *os.File
-	fd   int // of top
+	fd   int // of top; it keeps its number when the disk follows the path
 	step func(Step) error
+
+	following sync.Mutex // held while fd changes to another folder
 }
 
 func openDisk(dir string, step func(Step) error) (*disk, error) {
-	root, err := os.OpenRoot(dir)
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	top, err := root.Open(".")
+	top, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
-		root.Close()
 		return nil, err
 	}
-	return &disk{root: root, top: top, fd: int(top.Fd()), step: step}, nil
+	return &disk{dir: dir, top: top, fd: int(top.Fd()), step: step}, nil
 }
 
-func (d *disk) close() error { return errors.Join(d.top.Close(), d.root.Close()) }
+func (d *disk) close() error { return d.top.Close() }
 
 // ask calls Options.Step, if it is set, before a change is made.
 func (d *disk) ask(op Op, name, to string) error {
@@ -112,11 +117,20 @@ func (d *disk) folder(name string) (*os.File, error) {
 }
 
 func (d *disk) openAt(name string, flags int, perm uint32) (*os.File, error) {
-	fd, err := openBeneath(d.fd, name, flags|unix.O_CLOEXEC|unix.O_NOFOLLOW, perm)
+	fd, err := d.open(name, flags|unix.O_CLOEXEC|unix.O_NOFOLLOW, perm)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
 	return os.NewFile(uintptr(fd), name), nil
+}
+
+// open opens a name below the disk's folder.
+func (d *disk) open(name string, flags int, perm uint32) (int, error) {
+	fd, err := openBeneath(d.fd, name, flags, perm)
+	if err == unix.ENOENT && d.followPath() {
+		fd, err = openBeneath(d.fd, name, flags, perm)
+	}
+	return fd, err
 }
 
 // A nameAt is a name in an open folder. A call on it follows no symlink, even if the
@@ -131,9 +145,10 @@ type nameAt struct {
 func (d *disk) nameAt(name string) (nameAt, error) {
 	i := strings.LastIndexByte(name, '/')
 	if i < 0 {
+		d.followPath()
 		return nameAt{dirfd: d.fd, base: name}, nil
 	}
-	fd, err := openBeneath(d.fd, name[:i], pathOnly|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	fd, err := d.open(name[:i], pathOnly|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nameAt{}, pathError("open", name[:i], err)
 	}

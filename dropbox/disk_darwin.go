@@ -2,6 +2,7 @@ package dropbox
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,6 +14,15 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 
 // pathOnly is the flag that opens a folder only as the base for other calls.
 const pathOnly = unix.O_RDONLY
+
+// replaceFD makes the file descriptor to refer to the file of from.
+func replaceFD(from, to int) error {
+	syscall.ForkLock.RLock() // a child must not inherit it before the flag is set
+	defer syscall.ForkLock.RUnlock()
+	err := unix.Dup2(from, to)
+	unix.CloseOnExec(to)
+	return err
+}
 
 // renameNew renames a file and never replaces another file.
 func renameNew(dirfd int, name string, todirfd int, to string) error {

@@ -39,6 +39,9 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 // pathOnly is the flag that opens a folder only as the base for other calls.
 const pathOnly = unix.O_PATH
 
+// replaceFD makes the file descriptor to refer to the file of from.
+func replaceFD(from, to int) error { return unix.Dup3(from, to, unix.O_CLOEXEC) }
+
 // renameNew renames a file and never replaces another file.
 func renameNew(dirfd int, name string, todirfd int, to string) error {
 	return unix.Renameat2(dirfd, name, todirfd, to, unix.RENAME_NOREPLACE)

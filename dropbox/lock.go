@@ -46,7 +46,21 @@ func (s *Store) Lock() (release func() error, err error) {
 	if err := writeNote(path, fmt.Sprintf("pid %d on %s\n", os.Getpid(), host)); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", s.dir, err), lock.Unlock())
 	}
+	if locked, err := os.Lstat(path); err == nil {
+		s.locked.Store(&locked)
+	}
 	return lock.Unlock, nil
+}
+
+// LockLost reports whether another program deleted or replaced the file that Lock locked.
+// Another process could then lock the new file.
+func (s *Store) LockLost() bool {
+	locked := s.locked.Load()
+	if locked == nil {
+		return false
+	}
+	is, err := os.Lstat(filepath.Join(s.dir, lockFile))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(is, *locked)
 }
 
 // Holder returns the process that holds the lock, as in "pid 4711 on host". held is false

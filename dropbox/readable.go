@@ -38,7 +38,7 @@ const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOFO
 
 // openRead opens a file of any kind. It does not wait for the other end of a fifo.
 func (d *disk) openRead(name string) (readable, error) {
-	fd, err := openBeneath(d.fd, name, readFlags, 0)
+	fd, err := d.open(name, readFlags, 0)
 	if err != nil {
 		return readable{}, pathError("open", name, err)
 	}

@@ -38,9 +38,10 @@ type Store struct {
 	dir     string
 	disk    *disk
 	opts    Options
-	last    atomic.Int64 // the newest time that stamp returned, in microseconds
-	days    sync.Map     // the folders of this Store that are known to be durable; for done/, only the newest
-	tooMany sync.Map     // for each mailbox; see [fullMark.excess]
+	last    atomic.Int64                // the newest time that stamp returned, in microseconds
+	days    sync.Map                    // the folders of this Store that are known to be durable; for done/, only the newest
+	tooMany sync.Map                    // for each mailbox; see [fullMark.excess]
+	locked  atomic.Pointer[fs.FileInfo] // the file that Lock locked most recently; nil if there is none
 }
 
 // The folders of a mailbox.

@@ -247,7 +247,7 @@ func (w *Watcher) change(ev fsnotify.Event) (Change, bool) {
 		return Change{All: true, Lost: gone}, gone || ev.Has(fsnotify.Create)
 	case deep: // in new/
 		return Change{Mailbox: mailbox, Name: name}, ev.Has(fsnotify.Create) && !strings.HasPrefix(name, ".")
-	case folder == newFolder && gone:
+	case gone && slices.Contains(mailboxFolders, folder): // folders other than new/ are not watched, but the caller recreates them
 		return Change{Mailbox: mailbox, Lost: true}, true
 	case folder == newFolder || unfinished(folder):
 		return Change{}, false
