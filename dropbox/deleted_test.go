@@ -130,3 +130,35 @@ func TestRestore(t *testing.T) {
 		})
 	}
 }
+
+// A folder that is deleted while it is listed counts as empty, because a listing of it then
+// fails with the same error as one of a missing folder.
+func TestAFolderDeletedWhileItIsListed(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	stop, done := make(chan struct{}), make(chan error)
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := errors.Join(os.Remove(filepath.Join(s.Dir(), "coder", "cur")), os.Mkdir(filepath.Join(s.Dir(), "coder", "cur"), 0o700)); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	for range 20_000 {
+		if _, err := b.Claimed(); err != nil {
+			t.Errorf("Claimed = %v", err)
+			break
+		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}

@@ -224,7 +224,7 @@ func (d *disk) eachName(folder string, yield func(string) bool) error {
 				return nil
 			}
 		}
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || errors.Is(err, fs.ErrNotExist) {
 			return nil
 		} else if err != nil {
 			return err
@@ -232,7 +232,8 @@ func (d *disk) eachName(folder string, yield func(string) bool) error {
 	}
 }
 
-// names lists the names in a folder. A missing folder is treated as empty. See [namesIn]
+// names lists the names in a folder. A folder that is missing, or that is deleted while it
+// is listed, is treated as empty. See [namesIn]
 // for whether the list is a consistent snapshot of the folder.
 func (d *disk) names(folder string) ([]string, error) {
 	f, err := d.folder(folder)
@@ -242,7 +243,11 @@ func (d *disk) names(folder string) ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return namesIn(f)
+	list, err := namesIn(f)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return list, err
 }
 
 // openStepwise opens name below a folder. It opens one folder after another and follows

@@ -37,10 +37,10 @@ func (s *Store) Strangers() ([]string, error) {
 
 func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	names, err := s.disk.names(".")
+	if err == nil && len(names) == 0 && s.disk.deleted() {
+		err = ErrNoStore
+	}
 	if err != nil {
-		if s.disk.deleted() {
-			err = ErrNoStore
-		}
 		return nil, nil, fmt.Errorf("list mailboxes: %w", err)
 	}
 	slices.Sort(names)
