@@ -96,6 +96,9 @@ func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.D
 	a.log.Error("mailbox could not be used", "doing", doing, keyErr, err)
 	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every "+a.restart.Disk.String()+"; see claude-swarm doctor")
 	a.inbox.Queue.Changed("")
+	if dropbox.IsDeleted(err) {
+		a.lost.wake() // the sweep recreates deleted folders
+	}
 	t := time.NewTimer(a.restart.Disk)
 	defer t.Stop()
 	select { // the wakeup is ignored, because an error that causes wakeups would cause a busy loop

@@ -38,6 +38,8 @@ type deps struct {
 	budget     *budget.Book
 	plan       func() Plan
 	advise     func(Spec) string // nil means no advice
+	halted     *haltMark
+	lost       wakeup // a watch or a folder was lost; the sweep checks the watches and recreates folders
 }
 
 // canWork reports whether the lead agent can begin turns. It cannot if it is stopped,

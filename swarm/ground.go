@@ -13,47 +13,59 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A ground is the folder of all mailboxes, as the daemon found it when it started. While
-// the daemon is running, another program may delete, move or replace the folder. Only the
-// sweep goroutine uses a ground.
+// A ground is the folder of all mailboxes. While the daemon is running, another program may
+// delete, move or replace the folder. Only the sweep goroutine uses a ground.
 type ground struct {
-	store *dropbox.Store
-	was   fs.FileInfo
-	locks []func() error // releases locks that were acquired again
+	store  *dropbox.Store
+	halted *haltMark
+	taken  func(error)    // called if another daemon has locked the mailboxes; may be nil
+	locks  []func() error // releases locks that were acquired again
 }
 
-func newGround(store *dropbox.Store) (*ground, error) {
-	was, err := os.Stat(store.Dir())
-	if err != nil {
+func newGround(store *dropbox.Store, halted *haltMark, taken func(error)) (*ground, error) {
+	if _, err := os.Stat(store.Dir()); err != nil {
 		return nil, err
 	}
-	return &ground{store: store, was: was}, nil
+	return &ground{store: store, halted: halted, taken: taken}, nil
 }
 
-// check recreates the store's own files and the lock if they were deleted from the folder.
-// It returns a description of any problem with the folder, or "".
+// check recreates the folder if it was deleted, and the store's own files and the lock if
+// they were deleted from it. It returns a description of any problem with the folder, or
+// "". A folder that was moved is not recreated, because it may be put back.
 func (g *ground) check() string {
-	is, err := os.Stat(g.store.Dir())
-	switch {
+	dir := g.store.Dir()
+	if g.store.Deleted() && !isMissing(filepath.Dir(dir)) {
+		if err := dropbox.Create(dir); err != nil {
+			return "the mailboxes were deleted and cannot be recreated: " + err.Error()
+		}
+	}
+	switch is, err := g.store.InPlace(); {
 	case errors.Is(err, fs.ErrNotExist):
-		return g.store.Dir() + " is gone: put it back, or run claude-swarm restart to create a new one"
+		return dir + " is gone: put it back, or run claude-swarm restart to create a new one"
 	case err != nil:
 		return "the mailboxes cannot be read: " + err.Error()
-	case !os.SameFile(is, g.was):
-		return g.store.Dir() + " is not the folder that the daemon uses: put that folder back, or run claude-swarm restart"
+	case !is:
+		return dir + " is not the folder that the daemon uses: put that folder back, or run claude-swarm restart"
 	}
-	if !missing(filepath.Join(g.store.Dir(), "version")) && !missing(filepath.Join(g.store.Dir(), ".lock")) {
+	unlocked := isMissing(filepath.Join(dir, ".lock")) || g.store.LockLost()
+	if !unlocked && !isMissing(filepath.Join(dir, "version")) {
 		return ""
 	}
-	if err := dropbox.Create(g.store.Dir()); err != nil {
+	if err := dropbox.Create(dir); err != nil {
 		return "files that were deleted from the mailboxes cannot be recreated: " + err.Error()
 	}
-	if !missing(filepath.Join(g.store.Dir(), ".lock")) {
+	if !unlocked {
 		return ""
+	}
+	if err := g.halted.restore(); err != nil { // before the lock, whose file shows that not only HALT was deleted
+		return "everything is halted, but HALT was deleted and cannot be recreated: " + err.Error()
 	}
 	// The daemon's lock is on a deleted file, so no other process would notice the lock.
 	release, err := g.store.Lock()
 	if err != nil {
+		if _, locked := errors.AsType[*dropbox.LockedError](err); locked && g.taken != nil {
+			g.taken(err)
+		}
 		return "another daemon may be using the same mailboxes (" + err.Error() + "): stop one of them"
 	}
 	g.locks = append(g.locks, release)
@@ -67,11 +79,6 @@ func (g *ground) close() error {
 		errs = append(errs, release())
 	}
 	return errors.Join(errs...)
-}
-
-func missing(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // If a file system has less free space than this, the daemon tests it with a write. If it

@@ -101,9 +101,9 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 			return until(st.Until, now), true
 		}
 	}
-	if a.store.Halted() {
+	if again, halted := a.halted.holds(now); halted {
 		a.show(Paused, "everything is halted", "claude-swarm unhalt")
-		return forever, true
+		return again, true
 	}
 	return 0, false
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // run first takes up the messages that an earlier daemon left, and calls ready. It then
@@ -147,6 +148,9 @@ func (a *agent) settleLeft(kill context.Context) error {
 	if !a.unsettled {
 		return nil
 	}
+	if err := a.restoreTurn(); err != nil {
+		return err
+	}
 	if err := a.takeUp(kill); err != nil {
 		return err
 	}
@@ -154,7 +158,25 @@ func (a *agent) settleLeft(kill context.Context) error {
 		return err
 	}
 	a.unsettled, a.unfiled = false, nil
+	a.inbox.Settled()
 	return nil
+}
+
+// restoreTurn recreates the files of the messages that the agent has claimed, and of the
+// last turn, if another program, such as git clean, has deleted them. The turn can then be
+// settled as if nothing had happened.
+func (a *agent) restoreTurn() error {
+	if !a.home.IsWhole() {
+		if err := a.home.Make(); err != nil {
+			return err
+		}
+	}
+	if a.unfiled != nil && a.unfiled.rec != nil {
+		if err := turn.RestoreRecord(a.home, a.unfiled.rec); err != nil {
+			return err
+		}
+	}
+	return a.inbox.Restore()
 }
 
 // tend closes the waiting client once the client should no longer wait.

@@ -29,11 +29,12 @@ func New(o Options) (*Swarm, error) {
 			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
-	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newWakeup(), answers: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
+	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, answers: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.deps = deps{
 		home: home, environ: o.Environ, store: o.Store,
 		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
 		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
+		halted: &haltMark{store: o.Store}, lost: newWakeup(),
 	}
 	s.treasury = treasury{deps: &s.deps, members: s.members}
 	if err := s.openJournal(o.Plan); err != nil {
@@ -42,6 +43,10 @@ func New(o Options) (*Swarm, error) {
 	s.mail = &mail.Service{
 		Home: home, Store: o.Store, Ledger: s.ledger, Tokens: s.tokens, Counts: &s.counts, Secrets: home.Secrets(), Events: home.Events(),
 		Log: o.Log, Gate: o.Gate, Trouble: new(mail.Trouble), Reach: mail.NewReach(o.Store.Dir()), TurnsAt: s.turnsAt, CanWork: s.canWork,
+		InUse: func(mailbox string) bool {
+			_, err := s.member(mailbox)
+			return err == nil || mailbox == dropbox.Lead || mailbox == dropbox.Swarm
+		},
 		Names: func() mail.Names { return s.Plan().Names },
 		Alerted: func(at time.Time, agent, subject string) {
 			s.feed.publish(FeedEvent{Kind: FeedAlert, At: at, Agent: agent, Text: subject})

@@ -61,6 +61,16 @@ type Options struct {
 	// Environ is the environment that agents inherit, before the daemon's rules remove and
 	// add variables; nil means an empty one.
 	Environ []string
+	// LockLost, if set, reports whether another program deleted or replaced the file with
+	// which the caller locks the project. The sweep calls it.
+	LockLost func() bool
+	// Restored, if set, is called after LockLost has returned true, or after the daemon's
+	// own folder was deleted by another program and has been recreated. It locks the
+	// project again, and writes the files that belong to the caller.
+	Restored func() error
+	// Taken, if set, is called if the lock on the mailboxes was deleted, and another daemon
+	// has locked them in the meantime. The caller must then stop this one.
+	Taken func(error)
 	// Restart overrides the default restart policy. Its zero fields keep the defaults.
 	Restart RestartPolicy
 	// Sweep is the interval of the periodic folder check, which does not depend on

@@ -20,9 +20,13 @@ import (
 // has ended. Run may be called at most once.
 func (s *Swarm) Run(stop, kill context.Context) error {
 	defer s.feed.closeAll()
-	ground, err := newGround(s.store)
+	defer func() { s.mail.Note(s.ledger.Close()) }()
+	ground, err := newGround(s.store, s.halted, s.opts.Taken)
 	if err != nil {
 		return fmt.Errorf("read the mailboxes: %w", err)
+	}
+	if wrong := ground.check(); wrong != "" { // without the lock's file, a removed HALT would look deleted; see haltMark
+		s.mail.Trouble.Set("ground", wrong)
 	}
 	s.started = time.Now().UTC()
 	for _, e := range s.damaged {
@@ -44,7 +48,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	serving, done := context.WithCancel(kill)
 	defer done()
 	if !s.opts.Poll {
-		s.turnDeps.Streams.Start(s.home.Turns(), &rest, serving)
+		s.turnDeps.Streams.Start(s.home.Turns(), &rest, serving, s.lost.wake)
 	}
 	rest.Go(func() { s.intake.run(stop) })
 	rest.Go(func() { s.sweep(serving, watcher, ground) })

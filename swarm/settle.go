@@ -20,6 +20,7 @@ import (
 // but not why the daemon ended it.
 type ending struct {
 	turn     string
+	rec      *journal.Record // the turn's record
 	out      runner.Outcome
 	cause    error  // why the turn's context was cancelled, or nil
 	by       string // who gave the order that ended the turn, if cause is such an order
@@ -52,8 +53,12 @@ func (a *agent) settleEnd(e *ending, j *mail.Job) error {
 		a.report(j, out)
 		e.reported = true
 	}
-	a.unfiled = nil // in case settle panics
-	err := settle(j, out)
+	a.unfiled = e
+	err := a.restoreTurn()
+	if err == nil {
+		a.unfiled = nil // in case settle panics
+		err = settle(j, out)
+	}
 	if err != nil {
 		a.unfiled = e
 	}

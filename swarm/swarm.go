@@ -24,7 +24,6 @@ type Swarm struct {
 	leadNews  *leadAnnouncer
 	answers   wakeup // wakes the goroutine that handles people's answers to the daemon's questions
 	damaged   []loss // files that were set aside
-	lost      wakeup // a watch was lost; the watches are checked before the next sweep
 	treasury  treasury
 
 	telling sync.Mutex // locked while TellGone runs

@@ -37,6 +37,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	t := time.NewTimer(every)
 	defer t.Stop()
 	tidied, swept := time.Time{}, time.Now()
+	census := newCensus(s)
 	for {
 		if now := time.Now(); now.Sub(tidied).Abs() >= time.Hour {
 			tidied = now
@@ -49,9 +50,16 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		case <-t.C:
 		case <-s.lost:
 			lost = true
+			t.Reset(restoreDelay)
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+			}
 		}
 		t.Reset(every)
-		if wrong := ground.check(); wrong != "" {
+		wrong := ground.check()
+		if wrong != "" {
 			s.mail.Trouble.Set("ground", wrong)
 			t.Reset(min(every, groundAgain))
 			if !lost && time.Since(swept) < every {
@@ -61,6 +69,8 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 			s.mail.Trouble.Clear("ground")
 		}
 		swept = time.Now()
+		s.restore()
+		soon := census.check(swept)
 		runner.ReapAdopted()
 		s.mail.Trouble.Mend()
 		s.mail.Note(s.holds.CatchUp())
@@ -72,6 +82,9 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		s.TellGone()
 		if w != nil {
 			s.watches(w.Rewatch())
+		}
+		if soon {
+			t.Reset(min(every, vanishedAgain))
 		}
 		work.followUp(time.Now())
 		s.treasury.settleOver()

@@ -86,6 +86,7 @@ func (a *agent) giveUp(kill context.Context) (bool, error) {
 			return false, err
 		}
 		a.unsettled = false
+		a.inbox.Settled()
 		if j == nil && a.store.Halted() {
 			return false, nil
 		}

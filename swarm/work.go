@@ -46,6 +46,7 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 		}
 	}
 	a.unsettled = j.Stranded
+	a.inbox.Settled()
 	if m := j.Claim.Message; m != nil {
 		a.purse.warn(turnOn(a.name, m))
 	}
@@ -124,7 +125,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	} else if err != nil {
 		return a.inbox.GiveBack(j, err)
 	}
-	return a.settleEnd(&ending{turn: rec.Turn, out: out, cause: context.Cause(ctx), by: a.control.endedBy()}, j)
+	return a.settleEnd(&ending{turn: rec.Turn, rec: rec, out: out, cause: context.Cause(ctx), by: a.control.endedBy()}, j)
 }
 
 // promptFor builds the prompt of a turn.

@@ -3,7 +3,9 @@ package budget
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -132,6 +134,16 @@ func (b *Book) writeSaid() error {
 		return fmt.Errorf("write budget raises and answers: %w", err)
 	}
 	return nil
+}
+
+// RestoreFile writes budget.json if another program has deleted it.
+func (b *Book) RestoreFile() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, err := os.Lstat(b.home.BudgetFile()); !errors.Is(err, fs.ErrNotExist) || len(b.said) == 0 {
+		return nil
+	}
+	return b.writeSaid()
 }
 
 // change calls f, which changes today's decisions about a scope, and writes the file. If

@@ -39,7 +39,7 @@ func (h Home) Make() error {
 	if err := discovery.MakeHome(h.dir); err != nil {
 		return err
 	}
-	for _, d := range []string{"logs", "turns", "clients", "pids", "window"} {
+	for _, d := range homeFolders {
 		if err := os.MkdirAll(filepath.Join(h.dir, d), 0o700); err != nil {
 			return fmt.Errorf("create the daemon's folder: %w", err)
 		}

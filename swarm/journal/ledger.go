@@ -102,6 +102,7 @@ const maxLedgerLine = 256 << 10
 type Ledger struct {
 	home Home
 	mu   sync.Mutex
+	file *os.File // the ledger's file, for Restore; nil if lines cannot be added
 	// secrets contains the secrets that are removed from every line; nil means no
 	// secrets.
 	secrets *tokens.Source
@@ -142,7 +143,8 @@ type agentSum struct {
 
 // OpenLedger reads the ledger, and checks that lines can be added. Unless heard is nil,
 // it is called with each line: first with the lines in the file, with old set, and later
-// with each added line, once for each turn. heard must not use the ledger.
+// with each added line, once for each turn. heard must not use the ledger. The caller
+// closes the ledger.
 func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, error) {
 	path := home.Ledger()
 	l := &Ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}, unbooked: map[string]LedgerLine{}}
@@ -169,11 +171,7 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 	}
 	// If the ledger cannot be written, the daemon must fail at startup and not in its
 	// first turn.
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
-	if err == nil {
-		err = file.Close()
-	}
-	if err != nil {
+	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	l.heard = heard
@@ -205,7 +203,7 @@ func (l *Ledger) write(line LedgerLine) error {
 	line.V = 1
 	data, err := json.Marshal(line)
 	if err == nil {
-		err = whileLocked(filepath.Join(l.home.dir, "ledger.lock"), func() error { // an attached session may add a line at the same time
+		err = whileLocked(l.lockFile(), func() error { // an attached session may add a line at the same time
 			return l.home.files.Append(l.home.Ledger(), durable.Options{Volatile: true}, l.secrets.Hidden(data))
 		})
 	}
@@ -214,6 +212,8 @@ func (l *Ledger) write(line LedgerLine) error {
 	}
 	return nil
 }
+
+func (l *Ledger) lockFile() string { return filepath.Join(l.home.dir, "ledger.lock") }
 
 // Add appends a line unless its turn already has one. If the total of the line's session shows
 // a cost that no turn contained, Add first appends a line with that cost; see [Ledger.Unbooked].

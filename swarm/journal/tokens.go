@@ -88,15 +88,23 @@ func (h Home) Tokens(names ...string) (map[string]string, error) {
 	if !missing {
 		return t, nil
 	}
-	var out bytes.Buffer
-	for _, name := range slices.Sorted(maps.Keys(t)) {
-		fmt.Fprintf(&out, "%s %s\n", name, t[name])
-	}
-	if err := h.Make(); err != nil {
+	if err := h.writeTokens(t); err != nil {
 		return nil, err
 	}
-	if err := h.files.Write(tokens.File(h.dir), durable.Options{}, out.Bytes()); err != nil {
-		return nil, fmt.Errorf("write the tokens: %w", err)
-	}
 	return t, nil
+}
+
+// writeTokens durably writes all tokens.
+func (h Home) writeTokens(all map[string]string) error {
+	var out bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&out, "%s %s\n", name, all[name])
+	}
+	if err := h.Make(); err != nil {
+		return err
+	}
+	if err := h.files.Write(tokens.File(h.dir), durable.Options{}, out.Bytes()); err != nil {
+		return fmt.Errorf("write the tokens: %w", err)
+	}
+	return nil
 }

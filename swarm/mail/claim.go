@@ -16,6 +16,7 @@ func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	in.Queue.Remove(e)
 	switch {
 	case errors.Is(err, dropbox.ErrGone):
+		in.Queue.Lacks(e)
 		return nil, nil
 	case errors.Is(err, dropbox.ErrHalted): // HALT appeared after the first check
 		in.Queue.Add(e)
@@ -23,6 +24,7 @@ func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	case err != nil:
 		return nil, err
 	}
+	in.held.keep(claim)
 	return &Job{Claim: claim, Via: in.Arrivals.Via(claim.ID), Began: time.Now().UTC()}, nil
 }
 
@@ -127,6 +129,7 @@ func (in *Inbox) takeNotes(j *Job) {
 		c, err := in.Box.Take(e)
 		if errors.Is(err, dropbox.ErrGone) {
 			in.Queue.Remove(e)
+			in.Queue.Lacks(e)
 		}
 		if err != nil {
 			continue
@@ -148,5 +151,6 @@ func (in *Inbox) takeNotes(j *Job) {
 			return
 		}
 		j.Notes = append(j.Notes, c)
+		in.held.keep(c)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Inbox handles the mail of one agent. Queue, Arrivals and [Inbox.OriginOf] are safe for
-// concurrent use. Everything else in an Inbox may be used by only one goroutine at a time.
+// An Inbox handles the mail of one agent. Queue, Arrivals, [Inbox.OriginOf] and
+// [Inbox.Restore] are safe for concurrent use. Everything else in an Inbox may be used by only one goroutine at a time.
 type Inbox struct {
 	*Service
 	Name     string
@@ -19,6 +19,8 @@ type Inbox struct {
 	AgentLog *journal.AgentLog
 	Hidden   Hider
 	Backend  func() string // returns the name of the program that runs the turns, for receipts
+
+	held heldClaims
 }
 
 // A Hider removes secrets from text.

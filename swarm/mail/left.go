@@ -179,6 +179,13 @@ func (in *Inbox) Reopen(e dropbox.Entry) (*Job, error) {
 	if j.Notes, err = in.claimedNotes(rec); err != nil {
 		return nil, err
 	}
-	j.Steered, err = in.claimedSteered(rec)
-	return j, err
+	if j.Steered, err = in.claimedSteered(rec); err != nil {
+		return nil, err
+	}
+	in.held.keep(c)
+	in.held.keep(j.Notes...)
+	for _, s := range j.Steered {
+		in.held.keep(s.Claim)
+	}
+	return j, nil
 }

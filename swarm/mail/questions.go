@@ -55,6 +55,9 @@ func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 	return q, nil
 }
 
+// Restore writes the file of the questions if another program has deleted it.
+func (q *Questions) Restore() error { return q.book.Restore() }
+
 // Handle sets the handler for a kind of question. Handle must be called before the first
 // call to Look, because an earlier daemon may have left an answer.
 func (q *Questions) Handle(kind string, h AnswerHandler) {

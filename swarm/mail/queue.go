@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type Queue struct {
 	notes   []dropbox.Entry // notes for the next turn's prompt, in prompt order
 	parked  []dropbox.Entry // messages that are waiting for budget, in the order in which they will get it
 	count   Waiting         // number of entries in all three lists
+	gone    map[string]bool // ids of messages that are known, but not in the lists; see TakeKnown
+	removed map[string]bool // ids of messages that were claimed; see TakeKnown
 }
 
 // Changed records an event. name is a name in new/, or "" if the folder must be listed.
@@ -32,12 +35,16 @@ func (q *Queue) Changed(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if name == "" || len(q.changed) >= maxChanged {
+		for _, name := range q.changed {
+			q.heard(name)
+		}
 		q.look, q.changed = true, nil
+	}
+	if q.look {
+		q.heard(name)
 		return
 	}
-	if !q.look {
-		q.changed = append(q.changed, name)
-	}
+	q.changed = append(q.changed, name)
 }
 
 // Refresh updates the queue with the names from events, or with the result of list if the
@@ -66,6 +73,13 @@ func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for _, list := range [][]dropbox.Entry{q.list, q.notes, q.parked} {
+		for _, e := range list {
+			if _, there := rank(entries, e); !there {
+				q.lacks(e.ID)
+			}
+		}
+	}
 	notes, parked := ids(q.notes), ids(q.parked)
 	q.list, q.notes, q.parked, q.count = make([]dropbox.Entry, 0, len(entries)), nil, nil, Waiting{}
 	for _, e := range entries {
@@ -80,6 +94,56 @@ func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 		q.count.Add(e.Priority, 1)
 	}
 	return nil
+}
+
+// maxGone is the maximum number of ids in Queue.gone.
+const maxGone = 10_000
+
+// heard records the name of a message that only a listing would add to the queue. If its
+// folder is deleted, no listing contains it. The caller holds the mutex.
+func (q *Queue) heard(name string) {
+	if e, err := dropbox.ParseName(name); err == nil {
+		q.lacks(e.ID)
+	}
+}
+
+// lacks records that a message may have been deleted. The caller holds the mutex.
+func (q *Queue) lacks(id string) {
+	if q.gone == nil {
+		q.gone = map[string]bool{}
+	}
+	if len(q.gone) < maxGone {
+		q.gone[id] = true
+	}
+}
+
+// Lacks records that a message could not be claimed because its file is gone.
+func (q *Queue) Lacks(e dropbox.Entry) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.removed, e.ID)
+	q.lacks(e.ID)
+}
+
+// TakeKnown returns the ids of all messages that the queue contains, and of those that it
+// has heard of since the last call but does not contain. Most of the latter were moved, for
+// example by claude-swarm cancel. claimed contains those that the agent has claimed since
+// the last call.
+func (q *Queue) TakeKnown() (known, claimed map[string]bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	known, claimed = q.gone, q.removed
+	q.gone, q.removed = nil, nil
+	if known == nil {
+		known = map[string]bool{}
+	}
+	maps.DeleteFunc(known, func(id string, _ bool) bool { return claimed[id] })
+	for _, list := range [][]dropbox.Entry{q.list, q.notes, q.parked} {
+		for _, e := range list {
+			known[e.ID] = true
+		}
+	}
+	return known, claimed
 }
 
 // ids returns the ids of entries.
@@ -135,7 +199,8 @@ func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 	return slices.Delete(list, i, i+1), true
 }
 
-// Remove removes an entry that was claimed or no longer exists.
+// Remove removes an entry that was claimed. If the message no longer exists, the caller then
+// calls Lacks.
 func (q *Queue) Remove(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -146,6 +211,10 @@ func (q *Queue) Remove(e dropbox.Entry) {
 	if work || note || parked {
 		q.count.Add(e.Priority, -1)
 	}
+	if q.removed == nil {
+		q.removed = map[string]bool{}
+	}
+	q.removed[e.ID] = true
 }
 
 // Head returns the next message to work on. It skips notes and parked messages.

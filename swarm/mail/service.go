@@ -43,6 +43,9 @@ type Service struct {
 	CanWork func(agent string) bool
 	// TurnsAt lists the turns that were running at the given time.
 	TurnsAt func(time.Time) []*journal.Record
+	// InUse reports whether a mailbox belongs to the person, the daemon or one of its agents.
+	// If it is deleted, a delivery recreates it. nil means that no mailbox is in use.
+	InUse func(mailbox string) bool
 	// Alerted is called after an alert has been delivered. agent is "" if the alert is
 	// about the daemon itself.
 	Alerted func(at time.Time, agent, subject string)
@@ -69,13 +72,21 @@ func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, 
 func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id string)) (dropbox.Delivery, error) {
 	token := s.Tokens.Of(as)
 	m.Subject, m.Body = s.Secrets.Redactor().Text(m.Subject), s.Secrets.Hidden(m.Body)
-	return s.Store.DeliverSigned(to, m, func(m *dropbox.Message) string {
+	sign := func(m *dropbox.Message) string {
 		note(m.ID)
 		if token == "" {
 			return ""
 		}
 		return dropbox.Proof(token, m, to)
-	})
+	}
+	d, err := s.Store.DeliverSigned(to, m, sign)
+	if errors.Is(err, dropbox.ErrNoMailbox) && s.InUse != nil && s.InUse(to) {
+		// Another program, such as git clean, deleted the mailbox.
+		if err = s.Store.MakeMailbox(to); err == nil {
+			d, err = s.Store.DeliverSigned(to, m, sign)
+		}
+	}
+	return d, err
 }
 
 // undeliverable reports whether an error means that a retry cannot deliver the message

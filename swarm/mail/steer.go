@@ -51,6 +51,7 @@ func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Ste
 			return runner.Steer{}, false
 		}
 		j.Steered = append(j.Steered, s)
+		in.held.keep(c)
 		in.Counts.Count(in.Name, own.Began, own.Proven && c.Message.From == dropbox.Lead)
 		in.AgentLog.Line(c.ID, fmt.Sprintf("+ %s from %s: %s", c.Message.Type, in.Names().Called(c.Message.From), Describe(c.Message)))
 		in.Log.Info("message brought to a running turn", keyMessage, c.ID, keyTurn, j.Rec.Turn)
@@ -85,6 +86,7 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 		in.Queue.Remove(e)
 		switch {
 		case errors.Is(err, dropbox.ErrGone):
+			in.Queue.Lacks(e)
 		case err != nil:
 			in.Queue.Add(e)
 			return nil, false

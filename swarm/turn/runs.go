@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // maxPastTurns is the maximum number of past turns remembered for an agent. A file that
@@ -46,6 +47,29 @@ func (r *Runs) begin(rec *journal.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.current = &copied
+}
+
+// started records the process of the running attempt's client.
+func (r *Runs) started(p runner.Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil {
+		return
+	}
+	copied := *r.current // At may have returned r.current, which does not change
+	copied.Process = p
+	r.current = &copied
+}
+
+// restore calls write with the record of the running attempt if there is one. The attempt
+// does not end before write returns.
+func (r *Runs) restore(write func(*journal.Record) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil {
+		return nil
+	}
+	return write(r.current)
 }
 
 // end records that the client of the attempt has ended, or is waiting for the next turn.

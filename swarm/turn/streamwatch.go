@@ -14,13 +14,16 @@ import (
 type StreamWatch struct {
 	mu    sync.Mutex
 	wakes map[string]chan struct{} // channels by file name
+	dir   string
+	fs    *fsnotify.Watcher // nil if the folder is not watched
 }
 
 // NewStreamWatch returns a StreamWatch that watches nothing until Start is called.
 func NewStreamWatch() *StreamWatch { return &StreamWatch{wakes: map[string]chan struct{}{}} }
 
-// Start watches dir until ctx is done. It adds its goroutine to wg.
-func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context) {
+// Start watches dir until ctx is done. It adds its goroutine to wg. If dir is deleted, it
+// calls deleted, which must not block.
+func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context, deleted func()) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return
@@ -29,8 +32,11 @@ func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context)
 		w.Close()
 		return
 	}
+	s.mu.Lock()
+	s.dir, s.fs = dir, w
+	s.mu.Unlock()
 	wg.Go(func() {
-		defer w.Close()
+		defer s.stop()
 		for {
 			select {
 			case <-ctx.Done():
@@ -38,6 +44,9 @@ func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context)
 			case ev, ok := <-w.Events:
 				if !ok {
 					return
+				}
+				if ev.Name == dir && ev.Has(fsnotify.Remove) {
+					deleted()
 				}
 				s.wake(filepath.Base(ev.Name))
 			case _, ok := <-w.Errors: // lost events are harmless, because the backends also poll
@@ -47,6 +56,23 @@ func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context)
 			}
 		}
 	})
+}
+
+// stop ends the watch.
+func (s *StreamWatch) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fs.Close()
+	s.fs = nil
+}
+
+// Rewatch watches the folder again after it was recreated.
+func (s *StreamWatch) Rewatch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fs != nil {
+		_ = s.fs.Add(s.dir) // without the watch, the backends poll
+	}
 }
 
 func (s *StreamWatch) wake(name string) {

@@ -43,6 +43,7 @@ func (t *Turns) track(s Settings, mem *memory, rec *journal.Record, begun func()
 // starting, but it does nothing without a prompt.
 func (t *tracker) started(p runner.Process) error {
 	t.rec.Process = p
+	t.turns.Runs.started(p) // first, so that Restore does not replace the record with one that lacks the process
 	if t.unrecorded = t.rec.Write(t.turns.Home); t.unrecorded != nil {
 		return t.unrecorded
 	}

@@ -1,0 +1,75 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// restoreDelay is the time from the event that a folder was deleted to its recreation. The
+// program that deleted it, such as git clean, may still be deleting others.
+const restoreDelay = 300 * time.Millisecond
+
+// restore recreates folders and files that another program, such as git clean, deleted
+// while the daemon is running. It recreates the files of which the daemon has the content
+// in memory.
+func (s *Swarm) restore() {
+	err := errors.Join(s.restoreHome(), s.restoreMail())
+	const trouble = "restore"
+	if err != nil {
+		s.log.Warn("deleted files could not be recreated", keyErr, err)
+		s.mail.Trouble.Set(trouble, "files that were deleted cannot be recreated: "+err.Error())
+		return
+	}
+	s.mail.Trouble.Clear(trouble)
+}
+
+// restoreHome recreates the daemon's own folder and files.
+func (s *Swarm) restoreHome() error {
+	if isMissing(s.turnDeps.Project) {
+		return fmt.Errorf("%s is gone", s.turnDeps.Project)
+	}
+	whole := s.home.IsWhole()
+	deleted, err := s.ledger.Restore()
+	if err != nil {
+		return err
+	}
+	unlocked := s.opts.LockLost != nil && s.opts.LockLost()
+	if whole && !deleted && !unlocked {
+		return nil
+	}
+	s.log.Warn("the daemon's files were deleted by another program, and are recreated", "folder", s.home.Dir())
+	if err := s.home.Make(); err != nil {
+		return err
+	}
+	errs := []error{s.tokens.Restore(), s.holds.Restore(), s.sessions.Restore(), s.mail.Questions.Restore(), s.budget.RestoreFile()}
+	for _, m := range s.members() {
+		errs = append(errs, m.turns.Restore())
+	}
+	s.turnDeps.Streams.Rewatch()
+	if s.opts.Restored != nil {
+		errs = append(errs, s.opts.Restored())
+	}
+	return errors.Join(errs...)
+}
+
+// restoreMail recreates the mailboxes, and the claimed messages of running turns.
+func (s *Swarm) restoreMail() error {
+	if s.store.Deleted() {
+		return nil // the folder check reports it
+	}
+	errs := []error{s.store.MakeMailbox(dropbox.Lead)}
+	for _, m := range s.members() {
+		errs = append(errs, s.store.MakeMailbox(m.name), m.inbox.Restore())
+	}
+	return errors.Join(errs...)
+}
+
+func isMissing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}

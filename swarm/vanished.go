@@ -1,0 +1,144 @@
+package swarm
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// vanishedAgain is the time between the two checks after which a message that was deleted
+// is reported. Between them, a message that another program is moving arrives.
+const vanishedAgain = time.Second
+
+// A census finds messages that another program, such as git clean, deleted while they were
+// waiting. Only the sweep goroutine uses a census.
+type census struct {
+	s *Swarm
+	// waiting contains the ids of the messages that the last check found in a mailbox.
+	// The queues of the agents contain more recent ones.
+	waiting map[string]map[string]bool
+	// missing contains the messages that the last check could not find, with the times
+	// when they were first missing.
+	missing map[string]map[string]time.Time
+}
+
+func newCensus(s *Swarm) *census {
+	return &census{s: s, waiting: map[string]map[string]bool{}, missing: map[string]map[string]time.Time{}}
+}
+
+// check compares the mailboxes with the last check, and tells the lead about messages that
+// are gone. It reports whether another check is necessary soon.
+func (c *census) check(now time.Time) (soon bool) {
+	vanished := map[string][]string{}
+	for name, known := range c.known() {
+		missing, err := c.look(name, known, now)
+		if err != nil {
+			c.waiting[name] = known // the next check compares again
+			continue
+		}
+		for id, since := range missing {
+			if now.Sub(since) >= vanishedAgain {
+				vanished[name] = append(vanished[name], id)
+				delete(missing, id)
+			}
+		}
+		c.missing[name] = missing
+		soon = soon || len(missing) > 0
+	}
+	c.tell(vanished, now)
+	return soon
+}
+
+// known returns the ids of the messages that should be waiting in each mailbox.
+func (c *census) known() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for _, name := range append(dropbox.Bridges(), dropbox.Lead) {
+		all[name] = maps.Clone(c.waiting[name])
+	}
+	for _, m := range c.s.members() {
+		known, claimed := m.inbox.Queue.TakeKnown()
+		for id := range c.waiting[m.name] {
+			if !claimed[id] {
+				known[id] = true
+			}
+		}
+		all[m.name] = known
+	}
+	for name, missing := range c.missing {
+		for id := range missing {
+			if all[name] != nil {
+				all[name][id] = true
+			}
+		}
+	}
+	return all
+}
+
+// look returns the known messages that are nowhere in a mailbox, with the times when they
+// were first missing.
+func (c *census) look(name string, known map[string]bool, now time.Time) (map[string]time.Time, error) {
+	box, err := c.s.store.Mailbox(name)
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := box.Peek()
+	if err != nil {
+		return nil, err
+	}
+	here := map[string]bool{}
+	for _, e := range waiting {
+		here[e.ID] = true
+	}
+	was := c.missing[name]
+	c.waiting[name] = here
+	missing := map[string]time.Time{}
+	for id := range known {
+		if !here[id] {
+			missing[id] = now
+			if since, ok := was[id]; ok {
+				missing[id] = since
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return missing, nil
+	}
+	for f, err := range box.All() {
+		if err != nil {
+			return nil, err
+		}
+		delete(missing, f.Entry.ID)
+	}
+	return missing, nil
+}
+
+// tell tells the lead which messages are gone.
+func (c *census) tell(vanished map[string][]string, now time.Time) {
+	if len(vanished) == 0 {
+		return
+	}
+	total := 0
+	var body strings.Builder
+	fmt.Fprintf(&body, "Another program deleted the files of messages that were waiting, as git clean -x or rm do. Nobody can work on them:\n\n")
+	for _, name := range slices.Sorted(maps.Keys(vanished)) {
+		ids := vanished[name]
+		slices.Sort(ids)
+		total += len(ids)
+		whose := name
+		if name == dropbox.Lead {
+			whose = c.s.Plan().Names.Called(name)
+		}
+		fmt.Fprintf(&body, "%s: %s\n", whose, strings.Join(ids, ", "))
+	}
+	fmt.Fprintf(&body, "\nSend them again if they are still needed. What the daemon had in memory, such as the messages of running turns, was kept.\n")
+	c.s.log.Warn("waiting messages were deleted by another program", "messages", total)
+	subject := fmt.Sprintf("%d waiting messages were deleted", total)
+	if total == 1 {
+		subject = "a waiting message was deleted"
+	}
+	c.s.mail.TellLead("", "vanished:"+now.UTC().Format(time.RFC3339Nano), subject, body.String())
+}
