@@ -36,7 +36,9 @@ type daemon struct {
 	*swarm.Swarm
 	order     daemonOrder
 	log       *slog.Logger
+	logFile   io.Closer
 	socket    *socket
+	lock      *projectLock
 	gate      gate
 	announcer *ircAnnouncer
 	irc       *ircService
@@ -46,6 +48,7 @@ type daemon struct {
 	stop, kill        context.CancelFunc
 
 	mu      sync.Mutex
+	taken   error          // why another daemon displaced this one, or nil
 	file    *config.File   // the current configuration
 	refused *swarm.Problem // why the last reload kept the old configuration, or nil
 }
@@ -72,12 +75,12 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	defer silent()
 	last := func(f func() error) { err = errors.Join(err, f()) }
 
-	release, err := lockDaemon(p.home)
-	if err != nil {
+	lock := &projectLock{home: p.home}
+	if err := lock.lock(); err != nil {
 		return alreadyRuns(err)
 	}
-	defer func() { last(release) }()
-	log := newDaemonLog(p, o.stderr)
+	defer func() { last(lock.release) }()
+	log, logFile := newDaemonLog(p, o.stderr)
 	if err := runner.BecomeReaper(); err != nil {
 		log.Warn("orphans of a turn can be found only by their mark", "err", err)
 	}
@@ -104,7 +107,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err != nil {
 		return err
 	}
-	d.socket = socket
+	d.socket, d.lock, d.logFile = socket, lock, logFile
 	if err := d.choose(ctx, o.agents, o.by); err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 		log.Warn("ended processes that were still running after their turns", "processes", n)
 	}
 	log.Info("daemon stopped")
-	return err
+	return errors.Join(err, d.displacedBy())
 }
 
 // orphanGrace is the time from SIGTERM to SIGKILL for processes that are still running after
@@ -170,14 +173,16 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 		return nil, err
 	}
 	told = append(told, hooks.listener())
+	d := &daemon{order: o, log: log, file: p.file, gate: g, announcer: announcer}
 	s, err := swarm.New(swarm.Options{
+		LockLost: func() bool { return d.lock.lost() }, Restored: d.restored, Taken: d.displaced,
 		Project: p.file.Dir, Config: p.file.Path, Store: store, Plan: o.planOf(p.file), Backends: backends.New(),
 		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Announcer: announcer, Advise: announcer.advice(p.home, log), Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{Swarm: s, order: o, log: log, file: p.file, gate: g, announcer: announcer}
+	d.Swarm = s
 	d.irc = &ircService{project: p, store: store, swarm: daemonVoice{p, store}, log: log.With("part", "irc"), off: o.noIRC}
 	d.webhooks, hooks.tell = hooks, s.TellLead
 	d.killing, d.kill = context.WithCancel(ctx)
@@ -442,16 +447,18 @@ func openOwnStore(p *project) (*dropbox.Store, error) {
 }
 
 // newDaemonLog returns a logger that writes JSON to the daemon's log. If stderr is not nil,
-// the logger also writes human-readable text to it. The log file is never closed, because
-// parts of the daemon write to it until the process exits.
-func newDaemonLog(p *project, stderr io.Writer) *slog.Logger {
-	file := &lumberjack.Logger{Filename: p.home.DaemonLog(),
+// the logger also writes human-readable text to it. The log file stays open until the process
+// exits, because parts of the daemon write to it until then.
+//
+// Closing file makes the logger open the file again with the next line.
+func newDaemonLog(p *project, stderr io.Writer) (log *slog.Logger, file io.Closer) {
+	out := &lumberjack.Logger{Filename: p.home.DaemonLog(),
 		MaxSize: p.file.Log.MaxSizeMB, MaxBackups: p.file.Log.MaxBackups, MaxAge: p.file.Log.MaxAgeDays}
-	handler := slog.Handler(slog.NewJSONHandler(p.home.Secrets().Writer(file), nil))
+	handler := slog.Handler(slog.NewJSONHandler(p.home.Secrets().Writer(out), nil))
 	if stderr != nil {
 		handler = slog.NewMultiHandler(handler, slog.NewTextHandler(stderr, nil))
 	}
-	return slog.New(handler)
+	return slog.New(handler), out
 }
 
 func alreadyRuns(err error) error {

@@ -17,10 +17,11 @@ import (
 // loadInForce is like loadProject, but for callers that must also work while a person
 // edits the configuration file. If the file contains a mistake, and the caller is in a
 // turn or a daemon is running, loadInForce prints a warning and returns the configuration
-// that the daemon uses.
+// that the daemon uses. It does the same if the file was deleted.
 func loadInForce(c *cli.Context) (*project, error) {
 	p, err := loadProject(c)
-	if !isConfigError(err) {
+	gone := errors.Is(err, errConfigGone)
+	if !gone && !isConfigError(err) {
 		return p, err
 	}
 	path, missing := findConfig(c)
@@ -34,6 +35,10 @@ func loadInForce(c *cli.Context) (*project, error) {
 	file := config.InForce(path)
 	if file == nil {
 		return nil, err
+	}
+	if gone {
+		report(c.App.ErrWriter, err)
+		return &project{dir: file.Dir, home: home, file: file}, nil
 	}
 	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the old configuration is in force, because the new one has a mistake: %s\n  try: claude-swarm config check\n", firstLine(err.Error()))
 	return &project{dir: file.Dir, home: home, file: file}, nil

@@ -38,6 +38,9 @@ first; --nested answers yes. --skill adds .claude/skills/swarm/SKILL.md, which
 teaches the verbs to every Claude Code session in this folder, so that you can
 ask a session to give an agent work.
 
+git clean -x deletes mail and the daemon's files; to keep them, add
+-e .dead-drop -e .claude-swarm.
+
 --check changes nothing, and shows for each file whether it is current (as this
 version makes it), present (yours), drifted or missing; the exit status is 1 if
 a file is missing or has drifted. --upgrade recreates files that another version

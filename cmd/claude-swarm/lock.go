@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -51,6 +52,41 @@ func lockDaemon(home journal.Home) (release func() error, err error) {
 			return nil, errors.Join(&runningError{discovery.ReadNote(home.LockFile())}, lock.Close())
 		}
 	}
+}
+
+// A projectLock is the daemon's hold on the project's lock. The daemon can lock the file
+// again after another program, such as git clean, has deleted it. Only one goroutine at a
+// time may use it.
+type projectLock struct {
+	home     journal.Home
+	file     os.FileInfo // the file that is locked
+	releases []func() error
+}
+
+// lock acquires the lock; see [lockDaemon].
+func (l *projectLock) lock() error {
+	release, err := lockDaemon(l.home)
+	if err != nil {
+		return err
+	}
+	l.releases = append(l.releases, release)
+	l.file, err = os.Lstat(l.home.LockFile())
+	return err
+}
+
+// lost reports whether another program deleted or replaced the locked file. Another daemon
+// could then lock the new file.
+func (l *projectLock) lost() bool {
+	is, err := os.Lstat(l.home.LockFile())
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(is, l.file)
+}
+
+func (l *projectLock) release() error {
+	var errs []error
+	for _, release := range l.releases {
+		errs = append(errs, release())
+	}
+	return errors.Join(errs...)
 }
 
 // lockHeld reports whether a daemon holds a project's lock.

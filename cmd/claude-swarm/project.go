@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -54,7 +55,9 @@ func loadProject(c *cli.Context) (*project, error) {
 		return nil, err
 	}
 	file, err := config.Load(path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) && config.InForce(path) != nil {
+		return nil, configGone(path)
+	} else if err != nil {
 		return nil, badConfig(err)
 	}
 	return &project{dir: file.Dir, home: journal.HomeOf(file.Dir), file: file}, nil

@@ -45,6 +45,14 @@ func (s *socket) listen() error {
 	return nil
 }
 
+// noteAgain writes the path of the socket to the daemon's lock file after another program
+// deleted that file.
+func (s *socket) noteAgain() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.note.Write(s.project.home.LockFile())
+}
+
 func (s *socket) listener() *net.UnixListener {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -56,10 +56,18 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 		from = dir
 	}
 	path, err := discovery.Find(from)
+	if err == nil && !exists(path) && config.InForce(path) == nil {
+		err = discovery.ErrNoProject // the daemon there uses a file with a different name
+	}
 	if errors.Is(err, discovery.ErrNoProject) {
 		return "", &NoProjectError{From: from}
 	}
 	return path, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // mayName checks that an agent may name a configuration. Without this check, the program

@@ -20,12 +20,17 @@ const inForceMark = "# in force: "
 // The write is durable because a partial copy, unlike a missing one, is harmful: it could
 // be read as a different configuration.
 func (f *File) KeepInForce(files durable.Files) error {
-	path := filepath.Join(f.Home(), inForceName)
+	path := InForcePath(f.Path)
 	text := inForceMark + strconv.Quote(f.Path) + "\n" + string(f.source)
 	if old, err := os.ReadFile(path); err == nil && string(old) == text {
 		return nil
 	}
 	return files.Write(path, durable.Options{}, []byte(text))
+}
+
+// InForcePath returns the path of the daemon's copy of the configuration at path.
+func InForcePath(path string) string {
+	return filepath.Join(filepath.Dir(path), discovery.HomeName, inForceName)
 }
 
 // InForce returns the configuration that the project's daemon uses, or that the most recent
@@ -36,7 +41,7 @@ func InForce(path string) *File {
 	if err != nil {
 		return nil
 	}
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(path), discovery.HomeName, inForceName))
+	data, err := os.ReadFile(InForcePath(path))
 	if err != nil {
 		return nil
 	}

@@ -18,8 +18,9 @@ const HomeName = ".claude-swarm"
 var ErrNoProject = errors.New("no claude-swarm.yaml here or in any folder above")
 
 // Find walks up from a folder to the first one that contains a claude-swarm.yaml, and
-// returns the absolute path of that file. The error is [ErrNoProject] if no folder
-// contains it.
+// returns the absolute path of that file. If the file was deleted while the project's
+// daemon is running, the path is returned although there is no file. The error is
+// [ErrNoProject] if no folder contains a project.
 func Find(from string) (string, error) {
 	dir, err := filepath.Abs(from)
 	if err != nil {
@@ -36,8 +37,25 @@ func Find(from string) (string, error) {
 		}
 		above := filepath.Dir(dir)
 		if above == dir {
-			return "", ErrNoProject
+			return deleted(from)
 		}
 		dir = above
+	}
+}
+
+// deleted finds the configuration that was deleted, for example by git clean, while its
+// daemon is running.
+func deleted(from string) (string, error) {
+	dir, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, held := Holder(filepath.Join(dir, HomeName, "daemon.lock")); held {
+			return filepath.Join(dir, ConfigName), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", ErrNoProject
+		}
 	}
 }
