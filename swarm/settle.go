@@ -161,6 +161,7 @@ func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 			s.Failures, s.Until, s.Why, s.Doubt = nil, time.Time{}, "", nil
 		}))
 	}
+	a.serviceWorks(j.Claim.ID, out)
 	a.liftOpenLimit()
 	return a.inbox.Finish(j, r)
 }
@@ -213,13 +214,19 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	})
 }
 
-// limited parks every agent of the account. It counts no failure, unless the message has
-// been parked for an unknown reason for too long.
+// limited parks every agent of the account, unless an error of the service is the agent's
+// own. It counts no failure, unless the message has been parked for an unknown reason for
+// too long.
 func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 	now := time.Now()
 	if out.Unknown && a.doubts(j.Claim.ID, now) >= longestDoubt {
 		out.End = runner.Failed
 		return a.failed(j, out)
+	}
+	if out.Service != runner.NoServiceError {
+		if own, err := a.serviceFailed(j, out, now); own || err != nil {
+			return err
+		}
 	}
 	if err := a.inbox.PutBackAll(j, out); err != nil {
 		return err

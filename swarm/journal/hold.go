@@ -16,17 +16,18 @@ import (
 // A Hold is the part of an agent's state that must survive a daemon restart: who
 // paused or stopped the agent, and how its latest turns failed.
 type Hold struct {
-	Paused   *Pause    `json:"paused,omitempty"`
-	Stopped  *Stop     `json:"stopped,omitempty"`
-	Failures []Failure `json:"failures,omitempty"` // since the last good turn, at most MaxFailureMemory
-	Until    time.Time `json:"backoff_until,omitzero"`
-	Why      string    `json:"backoff_why,omitempty"`
-	Order    *Order    `json:"order,omitempty"` // an order to carry out before the next message
-	Word     time.Time `json:"word,omitzero"`   // when a person last reset the agent's turn count
-	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown reason
-	Overtime *Overtime `json:"overtime,omitempty"`
-	Deeper   time.Time `json:"deeper,omitzero"`   // when the supervisor asked for deeper thinking in the next turn
-	GiveUp   *GiveUp   `json:"give_up,omitempty"` // a message to give up before the next turn
+	Paused   *Pause         `json:"paused,omitempty"`
+	Stopped  *Stop          `json:"stopped,omitempty"`
+	Failures []Failure      `json:"failures,omitempty"` // since the last good turn, at most MaxFailureMemory
+	Until    time.Time      `json:"backoff_until,omitzero"`
+	Why      string         `json:"backoff_why,omitempty"`
+	Order    *Order         `json:"order,omitempty"`   // an order to carry out before the next message
+	Word     time.Time      `json:"word,omitzero"`     // when a person last reset the agent's turn count
+	Doubt    *Doubt         `json:"doubt,omitempty"`   // a message that is parked for an unknown reason
+	Service  *ServiceErrors `json:"service,omitempty"` // the errors of the service that its last turns met
+	Overtime *Overtime      `json:"overtime,omitempty"`
+	Deeper   time.Time      `json:"deeper,omitzero"`   // when the supervisor asked for deeper thinking in the next turn
+	GiveUp   *GiveUp        `json:"give_up,omitempty"` // a message to give up before the next turn
 }
 
 // An Overtime is a person's order that lets an agent work outside its hours.
@@ -126,7 +127,8 @@ type Holds struct {
 	files durable.Files
 	mu    sync.Mutex
 	file  holdsFile
-	stale bool // the last change was not written
+	stale bool                // the last change was not written
+	good  map[string]goodTurn // by account, since this daemon started; see [Holds.ServiceWorks]
 }
 
 type holdsFile struct {
@@ -136,7 +138,7 @@ type holdsFile struct {
 }
 
 func OpenHolds(home Home) (*Holds, error) {
-	s := &Holds{path: home.stateFile(), files: home.files}
+	s := &Holds{path: home.stateFile(), files: home.files, good: map[string]goodTurn{}}
 	err := ReadJSON(s.path, &s.file)
 	if e, ok := errors.AsType[*DamagedError](err); ok {
 		e.Lost = "it is unknown which agents were paused or stopped"
@@ -187,7 +189,7 @@ func (s *Holds) Change(agent string, f func(*Hold)) error {
 }
 
 func (st Hold) empty() bool {
-	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Service == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil
 }
 
 // EndDeeper ends the supervisor's order to think deeper in one turn, unless there is a

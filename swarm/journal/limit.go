@@ -51,7 +51,8 @@ const (
 
 // spread returns how long after the reset an agent resumes work. The time differs between
 // agents, so that they do not all use the API at once. It stays the same after a restart
-// of the daemon.
+// of the daemon. After an open limit, the agent that met it last resumes after the others:
+// if only that agent has a problem, the others must have a chance to show it.
 func (l Limit) spread(agent string) time.Duration {
 	span := l.Until.Sub(l.Since)
 	if l.Open {
@@ -60,17 +61,18 @@ func (l Limit) spread(agent string) time.Duration {
 	most := min(max(span/10, 2*time.Second), time.Minute)
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d", agent, l.Until.UnixNano())
-	return time.Second + time.Duration(h.Sum64()%uint64(most))
+	wait := time.Second + time.Duration(h.Sum64()%uint64(most))
+	if l.Open && agent == l.Agent {
+		wait += most
+	}
+	return wait
 }
 
 // LimitFrom returns the limit for a turn that ended as Limited. Its times are wall clock
 // times, because the machine may sleep before the limit ends.
 func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time.Time) Limit {
 	now = now.UTC().Round(0)
-	l := Limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit has been reached"), Hint: out.Hint, Agent: agent, began: now}
-	if out.ContextTokens == 0 && out.Began.Before(now) && !out.Began.IsZero() {
-		l.began = out.Began.UTC().Round(0)
-	}
+	l := Limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit has been reached"), Hint: out.Hint, Agent: agent, began: BeganError(out, now)}
 	switch longest := now.Add(longestLimit); {
 	case out.ResetAt.IsZero():
 		l.Open, l.first = true, FirstWait

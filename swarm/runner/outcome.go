@@ -65,6 +65,9 @@ type Outcome struct {
 	// Unknown means that the client reported no cause for a Limited turn. The message may
 	// be the cause, so it is not retried indefinitely.
 	Unknown bool
+	// Service describes the failure of the service that a Limited turn met. It is
+	// NoServiceError for a limit or a problem of the account.
+	Service ServiceError
 	// Rejected means that the API rejected the content of a Failed turn: the message, or the
 	// conversation in which it was sent.
 	Rejected bool
@@ -78,6 +81,18 @@ type Outcome struct {
 	Ended      time.Time
 	Stream     streamjson.Stats
 }
+
+// A ServiceError describes how the model's service failed a turn. Usually the service is
+// the cause. But if other turns on the same account succeed meanwhile, the cause is the
+// turn's message, its conversation, or its agent's settings.
+type ServiceError string
+
+// These are the ways in which a service fails.
+const (
+	NoServiceError ServiceError = ""
+	ServiceFailed  ServiceError = "failed" // the service answered with an error, such as 500 or 529
+	ServiceAway    ServiceError = "away"   // no answer arrived: no connection, a lost connection, a timeout, or another program's answer
+)
 
 // A Billing describes how a client's account is billed for its turns.
 type Billing string

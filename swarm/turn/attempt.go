@@ -33,6 +33,9 @@ type Task struct {
 	// there is no observer. The turn's goroutine calls the observer, which must not
 	// block. Secrets are removed from the events. Observe may be nil.
 	Observe func(*journal.Record) Observer
+	// Doubts reports whether the conversation that a turn resumed may be the cause of its
+	// end, although the API did not reject it. Doubts may be nil.
+	Doubts func(runner.Outcome) bool
 	// Unusable is called when a client is found to be unusable, before Run tries another
 	// client. If Unusable returns an error, Run does not try another client.
 	Unusable func(*journal.Record, runner.Outcome) error
@@ -51,9 +54,9 @@ type Recall struct {
 
 // Run starts one client after another until one is usable, or until [journal.MaxTries]
 // clients have refused the session or the prompt. If the API rejects what a resumed session
-// contains, the message may not be the cause, so Run tries it once more in a new session,
-// which gets the window. If that is rejected too, the agent keeps its old session. Run returns the outcome of the last
-// client, and the record of the last attempt that began, or nil if no attempt began. An
+// contains, or [Task].Doubts says that the session may be the cause of a failure, Run tries
+// the message once more in a new session, which gets the window. If the new session does not
+// work either, the agent keeps its old session. Run returns the outcome of the last client, and the record of the last attempt that began, or nil if no attempt began. An
 // error means that Run could not start another client because of a failure of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
 	// If a dead letter is retried, there are records of its earlier attempts. The new
@@ -63,10 +66,10 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 		return runner.Outcome{}, nil, err
 	}
 	var last *journal.Record
-	var rejected *journal.Session // the session whose content the API rejected
+	var doubted *journal.Session // the session that may be the cause of a failure
 	for try, refused := len(earlier), 0; ; try++ {
 		var session runner.Session
-		if rejected != nil {
+		if doubted != nil {
 			session, err = freshSession(t.Sessions, t.name, s)
 		} else {
 			session, err = t.session(s, refused, last)
@@ -81,13 +84,10 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 			return runner.Outcome{}, last, err
 		}
 		last = &rec
-		if out.Rejected {
-			if rejected != nil {
-				return out, last, t.Sessions.Set(t.name, *rejected)
-			}
-			if was, ok := t.Sessions.Get(t.name); ok && session.How == runner.Resume {
-				t.log.Warn("the API rejected the turn; trying it in a new session", keyTurn, rec.Turn, keyWhy, out.Reason)
-				rejected = &was
+		if doubted == nil && session.How == runner.Resume && (out.Rejected || task.Doubts != nil && task.Doubts(out)) {
+			if was, ok := t.Sessions.Get(t.name); ok {
+				t.log.Warn("the conversation may be the cause of a failure; trying the turn in a new session", keyTurn, rec.Turn, keyWhy, out.Reason)
+				doubted = &was
 				if err := task.Unusable(last, out); err != nil {
 					return runner.Outcome{}, last, err
 				}
@@ -97,16 +97,26 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 		if out.End == runner.NoSession || out.End == runner.PromptNotRun {
 			refused++
 		} else if out.End != runner.ClientGone { // only a waiting client can be gone, and the next client is a new one
-			return out, last, nil
+			return out, last, t.keep(doubted, out)
 		}
 		t.log.Info("client not usable, trying another way", keyTurn, rec.Turn, "end", string(out.End), keyWhy, out.Reason)
 		if refused == journal.MaxTries {
-			return out, last, nil
+			return out, last, t.keep(doubted, out)
 		}
 		if err := task.Unusable(last, out); err != nil {
 			return runner.Outcome{}, last, err
 		}
 	}
+}
+
+// keep gives the agent its old session back, if there is one and the turn's end does not show
+// that the new session works.
+func (t *Turns) keep(old *journal.Session, out runner.Outcome) error {
+	works := out.End.OK() || out.ContextTokens > 0 && !out.Rejected && out.Service == runner.NoServiceError
+	if old == nil || works {
+		return nil
+	}
+	return t.Sessions.Set(t.name, *old)
 }
 
 // session chooses the session of an attempt. It first returns the agent's session. If the

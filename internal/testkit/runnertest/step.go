@@ -194,6 +194,15 @@ func Unknown() Step {
 	return ends(runner.Limited, "API Error: something is wrong", func(out *runner.Outcome) { out.Unknown = true })
 }
 
+// Unavailable ends the turn because of an error of the service.
+func Unavailable(how runner.ServiceError) Step {
+	reason := "API Error: 500 Internal server error"
+	if how == runner.ServiceAway {
+		reason = "API Error: Connection refused"
+	}
+	return ends(runner.Limited, reason, func(out *runner.Outcome) { out.Service = how })
+}
+
 // Limited ends the turn because of a usage limit that is lifted after d. A negative d
 // means that the limit has already been lifted, and 0 means that the client does not say
 // when it will be lifted.

@@ -59,14 +59,23 @@ func (p *program) classifyText(text string, status int, info string) follow.Verd
 		return follow.Verdict{End: runner.BadSetup, Reason: text, Hint: p.client.Kind.Login.Try}
 	case status == 404, says.noModel.MatchString(text):
 		return follow.Verdict{End: runner.BadSetup, Reason: text, Hint: "change model: for agent " + p.agent}
-	case status == 402, status == 403, status == 408, status == 409, status == 429, status >= 500, says.away.MatchString(text):
+	case status == 402, status == 403, status == 429:
+		return limited
+	case status == 408, status == 409, status >= 500:
+		limited.Service = runner.ServiceFailed
+		return limited
+	case says.away.MatchString(text):
+		limited.Service = runner.ServiceAway
 		return limited
 	case status != 0:
-		return follow.Verdict{End: runner.Failed, Reason: text, Hint: p.hintLogs()}
+		return follow.Verdict{End: runner.Failed, Reason: text, Hint: p.hintLogs(), Rejected: isRejected(status)}
 	}
-	limited.Unknown = true
+	limited.Unknown, limited.Service = true, runner.ServiceFailed
 	return limited
 }
+
+// isRejected reports whether a status means that the API rejected the content of a request.
+func isRejected(status int) bool { return status == 400 || status == 413 || status == 422 }
 
 // matches applies a regular expression to a string, and returns nil if the string does not
 // match. The expression is valid because it is either in the table or was checked along

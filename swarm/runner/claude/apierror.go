@@ -77,7 +77,7 @@ func (e evidence) errorResult() follow.Verdict {
 		return follow.Verdict{End: runner.Failed, Reason: text, Hint: hint, Rejected: e.own.StopReason != "refusal"}
 	}
 	if f.problem == "unknown" {
-		v := limited(text, hintAway)
+		v := unavailable(text, runner.ServiceFailed)
 		v.Unknown = true
 		return v
 	}
@@ -106,7 +106,7 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	case f.code == codeUntrustedTLS || f.code == "" && f.status == 0 && contains(f.text, "certificate"):
 		return limited(text, hintTrustTLS), true
 	case f.code == codeNoConnection:
-		return limited(text, hintAway), true
+		return unavailable(text, runner.ServiceAway), true
 	case f.status == http.StatusNotFound || f.problem == "model_not_found":
 		return follow.Verdict{End: runner.BadSetup, Reason: text, Hint: "set model: for agent " + e.turn.Agent + " to one that your account can use"}, true
 	case f.status == http.StatusUnauthorized:
@@ -116,10 +116,13 @@ func (e evidence) accountOrSetUp(f apiFailure, text string) (follow.Verdict, boo
 	case f.problem == "authentication_failed" || f.status == 0 && contains(f.text, "please run /login"):
 		return e.refusedKey(text), true // no request was sent, because there is neither a key nor a login
 	case f.status == http.StatusRequestTimeout || f.status == http.StatusConflict || f.status >= 500,
-		f.problem == "server_error" && f.status == 0, f.kind == "overloaded_error" || f.problem == "overloaded":
-		return limited(text, hintAway), true
-	case f.status == 0 && isAwayText(f.text):
-		return limited(text, hintAway), true
+		f.problem == "server_error" && f.status == 0, f.kind == "overloaded_error" || f.problem == "overloaded",
+		f.status == 0 && isAwayText(f.text):
+		how := runner.ServiceAway
+		if f.status != 0 || f.kind != "" || contains(f.text, "overloaded") {
+			how = runner.ServiceFailed
+		}
+		return unavailable(text, how), true
 	}
 	return follow.Verdict{}, false
 }
@@ -162,6 +165,13 @@ func (e evidence) messageHint(f apiFailure) (string, bool) {
 // Neither the message nor the agent is the cause.
 func limited(text, hint string) follow.Verdict {
 	return follow.Verdict{End: runner.Limited, Reason: text, Hint: hint}
+}
+
+// unavailable returns the verdict on a turn that met an error of the service.
+func unavailable(text string, how runner.ServiceError) follow.Verdict {
+	v := limited(text, hintAway)
+	v.Service = how
+	return v
 }
 
 // usageLimit distinguishes a usage limit, which ends at a known time, from brief

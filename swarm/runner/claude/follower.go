@@ -72,5 +72,5 @@ func (r *follower) Late(v follow.Verdict) follow.Verdict {
 	if !r.seen.asking {
 		return v
 	}
-	return limited("the API is not answering: "+v.Reason, hintAway)
+	return unavailable("the API is not answering: "+v.Reason, runner.ServiceAway)
 }

@@ -244,5 +244,6 @@ func (r *Run) Never(v Verdict) runner.Outcome {
 
 func (r *Run) fill(o *runner.Outcome, v Verdict) {
 	o.End, o.Reason, o.Hint, o.ResetAt, o.Unknown, o.Rejected, o.Crashed = v.End, OneLine(v.Reason), v.Hint, v.ResetAt, v.Unknown, v.Rejected, v.Crashed
+	o.Service = v.Service
 	o.Exit, o.Began, o.Ended = r.over.exit, r.began, time.Now()
 }

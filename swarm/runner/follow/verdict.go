@@ -13,6 +13,8 @@ type Verdict struct {
 	Hint    string
 	ResetAt time.Time
 	Unknown bool // only for Limited; see [runner.Outcome.Unknown]
+	// Service is only for Limited; see [runner.Outcome.Service].
+	Service runner.ServiceError
 	// Rejected is only for Failed; see [runner.Outcome.Rejected].
 	Rejected bool
 	Crashed  bool // see [runner.Outcome.Crashed]

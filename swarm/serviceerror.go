@@ -1,0 +1,131 @@
+package swarm
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// An error of the service usually holds all agents of an account, so all of them are parked.
+// If other turns of the account succeed meanwhile, the error is the agent's own, and only
+// this agent waits. [journal.ServiceErrors] decides whose an error is:
+//
+//	no other turn succeeded since it began   all agents are parked, and nothing counts
+//	another turn succeeded                   this agent backs off alone
+//	... with the same model, again since     the turn is tried once in a new session; after
+//	the agent's previous error               that, each such error counts against the message
+//	... and no answer ever arrives           nothing counts, because the agent's settings may
+//	                                         be the cause; after max_failures it is stopped
+//
+// If nobody else uses the account, nobody can show whose the error is. The message then waits
+// for as long as the errors last, but from time to time its turn is tried in a new session.
+
+// metError returns the error of the service that a turn met. how is how the turn got its
+// session.
+func (a *agent) metError(message string, out runner.Outcome, how runner.How, now time.Time) journal.MetError {
+	return journal.MetError{
+		Account: a.account(), Message: message, Model: a.modelOf(out), Began: journal.BeganError(out, now),
+		Renewed: how != runner.Resume,
+	}
+}
+
+// modelOf returns the model of a turn, or the configured one if the client reported none.
+func (a *agent) modelOf(out runner.Outcome) string { return cmp.Or(out.Model, a.spec().Client.Model) }
+
+// doubtsConversation reports whether the conversation that a turn resumed may be the cause of
+// an error of the service. If so, the turn is tried in a new session.
+func (a *agent) doubtsConversation(message string, out runner.Outcome) bool {
+	if out.Service == runner.NoServiceError {
+		return false
+	}
+	now := time.Now()
+	errs, whose := a.holds.Blamed(a.name, a.metError(message, out, runner.Resume, now), now)
+	if whose.Own || !whose.Unshared {
+		return whose.Alone && !errs.Cleared
+	}
+	// No other turn has shown whose the error is. A real outage must not cost the conversation, so this
+	// is tried late, and then ever more rarely.
+	return errs.Count >= 2*a.spec().maxFailures() && errs.Count >= 2*errs.Renewed
+}
+
+// serviceFailed files a turn that met an error of the service. It reports false if all agents
+// of the account must be parked.
+func (a *agent) serviceFailed(j *mail.Job, out runner.Outcome, now time.Time) (own bool, err error) {
+	met := a.metError(j.Claim.ID, out, runner.How(j.Rec.How), now)
+	errs, whose := a.holds.Blamed(a.name, met, now)
+	limit := a.spec().maxFailures()
+	switch {
+	case !whose.Own:
+		return false, a.holds.MetService(a.name, met, now)
+	case whose.Counts && out.Service == runner.ServiceFailed:
+		out.End, out.Reason = runner.Failed, ownReason(out.Reason, errs)
+		if err := a.failed(j, out); err != nil {
+			return true, err
+		}
+		if j.Claim.Failed+1 >= limit {
+			met.Message = "" // it was given up
+		}
+		return true, a.holds.MetService(a.name, met, now)
+	}
+	if err := a.inbox.PutBackAll(j, out); err != nil {
+		return true, err
+	}
+	if err := a.holds.MetService(a.name, met, now); err != nil {
+		return true, err
+	}
+	if whose.Counts && errs.Alone >= limit {
+		a.halt(ownReason(out.Reason, errs), startHint(fmt.Sprintf("check the network settings in env: of agent %s, or take the message back with claude-swarm cancel %s", a.name, j.Claim.ID), a.name))
+		return true, nil
+	}
+	wait := jitter(journal.Backoff(a.spec().retryDelay(), errs.Count-1, a.restart.orDefaults().MaxDelay))
+	why := ownReason(out.Reason, errs)
+	if err := a.holds.Change(a.name, func(s *journal.Hold) { s.Until, s.Why = now.Add(wait), why }); err != nil {
+		return true, err
+	}
+	a.tellOwn(errs, why, now.Add(wait))
+	return true, nil
+}
+
+// ownReason returns the reason for a failure that only this agent meets.
+func ownReason(reason string, errs journal.ServiceErrors) string {
+	tried := ""
+	if errs.Cleared {
+		tried = ", and a new session did not help"
+	}
+	return reason + " (only this agent meets the error: other turns on its account succeed" + tried + ")"
+}
+
+// tellOwn tells the lead once that an agent waits alone.
+func (a *agent) tellOwn(errs journal.ServiceErrors, why string, again time.Time) {
+	if errs.Told {
+		return
+	}
+	next := "claude-swarm logs " + a.name
+	n := journal.Notice{Word: journal.LimitReached, Agent: a.name, Why: "waits until " + screen.Ahead(again, time.Now()) + ", and then for longer each time: " + why, Next: next}
+	a.deps.mail.TellNotice(a.name, fmt.Sprintf("alone:%s:%s", a.name, errs.Since.UTC().Format(time.RFC3339Nano)), n, "waits alone: "+why, fmt.Sprintf(
+		"%s: %s.\n\nThe other agents go on. %s tries again at %s, and then after longer waits, with its message. You will be told this only once.\n\nTo see its last turns: %s\nTo try now: claude-swarm resume %s\n",
+		a.name, why, a.name, screen.Ahead(again, time.Now()), next, a.name))
+	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
+		if s.Service != nil {
+			told := *s.Service
+			told.Told = true
+			s.Service = &told
+		}
+	}))
+}
+
+// serviceWorks records that a turn of the agent succeeded.
+func (a *agent) serviceWorks(message string, out runner.Outcome) {
+	ended, err := a.holds.ServiceWorks(a.name, a.account(), message, a.modelOf(out), time.Now())
+	a.inbox.Note(err)
+	if ended == nil {
+		return
+	}
+	n := journal.Notice{Word: journal.Unpaused, Agent: a.name, Why: "a turn succeeded again"}
+	a.inbox.Note(a.deps.mail.Raise(fmt.Sprintf("unpaused:%s:%s", a.name, ended.Since.UTC().Format(time.RFC3339Nano)), n, "", ""))
+}
