@@ -194,6 +194,13 @@ func Unknown() Step {
 	return ends(runner.Limited, "API Error: something is wrong", func(out *runner.Outcome) { out.Unknown = true })
 }
 
+// End ends the turn with an error result and the end, reason, hint and flags of out.
+func End(out runner.Outcome) Step {
+	return ends(out.End, out.Reason, func(o *runner.Outcome) {
+		o.Hint, o.Rejected, o.Service = out.Hint, out.Rejected, out.Service
+	})
+}
+
 // Unavailable ends the turn because of an error of the service.
 func Unavailable(how runner.ServiceError) Step {
 	reason := "API Error: 500 Internal server error"

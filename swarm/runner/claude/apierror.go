@@ -70,6 +70,9 @@ func (e evidence) errorResult() follow.Verdict {
 	case capSubtype:
 		return e.capVerdict()
 	}
+	if v, ok := brokenSettings(text); ok && e.own.Turns == 0 {
+		return v
+	}
 	if v, ok := e.accountOrSetUp(f, text); ok {
 		return v
 	}

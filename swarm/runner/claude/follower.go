@@ -35,10 +35,12 @@ type seen struct {
 	problem  string    // error name on the last assistant line
 	words    string    // the last text of the main conversation
 	api      streamjson.APIError
-	source   string    // the source of the client's API key
-	resetAt  time.Time // from a rate limit event
-	refusals int       // number of retries after a rejected key or login
-	asking   bool      // the client is retrying a request and has not had an answer since
+	source   string         // the source of the client's API key
+	resetAt  time.Time      // from a rate limit event
+	refusals int            // number of retries after a rejected key or login
+	answers  bool           // the model, or the client in its place, has begun to answer
+	refusal  follow.Verdict // the verdict if a hook refused the prompt; otherwise End is ""
+	asking   bool           // the client is retrying a request and has not had an answer since
 
 	cut bool // the client reached its cap while a sub-agent was working
 

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ const freshSession = "nothing has to be done: the turn is tried the other way (n
 
 // noResult returns the verdict on a turn that ended without a result for its prompt.
 func (e evidence) noResult() follow.Verdict {
-	said := follow.LastLine(e.stderr)
+	said := cmp.Or(settingsLine(e.stderr), follow.LastLine(e.stderr))
 	ended := "the client " + follow.Ended(e.exit)
 	switch {
 	case e.untaken && !e.followed:

@@ -169,8 +169,12 @@ func (r *follower) initSays(ev *streamjson.Event, now time.Time) {
 	}
 }
 
-// proven returns v, the verdict on the result of a turn, unless the tools were missing.
+// proven returns v, the verdict on the result of a turn, unless the tools were missing or a
+// hook refused the prompt. The client reports both as a success.
 func (r *follower) proven(v follow.Verdict) follow.Verdict {
+	if r.seen.refusal.End != "" {
+		return r.seen.refusal
+	}
 	if r.proof.missing.End != "" {
 		return r.proof.missing
 	}

@@ -56,6 +56,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 		r.run.KeepOn() // the client may have begun this turn on its own
 		r.seen.tasks.speaking, r.seen.tasks.stopped = true, false
 	case streamjson.KindAssistant:
+		r.seen.answers = true
 		r.seen.problem = strings.Clone(ev.Error)
 		if r.seen.api = (streamjson.APIError{}); ev.APIError != nil {
 			r.seen.api = *ev.APIError // decoded by encoding/json, so it remains valid after the event
@@ -80,6 +81,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 		r.settle(now)
 	case streamjson.KindOther:
 		r.rateLimit(ev.Raw)
+		r.hookRefuses(ev.Raw, now)
 	case streamjson.KindResult:
 		r.seen.tasks.speaking = false
 		if ev.Result != nil {
