@@ -120,9 +120,9 @@ e2e: tools
 	@CLI=$(CLI_VERSION) $(TESTRUN) -vet=off -count=1 -timeout 30m -parallel $(AT_ONCE) $(if $(TESTS),-run '$(TESTS)') $(if $(NOT),-skip '$(NOT)') ./internal/e2e
 
 # Checks the facts about the client that this program relies on, with the real programs:
-# make compat VERSIONS="2.1.197 2.1.332".
+# make compat VERSIONS="2.1.197 2.1.332". UPDATE=1 records the answers and takes a census.
 compat: npm $(foreach v,$(or $(VERSIONS),$(CLI_OLDEST) $(CLI_NEWEST)),$(call CLI_FILE,$(v)))
-	go run ./internal/compat $(VERSIONS)
+	UPDATE=$(UPDATE) go run ./internal/testkit/compatpage $(if $(FACTS),-facts $(FACTS)) $(VERSIONS)
 
 # The short tests with the race detector, of the packages in which goroutines run beside
 # each other.

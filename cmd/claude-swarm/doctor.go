@@ -42,7 +42,7 @@ init adds.` +
 			if err != nil {
 				return err
 			}
-			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv, SpecOf: specOf}
+			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv, SpecOf: specOf, Tested: doctorTested}
 			if note, held := discovery.Holder(p.home.LockFile()); held {
 				order.LockedBy, order.Socket = note.PID, note.Socket
 				if note.PID == 0 {

@@ -26,6 +26,6 @@ func hookCommand() *cli.Command {
 				}
 				return turn.HookCompact(journal.HomeOf(dir), backends.New(), mark, c.App.Writer)
 			},
-		}}, sessionHooks()...),
+		}, echoCommand()}, sessionHooks()...),
 	}
 }

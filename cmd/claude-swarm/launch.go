@@ -54,6 +54,7 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	fmt.Fprintf(c.App.Writer, "ready, pid %d, agents %s\n", b.PID, strings.Join(p.file.Names(), " "))
 	printGrown(c.App.Writer, b.Grown)
 	warnMissing(c.App.ErrWriter, p.file, names)
+	writeNewer(c.App.ErrWriter, p.file, nil)
 	warnUnread(c.App.ErrWriter, p.file, names)
 	warnUnsorted(c.App.ErrWriter, p)
 	return nil

@@ -135,6 +135,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 			warnMissing(c.App.ErrWriter, p.file, names)
 			warnUnread(c.App.ErrWriter, p.file, names)
 			warnUnsorted(c.App.ErrWriter, p)
+			writeNewer(c.App.ErrWriter, p.file, nil)
 		}
 		return runDaemon(c.Context, order)
 	}

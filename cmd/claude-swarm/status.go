@@ -37,8 +37,13 @@ begins with ! reports a problem with the daemon itself.` +
 			if c.Bool("json") {
 				return printJSON(c.App.Writer, view.StatusOf(st))
 			}
-			_, err = io.WriteString(c.App.Writer, draw(st, lookOf(c, time.Now())).String())
-			return err
+			if _, err := io.WriteString(c.App.Writer, draw(st, lookOf(c, time.Now())).String()); err != nil {
+				return err
+			}
+			if p, err := loadProject(c); err == nil && !c.Bool("short") { // status works without a valid configuration
+				writeNewer(c.App.Writer, p.file, st.Agents)
+			}
+			return nil
 		},
 	}
 }

@@ -28,6 +28,7 @@ func verbs() []verb {
 		{"halt", haltCommand},
 		{"unhalt", unhaltCommand},
 		{"doctor", doctorCommand},
+		{"compat", compatCommand},
 		{"hook", hookCommand},
 		{"init", initCommand},
 		{"config", configCommand},

@@ -1,6 +1,4 @@
-//go:build linux
-
-package main
+package compat
 
 import (
 	"bufio"
@@ -13,8 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
@@ -27,8 +27,10 @@ const patience = 60 * time.Second
 // A lab is the environment of one experiment: a home folder, a project folder and a
 // scripted API. A lab is used by only one goroutine.
 type lab struct {
+	ctx     context.Context // ends every wait; a lab lives for one call of Run
 	version string
-	client  string // the path of the real client program
+	command []string // the client's program and the arguments that come before all others
+	server  []string // the command of an MCP server that calls [ServeEcho]
 	base    string
 	dir     string // the client's working folder
 	home    string
@@ -37,25 +39,32 @@ type lab struct {
 	api     *fakeapi.Server
 	url     string
 	running []*client
+	shape   strings.Builder // see [lab.sees] and [lab.told]
 	end     func()
 }
 
 // newLab creates the folders and starts the API with a scenario that answers "Done." to
 // everything. The caller must close the lab.
-func newLab(version, program string) (*lab, error) {
-	base, err := os.MkdirTemp("", "compat")
+func newLab(ctx context.Context, version string, o Options) (*lab, error) {
+	base, err := os.MkdirTemp(folder(), "compat")
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{version: version, client: program, base: base, dir: filepath.Join(base, "project"), home: filepath.Join(base, "home")}
+	if base, err = filepath.EvalSymlinks(base); err != nil {
+		return nil, err
+	}
+	l := &lab{
+		ctx: ctx, version: version, command: o.Command, server: o.Server,
+		base: base, dir: filepath.Join(base, "project"), home: filepath.Join(base, "home"),
+	}
 	for _, d := range []string{l.dir, l.home, filepath.Join(base, "run")} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			return nil, errors.Join(err, os.RemoveAll(base))
 		}
 	}
 	l.api = fakeapi.New(&fakeapi.Scenario{}, nil)
-	ctx, cancel := context.WithCancel(context.Background())
-	url, wait, err := fakeapi.Listen(ctx, "127.0.0.1:0", l.api)
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	url, wait, err := fakeapi.Listen(serving, "127.0.0.1:0", l.api)
 	if err != nil {
 		cancel()
 		return nil, errors.Join(err, os.RemoveAll(base))
@@ -65,17 +74,45 @@ func newLab(version, program string) (*lab, error) {
 		cancel()
 		wait()
 	}
-	return l, l.script(`{"name":"rest","times":-1,"text":"Done."}`)
+	return l, l.script(rest)
 }
 
-// close terminates the running programs, shuts down the API, and removes the folders.
-func (l *lab) close() {
+// folder returns the folder for the labs. The clients create sockets below it, whose paths
+// must be short.
+func folder() string {
+	if _, err := os.Stat("/tmp"); err == nil {
+		return "/tmp"
+	}
+	return os.TempDir()
+}
+
+// close terminates the running programs, shuts down the API, and removes the folders. The
+// commands of the experiments end by themselves when the folders are gone.
+func (l *lab) close() error {
 	for _, c := range l.running {
-		c.cmd.Process.Kill()
+		syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // it leads a process group
 		<-c.ended
 	}
 	l.end()
-	os.RemoveAll(l.base)
+	// A command that was killed just now may still create a file.
+	err := os.RemoveAll(l.base)
+	for range 20 {
+		if err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+		err = os.RemoveAll(l.base)
+	}
+	return err
+}
+
+// run runs the client's program with only the given arguments, and returns its output.
+func (l *lab) run(args ...string) (out []byte, err error) {
+	cmd := exec.CommandContext(l.ctx, l.command[0], append(slices.Clone(l.command[1:]), args...)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = l.dir, l.environ(), time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd.Output()
 }
 
 // script replaces the API's replies, which are JSON objects; see internal/fakeapi.
@@ -121,6 +158,9 @@ func (l *lab) environ() []string {
 	return append(env, l.env...)
 }
 
+// model is the model that the clients are told to use.
+const model = "claude-sonnet-4-6"
+
 // A line is one line of the client's output.
 type line map[string]any
 
@@ -134,6 +174,7 @@ func (n line) text(key string) string { s, _ := n[key].(string); return s }
 type client struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
+	ctx   context.Context // the lab's
 	ended chan struct{}
 	err   error // how the client ended
 
@@ -145,11 +186,15 @@ type client struct {
 // start starts a client the way claude-swarm does, with additional flags. The client's
 // standard input stays open.
 func (l *lab) start(flags ...string) (*client, error) {
-	c := &client{ended: make(chan struct{})}
-	c.cmd = exec.Command(l.client, append([]string{
+	if err := l.ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := &client{ended: make(chan struct{}), ctx: l.ctx}
+	c.cmd = exec.Command(l.command[0], append(append(slices.Clone(l.command[1:]),
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages",
-		"--strict-mcp-config", "--model", "claude-sonnet-4-6",
-	}, flags...)...)
+		"--strict-mcp-config", "--model", model,
+	), flags...)...)
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches this program alone
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr = l.dir, l.environ(), &c.stderr
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
@@ -219,7 +264,7 @@ func (c *client) all(kind, subtype string) []line {
 // await waits for the nth line, counted from 1, with the given type and subtype.
 func (c *client) await(n int, kind, subtype string) (line, error) {
 	var found []line
-	err := until(fmt.Sprintf("line %d of type %s %s", n, kind, subtype), func() bool {
+	err := until(c.ctx, fmt.Sprintf("line %d of type %s %s", n, kind, subtype), func() bool {
 		found = c.all(kind, subtype)
 		return len(found) >= n
 	}, c.ended)
@@ -236,6 +281,8 @@ func (c *client) finish() (code int, err error) {
 	select {
 	case <-c.ended:
 		return c.cmd.ProcessState.ExitCode(), nil
+	case <-c.ctx.Done():
+		return 0, c.ctx.Err()
 	case <-time.After(patience):
 		return 0, errors.New("the client did not end")
 	}
@@ -271,10 +318,12 @@ func (l *lab) turn(uuid, text string, flags ...string) (line, error) {
 
 // until waits for a condition to become true. If gone is not nil, closing it ends the
 // wait early.
-func until(what string, ok func() bool, gone <-chan struct{}) error {
+func until(ctx context.Context, what string, ok func() bool, gone <-chan struct{}) error {
 	deadline := time.Now().Add(patience)
 	for !ok() {
 		select {
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-gone:
 			if ok() {
 				return nil

@@ -1,10 +1,9 @@
-//go:build linux
-
-package main
+package compat
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,8 +24,8 @@ func systemText(l *lab, flags ...string) (reached bool, err error) {
 			return false, err
 		}
 	}
-	asked := l.asked()
-	return bytes.Contains(asked[len(asked)-1].Body, []byte("SYSTEM-1")), nil
+	last, err := l.last("SYSTEM-", "Begin")
+	return bytes.Contains(last, []byte("SYSTEM-1")), err
 }
 
 func systemTextUnasked(l *lab) (string, error) {
@@ -44,9 +43,7 @@ func systemTextUnasked(l *lab) (string, error) {
 // it.
 func systemTextAsked(l *lab) (string, error) {
 	const flag = "--system-prompt-snapshot"
-	cmd := exec.Command(l.client, "--help")
-	cmd.Env = l.environ()
-	help, err := cmd.Output()
+	help, err := l.run("--help")
 	if err != nil {
 		return "", err
 	}
@@ -88,6 +85,9 @@ func subAgentIsWaitedFor(l *lab) (string, error) {
 		return "", err
 	}
 	results := len(c.all("result", ""))
+	if _, err := l.last("SUB-ANSWER"); err != nil {
+		return "", err
+	}
 	return yes(r.text("result") == "It has come." && results == 1, "%d results, %v", results, r["result"])
 }
 
@@ -144,8 +144,11 @@ func hookAtCompaction(l *lab) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asked := l.asked()
-	return yes(times == 1 && bytes.Contains(asked[len(asked)-1].Body, []byte("HOOK-WORD")), "%d compactions", times)
+	last, err := l.last("HOOK-WORD", "They worked.")
+	if err != nil {
+		return "", err
+	}
+	return yes(times == 1 && bytes.Contains(last, []byte("HOOK-WORD")), "%d compactions", times)
 }
 
 func stopHookGoesOn(l *lab) (string, error) {
@@ -161,6 +164,9 @@ func stopHookGoesOn(l *lab) (string, error) {
 		return "", err
 	}
 	asked := l.asked()
+	if _, err := l.last("MORE-MAIL"); err != nil {
+		return "", err
+	}
 	return yes(len(asked) == 2 && bytes.Contains(asked[1].Body, []byte("MORE-MAIL")), "asked %d times", len(asked))
 }
 
@@ -213,18 +219,13 @@ func pluginValidates(name string) func(*lab) (string, error) {
 		if _, err := l.write("plugin/commands/inbox.md", "---\ndescription: Reads the mail.\n---\nRead the mail.\n"); err != nil {
 			return "", err
 		}
-		cmd := exec.Command(l.client, "plugin", "validate", filepath.Join(l.base, "plugin"))
-		cmd.Dir, cmd.Env = l.dir, l.environ()
-		out, err := cmd.CombinedOutput()
-		if cmd.ProcessState == nil {
-			return "", err
+		out, err := l.run("plugin", "validate", filepath.Join(l.base, "plugin"))
+		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+			return "yes", err
 		}
-		if code := cmd.ProcessState.ExitCode(); code != 0 {
-			if name == "claude-swarm" {
-				return "no", nil
-			}
-			return yes(false, "%s", out)
+		if name == "claude-swarm" {
+			return "no", nil
 		}
-		return "yes", nil
+		return yes(false, "%s", out)
 	}
 }

@@ -1,17 +1,13 @@
-//go:build linux
-
-// Compat tests the facts about Claude Code that claude-swarm relies on, version by
-// version, and writes the answers to docs/compatibility.md.
+// Package compat tests whether a Claude Code program behaves as claude-swarm needs it.
 //
-//	make compat                                 the oldest and the newest supported version
-//	make compat VERSIONS="2.1.197 2.1.330"      these versions, installed below .tools
+// A fact is one such property. Its experiment runs the real program in a separate home
+// folder and project folder, against the scripted Messages API of internal/fakeapi on
+// loopback, so it needs no account and costs nothing. The result of an experiment is an
+// answer, such as "yes", and a shape: the part of the client's requests or output that the
+// fact is about, without ids, paths, dates and versions. A fact holds if claude-swarm works
+// with the answer, and differs if it holds but its shape is not one of those that were
+// recorded with the versions in testdata; only a person can judge whether claude-swarm works
+// with a new shape.
 //
-// The page contains only the supported versions; the answers for other versions are only
-// printed. Each fact is tested by a separate experiment. The experiment runs the real
-// program in a separate home folder and project folder, against the scripted Messages API
-// of internal/fakeapi, in a network namespace that has only loopback. An answer describes
-// the observed behavior. If claude-swarm does not work with an answer, the table marks
-// that answer and the exit status is 1.
-//
-// No code from this package is linked into the product.
-package main
+// [Run] leaves no process and no file behind, even if its context is canceled.
+package compat

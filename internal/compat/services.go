@@ -1,19 +1,20 @@
-//go:build linux
-
-package main
+package compat
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
-	"encoding/json"
+	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
 func errorIsTold(l *lab) (string, error) {
@@ -24,6 +25,7 @@ func errorIsTold(l *lab) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	l.told(r, "type", "subtype", "is_error", "api_error_status")
 	return yes(r["is_error"] == true && r["api_error_status"] == 400.0, "is_error %v, api_error_status %v", r["is_error"], r["api_error_status"])
 }
 
@@ -49,6 +51,9 @@ func limitNamesReset(l *lab) (string, error) {
 	}
 	for _, n := range c.all("rate_limit_event", "") {
 		info, _ := n["rate_limit_info"].(map[string]any)
+		if info["status"] == "rejected" {
+			l.told(n, "type", "rate_limit_info.status", "rate_limit_info.rateLimitType", "rate_limit_info.resetsAt")
+		}
 		if at, ok := info["resetsAt"].(float64); ok && int64(at) == reset {
 			return "yes, in `rate_limit_event`", nil
 		}
@@ -84,6 +89,10 @@ func costOfATurn(l *lab) (string, error) {
 			}
 		}
 		costs = append(costs, cost)
+		if field == "model_usage_since_last_result" {
+			l.told(r, field+".*.costUSD", field+".*.inputTokens", field+".*.outputTokens")
+		}
+		l.told(r, "total_cost_usd", "usage.input_tokens", "usage.output_tokens", "num_turns")
 	}
 	if costs[0] <= 0 || math.Abs(costs[0]-costs[1]) > 1e-9 {
 		return yes(false, "%s says %v for two equal turns", field, costs)
@@ -105,18 +114,18 @@ func deniedIsNamed(l *lab) (string, error) {
 		m, _ := d.(map[string]any)
 		return m["tool_name"] == "Bash"
 	})
+	l.told(r, "permission_denials.*.tool_name", "permission_denials.*.tool_use_id", "permission_denials.*.tool_input")
+	if _, err := l.last("tool_result"); err != nil {
+		return "", err
+	}
 	return yes(made != nil && named, "ran %v, denials %v", made == nil, denials)
 }
 
 // withServer starts a client with an MCP server and waits until the server is connected or
 // has failed, or until patience has passed. The returned string is the server's status.
 func withServer(l *lab) (*client, string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, "", err
-	}
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
-		"compat": map[string]any{"type": "stdio", "command": self, "args": []string{"mcp"}, "alwaysLoad": true},
+		"compat": map[string]any{"type": "stdio", "command": l.server[0], "args": l.server[1:], "alwaysLoad": true},
 	}})
 	if err != nil {
 		return nil, "", err
@@ -157,6 +166,9 @@ func withServer(l *lab) (*client, string, error) {
 				status = s.Status
 			}
 		}
+		if status == "connected" {
+			l.told(got, "type", "response.subtype", "response.response.mcpServers.*.name", "response.response.mcpServers.*.status")
+		}
 		time.Sleep(20 * time.Millisecond) // wait between two requests
 	}
 	return c, status, nil
@@ -181,17 +193,31 @@ func toolsAreOffered(l *lab) (string, error) {
 	if _, err := c.await(1, "result", ""); err != nil {
 		return "", err
 	}
+	l.shape.Reset() // another fact compares the status
+	asked := l.asked()
+	if len(asked) == 0 {
+		return yes(false, "the model was not asked")
+	}
+	names, err := offered(asked[0])
+	if err != nil {
+		return "", err
+	}
+	return yes(slices.Contains(names, "mcp__compat__echo"), "%v", names)
+}
+
+// offered returns the names of the tools in a request.
+func offered(r fakeapi.Request) ([]string, error) {
 	var request struct {
 		Tools []struct{ Name string } `json:"tools"`
 	}
-	if err := json.Unmarshal(l.asked()[0].Body, &request); err != nil {
-		return "", err
+	if err := json.Unmarshal(r.Body, &request); err != nil {
+		return nil, fmt.Errorf("%w: %w", errStrange, err)
 	}
 	var names []string
 	for _, t := range request.Tools {
 		names = append(names, t.Name)
 	}
-	return yes(slices.Contains(names, "mcp__compat__echo"), "%v", names)
+	return names, nil
 }
 
 // quietFor is how long the experiment waits for a message before it counts the message as
@@ -223,6 +249,20 @@ func tellBob(l *lab, flags ...string) (came bool, err error) {
 	for len(bob.all("result", "")) < 2 && time.Now().Before(deadline) {
 		time.Sleep(20 * time.Millisecond) // wait between two checks
 	}
+	// The two sessions ask the model in any order.
+	var forms []string
+	for _, r := range l.asked() {
+		if bytes.Contains(r.Body, []byte("MESSAGE-WORD")) {
+			l.shape.Reset()
+			if err := l.sees(r, "MESSAGE-WORD", "tool_result"); err != nil {
+				return false, err
+			}
+			forms = append(forms, l.shape.String())
+		}
+	}
+	slices.Sort(forms)
+	l.shape.Reset()
+	l.shape.WriteString(strings.Join(forms, ""))
 	return len(bob.all("result", "")) > 1, nil
 }
 
@@ -252,7 +292,7 @@ func messageIsRefused(l *lab) (string, error) {
 // termEndsAll ends a client with SIGTERM while a command is running, and checks whether
 // the command has ended too.
 func termEndsAll(l *lab) (string, error) {
-	if err := l.script(bash("while :; do sleep 0.1; touch ticks; done"), rest); err != nil {
+	if err := l.script(bash("echo $$ > shell.new; mv shell.new shell; "+l.while("sleep 0.1")), rest); err != nil {
 		return "", err
 	}
 	c, err := l.start("--allowedTools", "Bash")
@@ -262,8 +302,12 @@ func termEndsAll(l *lab) (string, error) {
 	if err := c.say(first, "Begin"); err != nil {
 		return "", err
 	}
-	err = until("the command runs", func() bool {
-		_, err := os.Stat(filepath.Join(l.dir, "ticks"))
+	shell := 0
+	err = until(l.ctx, "the command runs", func() bool {
+		data, err := os.ReadFile(filepath.Join(l.dir, "shell"))
+		if err == nil {
+			shell, err = strconv.Atoi(strings.TrimSpace(string(data)))
+		}
 		return err == nil
 	}, c.ended)
 	if err != nil {
@@ -274,35 +318,16 @@ func termEndsAll(l *lab) (string, error) {
 	}
 	select {
 	case <-c.ended:
+	case <-l.ctx.Done():
+		return "", l.ctx.Err()
 	case <-time.After(patience):
 		return "no: SIGTERM does not end the client", nil
 	}
-	left := l.left()
-	for deadline := time.Now().Add(time.Second); len(left) > 0 && time.Now().Before(deadline); left = l.left() {
+	for range 50 {
+		if errors.Is(syscall.Kill(shell, 0), syscall.ESRCH) {
+			return "yes", nil
+		}
 		time.Sleep(20 * time.Millisecond) // wait between two checks
 	}
-	for _, pid := range left {
-		syscall.Kill(pid, syscall.SIGKILL)
-	}
-	if len(left) > 0 {
-		return "no", nil
-	}
-	return "yes", nil
-}
-
-// left returns the lab's processes that are still running. It finds them by the home
-// folder in their environment.
-func (l *lab) left() []int {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ") // no error: the pattern is valid
-	var pids []int
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(data, []byte("HOME="+l.home+"\x00")) {
-			continue // the process has ended, or belongs to another user or another lab
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+	return "no", nil // the command ends when the lab's folders are gone
 }

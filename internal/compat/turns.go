@@ -1,12 +1,9 @@
-//go:build linux
-
-package main
+package compat
 
 import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -28,15 +25,29 @@ func bash(command string) string {
 	return fmt.Sprintf(`{"name":"call","match":{"last_user_contains":"Begin"},"content":[{"tool_use":{"name":"Bash","input":{"command":%q}}}]}`, command)
 }
 
+// while returns a command that runs until the lab's folders are gone, or is ended.
+func (l *lab) while(step string) string {
+	return "while [ -d '" + l.dir + "' ]; do " + step + "; done"
+}
+
 const rest = `{"name":"rest","times":-1,"text":"Done."}`
 
+// last adds the last main request to the shape, as [lab.sees] does, and returns its body.
+func (l *lab) last(words ...string) ([]byte, error) {
+	asked := l.asked()
+	if len(asked) == 0 {
+		return nil, fmt.Errorf("%w: the model was not asked", errStrange)
+	}
+	r := asked[len(asked)-1]
+	return r.Body, l.sees(r, words...)
+}
+
 func versionIsTold(l *lab) (string, error) {
-	cmd := exec.Command(l.client, "--version")
-	cmd.Env = l.environ()
-	out, err := cmd.Output()
+	out, err := l.run("--version")
 	if err != nil {
 		return "", err
 	}
+	l.shape.WriteString(l.plain(string(out)))
 	got, _, _ := strings.Cut(string(out), " ")
 	return yes(got == l.version, "%s", out)
 }
@@ -60,7 +71,14 @@ func flagsAreTaken(l *lab) (string, error) {
 	if err != nil {
 		return screen.Short("no: "+err.Error(), 300), nil
 	}
-	return yes(r["is_error"] == false && bytes.Contains(l.asked()[0].Body, []byte("SYSTEM-WORD")), "%v", r)
+	asked := l.asked()
+	if len(asked) == 0 {
+		return yes(false, "%v", r)
+	}
+	if err := l.sees(asked[0], "SYSTEM-WORD", "Begin"); err != nil {
+		return "", err
+	}
+	return yes(r["is_error"] == false && bytes.Contains(asked[0].Body, []byte("SYSTEM-WORD")), "%v", r)
 }
 
 func sessionIsResumed(l *lab) (string, error) {
@@ -71,8 +89,11 @@ func sessionIsResumed(l *lab) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asked := l.asked()
-	return yes(r.text("session_id") == session && bytes.Contains(asked[len(asked)-1].Body, []byte("APPLE")), "session %s", r.text("session_id"))
+	last, err := l.last("APPLE", "What was it?")
+	if err != nil {
+		return "", err
+	}
+	return yes(r.text("session_id") == session && bytes.Contains(last, []byte("APPLE")), "session %s", r.text("session_id"))
 }
 
 func killedSessionIsResumed(l *lab) (string, error) {
@@ -96,7 +117,7 @@ func killedSessionIsResumed(l *lab) (string, error) {
 		}
 		return false
 	}
-	if err := until("the session is written", written, c.ended); err != nil {
+	if err := until(l.ctx, "the session is written", written, c.ended); err != nil {
 		return "", err
 	}
 	if err := c.cmd.Process.Kill(); err != nil {
@@ -107,18 +128,26 @@ func killedSessionIsResumed(l *lab) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asked := l.asked()
-	return yes(r["is_error"] == false && bytes.Contains(asked[len(asked)-1].Body, []byte("BANANA")), "%v", r)
+	last, err := l.last("BANANA", "Go on")
+	if err != nil {
+		return "", err
+	}
+	return yes(r["is_error"] == false && bytes.Contains(last, []byte("BANANA")), "%v", r)
 }
 
 // repeated reports whether the client has repeated a prompt.
 func (c *client) repeated(uuid string) bool {
+	return c.replay(uuid) != nil
+}
+
+// replay returns the line with which the client has repeated a prompt, or nil.
+func (c *client) replay(uuid string) line {
 	for _, n := range c.all("user", "") {
 		if n["isReplay"] == true && n.text("uuid") == uuid {
-			return true
+			return n
 		}
 	}
-	return false
+	return nil
 }
 
 func promptIsRepeated(l *lab) (string, error) {
@@ -132,6 +161,7 @@ func promptIsRepeated(l *lab) (string, error) {
 	if _, err := c.await(1, "result", ""); err != nil {
 		return "", err
 	}
+	l.told(c.replay(first), "type", "isReplay", "uuid", "session_id", "message.role", "message.content")
 	return yes(c.repeated(first), "no line with isReplay")
 }
 
@@ -151,6 +181,7 @@ func knownPromptIsNotRun(l *lab) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	l.told(c.replay(first), "type", "isReplay", "uuid")
 	return yes(code == 0 && c.repeated(first) && len(l.asked()) == before, "exit status %d, repeated %v, asked %d times", code, c.repeated(first), len(l.asked())-before)
 }
 
@@ -169,6 +200,9 @@ func secondPrompt(l *lab) (string, error) {
 	}
 	code, err := c.finish()
 	if err != nil {
+		return "", err
+	}
+	if _, err := l.last("Begin"); err != nil {
 		return "", err
 	}
 	return yes(code == 0 && len(l.asked()) == 2, "exit status %d, asked %d times", code, len(l.asked()))
@@ -198,11 +232,14 @@ func promptInATurn(l *lab) (string, error) {
 		return "", err
 	}
 	asked, results := l.asked(), len(c.all("result", ""))
+	if _, err := l.last("CHERRY"); err != nil {
+		return "", err
+	}
 	return yes(len(asked) == 2 && bytes.Contains(asked[1].Body, []byte("CHERRY")) && results == 1, "asked %d times, %d results", len(asked), results)
 }
 
 func interruptKeepsProcess(l *lab) (string, error) {
-	if err := l.script(bash("for i in $(seq 600); do sleep 0.1; done"), rest); err != nil {
+	if err := l.script(bash(l.while("sleep 0.1")), rest); err != nil {
 		return "", err
 	}
 	c, err := l.start("--allowedTools", "Bash")
@@ -218,14 +255,19 @@ func interruptKeepsProcess(l *lab) (string, error) {
 	if err := c.control("stop", map[string]any{"subtype": "interrupt"}); err != nil {
 		return "", err
 	}
-	if _, err := c.await(1, "result", ""); err != nil {
+	ended, err := c.await(1, "result", "")
+	if err != nil {
 		return "", err
 	}
+	l.told(ended, "type", "subtype", "is_error", "terminal_reason")
 	if err := c.say(second, "Go on"); err != nil {
 		return "", err
 	}
 	r, err := c.await(2, "result", "")
 	if err != nil {
+		return "", err
+	}
+	if _, err := l.last("interrupted", "Go on"); err != nil {
 		return "", err
 	}
 	return yes(r.text("result") == "Done.", "%v", r["result"])

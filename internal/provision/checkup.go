@@ -71,6 +71,10 @@ type DoctorOptions struct {
 	// SpecOf returns the settings with which the daemon runs an agent's turns. Unless both
 	// Program and SpecOf are set, clients are not probed, and only their versions are read.
 	SpecOf func(*config.File, config.Agent) swarm.Spec
+	// Tested returns in a few words what was found out on this machine about a version of
+	// Claude Code, and whether claude-swarm works with all of it; "" means that nothing is
+	// known. It may be nil.
+	Tested func(command []string, version string) (words string, holds bool)
 	// ProbeTimeout is the time within which a client must open a session; 0 means one
 	// minute.
 	ProbeTimeout time.Duration

@@ -114,8 +114,21 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	case runner.TooOld:
 		e.wrong(name, kind.Version.Install, "%s is version %s, which is too old; supported: %s", program, version, kind.Version.Supported)
 	case runner.Untested:
-		e.warn(name, kind.Version.Install+"; or continue, and report what does not work, with both versions (claude-swarm version): "+reports,
-			"%s is version %s, which has not been tested; tested: %s", program, version, kind.Version.Supported)
+		try := kind.Version.Install + "; or continue, and report what does not work, with both versions (claude-swarm version): " + reports
+		words, holds := "which has not been tested", false
+		if kind.Name == "claude" {
+			try = "claude-swarm compat; or " + try
+			if e.Tested != nil {
+				if tested, all := e.Tested(command, version); tested != "" {
+					words, holds = tested, all
+				}
+			}
+		}
+		if holds {
+			e.good(name, "%s, %s; %s", path, said, words)
+			break
+		}
+		e.warn(name, try, "%s is version %s, %s; tested: %s", program, version, words, kind.Version.Supported)
 	default:
 		e.good(name, "%s, %s", path, said)
 	}

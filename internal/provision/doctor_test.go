@@ -17,6 +17,12 @@ import (
 // client must print its version within the time.
 func examine(t *testing.T, script string, within time.Duration) []provision.Finding {
 	t.Helper()
+	return examineWith(t, script, within, func(*provision.DoctorOptions) {})
+}
+
+// examineWith is [examine] with other options.
+func examineWith(t *testing.T, script string, within time.Duration, change func(*provision.DoctorOptions)) []provision.Finding {
+	t.Helper()
 	dir := t.TempDir()
 	client := filepath.Join(dir, "client")
 	if script != "" {
@@ -29,10 +35,12 @@ func examine(t *testing.T, script string, within time.Duration) []provision.Find
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return provision.Examine(t.Context(), provision.DoctorOptions{
+	o := provision.DoctorOptions{
 		Config: path, Version: "1.0", ClientTimeout: within,
 		Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
-	})
+	}
+	change(&o)
+	return provision.Examine(t.Context(), o)
 }
 
 // of returns the findings with this name.
@@ -158,5 +166,40 @@ func TestTheProgramOfTheJudge(t *testing.T) {
 		if got != tc.want || len(of(findings, "client")) != tc.clients {
 			t.Errorf("%s: supervisor %q, want %q; clients %+v, want %d", name, got, tc.want, of(findings, "client"), tc.clients)
 		}
+	}
+}
+
+// For a version outside of the range, doctor says what was found out about it on this
+// machine, if anything was.
+func TestAClientThatWasTestedHere(t *testing.T) {
+	for name, tc := range map[string]struct {
+		words string
+		holds bool
+		grade provision.Grade
+		text  string
+	}{
+		"all hold":   {"tested here: 27 of 27", true, provision.Good, "3.0.1 (Claude Code); tested here: 27 of 27"},
+		"some do":    {"tested here: 26 of 27, 1 differs", false, provision.Warn, "version 3.0.1, tested here: 26 of 27, 1 differs; tested: " + claude.Supported},
+		"not tested": {"", false, provision.Warn, "version 3.0.1, which has not been tested; tested: " + claude.Supported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			findings := examineWith(t, "echo '3.0.1 (Claude Code)'", time.Hour, func(o *provision.DoctorOptions) {
+				o.Tested = func(command []string, version string) (string, bool) {
+					asked = append(asked, filepath.Base(command[0])+" "+version)
+					return tc.words, tc.holds
+				}
+			})
+			got := of(findings, "client")
+			if len(got) != 1 || got[0].Grade != tc.grade || !strings.Contains(got[0].Text, tc.text) {
+				t.Errorf("client: %+v, want %s …%s…", got, tc.grade, tc.text)
+			}
+			if tc.grade == provision.Warn && !strings.HasPrefix(got[0].Try, "claude-swarm compat; or ") {
+				t.Errorf("try: %s", got[0].Try)
+			}
+			if len(asked) != 1 || asked[0] != "client 3.0.1" {
+				t.Errorf("asked about %q", asked)
+			}
+		})
 	}
 }

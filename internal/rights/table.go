@@ -21,10 +21,10 @@ var requests = map[string]Entry{
 
 // verbs are the verbs of the command line. The verbs that contain others only print help.
 var verbs = map[string]Entry{
-	"status": {}, "history": {}, "topics": {}, "version": {}, "doctor": {}, "config": {}, "config check": {},
+	"status": {}, "history": {}, "topics": {}, "version": {}, "doctor": {}, "compat": {}, "config": {}, "config check": {},
 	"demo": {}, "completion": {}, "__complete": {}, "budget": {}, "dead": {}, "refused": {},
 	"irc": {}, "irc doctor": {}, "irc channels": {}, "irc who": {}, "webhooks": {}, "webhooks list": {},
-	"hook": {}, "hook start": {}, "hook prompt": {}, "hook stop": {}, "hook end": {}, "hook compact": {}, "hook inbox": {},
+	"hook": {}, "hook start": {}, "hook prompt": {}, "hook stop": {}, "hook end": {}, "hook compact": {}, "hook echo": {}, "hook inbox": {},
 
 	"send": {Right: Known}, "inbox": {Right: Known}, "read": {Right: Known}, "reply": {Right: Known}, "cancel": {Right: Known},
 	"trace": {Right: Known}, "logs": {Right: Known}, "events": {Right: Known}, "publish": {Right: Known},

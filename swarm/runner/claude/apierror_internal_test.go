@@ -96,7 +96,7 @@ func TestRecordedErrors(t *testing.T) {
 				if v.End != want.end || !strings.Contains(v.Hint, want.hint) || v.Reason == "" || v.Hint == "" || strings.Contains(v.Hint, "claude-swarm start") {
 					t.Errorf("judge = %s, %q, %q; want %s, …%s…", v.End, v.Reason, v.Hint, want.end, want.hint)
 				}
-				if v.ResetAt.IsZero() == want.reset || want.reset && compareVersions(version, Oldest) > 0 && !v.ResetAt.Equal(resets) {
+				if v.ResetAt.IsZero() == want.reset || want.reset && CompareVersions(version, Oldest) > 0 && !v.ResetAt.Equal(resets) {
 					t.Errorf("the limit ends at %v, want %v", v.ResetAt, resets)
 				}
 			})

@@ -50,17 +50,17 @@ func readVersion(line string) (version string, fit runner.Fit) {
 func Against(version string) int {
 	version, _, _ = strings.Cut(version, "-")
 	switch {
-	case compareVersions(version, Oldest) < 0:
+	case CompareVersions(version, Oldest) < 0:
 		return -1
-	case compareVersions(version, Newest) > 0:
+	case CompareVersions(version, Newest) > 0:
 		return 1
 	}
 	return 0
 }
 
-// compareVersions compares the parts of two versions as numbers, one by one. A missing
+// CompareVersions compares the parts of two versions as numbers, one by one. A missing
 // part counts as 0.
-func compareVersions(a, b string) int {
+func CompareVersions(a, b string) int {
 	for a != "" || b != "" {
 		var x, y string
 		x, a, _ = strings.Cut(a, ".")

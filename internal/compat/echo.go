@@ -1,6 +1,4 @@
-//go:build linux
-
-package main
+package compat
 
 import (
 	"bufio"
@@ -8,8 +6,8 @@ import (
 	"io"
 )
 
-// serveMCP runs an MCP server with one tool, echo. It returns when its input ends.
-func serveMCP(in io.Reader, out io.Writer) {
+// ServeEcho runs an MCP server with one tool, echo. It returns when its input ends.
+func ServeEcho(in io.Reader, out io.Writer) {
 	enc := json.NewEncoder(out)
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
