@@ -56,7 +56,7 @@ BINDIR        ?= $(PREFIX)/bin
 # The size limit of the program, in bytes; docs/performance.md gives the reason.
 SIZE          := 24000000
 
-.PHONY: build install size test race lint darwin e2e e2e-rest e2e-oldest backends backends-changed backends-full compat stress nightly fuzz bench house mutants torture night soak check install-tools demo acp-tools record-acp tools clean npm
+.PHONY: build install size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo acp-tools record-acp tools clean npm
 
 build:
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
@@ -123,6 +123,11 @@ e2e: tools
 # make compat VERSIONS="2.1.197 2.1.332". UPDATE=1 records the answers and takes a census.
 compat: npm $(foreach v,$(or $(VERSIONS),$(CLI_OLDEST) $(CLI_NEWEST)),$(call CLI_FILE,$(v)))
 	UPDATE=$(UPDATE) go run ./internal/testkit/compatpage $(if $(FACTS),-facts $(FACTS)) $(VERSIONS)
+
+# Asks npm for the newest version of each client, tests it, and moves clients.lock, the
+# manual and the changelog, or prints what differs: make newest ARGS="-again claude".
+newest: npm
+	go run ./internal/testkit/newest $(ARGS)
 
 # The short tests with the race detector, of the packages in which goroutines run beside
 # each other.
@@ -232,6 +237,10 @@ backends-changed: acp-tools tools
 
 backends-full: acp-tools
 	BACKENDS=full $(BACKENDS_TEST) -timeout 60m -run '^TestBackends$$$(addprefix /,$(ONLY))'
+
+# The tests with the real client that depend most on it: make e2e-client CLI=2.1.332.
+e2e-client:
+	@$(MAKE) --no-print-directory e2e CLI=$(CLI) TESTS='$(call pattern,$(CLIENT_TESTS))'
 
 e2e-oldest:
 	@$(MAKE) --no-print-directory e2e CLI=oldest TESTS='$(call pattern,$(CLIENT_TESTS))'

@@ -83,6 +83,7 @@ var floors = map[string][]string{
 	"internal/testkit/models":         {},
 	"internal/testkit/mutants":        {},
 	"internal/testkit/need":           {},
+	"internal/testkit/newest":         {".", "swarm/runner/backends", "swarm/runner/claude"},
 	"internal/testkit/nightly":        {"internal/testkit/acptest"},
 	"internal/testkit/runnertest":     {"internal/testkit/need", "streamjson", "swarm/runner"},
 	"internal/testkit/standin":        {},

@@ -43,10 +43,12 @@ The result is kept in your cache folder until the program's file changes, and `+
 
 ## Other versions
 
-You can also test versions outside the range.
+You can also test versions outside the range. `+"`make newest`"+` asks npm for the newest version of each client, tests it, and
+either moves the range or prints what differs.
 
 `+"```console"+`
 $ make compat VERSIONS="%[1]s %[2]s"
+$ make newest
 `+"```"+`
 `, versions[0], versions[1], table(versions, all), forms(versions, all))
 }
