@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
@@ -61,15 +63,28 @@ func testClient(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	// If one of these signals arrives, the clients end before this program does.
+	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// SIGPIPE arrives if the program that reads the output has exited, which the next line of
+	// output tells, and if a client has exited, which is its answer.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	o := compat.Options{Command: command, Server: []string{self, "hook", "echo"}, AtOnce: 2}
 	if !c.Bool("json") {
 		fmt.Fprintf(c.App.Writer, "testing %s: %d facts, without an account\n", strings.Join(command, " "), len(compat.Facts()))
-		o.Told = func(a compat.Answer) { writeAnswer(c.App.Writer, a) }
+		o.Told = func(a compat.Answer) {
+			if writeAnswer(c.App.Writer, a) != nil {
+				stop()
+			}
+		}
 	}
-	report, err := compat.Run(c.Context, o)
+	report, err := compat.Run(ctx, o)
 	if err != nil {
-		if c.Context.Err() != nil {
+		switch {
+		case c.Context.Err() != nil:
 			return c.Context.Err()
+		case ctx.Err() != nil:
+			return fail(exitInterrupted, "", "the test was stopped before it was done")
 		}
 		return hint(err, "claude-swarm doctor")
 	}
@@ -131,16 +146,17 @@ func programToTest(command []string, try string) ([]string, error) {
 }
 
 // writeAnswer prints an answer as one line, and how a form differs.
-func writeAnswer(w io.Writer, a compat.Answer) {
+func writeAnswer(w io.Writer, a compat.Answer) error {
 	colours := map[compat.State]color.Attribute{compat.Yes: color.FgGreen, compat.No: color.FgRed, compat.Unknown: color.FgRed, compat.Differs: color.FgYellow}
 	text := a.Claim
 	if saw := strings.TrimPrefix(strings.TrimPrefix(a.Text, "no: "), "not determined: "); saw != string(a.State) {
 		text += ": " + printable(w, []byte(saw))
 	}
-	fmt.Fprintf(w, "%s %s\n", paletteOf(w).paint(fmt.Sprintf("%-7s", a.State), colours[a.State]), indented(text, 8, textWidth(w)))
+	_, err := fmt.Fprintf(w, "%s %s\n", paletteOf(w).paint(fmt.Sprintf("%-7s", a.State), colours[a.State]), indented(text, 8, textWidth(w)))
 	if a.State == compat.Differs {
 		for _, line := range compat.Difference(a.Known, a.Shape) {
 			fmt.Fprintf(w, "        %s\n", printable(w, []byte(line)))
 		}
 	}
+	return err
 }

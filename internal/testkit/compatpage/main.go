@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/claude-swarm/claude-swarm/internal/compat"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
@@ -47,7 +48,7 @@ func main() {
 		compat.ServeEcho(os.Stdin, os.Stdout)
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code, err := run(ctx)
 	stop()
 	if err != nil {
