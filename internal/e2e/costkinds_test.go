@@ -22,7 +22,7 @@ func TestEachKindOfTurnIsBooked(t *testing.T) {
 	}
 	const refusal = `"status":400,"error_type":"invalid_request_error","error_message":"no luck"`
 	scenario := `{"replies":[` +
-		`{"name":"error","match":{`+task("error at once")+`},"times":-1,` + refusal + `},` +
+		`{"name":"error","match":{` + task("error at once") + `},"times":-1,` + refusal + `},` +
 		priced(`"name":"middle","match":{`+task("error in the middle")+`},"times":-1,"content":[{"tool_use":{"name":"Bash","input":{"command":"echo middle"}}}]`, 4, 1, 0) + `,` +
 		`{"name":"error in the middle","match":{"tool_result_contains":"middle"},"times":-1,` + refusal + `},` +
 		priced(`"name":"found","match":{"last_user_regexp":"^Look closely"},"times":-1,"text":"It is found."`, 30, 1, 0) + `,` +
@@ -32,7 +32,7 @@ func TestEachKindOfTurnIsBooked(t *testing.T) {
 		priced(`"name":"steered","match":{`+task("to be steered")+`},`+wait("steered"), 3, 1, 2) + `,` +
 		priced(`"name":"interrupted","match":{`+task("to be interrupted")+`,"not_contains":"cut off at"},`+wait("interrupted"), 5, 1, 0) + `,` +
 		priced(`"name":"large","match":{`+task("a large context")+`},"text":"It is large."`, 72, 1, 0) + `,` +
-		`{"name":"limit","match":{`+task("a usage limit")+`},"status":429,"headers":{"retry-after":"1"}},` +
+		`{"name":"limit","match":{` + task("a usage limit") + `},"status":429,"headers":{"retry-after":"1"}},` +
 		priced(`"name":"rest","times":-1,"text":"Done."`, 1, 1, 10) + `],` + freeSide + `,"compact":` +
 		priced(`"name":"summary","text":"<summary>They worked.</summary>"`, 70, 1, 0) + `}`
 	p := newProject(t, scenario, "  coder: {compact_window: 100000, max_failures: 1, env: {CLAUDE_CODE_MAX_RETRIES: \"0\"}}\n")

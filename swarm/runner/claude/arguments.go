@@ -18,7 +18,7 @@ var builtIn = []string{
 	"Agent", "Bash", "BashOutput", "Edit", "EnterWorktree", "ExitWorktree",
 	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings",
 	"Skill", "SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop",
-	"TaskUpdate", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
+	"TaskUpdate", "TodoWrite", "WebFetch", "WebSearch", "Write",
 }
 
 // never lists the tools that no agent gets, even if its configuration allows them.
@@ -295,12 +295,3 @@ func connectWaits(env []string) []string {
 	}
 	return add
 }
-
-// Sorted reports whether this version of claude-swarm knows the client's built-in tool: it
-// decided whether agents get it always, never, or only if they are told to.
-func Sorted(tool string) bool {
-	return slices.Contains(builtIn, tool) || slices.Contains(never, tool) || slices.Contains(behind, tool)
-}
-
-// ToolLists returns the tools that an agent without a list may use, and those that are off.
-func ToolLists() (allow, off []string) { return slices.Clone(builtIn), slices.Concat(never, behind) }

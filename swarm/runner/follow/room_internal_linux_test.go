@@ -14,6 +14,9 @@ import (
 type noTools struct{ runner.Tools }
 
 func (noTools) Changes(string, []byte) string { return "" }
+func (noTools) Runs(string, []byte) string    { return "" }
+func (noTools) Looks(string, []byte) bool     { return false }
+func (noTools) Waits(string, []byte) bool     { return false }
 
 // Once the disk has been full, a silent turn is stopped sooner, because its client may
 // already have finished even if a tool call seems to be open.
