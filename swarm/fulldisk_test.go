@@ -65,7 +65,7 @@ func TestADiskThatIsFullWhenATurnEnds(t *testing.T) {
 			},
 			"refused": {
 				last:   runnertest.Refused("bad key"),
-				ledger: []string{"refused"}, in: dropbox.Waiting, state: swarm.Stopped, notices: []journal.Word{journal.AgentError},
+				ledger: []string{"bad-setup"}, in: dropbox.Waiting, state: swarm.Stopped, notices: []journal.Word{journal.AgentError},
 			},
 			"done": {
 				last:   runnertest.Say("did it"),

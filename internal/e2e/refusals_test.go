@@ -35,7 +35,7 @@ type class string
 
 const (
 	service class = "limited" // caused by the account or the service: the agent is parked, and no failure is counted
-	setUp   class = "refused" // caused by the agent's configuration: the agent is stopped
+	setUp   class = "bad-setup" // caused by the agent's configuration: the agent is stopped
 	message class = "failed"  // caused by the message: it becomes a dead letter after three attempts
 )
 
