@@ -34,9 +34,9 @@ type refusal struct {
 type class string
 
 const (
-	service class = "limited" // caused by the account or the service: the agent is parked, and no failure is counted
+	service class = "limited"   // caused by the account or the service: the agent is parked, and no failure is counted
 	setUp   class = "bad-setup" // caused by the agent's configuration: the agent is stopped
-	message class = "failed"  // caused by the message: it becomes a dead letter after three attempts
+	message class = "failed"    // caused by the message: it becomes a dead letter after three attempts
 )
 
 const noRetry = `CLAUDE_CODE_MAX_RETRIES: "0"`
