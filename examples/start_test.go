@@ -149,13 +149,19 @@ func (s *swarm) command(ctx context.Context, args ...string) *exec.Cmd {
 // run runs a verb, which must succeed, and returns what it prints.
 func (s *swarm) run(args ...string) string {
 	s.t.Helper()
+	return s.ends(0, args...)
+}
+
+// ends runs a verb, which must end with an exit status, and returns what it prints.
+func (s *swarm) ends(status int, args ...string) string {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	var stderr bytes.Buffer
 	cmd := s.command(ctx, args...)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if err != nil {
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != status {
 		s.t.Fatalf("claude-swarm %q: %v\n%s%s", args, err, out, stderr.String())
 	}
 	return string(out)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
@@ -144,7 +145,7 @@ func toolsOf(ctx context.Context, o Options, env, flags []string) (names, routes
 	return names, routes, nil
 }
 
-var flagName = regexp.MustCompile(`(?m)^\s+(?:-\w, )?(--[a-z][A-Za-z-]+)`)
+var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s+(?:-\w, )?(--[a-z][A-Za-z-]+)`) })
 
 func (c Census) readFlags(ctx context.Context, o Options) (err error) {
 	l, err := newLab(ctx, "", o)
@@ -153,7 +154,7 @@ func (c Census) readFlags(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	help, err := l.run("--help")
-	for _, m := range flagName.FindAllSubmatch(help, -1) {
+	for _, m := range flagName().FindAllSubmatch(help, -1) {
 		c.add("flags", string(m[1]))
 	}
 	return err
@@ -184,7 +185,7 @@ func (c Census) readProgram(command string) error {
 	buf := make([]byte, piece)
 	for at := int64(0); ; at += piece - overlap {
 		n, err := f.ReadAt(buf, at)
-		for _, s := range sightings {
+		for _, s := range sightings() {
 			s.look(buf[:n], c)
 		}
 		if errors.Is(err, io.EOF) {
@@ -204,16 +205,18 @@ type sighting struct {
 	pattern *regexp.Regexp
 }
 
-var sightings = []sighting{
-	{"hook events", `["PreToolUse","PostToolUse","PostToolUseFailure"`, 0, regexp.MustCompile(`^\[("[A-Za-z]+",?)+\]`)},
-	{"task types", `["local_bash"`, 0, regexp.MustCompile(`^\[("[a-z_]+",?)+\]`)},
-	{"task types", `["local_agent"`, 0, regexp.MustCompile(`^\[("[a-z_]+",?)+\]`)},
-	{"result subtypes", `"error_max_`, 0, regexp.MustCompile(`^"error_max_[a-z_]+"`)},
-	{"result subtypes", `"error_during_execution"`, 0, regexp.MustCompile(`^"error_during_execution"`)},
-	{"settings", `.describe("`, 160, regexp.MustCompile(`[{,]([a-zA-Z]\w+):\(\)=>[^{}"':;]{1,120}\.optional\(\)(?:\.catch\(void 0\))?$`)},
-}
+var sightings = sync.OnceValue(func() []sighting {
+	return []sighting{
+		{"hook events", `["PreToolUse","PostToolUse","PostToolUseFailure"`, 0, regexp.MustCompile(`^\[("[A-Za-z]+",?)+\]`)},
+		{"task types", `["local_bash"`, 0, regexp.MustCompile(`^\[("[a-z_]+",?)+\]`)},
+		{"task types", `["local_agent"`, 0, regexp.MustCompile(`^\[("[a-z_]+",?)+\]`)},
+		{"result subtypes", `"error_max_`, 0, regexp.MustCompile(`^"error_max_[a-z_]+"`)},
+		{"result subtypes", `"error_during_execution"`, 0, regexp.MustCompile(`^"error_during_execution"`)},
+		{"settings", `.describe("`, 160, regexp.MustCompile(`[{,]([a-zA-Z]\w+):\(\)=>[^{}"':;]{1,120}\.optional\(\)(?:\.catch\(void 0\))?$`)},
+	}
+})
 
-var quotedName = regexp.MustCompile(`"([A-Za-z_]+)"`)
+var quotedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([A-Za-z_]+)"`) })
 
 func (s *sighting) look(text []byte, c Census) {
 	for at := 0; ; at++ {
@@ -228,7 +231,7 @@ func (s *sighting) look(text []byte, c Census) {
 			}
 			continue
 		}
-		for _, m := range quotedName.FindAllSubmatch(s.pattern.Find(text[at:min(len(text), at+4096)]), -1) {
+		for _, m := range quotedName().FindAllSubmatch(s.pattern.Find(text[at:min(len(text), at+4096)]), -1) {
 			c.add(s.list, string(m[1]))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
@@ -145,7 +146,7 @@ func (l *lab) outline(role string, b block, words []string) {
 		}
 	}
 	// The reminders that the client adds depend on the machine.
-	plain := reminders.ReplaceAllStringFunc(text, func(reminder string) string {
+	plain := reminders().ReplaceAllStringFunc(text, func(reminder string) string {
 		if has(reminder, words) {
 			return reminder
 		}
@@ -186,36 +187,41 @@ func (l *lab) outline(role string, b block, words []string) {
 }
 
 // reminders matches the texts that the client adds.
-var reminders = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+var reminders = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`) })
 
 func has(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // These match what differs between two runs.
-var varying = []struct {
+var varying = sync.OnceValue(func() []variation {
+	return []variation{
+		{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "ID"},
+		{regexp.MustCompile(`\bproject-[0-9a-f]{2}\b`), "NAME"}, // the client names its sessions so
+		{regexp.MustCompile(`\btoolu_[A-Za-z0-9_]+`), "ID"},
+		{regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z?)?\b`), "DATE"},
+		{regexp.MustCompile(`\b\d+\.\d+\.\d+\b`), "VERSION"},
+		{regexp.MustCompile(`\b[0-9]+(\.[0-9]+)?\b`), "N"},
+		{regexp.MustCompile(`\b[0-9a-f]*[0-9][0-9a-f]{7,}\b`), "ID"},
+	}
+})
+
+// A variation is a pattern, and the word that replaces it.
+type variation struct {
 	pattern *regexp.Regexp
 	with    string
-}{
-	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "ID"},
-	{regexp.MustCompile(`\bproject-[0-9a-f]{2}\b`), "NAME"}, // the client names its sessions so
-	{regexp.MustCompile(`\btoolu_[A-Za-z0-9_]+`), "ID"},
-	{regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z?)?\b`), "DATE"},
-	{regexp.MustCompile(`\b\d+\.\d+\.\d+\b`), "VERSION"},
-	{regexp.MustCompile(`\b[0-9]+(\.[0-9]+)?\b`), "N"},
-	{regexp.MustCompile(`\b[0-9a-f]*[0-9][0-9a-f]{7,}\b`), "ID"},
 }
 
 // plain replaces everything in text that differs between two runs: paths, ids, dates,
 // versions and numbers.
 func (l *lab) plain(text string) string {
 	text = strings.ReplaceAll(text, l.base, "LAB")
-	text = encoded.ReplaceAllString(text, "LAB")
-	for _, v := range varying {
+	text = encoded().ReplaceAllString(text, "LAB")
+	for _, v := range varying() {
 		text = v.pattern.ReplaceAllString(text, v.with)
 	}
 	return text
 }
 
 // encoded matches the lab's folder in the form in which the client uses it as a name.
-var encoded = regexp.MustCompile(`-tmp-compat[0-9]+`)
+var encoded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-tmp-compat[0-9]+`) })

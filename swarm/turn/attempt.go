@@ -55,9 +55,12 @@ type Recall struct {
 // Run starts one client after another until one is usable, or until [journal.MaxTries]
 // clients have refused the session or the prompt. If the API rejects what a resumed session
 // contains, or [Task].Doubts says that the session may be the cause of a failure, Run tries
-// the message once more in a new session, which gets the window. If the new session does not
-// work either, the agent keeps its old session. Run returns the outcome of the last client, and the record of the last attempt that began, or nil if no attempt began. An
-// error means that Run could not start another client because of a failure of the daemon.
+// the message once more in a new session, which gets the window. If the API rejects that too,
+// the window may contain what it rejects, and Run tries a new session without the window. If
+// the new session does not work either, the agent keeps its old session. Run returns the
+// outcome of the last client, and the record of the last attempt that began, or nil if no
+// attempt began. An error means that Run could not start another client because of a failure
+// of the daemon.
 func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
 	// If a dead letter is retried, there are records of its earlier attempts. The new
 	// turns must not reuse the names of those attempts.
@@ -67,6 +70,7 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 	}
 	var last *journal.Record
 	var doubted *journal.Session // the session that may be the cause of a failure
+	bare := false                // the next session does not get the window
 	for try, refused := len(earlier), 0; ; try++ {
 		var session runner.Session
 		if doubted != nil {
@@ -79,7 +83,7 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 		}
 		rec := task.Record
 		rec.Turn = journal.TurnID(rec.Message, task.Begun, try)
-		out, err := t.attempt(ctx, s, task, &rec, session)
+		out, err := t.attempt(ctx, s, task, &rec, session, bare)
 		if err != nil {
 			return runner.Outcome{}, last, err
 		}
@@ -93,6 +97,14 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 				}
 				continue
 			}
+		}
+		if doubted != nil && !bare && out.Rejected && last.Reinjected {
+			t.log.Warn("the window may be the cause too; trying the turn in a new session without it", keyTurn, rec.Turn, keyWhy, out.Reason)
+			bare = true
+			if err := task.Unusable(last, out); err != nil {
+				return runner.Outcome{}, last, err
+			}
+			continue
 		}
 		if out.End == runner.NoSession || out.End == runner.PromptNotRun {
 			refused++
@@ -137,7 +149,7 @@ func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Sessi
 
 // attempt runs one client, with the record rec. An error means that the turn could not
 // begin because of a failure of the daemon. In this case, attempt leaves no record.
-func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal.Record, session runner.Session) (runner.Outcome, error) {
+func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal.Record, session runner.Session, bare bool) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
 	if err != nil {
 		return runner.Outcome{}, err
@@ -151,6 +163,9 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 		// back the whole window.
 		recall.Prior = mem.content()
 		recall.Successor = len(recall.Prior) > 0 || t.Sessions.IsCleared(t.name)
+		if bare {
+			recall.Prior = nil
+		}
 	}
 	prompt := task.Prompt(rec, recall)
 

@@ -15,20 +15,22 @@ import (
 type rejecting struct {
 	*runnertest.Scripted
 	rejects func(runner.Session) bool
+	recalls bool // the API also rejects the window
 	asked   []runner.How
 }
 
 func (b *rejecting) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	out := b.Scripted.Run(ctx, t)
 	b.asked = append(b.asked, t.Session.How)
-	if b.rejects(t.Session) {
+	if b.rejects(t.Session) || b.recalls && t.Recalls {
 		out.End, out.Reason, out.Rejected = runner.Failed, "API Error: 400 tool use concurrency issues", true
 	}
 	return out
 }
 
 // A message is not to blame for a conversation that the API rejects: it gets one try in a new
-// session, with the window. If that is rejected too, the agent keeps its conversation.
+// session, with the window, and then one without it. If that is rejected too, the agent keeps
+// its conversation.
 func TestARejectedConversation(t *testing.T) {
 	backend := &rejecting{Scripted: new(runnertest.Scripted), rejects: func(runner.Session) bool { return false }}
 	a := newAgentTurns(t, backend.Scripted)
@@ -72,9 +74,17 @@ func TestARejectedConversation(t *testing.T) {
 	backend.rejects = func(runner.Session) bool { return true }
 	backend.asked = nil
 	out, _ = run("cccccccccc")
-	if out.End != runner.Failed || !out.Rejected || session() != second || !slices.Equal(backend.asked, []runner.How{runner.Resume, runner.New}) {
+	if out.End != runner.Failed || !out.Rejected || session() != second || !slices.Equal(backend.asked, []runner.How{runner.Resume, runner.New, runner.New}) {
 		t.Errorf("ended %s in the session %+v, after %v, want %s in %+v", out.End, session(), backend.asked, runner.Failed, second)
 	}
+
+	// The window contains what the API rejects.
+	backend.rejects, backend.recalls, backend.asked, unusable = func(s runner.Session) bool { return s.ID == second.ID }, true, nil, 0
+	out, prior = run("eeeeeeeeee")
+	if out.End != runner.Done || prior != "" || session().ID == second.ID || unusable != 2 || !slices.Equal(backend.asked, []runner.How{runner.Resume, runner.New, runner.New}) {
+		t.Errorf("ended %s after %v with the window %q, with %d clients told unusable", out.End, backend.asked, prior, unusable)
+	}
+	backend.recalls, backend.rejects = false, func(runner.Session) bool { return true }
 
 	// A session that is new has no conversation that could be damaged.
 	s.Session = turn.SessionFresh
