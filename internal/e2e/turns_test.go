@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -84,7 +86,10 @@ func TestAReviewerCannotWriteAndTheAnswerSaysSo(t *testing.T) {
 		{"name":"end","match":{"tool_result_contains":"good code"},"text":"It is good."}]}`, pair)
 	p.write("code.txt", "good code\n")
 	p.start()
-	out := p.swarm("send", "reviewer", "Review it", "--wait=60s")
+	out, _, err := p.try("send", "reviewer", "Review it", "--wait=60s")
+	if ended, ok := errors.AsType[*exec.ExitError](err); !ok || ended.ExitCode() != 7 {
+		t.Errorf("send ends with %v, want exit status 7: nothing that the reviewer tried to do was permitted", err)
+	}
 	if p.read("evil.txt") != "" {
 		t.Error("the reviewer wrote a file")
 	}
