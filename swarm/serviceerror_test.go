@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,9 +18,9 @@ import (
 // ones.
 type account struct {
 	*field
-	fails   func(runner.Turn) bool // whether a turn meets an error of the service
-	how     runner.ServiceError
-	turnFor time.Duration // how long a good turn takes
+	fails   atomic.Pointer[func(runner.Turn) bool] // whether a turn meets an error of the service; see failIf
+	how     runner.ServiceError                    // set before failIf
+	turnFor time.Duration                          // how long a good turn takes
 }
 
 func newAccount(t *testing.T, agents ...string) *account {
@@ -29,15 +30,18 @@ func newAccount(t *testing.T, agents ...string) *account {
 	for i := range a.plan.Agents {
 		a.plan.Agents[i].RetryDelay = 0
 	}
-	a.fails = func(runner.Turn) bool { return false }
+	a.failIf(func(runner.Turn) bool { return false })
 	a.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		if a.fails(turn) {
+		if (*a.fails.Load())(turn) {
 			return []runnertest.Step{runnertest.Unavailable(a.how)}
 		}
 		return []runnertest.Step{runnertest.Do(a.busy), runnertest.Say("ready")}
 	}
 	return a
 }
+
+// failIf decides which turns meet an error of the service from now on.
+func (a *account) failIf(f func(runner.Turn) bool) { a.fails.Store(&f) }
 
 func (a *account) busy(ctx context.Context, _ runner.Turn) error {
 	select {
@@ -107,7 +111,7 @@ func TestAServiceErrorOfOneAgentIsItsOwn(t *testing.T) {
 		a.start()
 		a.answer(a.send("coder", "begin"))
 		_, first := a.sessions("coder", "begin")
-		a.fails = func(turn runner.Turn) bool { return strings.Contains(turn.Prompt, "poison") }
+		a.failIf(func(turn runner.Turn) bool { return strings.Contains(turn.Prompt, "poison") })
 		poison := a.send("coder", "poison")
 		alone := swarm.AgentStatus{}
 		longest := a.work("reviewer", 10*time.Second, func() bool {
@@ -152,7 +156,7 @@ func TestAConversationThatTheServiceCannotStand(t *testing.T) {
 		a.start()
 		a.answer(a.send("coder", "begin"))
 		_, first := a.sessions("coder", "begin")
-		a.fails = func(turn runner.Turn) bool { return turn.Session.ID == first[0] }
+		a.failIf(func(turn runner.Turn) bool { return turn.Session.ID == first[0] })
 		id := a.send("coder", "second")
 		a.work("reviewer", 10*time.Second, func() bool { return len(a.files("coder", "done")) == 2 })
 		if n := len(a.receipt("coder", id).Attempts); n < 2 {
@@ -182,7 +186,7 @@ func TestAnOutageKillsNoMessage(t *testing.T) {
 				for _, name := range agents {
 					a.answer(a.send(name, "begin"))
 				}
-				a.fails = func(runner.Turn) bool { return true }
+				a.failIf(func(runner.Turn) bool { return true })
 				ids := map[string]string{}
 				for _, name := range agents {
 					ids[name] = a.send(name, "work")
@@ -200,7 +204,7 @@ func TestAnOutageKillsNoMessage(t *testing.T) {
 					a.halt()
 					a.start()
 				}
-				a.fails = func(runner.Turn) bool { return false }
+				a.failIf(func(runner.Turn) bool { return false })
 				for _, name := range agents {
 					a.answer(ids[name])
 				}
@@ -222,17 +226,17 @@ func TestAnOutageThatBeginsWithOneAgent(t *testing.T) {
 		a.start()
 		a.answer(a.send("coder", "begin"))
 		a.answer(a.send("reviewer", "begin"))
-		a.fails = func(turn runner.Turn) bool { return turn.Agent == "coder" }
+		a.failIf(func(turn runner.Turn) bool { return turn.Agent == "coder" })
 		id := a.send("coder", "work")
 		a.untilState("coder", swarm.Limited)
 		a.answer(a.send("reviewer", "one more"))
-		a.fails = func(runner.Turn) bool { return true }
+		a.failIf(func(runner.Turn) bool { return true })
 		review := a.send("reviewer", "work")
 		time.Sleep(3 * time.Hour)
 		if a.counted("reviewer") != "0" || len(a.files("coder", "dead")) > 0 || a.counted("coder") > "1" {
 			t.Errorf("counted %s and %s, dead %v", a.counted("coder"), a.counted("reviewer"), a.files("coder", "dead"))
 		}
-		a.fails = func(runner.Turn) bool { return false }
+		a.failIf(func(runner.Turn) bool { return false })
 		a.answer(id)
 		a.answer(review)
 	})
@@ -247,7 +251,7 @@ func TestALonelyAgentTriesANewSession(t *testing.T) {
 		a.start()
 		a.answer(a.send("coder", "begin"))
 		_, first := a.sessions("coder", "begin")
-		a.fails = func(turn runner.Turn) bool { return turn.Session.ID == first[0] }
+		a.failIf(func(turn runner.Turn) bool { return turn.Session.ID == first[0] })
 		sent := time.Now()
 		a.answer(a.send("coder", "work"))
 		if took := time.Since(sent); took < 10*time.Minute || took > time.Hour {
@@ -262,7 +266,7 @@ func TestServiceErrorsSurviveARestart(t *testing.T) {
 		a := newAccount(t, "coder", "reviewer")
 		a.start()
 		a.answer(a.send("coder", "begin"))
-		a.fails = func(turn runner.Turn) bool { return turn.Agent == "coder" }
+		a.failIf(func(turn runner.Turn) bool { return turn.Agent == "coder" })
 		id := a.send("coder", "poison")
 		seen := ""
 		longest := a.work("reviewer", 10*time.Second, func() bool {
@@ -291,7 +295,8 @@ func TestAnAgentThatCannotReachTheServiceIsStopped(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		a := newAccount(t, "coder", "reviewer")
 		a.start()
-		a.how, a.fails = runner.ServiceAway, func(turn runner.Turn) bool { return turn.Agent == "coder" }
+		a.how = runner.ServiceAway
+		a.failIf(func(turn runner.Turn) bool { return turn.Agent == "coder" })
 		id := a.send("coder", "work")
 		a.work("reviewer", 10*time.Second, func() bool { return a.status("coder").State == swarm.Stopped })
 		st := a.status("coder")
@@ -301,7 +306,7 @@ func TestAnAgentThatCannotReachTheServiceIsStopped(t *testing.T) {
 		if a.counted("coder") != "0" {
 			t.Errorf("%s failures of the message were counted", a.counted("coder"))
 		}
-		a.fails = func(runner.Turn) bool { return false }
+		a.failIf(func(runner.Turn) bool { return false })
 		if err := a.daemon.StartAgent("coder", "lead"); err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +322,7 @@ func TestAnOutageOfOneModel(t *testing.T) {
 		a.plan.Agents[0].Client.Model = "large"
 		a.sweep = 10 * time.Second
 		a.start()
-		a.fails = func(turn runner.Turn) bool { return turn.Spec.Model == "large" }
+		a.failIf(func(turn runner.Turn) bool { return turn.Spec.Model == "large" })
 		id := a.send("coder", "work")
 		end := time.Now().Add(2 * time.Hour)
 		longest := a.work("reviewer", 10*time.Minute, func() bool { return time.Now().After(end) })
@@ -336,7 +341,7 @@ func TestAnOutageOfOneModel(t *testing.T) {
 		if told != 1 {
 			t.Errorf("the lead was told %d times that the agent waits alone", told)
 		}
-		a.fails = func(runner.Turn) bool { return false }
+		a.failIf(func(runner.Turn) bool { return false })
 		a.answer(id)
 	})
 }
@@ -347,7 +352,7 @@ func TestTwoAgentsWithErrorsOfTheirOwn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		a := newAccount(t, "coder", "tester", "reviewer")
 		a.start()
-		a.fails = func(turn runner.Turn) bool { return turn.Agent != "reviewer" }
+		a.failIf(func(turn runner.Turn) bool { return turn.Agent != "reviewer" })
 		a.send("coder", "one")
 		a.send("tester", "two")
 		started := time.Now()
