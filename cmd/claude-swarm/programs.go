@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
@@ -65,20 +65,8 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 // warnUnsorted prints a warning for each kind of client that offers tools which this version
 // does not know, and which at least one agent therefore does not get.
 func warnUnsorted(w io.Writer, p *project) {
-	tools, err := journal.OpenUnsortedTools(p.home)
-	if err != nil {
-		return // status and doctor report a damaged file
-	}
-	var seen []string
-	for _, a := range p.file.Agents {
-		kind := backends.Kind(a.Backend)
-		if kind == nil || a.Attached || a.AllTools() || slices.Contains(seen, kind.Name) {
-			continue
-		}
-		seen = append(seen, kind.Name)
-		if why, next := tools.Text(kind); why != "" {
-			fmt.Fprintf(w, "claude-swarm: %s\n  try: %s\n", why, next)
-		}
+	for _, t := range provision.UnsortedTools(p.home, p.file.Agents) {
+		fmt.Fprintf(w, "claude-swarm: %s\n  try: %s\n", t.Why, t.Next)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 const testHere = "claude-swarm compat"
 
 // testedHere returns what claude-swarm compat has found out about a command, or nil if
-// nothing is known about it. version, if it is known, must be the tested one. An error means
-// that nothing is known.
+// nothing is known about it, or the cache cannot be read. version, if it is known, must be
+// the tested one.
 func testedHere(command []string, version string) *compat.Result {
 	cache, err := compat.UserCache()
 	if err != nil {

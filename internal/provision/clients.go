@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
@@ -25,28 +23,11 @@ func (e *checkup) clients(ctx context.Context) {
 	for _, u := range all {
 		u.sound = e.client(ctx, u.kind, u.agents[0].Command, u.agents[0].Cwd)
 	}
-	e.unsortedTools(all)
+	for _, t := range UnsortedTools(e.home, e.file.Agents) {
+		e.warn("tools", t.Next, "%s", t.Why)
+	}
 	e.judge(ctx, all)
 	e.probes(ctx, all)
-}
-
-// unsortedTools names the tools of the clients that no agent gets because this version does
-// not know them.
-func (e *checkup) unsortedTools(all []*used) {
-	tools, err := journal.OpenUnsortedTools(e.home)
-	if err != nil {
-		return // the check of the daemon's files reports it
-	}
-	var seen []*runner.Kind
-	for _, u := range all {
-		if slices.Contains(seen, u.kind) || !slices.ContainsFunc(u.agents, func(a config.Agent) bool { return !a.AllTools() }) {
-			continue
-		}
-		seen = append(seen, u.kind)
-		if why, next := tools.Text(u.kind); why != "" {
-			e.warn("tools", next, "%s", why)
-		}
-	}
 }
 
 // judge checks the program that runs the supervisor's model.

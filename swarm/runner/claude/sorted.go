@@ -14,8 +14,8 @@ var quiet = []string{
 }
 
 // listed lists the tools that an agent gets only if its list of allowed tools names them: a
-// second shell, and DesignSync, which version 2.1.332 offers with some models and which
-// sends the project's files to a service.
+// second shell, and DesignSync, which version 2.1.332 offers in some sessions and which
+// writes the project's files to a service.
 var listed = []string{"DesignSync", "PowerShell"}
 
 // Sorted reports whether this version of claude-swarm knows the client's built-in tool: one
