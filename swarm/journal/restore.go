@@ -107,6 +107,11 @@ func (l *Ledger) Restore() (deleted bool, err error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("ledger: %w", err)
 	}
+	// The file may have been deleted between the two calls, so its links are counted now.
+	was, err = l.file.Stat()
+	if err != nil {
+		return false, fmt.Errorf("ledger: %w", err)
+	}
 	st, ok := was.Sys().(*syscall.Stat_t)
 	deleted = ok && st.Nlink == 0
 	if err := l.home.Make(); err != nil {
