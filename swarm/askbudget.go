@@ -3,7 +3,6 @@ package swarm
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -14,36 +13,15 @@ import (
 // budgetKind is the kind of a question about a scope at its cap.
 const budgetKind = "budget"
 
-// A budgetQuestion identifies a question about a scope at its cap.
-type budgetQuestion struct {
-	scope  budget.Scope
-	date   string // the day of a daily scope, otherwise "-"
-	number int    // see [budget.Book.Number]
-}
-
-func (q budgetQuestion) key() string { return budgetKind + " " + q.about() }
-
-func (q budgetQuestion) about() string { return fmt.Sprintf("%s %s %d", q.scope, q.date, q.number) }
-
-// budgetQuestionOf parses the result of about.
-func budgetQuestionOf(about string) (q budgetQuestion, ok bool) {
-	fields := strings.Fields(about)
-	if len(fields) != 3 {
-		return q, false
-	}
-	q.date = fields[1]
-	n, err := strconv.Atoi(fields[2])
-	q.number = n
-	q.scope, ok = budget.ScopeNamed(fields[0])
-	return q, ok && err == nil
-}
+// budgetKey returns the key of a question about a scope at its cap.
+func budgetKey(q budget.Question) string { return budgetKind + " " + q.String() }
 
 // ask asks the person once about a scope at its cap.
 func (p *purse) ask(b *budget.Block) {
-	if b.Answer != "" || p.budget.IsAsked(b.Scope) {
+	q := b.Question
+	if b.Answer != "" || !p.budget.NotAsked(q) {
 		return
 	}
-	q := budgetQuestion{b.Scope, p.budget.Date(b.Scope), b.Number}
 	about, why := p.name, "has spent "+b.Spent.In(b.Unit)+" of "+b.Cap.In(b.Unit)
 	switch b.Kind {
 	case budget.KindSwarm:
@@ -54,11 +32,17 @@ func (p *purse) ask(b *budget.Block) {
 		why += " for the task " + b.Name
 	}
 	err := p.mail.Questions.AskPerson(journal.Question{
-		Key: q.key(), Kind: budgetKind, Agent: p.name, About: q.about(), Subject: "budget: " + capText(b), Body: capBody(b), Words: capWords(b),
+		Key: budgetKey(q), Kind: budgetKind, Agent: p.name, About: q.String(), Subject: "budget: " + capText(b), Body: capBody(b), Words: capWords(b),
 		Notice: &journal.Notice{Word: journal.BudgetReached, Agent: about, Why: why, Held: true},
 	})
-	if err == nil {
-		err = p.budget.Asked(b.Scope)
+	if err != nil {
+		p.inbox.Note(err)
+		return
+	}
+	// A raise or a reload may have ended the question while it was being stored.
+	open, err := p.budget.Asked(q)
+	if !open {
+		err = p.mail.Questions.Settle(budgetKey(q), p.budget.Over(q, p.name))
 	}
 	p.inbox.Note(err)
 }
@@ -73,7 +57,7 @@ func (p *purse) warn(t budget.Turn) {
 		if w.Kind != budget.KindSwarm {
 			about = p.name
 		}
-		key := fmt.Sprintf("budget warning %s %s %d", w.Scope, w.Day, w.Number)
+		key := "budget warning " + w.Question.String()
 		n := journal.Notice{Word: journal.BudgetReached, Agent: about, Why: used + " (" + w.Scope.String() + ")"}
 		var err error
 		if w.Kind == budget.KindTask {

@@ -252,6 +252,39 @@ func TestAQuestionThatIsOver(t *testing.T) {
 	}
 }
 
+// TestAQuestionThatIsOverWhenItIsStored checks a question about a cap that is raised while
+// the daemon stores the question. The question leaves the inbox, and when the new cap is
+// reached, the person is asked again.
+func TestAQuestionThatIsOverWhenItIsStored(t *testing.T) {
+	for name, raise := range map[string]func(f *field) error{
+		"in the configuration": func(f *field) error {
+			p := f.plan
+			p.Budget.Swarm = dollars(1)
+			_, err := f.daemon.Reload(p)
+			return err
+		},
+		"by an order": func(f *field) error {
+			_, err := f.daemon.RaiseBudget("swarm.day", dollars(0.5), dropbox.Lead)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.plan.Budget = budget.Rules{Swarm: dollars(0.5)}
+			f.spends(0.6)
+			f.once("a question for the person was stored", func() error { return raise(f) })
+			f.start()
+			f.answer(f.send("coder", "one"))
+			f.answer(f.send("coder", "two"))
+			f.send("coder", "three") // 1.2 of 1.0 US dollars have been spent
+			f.until("the person is asked about the new cap", func() bool {
+				list := f.questions()
+				return len(list) == 1 && strings.Contains(list[0].Subject, "1.20 USD of 1.00 USD")
+			})
+		})
+	}
+}
+
 // TestAWarningComesOnce checks the warning before a cap: a message and a notice for a daily
 // cap, but only a notice for a task's cap.
 func TestAWarningComesOnce(t *testing.T) {

@@ -64,12 +64,12 @@ func (t *treasury) raise(name string, amount budget.Amount, by string) (budget.R
 	if err != nil {
 		return budget.Row{}, err
 	}
-	question := budgetQuestion{scope, t.budget.Date(scope), t.budget.Number(scope)}
+	question := t.budget.Question(scope)
 	if _, err := t.budget.Raise(scope, t.budget.Worker(scope), amount); err != nil {
 		return budget.Row{}, err
 	}
 	t.log.Info("budget raised", "scope", scope.String(), "by", by, "amount", amount.Text())
-	t.mail.Note(t.mail.Questions.Settle(question.key(), "the cap was raised by "+amount.Text()))
+	t.mail.Note(t.mail.Questions.Settle(budgetKey(question), "the cap was raised by "+amount.Text()))
 	t.wake()
 	line, _ := t.budget.Line(scope)
 	return line.Row(), nil
@@ -77,18 +77,18 @@ func (t *treasury) raise(name string, amount budget.Amount, by string) (budget.R
 
 // answer carries out a person's answer to a question.
 func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happened string, err error) {
-	q, ok := budgetQuestionOf(n.About)
+	q, ok := budget.QuestionNamed(n.About)
 	if !ok {
 		return "", fmt.Errorf("the question is about %q, which is not a budget", n.About)
 	}
 	answer := budget.Answer(a.Word)
 	var waiting []string
 	if answer == budget.End {
-		if waiting, err = t.waitingIn(q.scope); err != nil {
+		if waiting, err = t.waitingIn(q.Scope); err != nil {
 			return "", err
 		}
 	}
-	passed, err := t.budget.Answer(q.scope, n.Agent, budget.Reply{ID: a.ID, Answer: answer, Number: q.number, Day: q.date}, waiting)
+	passed, err := t.budget.Answer(q, n.Agent, budget.Reply{ID: a.ID, Answer: answer}, waiting)
 	if over, ok := errors.AsType[*budget.OverError](err); ok {
 		return over.Error() + "; nothing has changed", nil
 	} else if err != nil {
@@ -97,13 +97,13 @@ func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happene
 	t.wake()
 	switch {
 	case answer == budget.More:
-		return q.scope.String() + " continues: its cap is " + t.budget.Cap(q.scope, n.Agent).Text(), nil
+		return q.Scope.String() + " continues: its cap is " + t.budget.Cap(q.Scope, n.Agent).Text(), nil
 	case answer == budget.End:
-		return fmt.Sprintf("%s in %s may have one more turn", screen.Count(passed, "message"), q.scope), nil
-	case q.scope.Daily():
-		return "the mail of " + q.scope.String() + " waits until the next day", nil
+		return fmt.Sprintf("%s in %s may have one more turn", screen.Count(passed, "message"), q.Scope), nil
+	case q.Scope.Daily():
+		return "the mail of " + q.Scope.String() + " waits until the next day", nil
 	}
-	return "the mail waiting in " + q.scope.String() + " is given up", nil
+	return "the mail waiting in " + q.Scope.String() + " is given up", nil
 }
 
 // waitingIn returns the ids of the messages that are waiting for a turn in a scope.
@@ -130,21 +130,19 @@ func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
 // because the cap was raised by an order or in the configuration.
 func (t *treasury) settleOver() {
 	for _, n := range t.mail.Questions.Unanswered(budgetKind) {
-		q, ok := budgetQuestionOf(n.About)
+		q, ok := budget.QuestionNamed(n.About)
 		if !ok {
 			continue
 		}
-		why := t.budget.Over(q.scope, n.Agent, q.number, q.date)
+		why := t.budget.Over(q, n.Agent)
 		if why == "" {
 			continue
 		}
-		if err := t.mail.Questions.Settle(q.key(), why); err != nil {
+		if err := t.mail.Questions.Settle(budgetKey(q), why); err != nil {
 			t.mail.Note(err)
 			continue
 		}
-		if !q.scope.Daily() || q.date == t.budget.Date(q.scope) {
-			t.mail.Note(t.budget.Next(q.scope, q.number))
-		}
+		t.mail.Note(t.budget.Next(q))
 	}
 }
 

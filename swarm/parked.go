@@ -121,8 +121,7 @@ func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 		shown = queuedFor(b)
 	} else {
 		p.ask(b)
-		q := budgetQuestion{b.Scope, p.budget.Date(b.Scope), b.Number}
-		shown = parked{state: Parked, why: capText(b), next: capNext(b), question: q.key()}
+		shown = parked{state: Parked, why: capText(b), next: capNext(b), question: budgetKey(b.Question)}
 	}
 	if !b.Daily() {
 		p.inbox.Queue.Park(e)

@@ -46,6 +46,7 @@ type field struct {
 	advise    func(swarm.Spec) string
 	before    func(runner.Turn) // runs before each turn of the backend; may be nil
 	own       durable.Files     // writes the daemon's own files
+	logged    func(msg string)  // is called after each line of the daemon's log; may be nil
 	short     func() string     // returns the resource that the machine lacks for a client; nil or "" means that nothing is missing
 
 	daemon *swarm.Swarm
@@ -148,7 +149,7 @@ func (f *field) newSwarm() *swarm.Swarm {
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Config: filepath.Join(f.dir, "claude-swarm.yaml"), Store: f.store, Plan: f.plan, Files: f.own,
 		Backends: backends, Gate: f.gate, Version: "test", Sweep: f.sweep, Poll: f.poll, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, Tools: f.tools,
-		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Log: slog.New(overheard{slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}), f.logged}),
 	})
 	if err != nil {
 		f.t.Fatal(err)
@@ -443,6 +444,40 @@ func (l *syncLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// once calls do when the daemon first logs a line with the given message, in the goroutine
+// that logs it.
+func (f *field) once(line string, do func() error) {
+	var first sync.Once
+	f.logged = func(msg string) {
+		if msg != line {
+			return
+		}
+		first.Do(func() {
+			if err := do(); err != nil {
+				f.t.Errorf("after %q was logged: %v", line, err)
+			}
+		})
+	}
+}
+
+// overheard is a log handler that calls a function, if it is set, after each line.
+type overheard struct {
+	slog.Handler
+	logged func(msg string)
+}
+
+func (h overheard) Handle(ctx context.Context, r slog.Record) error {
+	err := h.Handler.Handle(ctx, r)
+	if h.logged != nil {
+		h.logged(r.Message)
+	}
+	return err
+}
+
+func (h overheard) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return overheard{h.Handler.WithAttrs(attrs), h.logged}
 }
 
 func subject(s string) func(*dropbox.Message)     { return func(m *dropbox.Message) { m.Subject = s } }

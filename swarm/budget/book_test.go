@@ -336,12 +336,13 @@ func TestAnswers(t *testing.T) {
 		t.Run(string(answer), func(t *testing.T) {
 			d := newDesk(t, budget.Rules{Task: usd(1)}, "a")
 			d.end(d.begin(turn("m"), 1), 1.5)
-			if err := d.book.Asked(scope); err != nil {
-				t.Fatal(err)
+			q := d.book.Question(scope)
+			if open, err := d.book.Asked(q); err != nil || !open {
+				t.Fatal(open, err)
 			}
 			waiting := []string{"n"}
 			for range 2 { // the second call simulates a daemon that was killed and repeats the answer
-				passed, err := d.book.Answer(scope, "a", budget.Reply{ID: "r", Answer: answer}, waiting)
+				passed, err := d.book.Answer(q, "a", budget.Reply{ID: "r", Answer: answer}, waiting)
 				if err != nil || (passed == 1) != (answer == budget.End) {
 					t.Fatalf("%d may pass, %v", passed, err)
 				}
@@ -351,11 +352,11 @@ func TestAnswers(t *testing.T) {
 			block := d.book.Check(turn("n"))
 			switch answer {
 			case budget.More:
-				if block != nil || d.line("task.t").Cap.Dollars() != 2 || d.book.IsAsked(scope) {
+				if block != nil || d.line("task.t").Cap.Dollars() != 2 || !d.book.NotAsked(d.book.Question(scope)) {
 					t.Errorf("block %+v, cap %v", block, d.line("task.t").Cap.Dollars())
 				}
 				var over *budget.OverError
-				if _, err := d.book.Answer(scope, "a", budget.Reply{ID: "s", Answer: answer}, nil); !errors.As(err, &over) {
+				if _, err := d.book.Answer(q, "a", budget.Reply{ID: "s", Answer: answer}, nil); !errors.As(err, &over) {
 					t.Errorf("a second reply to that question: %v, want an OverError", err)
 				}
 				return
@@ -386,11 +387,10 @@ func TestAnswers(t *testing.T) {
 // TestAnAnswerOfYesterday checks that an answer about a past day changes nothing.
 func TestAnAnswerOfYesterday(t *testing.T) {
 	d := newDesk(t, budget.Rules{Swarm: usd(1), Zone: time.UTC}, "a")
-	scope := budget.Scope{Kind: budget.KindSwarm}
-	date := d.book.Date(scope)
+	q := d.book.Question(budget.Scope{Kind: budget.KindSwarm})
 	d.now = d.now.Add(24 * time.Hour)
 	var over *budget.OverError
-	if _, err := d.book.Answer(scope, "", budget.Reply{ID: "r", Answer: budget.More, Day: date}, nil); !errors.As(err, &over) {
+	if _, err := d.book.Answer(q, "", budget.Reply{ID: "r", Answer: budget.More}, nil); !errors.As(err, &over) {
 		t.Errorf("err %v", err)
 	}
 	if got := d.line("swarm.day").Cap.Dollars(); got != 1 {
@@ -558,20 +558,65 @@ func TestAQuestionIsOver(t *testing.T) {
 	} {
 		d := newDesk(t, budget.Rules{Swarm: usd(1), Zone: time.UTC}, "a")
 		d.end(d.begin(budget.Turn{Agent: "a", Message: "m"}, 1), 1.5)
-		date := d.book.Date(scope)
-		if err := d.book.Asked(scope); err != nil {
-			t.Fatal(err)
+		q := d.book.Question(scope)
+		if open, err := d.book.Asked(q); err != nil || !open {
+			t.Fatal(open, err)
 		}
 		change(d)
-		if got := d.book.Over(scope, "a", 0, date); got != want {
+		if got := d.book.Over(q, "a"); got != want {
 			t.Errorf("over: %q, want %q", got, want)
 		}
-		if err := d.book.Next(scope, 0); err != nil {
+		if err := d.book.Next(q); err != nil {
 			t.Fatal(err)
 		}
-		if d.book.IsAsked(scope) || d.book.Number(scope) != 1 {
-			t.Errorf("%q: asked %v, number %d", want, d.book.IsAsked(scope), d.book.Number(scope))
+		if next := d.book.Question(scope); next == q || !d.book.NotAsked(next) {
+			t.Errorf("%q: the next question is %v, not asked %v", want, next, d.book.NotAsked(next))
 		}
+	}
+}
+
+// TestARecordThatComesLate checks records of questions and warnings that are over by the
+// time they are written. They must not suppress the next question or warning.
+func TestARecordThatComesLate(t *testing.T) {
+	for name, change := range map[string]func(d *desk, q budget.Question) error{
+		"another day": func(d *desk, _ budget.Question) error { d.now = d.now.Add(24 * time.Hour); return nil },
+		"a raise": func(d *desk, q budget.Question) error {
+			_, err := d.book.Raise(q.Scope, "", usd(1))
+			return err
+		},
+		"the next question": func(d *desk, q budget.Question) error { return d.book.Next(q) },
+		"an answer": func(d *desk, q budget.Question) error {
+			_, err := d.book.Answer(q, "a", budget.Reply{ID: "r", Answer: budget.More}, nil)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, budget.Rules{Swarm: usd(1), Warn: 0.5, Zone: time.UTC}, "a")
+			turn := budget.Turn{Agent: "a", Message: "m"}
+			d.end(d.begin(turn, 1), 0.6)
+			w := d.book.Warnings(turn)
+			if len(w) != 1 {
+				t.Fatalf("warnings %+v, want one", w)
+			}
+			q := w[0].Question
+			if err := change(d, q); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.book.Warned(w[0]); err != nil {
+				t.Fatal(err)
+			}
+			if open, err := d.book.Asked(q); err != nil || open {
+				t.Errorf("the question is still open: %v, %v", open, err)
+			}
+			if next := d.book.Question(q.Scope); !d.book.NotAsked(next) || d.book.NotAsked(q) {
+				t.Errorf("the next question was asked: %v; the old one may be asked: %v", !d.book.NotAsked(next), d.book.NotAsked(q))
+			}
+			line := d.line("swarm.day")
+			d.end(d.begin(turn, 1), line.Cap.Dollars()-line.Spent.Dollars()-0.1)
+			if w := d.book.Warnings(turn); len(w) != 1 {
+				t.Errorf("warnings %+v, want another", w)
+			}
+		})
 	}
 }
 

@@ -6,31 +6,13 @@ import (
 	"time"
 )
 
-// Asked records that the person was asked about a scope that is at its cap.
-func (b *Book) Asked(s Scope) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.saidOf(s).Asked {
-		return nil
-	}
-	return b.change(s, func(of *said) { of.Asked = true })
-}
-
-// IsAsked reports whether [Book.Asked] was called for the current question about a scope.
-func (b *Book) IsAsked(s Scope) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.saidOf(s).Asked
-}
-
 // A Warning reports that a scope has reached the fraction of its cap at which people are
 // warned.
 type Warning struct {
 	Scope
 	Unit       Unit
 	Spent, Cap Amount
-	Number     int    // see [Book.Number]
-	Day        string // the day of a daily scope; "" for any other scope
+	Question   Question // what the person is asked if the scope reaches this cap
 }
 
 // Warnings returns the warnings that are due for the scopes of a turn and have not been
@@ -49,7 +31,7 @@ func (b *Book) Warnings(t Turn) (list []Warning) {
 		}
 		for _, u := range Units() {
 			if limit[u] > 0 && float64(used[u]) >= b.rules.warn()*float64(limit[u]) {
-				list = append(list, Warning{s, u, used, limit, of.Number, s.round(b.today()).day})
+				list = append(list, Warning{s, u, used, limit, b.question(s)})
 				break
 			}
 		}
@@ -57,11 +39,12 @@ func (b *Book) Warnings(t Turn) (list []Warning) {
 	return list
 }
 
-// Warned records that a warning was given.
+// Warned records that a warning was given, unless the cap was raised or the day ended
+// meanwhile.
 func (b *Book) Warned(w Warning) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.saidOf(w.Scope).Number != w.Number {
+	if b.question(w.Scope) != w.Question {
 		return nil
 	}
 	return b.change(w.Scope, func(of *said) { of.Warned = true })
@@ -118,21 +101,20 @@ func (e *OverError) Error() string {
 type Reply struct {
 	ID     string // of the message that contains the reply
 	Answer Answer
-	Number int    // of the question
-	Day    string // of the question, if the scope is daily
 }
 
 // Answer applies an answer to a question about a scope. The parameter "waiting" lists the
 // ids of the messages that are waiting in the scope. Answer returns how many of them get
 // one more turn. Repeating a reply changes nothing, and returns the same number. The
 // error may be an [*OverError].
-func (b *Book) Answer(s Scope, agent string, reply Reply, waiting []string) (passed int, err error) {
+func (b *Book) Answer(q Question, agent string, reply Reply, waiting []string) (passed int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if before := b.said[s.round(reply.Day)]; reply.ID != "" && before.Done == reply.ID {
+	s := q.Scope
+	if before := b.said[s.round(q.Day)]; reply.ID != "" && before.Done == reply.ID {
 		return before.Passed, nil
 	}
-	if b.saidOf(s).Number != reply.Number || s.Daily() && reply.Day != b.today() {
+	if b.question(s) != q {
 		return 0, &OverError{s}
 	}
 	now := b.now()
@@ -167,14 +149,6 @@ func (b *Book) Cap(s Scope, agent string) Amount {
 	return b.limit(s, agent)
 }
 
-// Number returns the number of the open question about a scope, or of the next question if
-// none is open.
-func (b *Book) Number(s Scope) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.saidOf(s).Number
-}
-
 // Worker returns the agent whose turn is counted in a scope of [KindTurn], or "" if there is
 // no such turn. For other scopes it returns "".
 func (b *Book) Worker(s Scope) string {
@@ -188,48 +162,6 @@ func (b *Book) worker(s Scope) string {
 		return ""
 	}
 	return b.spent.agents[s.Name]
-}
-
-// Over returns why an open question about a scope no longer needs an answer, or "" if it
-// still does. date is the day of the question, if the scope is daily.
-func (b *Book) Over(s Scope, agent string, number int, date string) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if today := b.today(); s.Daily() && date != today {
-		if date > today {
-			return "" // the clock was set back
-		}
-		return "that day is over"
-	}
-	if b.saidOf(s).Number != number {
-		return "the cap was raised"
-	}
-	block := b.block(s, Turn{Agent: agent}, b.limit(s, agent))
-	if block == nil || block.Waits {
-		return "the scope is no longer at its cap"
-	}
-	return ""
-}
-
-// Next ends a question about a scope when it no longer needs an answer, so that another
-// question can be asked.
-func (b *Book) Next(s Scope, number int) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.saidOf(s).Number != number {
-		return nil
-	}
-	return b.change(s, (*said).next)
-}
-
-// Date returns today's date for a daily scope, and "-" for any other.
-func (b *Book) Date(s Scope) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !s.Daily() {
-		return "-"
-	}
-	return b.rules.date(b.now())
 }
 
 // A Line describes a scope that has a cap.

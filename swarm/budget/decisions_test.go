@@ -14,9 +14,8 @@ import (
 
 // An asked is a question about a scope at its cap.
 type asked struct {
-	budget.Scope
-	agent, day string
-	number     int
+	budget.Question
+	agent string
 }
 
 // A jury asks questions, answers them and raises caps at random, and records the expected
@@ -32,22 +31,20 @@ type jury struct {
 	back    bool // the clock has been set back
 }
 
-func (j *jury) key(s budget.Scope) string { return s.String() + " " + j.book.Date(s) }
-
-func (q asked) key() string { return fmt.Sprint(q.Scope, " ", q.day, " ", q.number) }
+func (j *jury) key(s budget.Scope) string { return s.String() + " " + j.book.Question(s).Day }
 
 // ask asks about a scope if no question about it is open.
 func (j *jury) ask(s budget.Scope, agent string) {
 	j.t.Helper()
-	if j.book.IsAsked(s) {
+	q := asked{j.book.Question(s), agent}
+	if !j.book.NotAsked(q.Question) {
 		return
 	}
-	q := asked{s, agent, j.book.Date(s), j.book.Number(s)}
-	if j.over[q.key()] {
-		j.t.Fatalf("%v: the question %s is asked again", j.now, q.key())
+	if j.over[q.String()] {
+		j.t.Fatalf("%v: the question %s is asked again", j.now, q.String())
 	}
-	if err := j.book.Asked(s); err != nil {
-		j.t.Fatal(err)
+	if open, err := j.book.Asked(q.Question); err != nil || !open {
+		j.t.Fatal(open, err)
 	}
 	j.open = append(j.open, q)
 }
@@ -56,22 +53,22 @@ func (j *jury) ask(s budget.Scope, agent string) {
 func (j *jury) answer(n int, waiting []string) {
 	j.t.Helper()
 	q := j.open[n]
-	reply := budget.Reply{ID: fmt.Sprintf("r%d", j.answers), Answer: budget.Answers()[j.random.IntN(3)], Number: q.number, Day: q.day}
+	reply := budget.Reply{ID: fmt.Sprintf("r%d", j.answers), Answer: budget.Answers()[j.random.IntN(3)]}
 	j.answers++
-	late := q.number != j.book.Number(q.Scope) || q.day != j.book.Date(q.Scope)
+	late := q.Question != j.book.Question(q.Scope)
 	var over *budget.OverError
-	passed, err := j.book.Answer(q.Scope, q.agent, reply, waiting)
+	passed, err := j.book.Answer(q.Question, q.agent, reply, waiting)
 	if late != errors.As(err, &over) || !late && err != nil {
-		j.t.Fatalf("%v: an answer to %s: %v; late: %v", j.now, q.key(), err, late)
+		j.t.Fatalf("%v: an answer to %s: %v; late: %v", j.now, q.String(), err, late)
 	}
 	if late {
 		return
 	}
 	j.restart()
-	if again, err := j.book.Answer(q.Scope, q.agent, reply, append(waiting, "later")); err != nil || again != passed {
+	if again, err := j.book.Answer(q.Question, q.agent, reply, append(waiting, "later")); err != nil || again != passed {
 		j.t.Fatalf("%v: repeated, the answer lets %d pass, %v; at first %d", j.now, again, err, passed)
 	}
-	j.over[q.key()] = true
+	j.over[q.String()] = true
 	j.open = append(j.open[:n], j.open[n+1:]...)
 	switch reply.Answer {
 	case budget.More:
@@ -88,15 +85,12 @@ func (j *jury) settle() {
 	j.t.Helper()
 	var left []asked
 	for _, q := range j.open {
-		if j.book.Over(q.Scope, q.agent, q.number, q.day) == "" {
+		if j.book.Over(q.Question, q.agent) == "" {
 			left = append(left, q)
 			continue
 		}
-		j.over[q.key()] = true
-		if q.day != j.book.Date(q.Scope) {
-			continue
-		}
-		if err := j.book.Next(q.Scope, q.number); err != nil {
+		j.over[q.String()] = true
+		if err := j.book.Next(q.Question); err != nil {
 			j.t.Fatal(err)
 		}
 	}
@@ -179,7 +173,7 @@ func TestAThousandDecisions(t *testing.T) {
 					d.now = d.now.Add(time.Duration(random.IntN(15)) * time.Minute)
 				}
 				j.back = j.back || d.now.Before(before)
-				days[d.book.Date(budget.Scope{Kind: budget.KindSwarm})] = true
+				days[d.book.Question(budget.Scope{Kind: budget.KindSwarm}).Day] = true
 				a := agents[random.IntN(len(agents))]
 				turn, ok := waiting[a]
 				if !ok {

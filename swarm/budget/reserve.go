@@ -45,8 +45,9 @@ type Block struct {
 	Own    Amount    // the cap without the raises that people added
 	Waits  bool      // the remaining amount is reserved, so the turn may start once another turn has ended
 	Answer Answer    // the person's answer; "" if there is none
-	Number int       // of the question
 	Until  time.Time // the end of the day; zero if the scope is not daily
+	// Question is the question about the scope that was open at that time.
+	Question Question
 }
 
 // share returns the part of the remaining amount that one turn gets. The parameter "of"
@@ -171,7 +172,7 @@ func (b *Book) block(s Scope, t Turn, limit Amount) *Block {
 		full, taken = slices.DeleteFunc(full, dollars), slices.DeleteFunc(taken, dollars)
 	}
 	of := b.saidOf(s)
-	block := &Block{Scope: s, Spent: used, Cap: limit, Own: b.rules.cap(s, t.Agent), Answer: of.Answer, Number: of.Number}
+	block := &Block{Scope: s, Spent: used, Cap: limit, Own: b.rules.cap(s, t.Agent), Answer: of.Answer, Question: b.question(s)}
 	if s.Daily() {
 		block.Until = b.rules.NextDay(b.now())
 	}
