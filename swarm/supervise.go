@@ -111,9 +111,9 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	m.log.Warn("agent is stuck", keyTurn, e.Turn, keyWhy, why)
 	notice := journal.Notice{Word: journal.AgentSpiraling, Agent: e.Agent, Task: e.Task, Why: why, Held: true}
 	m.inbox.AgentLog.Line(messageOf(e.Turn), "~ "+notice.Text())
-	err = errors.Join(
-		s.mail.Raise("spiraling:"+e.ID, notice, messageOf(e.Turn), details),
-		s.mail.Questions.AskPerson(journal.Question{
+	err = s.mail.Raise("spiraling:"+e.ID, notice, messageOf(e.Turn), details)
+	if s.holds.Of(e.Agent).IsStuck(e.ID) {
+		err = errors.Join(err, s.mail.Questions.AskPerson(journal.Question{
 			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
 			Body: strings.TrimSpace(fmt.Sprintf("%s\n\n%s begins no more turns, and its mail waits. A running turn continues to its end.", details, e.Agent)),
 			Words: []journal.AnswerWord{
@@ -121,6 +121,10 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 				{Word: "abort", Does: "give up the message and let the agent carry on with the next one, like claude-swarm abort " + e.Agent},
 			},
 		}))
+		s.settleFreed() // a person may have decided while the question was being stored
+	} else {
+		s.supervisor.Watch(e.Agent).Resume() // a person has already paused it, or has already let it continue
+	}
 	if err != nil {
 		m.inbox.Note(err)
 		return // the agent is already paused, and the status says why
@@ -142,6 +146,17 @@ func stuckKey(escalation string) string { return stuckQuestion + " " + escalatio
 func (d *deps) freed(agent string, stuck *journal.Stuck, what string) error {
 	d.supervisor.Watch(agent).Resume()
 	return d.mail.Questions.Settle(stuckKey(stuck.Escalation), what)
+}
+
+// settleFreed ends the questions about agents that are no longer stuck. A decision settles
+// its question itself, unless the daemon was killed in between, or was still storing the
+// question.
+func (s *Swarm) settleFreed() {
+	for _, n := range s.mail.Questions.Unanswered(stuckQuestion) {
+		if _, escalation, _ := strings.Cut(n.Key, " "); !s.holds.Of(n.Agent).IsStuck(escalation) {
+			s.mail.Note(s.mail.Questions.Settle(n.Key, n.Agent+" is no longer held for being stuck"))
+		}
+	}
 }
 
 // answerStuck carries out a person's answer to the question about a stuck agent.

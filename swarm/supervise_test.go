@@ -434,6 +434,62 @@ func TestTheQuestionAboutAStuckAgentIsSettled(t *testing.T) {
 	}
 }
 
+// A person may decide about a stuck agent while the daemon stores the question about it,
+// or before, and a daemon may be killed between a decision and the settling of its
+// question. No question stays open.
+func TestADecisionWhileTheQuestionIsStored(t *testing.T) {
+	resume := func(f *field) error { return f.daemon.Resume("coder", dropbox.Lead) }
+	pause := func(f *field) error { return f.daemon.Pause("coder", swarm.PauseOrder{By: dropbox.Lead}) }
+	abort := func(f *field) error {
+		_, err := f.daemon.Abort(f.t.Context(), "coder", dropbox.Lead, "")
+		return err
+	}
+	for name, c := range map[string]struct {
+		at    string // the log line after which the person decides
+		order func(*field) error
+	}{
+		"resume": {"agent is stuck", resume}, "pause": {"agent is stuck", pause},
+		"resume of a stored question": {"a question for the person was stored", resume},
+		"pause of a stored question":  {"a question for the person was stored", pause},
+		"abort of a stored question":  {"a question for the person was stored", abort},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			f.once(c.at, func() error { return c.order(f) })
+			f.start()
+			f.daemon.Stuck(stuck("k7f3q9m2xd"))
+			if open := len(f.daemon.Questions().Unanswered("escalation")); open != 0 {
+				t.Errorf("%d questions are open", open)
+			}
+		})
+	}
+	t.Run("pause before", func(t *testing.T) {
+		f := newField(t, "coder")
+		f.start()
+		if err := pause(f); err != nil {
+			t.Fatal(err)
+		}
+		f.daemon.Stuck(stuck("k7f3q9m2xd"))
+		if open := len(f.daemon.Questions().Unanswered("escalation")); open != 0 {
+			t.Errorf("%d questions are open", open)
+		}
+	})
+	t.Run("a kill after the decision", func(t *testing.T) {
+		f := newField(t, "coder")
+		f.startStuck()
+		f.halt()
+		holds, err := journal.OpenHolds(journal.HomeOf(f.dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := holds.Change("coder", func(st *journal.Hold) { st.Paused = nil }); err != nil {
+			t.Fatal(err)
+		}
+		f.start()
+		f.until("the question is settled", func() bool { return len(f.daemon.Questions().Unanswered("escalation")) == 0 })
+	})
+}
+
 func stopAndStart(f *field) error {
 	_, err := f.daemon.StopAgent(f.t.Context(), "coder", dropbox.Lead, false)
 	return errors.Join(err, f.daemon.StartAgent("coder", dropbox.Lead))

@@ -33,6 +33,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	work := follower{&s.deps, unclaimed{}}
 	work.followUp(time.Now())
 	s.treasury.settleOver()
+	s.settleFreed()
 	every := s.sweepEvery()
 	t := time.NewTimer(every)
 	defer t.Stop()
@@ -88,6 +89,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		}
 		work.followUp(time.Now())
 		s.treasury.settleOver()
+		s.settleFreed()
 		s.wakeAgents()
 	}
 }

@@ -107,6 +107,12 @@ func (st Hold) StuckIn() *Stuck {
 	return st.Paused.Stuck
 }
 
+// IsStuck reports whether the agent is paused for this escalation.
+func (st Hold) IsStuck(escalation string) bool {
+	stuck := st.StuckIn()
+	return stuck != nil && stuck.Escalation == escalation
+}
+
 // Holds reports whether the pause is still in effect.
 func (p *Pause) Holds(now time.Time) bool {
 	return p != nil && (p.Until.IsZero() || p.Until.After(now))
