@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
 // keyed is a mapping that preserves the order of its keys in JSON and YAML.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/need"

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )

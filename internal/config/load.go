@@ -11,7 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
 // Load reads a configuration file. If the file has mistakes, the error is [Errors]. If the

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
