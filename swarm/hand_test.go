@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -125,52 +127,128 @@ func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsDroppedDuringATurnInheritsIt(t *testing.T) {
-	f := newField(t, "coder")
-	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		if strings.Contains(turn.Prompt, "step two") {
+// A file that appears in the mailbox of a working agent belongs to the agent's turn if a
+// call that can write was running and names the file or its folder. Otherwise it begins a
+// conversation and a task, as a file for an idle agent does. In each case the lead gets the
+// answer.
+func TestTheOriginOfAFileForAWorkingAgent(t *testing.T) {
+	shell := func(command string) map[string]any { return map[string]any{"command": command} }
+	in := func(f *field) string { return filepath.Join(f.store.Dir(), "coder") }
+	type call struct {
+		tool  string
+		input func(f *field) map[string]any
+	}
+	for name, c := range map[string]struct {
+		before *call // ends before the file appears
+		call   *call // runs while the file appears
+		agents bool  // the file is the turn's
+	}{
+		"no call":             {},
+		"a call elsewhere":    {call: &call{runnertest.Shell, func(*field) map[string]any { return shell("make test") }}},
+		"a shell":             {call: &call{runnertest.Shell, func(f *field) map[string]any { return shell("echo step two > " + in(f) + "/next.md") }}, agents: true},
+		"a shell, relative":   {call: &call{runnertest.Shell, func(*field) map[string]any { return shell("sh gen.sh .dead-drop/coder") }}, agents: true},
+		"a shell, in parts":   {call: &call{runnertest.Shell, func(*field) map[string]any { return shell("cd .dead-drop; echo step two > coder/next.md") }}, agents: true},
+		"a shell, quoted":     {call: &call{runnertest.Shell, func(*field) map[string]any { return shell(`echo step two > .dead-drop/"coder"/next.md`) }}, agents: true},
+		"another mailbox":     {call: &call{runnertest.Shell, func(*field) map[string]any { return shell("ls .dead-drop/reviewer") }}},
+		"a reader":            {call: &call{runnertest.Look, func(f *field) map[string]any { return map[string]any{"path": in(f)} }}},
+		"a call that is over": {before: &call{runnertest.Shell, func(f *field) map[string]any { return shell("ls " + in(f)) }}},
+		"a shell in the folder": {before: &call{runnertest.Shell, func(f *field) map[string]any { return shell("cd " + in(f)) }},
+			call: &call{runnertest.Shell, func(*field) map[string]any { return shell("echo step two > next.md") }}, agents: true},
+		"another file, in the folder": {before: &call{runnertest.Shell, func(f *field) map[string]any { return shell("cd " + in(f)) }},
+			call: &call{runnertest.Shell, func(*field) map[string]any { return shell("make test") }}},
+		"a shell in the background":     {before: &call{runnertest.Shell, func(f *field) map[string]any { return shell("(sleep 9; echo step two > " + in(f) + "/next.md) &") }}, agents: true},
+		"a call with 2>&1 that is over": {before: &call{runnertest.Shell, func(f *field) map[string]any { return shell("ls " + in(f) + " 2>&1 && true") }}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder", "reviewer")
+			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+				if strings.Contains(turn.Prompt, "step two") {
+					return []runnertest.Step{runnertest.Say("two is done")}
+				}
+				appears := func(context.Context) error {
+					if err := dropNow(f, "coder", "next.md", "step two"); err != nil {
+						return err
+					}
+					f.until("the file is taken in", func() bool { return len(f.files("coder", "new")) > 0 })
+					return nil
+				}
+				var steps []runnertest.Step
+				if c.before != nil {
+					steps = append(steps, runnertest.Tool(c.before.tool, c.before.input(f), ""), runnertest.Do(func(context.Context, runner.Turn) error {
+						time.Sleep(5 * f.plan.Debounce) // so long after its call, a file is not of the call
+						return nil
+					}))
+				}
+				if c.call != nil {
+					steps = append(steps, runnertest.During(c.call.tool, c.call.input(f), appears))
+				} else {
+					steps = append(steps, runnertest.Do(func(ctx context.Context, _ runner.Turn) error { return appears(ctx) }))
+				}
+				return append(steps, runnertest.Say("one is done"))
+			}
+			f.start()
+			id := f.send("coder", "step one")
+			f.until("both are answered", func() bool { return len(f.mail(dropbox.Lead)) >= 2 })
+			f.untilState("coder", swarm.Idle)
+			runs := f.backend.Runs()
+			if len(runs) != 2 {
+				t.Fatalf("%d turns, want 2", len(runs))
+			}
+			data, err := os.ReadFile(filepath.Join(f.dir, ".claude-swarm", "turns", runs[1].Turn.ID+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if inherits := strings.Contains(string(data), `"hops": 1`) && strings.Contains(string(data), `"trace": "`+id+`"`); inherits != c.agents {
+				t.Errorf("the file inherits the turn: %v, want %v\n%s", inherits, c.agents, data)
+			}
+		})
+	}
+}
+
+// Ten unrelated files that are dropped one after another, each while the agent works on
+// the one before, are ten tasks: ten answers, no hops, nothing refused, and no task's cap
+// counts for another.
+func TestTenFilesForAWorkingAgent(t *testing.T) {
+	f := newGated(t, policy.Default(), "coder")
+	f.plan.Budget = budget.Rules{Task: budget.Of(0, 3, 0)}
+	next := 1
+	dropNext := func() error {
+		n := next
+		next++
+		return dropNow(f, "coder", fmt.Sprintf("t%d.md", n), fmt.Sprintf("Human task number %d, unrelated", n))
+	}
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Tool(runnertest.Shell, map[string]any{"command": "make test"}, ""), runnertest.Do(func(context.Context, runner.Turn) error {
+			if next > 10 {
+				return nil
+			}
+			if err := dropNext(); err != nil {
+				return err
+			}
+			f.until("the file is taken in", func() bool { return len(f.files("coder", "new")) > 0 })
 			return nil
-		}
-		return []runnertest.Step{
-			runnertest.Do(func(context.Context, runner.Turn) error {
-				drop(f, "coder", "next.md", "step two")
-				return nil
-			}),
-			// The turn continues until the file is delivered.
-			runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
-				f.until("taken in", func() bool { return len(f.files("coder", "new")) == 1 })
-				return nil
-			}),
-		}
+		}), runnertest.Say("did it")}
 	}
 	f.start()
-	id := f.send("coder", "step one")
-	f.until("both steps are done", func() bool { return len(f.files("coder", "done")) == 4 })
-	for _, file := range f.files("coder", "done") {
-		data, err := os.ReadFile(filepath.Join(f.store.Dir(), "coder", "done", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(data), "step two") || strings.HasSuffix(file, ".yaml") {
-			continue
-		}
-		m, err := dropbox.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.Thread != id || m.Hops != 1 || m.From != dropbox.Lead {
-			t.Errorf("thread %s hops %d from %s, want %s 1 lead", m.Thread, m.Hops, m.From, id)
-		}
-		// The file may be from a person, so the answer is sent to the lead, and the agent
-		// gets no further turn.
-		f.until("the lead has both answers", func() bool { return len(f.mail(dropbox.Lead)) == 2 })
-		f.untilState("coder", swarm.Idle)
-		if n := len(f.backend.Runs()); n != 2 {
-			t.Errorf("%d turns, want 2", n)
-		}
-		return
+	f.must(dropNext())
+	f.until("ten answers", func() bool { return len(f.mail(dropbox.Lead)) >= 10 })
+	f.untilState("coder", swarm.Idle)
+	if n := len(f.backend.Runs()); n != 10 {
+		t.Errorf("%d turns, want 10", n)
 	}
-	t.Error("the dropped file is not in done/")
+	if got := f.refused("coder"); len(got) > 0 {
+		t.Errorf("refused: %+v", got)
+	}
+	traces := map[string]bool{}
+	for _, m := range f.mail(dropbox.Lead) {
+		if !strings.HasPrefix(string(m.Body), "did it") || m.Type != dropbox.Result {
+			t.Errorf("%s: %s", m.Type, m.Body)
+		}
+		traces[m.Trace] = true
+	}
+	if len(traces) != 10 {
+		t.Errorf("%d tasks, want 10", len(traces))
+	}
 }
 
 func TestWhatIsNoMessageIsSetAsideAndTold(t *testing.T) {

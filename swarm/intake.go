@@ -237,7 +237,7 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	}
 	err := setCutAside(a.inbox.Box, st, cut)
 	if cut == "" {
-		o := a.inbox.OriginOf(st.Changed, true)
+		o := a.inbox.OriginOf(st.Name, st.Changed)
 		err = a.inbox.Arrivals.TakeIn(o, func() (string, error) {
 			d, err := a.inbox.Box.Drops().TakeIn(st, o.Inherited())
 			return d.ID, err

@@ -42,7 +42,7 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.mail = &mail.Service{
 		Home: home, Store: o.Store, Ledger: s.ledger, Tokens: s.tokens, Counts: &s.counts, Secrets: home.Secrets(), Events: home.Events(),
-		Log: o.Log, Gate: o.Gate, Trouble: new(mail.Trouble), Reach: mail.NewReach(o.Store.Dir()), TurnsAt: s.turnsAt, CanWork: s.canWork,
+		Log: o.Log, Gate: o.Gate, Trouble: new(mail.Trouble), Reach: mail.NewReach(o.Store.Dir(), func() time.Duration { return s.Plan().debounce() }), TurnsAt: s.turnsAt, CanWork: s.canWork,
 		InUse: func(mailbox string) bool {
 			_, err := s.member(mailbox)
 			return err == nil || mailbox == dropbox.Lead || mailbox == dropbox.Swarm
@@ -55,7 +55,7 @@ func New(o Options) (*Swarm, error) {
 	s.turnDeps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
 		Sessions: s.sessions, Unsorted: s.unsorted, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,
-		Feed: s.feed, Token: s.tokens.Of, Called: s.mail.Reach.Called, Note: s.mail.Note,
+		Feed: s.feed, Token: s.tokens.Of, Calls: s.mail.Reach, Note: s.mail.Note,
 	}
 	if o.Announcer != nil {
 		s.mail.Announcer = &mail.Announcing{Announcer: o.Announcer}

@@ -110,19 +110,19 @@ func (d *Arrivals) Forget(id string) {
 }
 
 // An Origin describes who may have dropped a file that has no proof of its sender. It is
-// based on the turns that were running when the file appeared.
+// based on the tool calls and the turns that were running when the file got its last byte.
 //
-// There is evidence that a turn dropped the file if the turn's agent named the folder of
-// the mailbox in a tool call, or if the file was in the folder of that agent's own
-// mailbox. In that case the file belongs to that turn, and gets the turn's thread, trace
-// and path, and one more hop. So loops of agents that write files to themselves and to
-// each other are stopped like loops of messages.
+// There is evidence that a turn dropped the file if a call of that turn was running at that
+// time, can write files, and names the file or the folder of the mailbox. In that case the
+// file belongs to that turn, and gets the turn's thread, trace and path, and one more hop.
+// So loops of agents that write files to themselves and to each other are stopped like
+// loops of messages.
 //
-// A turn that was running at the time is not evidence, even if it was the only one,
-// because people and cron jobs drop files while agents work. If it were evidence, each
-// such file would count as one more hop in a swarm that is always busy, and the ninth file
-// would be treated as a loop and halted. So without evidence the number of hops does not
-// change. But such a file does not count as a person's message either. It may go only to
+// A turn that was running at the time is not evidence, even if it was the only one, and
+// even if it was the turn of the mailbox's own agent, because people and cron jobs drop
+// files while agents work. If it were evidence, each such file would count as one more hop
+// in a swarm that is always busy, and the ninth file would be treated as a loop and halted.
+// So without evidence the file begins a conversation with no hops. But such a file does not count as a person's message either. It may go only to
 // recipients to which the agents that were working at the time may send messages. A loop
 // of such files ends at policy.turns_per_hour.
 type Origin struct {

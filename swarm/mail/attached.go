@@ -59,7 +59,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 	}
 	s := &Service{
 		Home: home, Store: store, Ledger: appender{home}, Tokens: tokens, Counts: new(journal.TurnCounts), Secrets: home.Secrets(),
-		Events: home.Events(), Log: log, Gate: o.Gate, Trouble: new(Trouble), Reach: NewReach(store.Dir()), TurnsAt: home.TurnsSince,
+		Events: home.Events(), Log: log, Gate: o.Gate, Trouble: new(Trouble), TurnsAt: home.TurnsSince,
 		Names:   func() Names { return o.Names },
 		CanWork: func(string) bool { return false }, // alerts go to the person
 		Alerted: func(time.Time, string, string) { /* this process has no listeners */ },

@@ -8,17 +8,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// OriginOf determines which turn dropped a file in the agent's mailbox. written is the
-// time when the file was written. byHand is true if the file was directly in the folder,
-// where agents keep their own files.
-func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
+// OriginOf determines which turn dropped a file in the agent's mailbox. file is the name of
+// the file, or "" if it was delivered into new/. written is the time when the file got its
+// last byte.
+func (in *Inbox) OriginOf(file string, written time.Time) Origin {
 	var o Origin
 	for _, rec := range in.TurnsAt(written) {
 		o.suspects = append(o.suspects, rec.Agent)
-		evident := rec.Agent == in.Name && byHand || in.Reach.named(in.Name, rec.Agent)
+	}
+	for _, rec := range in.Reach.wrote(in.Name, file, written) {
+		o.suspects = append(o.suspects, rec.Agent)
 		// If several turns may have written the file, the turn with the most hops is
 		// used, because its chain ends soonest.
-		if evident && (o.rec == nil || rec.Hops > o.rec.Hops) {
+		if o.rec == nil || rec.Hops > o.rec.Hops {
 			o.rec = rec
 		}
 	}
@@ -48,7 +50,7 @@ func (in *Inbox) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 	}
 	switch {
 	case o == nil && !at.IsZero():
-		found := in.OriginOf(at, false)
+		found := in.OriginOf("", at)
 		in.Arrivals.found(c.ID, found)
 		o = &found
 	case o == nil:

@@ -15,6 +15,13 @@ import (
 )
 
 // silence is a feed without listeners.
+// noCalls ignores the tool calls.
+type noCalls struct{}
+
+func (noCalls) Began(*journal.Record, string, []byte, bool) {}
+func (noCalls) Ended(string, string)                        {}
+func (noCalls) TurnEnded(string)                            {}
+
 type silence struct{}
 
 func (silence) Wants(string) (partial, raw bool)    { return false, false }
@@ -51,7 +58,7 @@ func newAgentTurns(t *testing.T, backend *runnertest.Scripted) *agentTurns {
 	}
 	deps := &turn.Deps{
 		Home: home, Sessions: sessions, Unsorted: unsorted, Backends: map[string]runner.Backend{"scripted": backend, "compacting": compacting{backend}}, Waiting: turn.NewWaitingClients(1), Streams: turn.NewStreamWatch(),
-		Feed: silence{}, Token: func(string) string { return "" }, Called: func(string, []byte) {}, Note: func(err error) {
+		Feed: silence{}, Token: func(string) string { return "" }, Calls: noCalls{}, Note: func(err error) {
 			if err != nil && !os.IsNotExist(err) {
 				t.Error(err)
 			}

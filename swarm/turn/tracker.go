@@ -1,10 +1,13 @@
 package turn
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -81,6 +84,12 @@ func (t *tracker) event(ev *streamjson.Event) {
 		}
 	case streamjson.KindAssistant:
 		t.assistant(ev)
+	case streamjson.KindUser:
+		for _, b := range ev.Blocks {
+			if b.Kind == streamjson.BlockToolResult {
+				t.turns.Calls.Ended(t.turns.name, b.ID)
+			}
+		}
 	case streamjson.KindPartial:
 		t.turns.View.streams(true)
 		for _, b := range ev.Blocks {
@@ -133,7 +142,9 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 		case b.Kind == streamjson.BlockToolUse:
 			// A file written by a sub-agent counts as written by the agent.
 			t.noteFile(b.Name, b.Input)
-			t.turns.Called(t.turns.name, b.Input)
+			if !t.memory.tools.Looks(b.Name, b.Input) {
+				t.turns.Calls.Began(t.rec, b.ID, b.Input, outlives(t.memory.tools.Runs(b.Name, b.Input), b.Input))
+			}
 		}
 	}
 }
@@ -141,6 +152,7 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 // end removes the secrets from the outcome of the turn, saves the window, and updates the
 // status. The parameter stays reports whether the client is kept for the next turn.
 func (t *tracker) end(out *runner.Outcome, stays bool) {
+	t.turns.Calls.TurnEnded(t.turns.name)
 	t.turns.secrets.outcome(out)
 	out.Compactions += t.fallen
 	if t.heard {
@@ -154,6 +166,16 @@ func (t *tracker) end(out *runner.Outcome, stays bool) {
 	if !stays {
 		journal.RemovePIDFile(t.turns.Home.PIDFile(t.turns.name))
 	}
+}
+
+// background matches a command line that leaves a program running.
+var background = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^&>|])&([^&>]|$)|\b(nohup|setsid|disown)\b`)
+})
+
+// outlives reports whether a call may leave a program running when it has ended.
+func outlives(command string, input []byte) bool {
+	return bytes.Contains(input, []byte(`"run_in_background":true`)) || background().MatchString(command)
 }
 
 // noteFile records the file that a tool call is about to write, if it is in the mailbox's

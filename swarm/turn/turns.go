@@ -37,11 +37,20 @@ type Deps struct {
 	Feed   Feed
 	// Token returns the secret with which an agent proves that it is the sender.
 	Token func(agent string) string
-	// Called receives the input of each tool call.
-	Called func(agent string, input []byte)
+	// Calls hears of the tool calls that can write files.
+	Calls Calls
 	// Note is called with errors about files that this package can report but not handle.
 	// The error may be nil.
 	Note func(error)
+}
+
+// Calls hears of the tool calls that can write files. It is safe for concurrent use.
+type Calls interface {
+	// Began is called when a call begins. lasts reports whether programs that the call
+	// starts keep running when it has ended.
+	Began(rec *journal.Record, id string, input []byte, lasts bool)
+	Ended(agent, id string)
+	TurnEnded(agent string)
 }
 
 // A Feed receives the text that an agent is writing, provided that there are listeners.

@@ -40,6 +40,18 @@ func Tool(name string, input any, result string) Step {
 	})
 }
 
+// During makes the client call a tool that takes as long as f runs.
+func During(name string, input any, f func(context.Context) error) Step {
+	return func(c *client) *runner.Outcome {
+		id := c.call(name, input)
+		if err := f(c.ctx); err != nil && c.ctx.Err() == nil {
+			return c.outcome(runner.Failed, err.Error())
+		}
+		c.emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id}}})
+		return nil
+	}
+}
+
 // Deny makes the client call a tool and refuses the call.
 func Deny(name, what string) Step {
 	return goOn(func(c *client) {
