@@ -7,6 +7,9 @@ type Delivery struct {
 	Name      string // the file's name at delivery
 	Thread    string
 	Duplicate bool // a message with the same key had already been delivered, so this call wrote none
+	// Text is set by [Drops.TakeIn] if the file begins with a block between --- lines that is
+	// not an envelope, so the whole file is the text of the message.
+	Text bool
 }
 
 // A Draft is a message to deliver.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -28,7 +30,9 @@ type Defaults struct {
 // removes the file. Repeating it after a crash creates no duplicate, because the delivery
 // has a key: the key in the file, or a key derived from the file and its content.
 //
-// Front matter is optional. Without it, the whole file is the body of a task. TakeIn ignores
+// An envelope is optional. A block between --- lines at the beginning is an envelope only if
+// every key in it is one of ours; otherwise the whole file, with the block, is the body of a
+// task, and the delivery says so ([Delivery.Text]). TakeIn ignores
 // the to field and the fields that only a store sets: v, id, created, turn and proof. Every
 // mailbox that cc names gets a copy as a note; names without a mailbox are omitted. A body
 // that exceeds MaxBody becomes an attachment, and the message contains only its beginning.
@@ -39,7 +43,7 @@ type Defaults struct {
 // after [ErrFull] for this mailbox or for one that cc names.
 //
 // A file that can never be a message is set aside in dead/; the reason is written there
-// first. Examples are broken front matter, text that is not UTF-8, a NUL byte, an empty
+// first. Examples are an envelope with a wrong value, text that is not UTF-8, a NUL byte, an empty
 // file, more than MaxAttachment bytes, too many hops, and a name that is a symlink or a
 // folder. The error for such a file is an [*InvalidError] with that reason. The error's
 // From field is the sender, if known, so that the caller can notify the sender.
@@ -58,7 +62,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	m, err := fromDrop(data)
+	m, text, err := fromDrop(data)
 	if err != nil {
 		return Delivery{}, err
 	}
@@ -114,6 +118,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if err := ignoreMissing(drops.box.disk.remove(drops.box.name + "/" + st.Name)); err != nil {
 		return Delivery{}, err
 	}
+	o.Text = text
 	return o.Delivery, drops.box.disk.syncDir(drops.box.name)
 }
 
@@ -164,32 +169,70 @@ func dropKey(st Stray, data []byte) string {
 }
 
 // fromDrop parses a file that a person or a program wrote. It does not fill in missing
-// fields.
-func fromDrop(data []byte) (*Message, error) {
+// fields. text reports whether the file begins with a block between --- lines that is not an
+// envelope.
+func fromDrop(data []byte) (m *Message, text bool, err error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors begin a file with this mark
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
-		return nil, invalid("the file is empty")
+		return nil, false, errEmptyDrop
 	case bytes.IndexByte(data, 0) >= 0:
-		return nil, invalid("the file contains NUL bytes: it is not text")
+		return nil, false, invalid("the file contains NUL bytes: it is not text")
 	case !utf8.Valid(data):
-		return nil, invalid("the file is not UTF-8 text")
+		return nil, false, invalid("the file is not UTF-8 text")
 	}
-	_, _, ok, err := splitFront(data)
-	if !ok {
-		return &Message{Body: data}, nil
-	}
-	var m *Message
-	if err == nil {
+	front, _, ok, err := splitFront(data)
+	switch {
+	case !ok:
+		return &Message{Body: data}, false, nil
+	case err == nil && !isEnvelope(front), err != nil && !isEnvelope(untilBlank(data)):
+		return &Message{Body: data}, true, nil
+	case err == nil:
 		m, err = Parse(data)
 	}
 	if err != nil {
-		return nil, &InvalidError{Reason: err.Error(), From: guessFrom(data)}
+		return nil, false, &InvalidError{Reason: err.Error(), From: guessFrom(data)}
 	}
 	if len(bytes.TrimSpace(m.Body)) == 0 && m.Subject == "" && len(m.Attachments) == 0 {
-		return nil, &InvalidError{Reason: "the message is empty: no subject and no body", From: m.From}
+		return nil, false, &InvalidError{Reason: "the message is empty: no subject and no body", From: m.From}
 	}
-	return m, nil
+	return m, false, nil
+}
+
+// errEmptyDrop is the reason why an empty file is set aside.
+var errEmptyDrop = &InvalidError{Reason: "the file is empty"}
+
+// isEnvelope reports whether every key in the front matter of a dropped file is a key of the
+// envelope. It reads the lines and not the YAML, so that an envelope with a mistake in a
+// value is still one, and the sender is told of the mistake.
+func isEnvelope(front []byte) bool {
+	keys := 0
+	for line := range bytes.Lines(front) {
+		line = bytes.TrimRight(line, " \t\r\n")
+		if len(line) == 0 || line[0] == '#' || keys > 0 && (line[0] == ' ' || line[0] == '-' || line[0] == ']' || line[0] == '}') {
+			continue // a comment, or the rest of the value above
+		}
+		key, _, ok := bytes.Cut(line, []byte(":"))
+		name := strings.Trim(string(key), `"' `)
+		if !ok || !slices.ContainsFunc(envelope, func(k envelopeKey) bool { return k.name == name }) {
+			return false
+		}
+		keys++
+	}
+	return true
+}
+
+// untilBlank returns the lines after the first one, up to a blank line.
+func untilBlank(data []byte) []byte {
+	_, rest, _ := bytes.Cut(data, []byte("\n"))
+	for at := 0; at < len(rest); {
+		line, _, _ := bytes.Cut(rest[at:], []byte("\n"))
+		if len(bytes.TrimSpace(line)) == 0 {
+			return rest[:at]
+		}
+		at += len(line) + 1
+	}
+	return rest
 }
 
 // guessFrom finds the sender in front matter that is invalid for another reason, so that

@@ -71,7 +71,7 @@ func TestTakeInFrontMatter(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "tester")
 	b := mailbox(t, s, "coder")
 	drop(t, s, "coder", "plan.md", "\xef\xbb\xbf---\nid: zzzzzzzzzz\nv: 1\ncreated: 1999-01-01T00:00:00Z\nturn: t9\nproof: abc\nfrom: reviewer\n"+
-		"to: tester\ncc: [tester, nobody]\ntype: question\npriority: urgent\nhops: 1\ncolour: green\n---\nWhy?\n")
+		"to: tester\ncc: [tester, nobody]\ntype: question\npriority: urgent\nhops: 1\n---\nWhy?\n")
 	if _, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"}); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestTakeInFrontMatter(t *testing.T) {
 		t.Errorf("kept fields that only a store may set: %+v", m)
 	}
 	if m.From != "reviewer" || m.Type != dropbox.Question || e.Priority != dropbox.Urgent || m.Hops != 1 ||
-		m.Extra != "colour: green\n" || string(m.Body) != "Why?\n" || !slices.Equal(m.To, []string{"coder"}) {
+		string(m.Body) != "Why?\n" || !slices.Equal(m.To, []string{"coder"}) {
 		t.Errorf("did not keep the fields of the file: %+v", m)
 	}
 	other := mailbox(t, s, "tester")
@@ -157,6 +157,48 @@ func TestTakeInLongBody(t *testing.T) {
 	}
 }
 
+// A block between --- lines is an envelope only if every key in it is a key of the envelope.
+// Otherwise the agent gets the whole file.
+func TestTakeInKeepsText(t *testing.T) {
+	for name, c := range map[string]struct {
+		content string
+		text    bool // the whole file is the text
+	}{
+		"a sentence":             {"---\nPlease note: never touch main\n---\nThen push.\n", true},
+		"a sentence, no colon":   {"---\nNever touch main\n---\nThen push.\n", true},
+		"other keys":             {"---\ntitle: fix the login page\nlabels: [bug]\n---\nDo what the title says.\n", true},
+		"other keys alone":       {"---\nname: x\ndescription: make it work\n---\n", true},
+		"our keys and others":    {"---\nfrom: tester\ncolour: green\n---\nWhy?\n", true},
+		"our keys, other case":   {"---\nFrom: tester\n---\nWhy?\n", true},
+		"CRLF":                   {"---\r\ntitle: a\r\n---\r\nb\r\n", true},
+		"no YAML":                {"---\n\ttask: [\n---\nGo.\n", true},
+		"one rule":               {"---\nGo on.\n", true},
+		"one rule, a paragraph":  {"---\nfrom here on: stop\n\nGo on.\n", true},
+		"a table of two columns": {"---\n- a: 1\n---\n", true},
+		"a long block":           {"---\n" + strings.Repeat("x: y\n", 5000) + "---\nGo.\n", true},
+		"a rule further down":    {"Go.\n\n---\ntitle: a\n---\n", false},
+		"an envelope":            {"---\n# for tester\nsubject: >-\n  two\n  lines\ncc:\n- tester\n---\nGo.\n", false},
+		"an empty envelope":      {"---\n---\nGo.\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, dropbox.Options{}, "coder", "tester")
+			b := mailbox(t, s, "coder")
+			drop(t, s, "coder", "x.md", c.content)
+			d, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"})
+			if err != nil || d.Text != c.text {
+				t.Fatalf("TakeIn: text %v, %v; want text %v", d.Text, err, c.text)
+			}
+			m := claim(t, b, list(t, b)[0]).Message
+			if c.text && !strings.HasPrefix(string(m.Body), c.content[:min(len(c.content), 100)]) || !strings.Contains(string(m.Body), "Go") && !c.text {
+				t.Errorf("the body is %q", m.Body)
+			}
+			if !c.text && name == "an envelope" && m.Subject != "two lines" {
+				t.Errorf("the subject is %q", m.Subject)
+			}
+		})
+	}
+}
+
 // A file that can never become a message is set aside with a reason and can be put back.
 func TestTakeInRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -168,7 +210,7 @@ func TestTakeInRefuses(t *testing.T) {
 		"NUL":         {"a\x00b", "NUL", ""},
 		"not UTF-8":   {"a\xff\xfeb", "UTF-8", ""},
 		"broken":      {"---\nfrom: tester\nto: [\n---\nbody", "front matter", "tester"},
-		"no end":      {"---\nfrom: 'tester'\nbody", "does not end", "tester"},
+		"no end":      {"---\nfrom: 'tester'\n\nbody", "does not end", "tester"},
 		"type":        {"---\nfrom: tester\ntype: order\n---\nbody", "order", "tester"},
 		"says naught": {"---\nfrom: tester\n---\n", "empty", "tester"},
 		"loop":        {"---\nfrom: tester\nhops: 9\n---\nbody", "passed on", "tester"},

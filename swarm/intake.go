@@ -238,9 +238,8 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	err := setCutAside(a.inbox.Box, st, cut)
 	if cut == "" {
 		o := a.inbox.OriginOf(st.Name, st.Changed)
-		err = a.inbox.Arrivals.TakeIn(o, func() (string, error) {
-			d, err := a.inbox.Box.Drops().TakeIn(st, o.Inherited())
-			return d.ID, err
+		err = a.inbox.Arrivals.TakeIn(o, func() (dropbox.Delivery, error) {
+			return a.inbox.Box.Drops().TakeIn(st, o.Inherited())
 		})
 	}
 	switch {

@@ -15,13 +15,16 @@ import (
 const (
 	ViaMailbox = "mailbox" // a program such as claude-swarm send delivered it into new/
 	viaHand    = "hand"    // the daemon delivered it from a file that was dropped into the folder
+	// viaText is like viaHand. The file begins with a block between --- lines that is not an
+	// envelope, so the whole file is the text.
+	viaText = "hand, as text"
 )
 
 // Arrivals records which of an agent's messages the daemon created from dropped files.
 // The zero value is ready to use. Arrivals is safe for concurrent use.
 type Arrivals struct {
 	mu   sync.Mutex
-	hand map[string]bool // message ids
+	hand map[string]string // by message id: viaHand or viaText
 	// origins contains the messages whose origin is known; came contains the arrival
 	// times of the other messages. The keys of both maps are message ids.
 	origins map[string]*Origin
@@ -72,21 +75,24 @@ func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 	return o, arrived
 }
 
-// TakeIn calls f, which delivers a dropped file, and records the id and the origin of the
-// message. While f runs, [Arrivals.Via] waits, because the message can be claimed before
+// TakeIn calls f, which delivers a dropped file, and records how the message arrived and its
+// origin. While f runs, [Arrivals.Via] waits, because the message can be claimed before
 // f returns.
-func (d *Arrivals) TakeIn(o Origin, f func() (id string, err error)) error {
+func (d *Arrivals) TakeIn(o Origin, f func() (dropbox.Delivery, error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id, err := f()
+	del, err := f()
 	if err != nil {
 		return err
 	}
 	if d.hand == nil {
-		d.hand = map[string]bool{}
+		d.hand = map[string]string{}
 	}
-	d.hand[id] = true
-	d.keepOrigin(id, o)
+	d.hand[del.ID] = viaHand
+	if del.Text {
+		d.hand[del.ID] = viaText
+	}
+	d.keepOrigin(del.ID, o)
 	return nil
 }
 
@@ -94,10 +100,7 @@ func (d *Arrivals) TakeIn(o Origin, f func() (id string, err error)) error {
 func (d *Arrivals) Via(id string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.hand[id] {
-		return viaHand
-	}
-	return ViaMailbox
+	return cmp.Or(d.hand[id], ViaMailbox)
 }
 
 // Forget removes a message that is settled.
