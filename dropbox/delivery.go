@@ -10,6 +10,10 @@ type Delivery struct {
 	// Text is set by [Drops.TakeIn] if the file begins with a block between --- lines that is
 	// not an envelope, so the whole file is the text of the message.
 	Text bool
+	// Late is set by [Drops.TakeIn] if a program opened the file for writing while it was taken
+	// in. It is the reason with which the file is set aside, so that what is written later is
+	// in a file.
+	Late string
 }
 
 // A Draft is a message to deliver.

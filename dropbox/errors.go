@@ -38,7 +38,8 @@ var (
 	// ErrGone reports that a message or a dropped file is no longer where it was, usually
 	// because another caller moved it.
 	ErrGone = errors.New("no longer there")
-	// ErrChanged reports that a dropped file has changed since it was listed, so it may
+	// ErrChanged reports that a dropped file has changed since it was listed, or that a
+	// program has it open for writing, so it may
 	// be incomplete.
 	ErrChanged = errors.New("still changing")
 	// ErrNotFound reports that no message has an id that equals, begins with or ends with

@@ -37,8 +37,9 @@ type Defaults struct {
 // mailbox that cc names gets a copy as a note; names without a mailbox are omitted. A body
 // that exceeds MaxBody becomes an attachment, and the message contains only its beginning.
 //
-// The error is [ErrChanged] if the file differs from st or changes while it is being
-// read. The file then stays in place, and the caller can retry later. The error is
+// The error is [ErrChanged] if the file differs from st, changes while it is being read, or
+// is open for writing in another program. A program that opens it while TakeIn runs waits if
+// [Drops.Writing] is known; see [Delivery.Late]. The file then stays in place, and the caller can retry later. The error is
 // [ErrGone] if the file is missing. The file also stays in place after a disk error, and
 // after [ErrFull] for this mailbox or for one that cc names.
 //
@@ -58,10 +59,12 @@ func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 }
 
 func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
-	data, err := drops.readStray(st)
+	data, file, err := drops.readStray(st)
 	if err != nil {
 		return Delivery{}, err
 	}
+	defer file.close() // when the drop has been removed, so that nobody opens it before
+	leased := drops.box.store.writing(file) == NoWriter
 	m, text, err := fromDrop(data)
 	if err != nil {
 		return Delivery{}, err
@@ -115,6 +118,11 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if err := drops.box.store.copies(cc, m, o.Thread); err != nil {
 		return Delivery{}, err
 	}
+	if leased && isAwaited(file.fd) {
+		o.Late = "another program opened it for writing while it was taken in; what it contained by then is message " + o.ID
+		_, err := drops.box.setAside("", st.Name, o.Late)
+		return o.Delivery, ignoreMissing(err)
+	}
 	if err := ignoreMissing(drops.box.disk.remove(drops.box.name + "/" + st.Name)); err != nil {
 		return Delivery{}, err
 	}
@@ -122,28 +130,36 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	return o.Delivery, drops.box.disk.syncDir(drops.box.name)
 }
 
-// readStray reads a whole drop and checks that it is still the file that st describes.
-func (drops Drops) readStray(st Stray) ([]byte, error) {
+// readStray reads a whole drop and checks that it is still the file that st describes. The
+// caller closes the file.
+func (drops Drops) readStray(st Stray) (data []byte, f readable, err error) {
 	switch {
 	case st.Kind == KindUnreadable:
-		return nil, invalid("the file cannot be read: its permissions forbid it")
+		return nil, f, invalid("the file cannot be read: its permissions forbid it")
 	case st.Kind != KindFile:
-		return nil, invalid("not a file but a %s", st.Kind)
+		return nil, f, invalid("not a file but a %s", st.Kind)
 	}
 	path := drops.box.name + "/" + st.Name
-	f, err := drops.box.disk.openRead(path)
+	f, err = drops.box.disk.openRead(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, ErrGone
+		return nil, f, ErrGone
 	case errors.Is(err, unix.ELOOP):
-		return nil, ErrChanged
+		return nil, f, ErrChanged
 	case errors.Is(err, fs.ErrPermission):
-		return nil, cannotOpen(err)
+		return nil, f, cannotOpen(err)
 	case err != nil:
-		return nil, err
+		return nil, f, err
 	}
-	defer f.close()
-	if !stray(st.Name, &f.st).Same(st) {
+	if data, err = drops.readOpen(st, f, path); err != nil {
+		f.close()
+	}
+	return data, f, err
+}
+
+// readOpen is the part of readStray after the file was opened.
+func (drops Drops) readOpen(st Stray, f readable, path string) ([]byte, error) {
+	if !stray(st.Name, &f.st).Same(st) || drops.box.store.writing(f) == BeingWritten {
 		return nil, ErrChanged
 	}
 	data, err := f.read(drops.box.store.opts.MaxAttachment)

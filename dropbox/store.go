@@ -41,6 +41,8 @@ type Store struct {
 	last    atomic.Int64                // the newest time that stamp returned, in microseconds
 	days    sync.Map                    // the folders of this Store that are known to be durable; for done/, only the newest
 	tooMany sync.Map                    // for each mailbox; see [fullMark.excess]
+	leases  sync.Once                   // guards leased
+	leased  bool                        // see hasLeases
 	locked  atomic.Pointer[fs.FileInfo] // the file that Lock locked most recently; nil if there is none
 }
 

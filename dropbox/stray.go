@@ -36,9 +36,7 @@ func (st Stray) Same(other Stray) bool {
 		st.ModTime.Equal(other.ModTime) && st.Dev == other.Dev && st.Ino == other.Ino
 }
 
-// List lists the drops, oldest first. It omits files that are certainly incomplete or can
-// never be messages: hidden files, names like #x#, and names that end with ~ or with .swp,
-// .swo, .swx, .tmp, .temp, .part, .partial, .crdownload or .filepart.
+// List lists the drops, oldest first. It omits the files that [Drops.Litter] lists.
 func (drops Drops) List() ([]Stray, error) {
 	names, err := drops.box.disk.names(drops.box.name)
 	if err != nil {
@@ -78,7 +76,7 @@ func (drops Drops) Count() (n int, err error) {
 
 // isDrop reports whether a name in a mailbox can belong to a dropped file.
 func isDrop(name string) bool {
-	return name != fullFile && !slices.Contains(mailboxFolders, name) && !unfinished(name)
+	return name != fullFile && !slices.Contains(mailboxFolders, name) && litterKind(name) == ""
 }
 
 func (drops Drops) look(name string) (Stray, error) {

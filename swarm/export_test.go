@@ -31,3 +31,6 @@ func (s *Swarm) Stuck(e supervisor.Escalation) { s.stuck(e) }
 
 // Deeper returns the next thinking level above level.
 func Deeper(level string) string { return deeper(level) }
+
+// TellLitter tells the lead about litter in mailboxes, as a check at this time does.
+func (s *Swarm) TellLitter(now time.Time) { s.tellLitter(now) }

@@ -24,6 +24,7 @@ type intake struct {
 	seen   map[strayKey]strayState // the files that the last check found
 	full   map[string]bool         // mailboxes that the status shows as full
 	tight  bool                    // whether the status lists files that are waiting for room on the disk
+	open   bool                    // whether the status lists files that are being written
 }
 
 type strayKey struct{ mailbox, name string }
@@ -34,11 +35,21 @@ type strayState struct {
 	size    int64
 	modTime time.Time
 	since   time.Time
+	first   time.Time     // when a check first found a file with this name
 	wait    time.Duration // the wait after a failed delivery, which doubles each time
 	full    bool          // the mailbox was full
 	tight   bool          // its disk was full
 	cut     string        // the reason to set the file aside if a full disk may have truncated it, or ""
 }
+
+// An empty file waits for its writer for emptyPatience times the debounce, which is a minute
+// by default. A file that a program has held open for longer than that is listed in the
+// status. unknownPatience is the factor for a file of which nobody knows whether a program
+// has it open for writing.
+const (
+	emptyPatience   = 60
+	unknownPatience = 3
+)
 
 // roomAgain is the time between two attempts to write to a full disk while files are
 // waiting for room on it.
@@ -66,7 +77,7 @@ func (in *intake) look(now time.Time) time.Duration {
 	again := forever
 	still := map[strayKey]strayState{}
 	full := map[string][]string{}
-	var tight []string
+	var tight, open []string
 	lacksRoom := false // whether this check found that the disk is full
 	noRoom := sync.OnceValue(func() bool {
 		lacksRoom = dropbox.IsNoRoom(in.swarm.store.Room())
@@ -82,12 +93,24 @@ func (in *intake) look(now time.Time) time.Duration {
 			key := strayKey{p.box.Name(), st.Name}
 			was, known := in.seen[key]
 			if !known || was.size != st.Size || !was.modTime.Equal(st.ModTime) {
-				was = strayState{size: st.Size, modTime: st.ModTime, since: now}
+				first := now
+				if known {
+					first = was.first
+				}
+				was = strayState{size: st.Size, modTime: st.ModTime, since: now, first: first}
 			}
 			need := max(rest, was.wait)
 			if left := need - now.Sub(was.since); left > 0 && left <= need {
 				still[key] = was
 				again = min(again, left)
+				continue
+			}
+			if wait := p.unfinished(st, now.Sub(was.since), rest); wait > 0 {
+				still[key] = was
+				again = min(again, wait)
+				if now.Sub(was.first) > emptyPatience*rest {
+					open = append(open, key.mailbox+"/"+screen.Short(st.Name, 100)+" (since "+screen.Ahead(was.first, now)+")")
+				}
 				continue
 			}
 			waitForRoom := func() {
@@ -129,6 +152,7 @@ func (in *intake) look(now time.Time) time.Duration {
 	in.seen = still
 	in.complain(full)
 	in.complainOfDisk(tight)
+	in.tellOpen(open)
 	return again
 }
 
@@ -163,10 +187,41 @@ func (in *intake) complainOfDisk(files []string) {
 	in.tight = len(files) > 0
 }
 
+// tellOpen shows in the status which files programs are still writing.
+func (in *intake) tellOpen(files []string) {
+	const key = "drops are being written"
+	if len(files) > 0 {
+		slices.Sort(files)
+		in.swarm.mail.Trouble.Set(key, "not taken in yet, because a program is still writing: "+named(files))
+	} else if in.open {
+		in.swarm.mail.Trouble.Clear(key)
+	}
+	in.open = len(files) > 0
+}
+
 // A place is a mailbox into whose folder files may be dropped.
 type place struct {
 	box    *dropbox.Mailbox
 	takeIn func(st dropbox.Stray, cut string) bool // false means that the file must wait
+}
+
+// unfinished returns the time until the next look at a file that may not be finished although
+// it has not changed for quiet, or 0. A program may have it open for writing, and an empty
+// file waits for its writer.
+func (p place) unfinished(st dropbox.Stray, quiet, rest time.Duration) time.Duration {
+	writing := p.box.Drops().Writing(st)
+	later := min(max(rest, quiet/4), 10*rest)
+	switch {
+	case st.Kind != dropbox.KindFile:
+		return 0
+	case writing == dropbox.BeingWritten:
+		return later
+	case st.Size == 0 && quiet < emptyPatience*rest:
+		return min(later, emptyPatience*rest-quiet)
+	case writing == dropbox.WritersUnknown && quiet < unknownPatience*rest:
+		return unknownPatience*rest - quiet
+	}
+	return 0
 }
 
 // places returns the mailboxes of the agents, the lead and IRC.
@@ -193,7 +248,10 @@ func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) 
 	log := in.swarm.log.With("file", st.Name)
 	err := setCutAside(box, st, cut)
 	if cut == "" {
-		_, err = box.Drops().TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
+		var d dropbox.Delivery
+		if d, err = box.Drops().TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note}); d.Late != "" && err == nil {
+			err = &dropbox.InvalidError{Reason: d.Late}
+		}
 	}
 	bad, isBad := errors.AsType[*dropbox.InvalidError](err)
 	if err != nil && !isBad {
@@ -235,16 +293,21 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 		log.Info("the agent's own file was moved to work/")
 		return true
 	}
-	err := setCutAside(a.inbox.Box, st, cut)
+	err, late := setCutAside(a.inbox.Box, st, cut), ""
 	if cut == "" {
 		o := a.inbox.OriginOf(st.Name, st.Changed)
-		err = a.inbox.Arrivals.TakeIn(o, func() (dropbox.Delivery, error) {
-			return a.inbox.Box.Drops().TakeIn(st, o.Inherited())
+		err = a.inbox.Arrivals.TakeIn(o, func() (d dropbox.Delivery, err error) {
+			d, err = a.inbox.Box.Drops().TakeIn(st, o.Inherited())
+			late = d.Late
+			return d, err
 		})
 	}
 	switch {
 	case err == nil:
 		log.Info("dropped file was taken in")
+		if late != "" {
+			a.deps.tellNotTaken(a.name, st, &dropbox.InvalidError{Reason: late})
+		}
 		return true
 	case errors.Is(err, dropbox.ErrChanged), errors.Is(err, dropbox.ErrGone):
 		return false

@@ -89,6 +89,54 @@ func (s *Swarm) tellStrays(now time.Time) {
 	}
 }
 
+// litterAfter is the time after which the lead is told of a file that is never taken in. A
+// program that is still using a file may do so for a long time.
+func litterAfter(kind dropbox.LitterKind) time.Duration {
+	if kind == dropbox.LitterIncomplete {
+		return time.Hour
+	}
+	return time.Minute
+}
+
+// tellLitter tells the lead about files in mailboxes that are never taken in because of
+// their names. The files are not moved. The lead is told once of each file that may have
+// been meant as a message, and once for all others of a kind in a mailbox.
+func (s *Swarm) tellLitter(now time.Time) {
+	var all []*dropbox.Mailbox
+	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
+		all = append(all, box)
+	}
+	for _, m := range s.members() {
+		all = append(all, m.inbox.Box)
+	}
+	for _, box := range all {
+		list, err := box.Drops().Litter()
+		if err != nil {
+			continue // the folder check reports it
+		}
+		told := map[dropbox.LitterKind]bool{}
+		for _, l := range list {
+			if age := now.Sub(l.Changed); age < litterAfter(l.Kind) || age > strayMemory {
+				continue
+			}
+			key := fmt.Sprintf("litter:%s:%s", box.Name(), l.Kind)
+			switch l.Kind {
+			case dropbox.LitterSystem, dropbox.LitterBackup:
+				if told[l.Kind] {
+					continue
+				}
+				told[l.Kind] = true
+			default:
+				key += fmt.Sprintf(":%q", l.Name)
+			}
+			path := screen.TypedWord(filepath.Join(s.store.Dir(), box.Name(), l.Name))
+			s.mail.TellLead(box.Name(), key, "left in place: "+screen.Short(l.Name, 150), fmt.Sprintf(
+				"%s in the mailbox of %s is %s, so it is no message.\n\nIf it is meant as one: mv %s %s\n",
+				screen.Short(l.Name, 150), box.Name(), l.Kind, path, screen.TypedWord(filepath.Join(s.store.Dir(), box.Name(), "task.md"))))
+		}
+	}
+}
+
 // dropsIn lists the dropped files in a folder.
 func dropsIn(folder string) []string {
 	entries, err := os.ReadDir(folder)

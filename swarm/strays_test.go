@@ -116,3 +116,42 @@ func TestAMisnamedFileOfAStoppedAgentIsTold(t *testing.T) {
 	f.status("coder")
 	f.until("the lead is told", func() bool { return len(f.alerts("plan.md")) == 1 })
 }
+
+// Litter in a mailbox costs no turn and stays where it is, and the lead is told of it once:
+// of each file that may be meant as a message, and once of all backups.
+func TestLitterIsToldOnce(t *testing.T) {
+	f := newField(t, "coder")
+	names := []string{".hidden.md", ".DS_Store", "a.md.orig", "b.md.bak", "c.md~", "task.sync-conflict-1.md"}
+	for _, name := range names {
+		path := filepath.Join(f.store.Dir(), "coder", name)
+		f.must(os.WriteFile(path, []byte("x"), 0o600))
+	}
+	told := func() (subjects []string) {
+		for _, m := range f.mail(dropbox.Lead) {
+			subjects = append(subjects, m.Subject)
+		}
+		slices.Sort(subjects)
+		return subjects
+	}
+	for range 2 { // the second daemon tells nothing again
+		f.start()
+		f.daemon.TellLitter(time.Now()) // too early
+		f.daemon.TellLitter(time.Now().Add(3 * time.Minute))
+		f.daemon.TellLitter(time.Now().Add(4 * time.Minute))
+		f.until("the lead is told", func() bool { return len(told()) >= 4 })
+		f.halt()
+	}
+	f.start()
+	f.answer(f.send("coder", "work"))
+	if got := told(); len(got) != 5 || !slices.Contains(got, "left in place: .hidden.md") || !slices.Contains(got, "left in place: task.sync-conflict-1.md") {
+		t.Errorf("the lead was told %q", got)
+	}
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(f.store.Dir(), "coder", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(f.backend.Runs()); n != 1 {
+		t.Errorf("%d turns, want 1", n)
+	}
+}

@@ -80,6 +80,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		s.mail.Announcer.Count(s.store)
 		s.mail.Note(s.mail.Quiet.Tell(time.Now()))
 		s.tellStrays(time.Now())
+		s.tellLitter(time.Now())
 		s.TellGone()
 		if w != nil {
 			s.watches(w.Rewatch())

@@ -1,0 +1,69 @@
+package swarm_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A command whose output is redirected into a mailbox makes the file at once and writes it
+// later. The agent gets the whole text, once the program has closed the file.
+func TestAFileThatIsBeingWritten(t *testing.T) {
+	for name, c := range map[string]struct{ before, after string }{
+		"all late":     {"", "the whole task"},
+		"half is late": {"the first half\n", "and the whole task"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				f := newField(t, "coder")
+				f.start()
+				file, err := os.Create(filepath.Join(f.store.Dir(), "coder", "a.md"))
+				f.must(err)
+				_, err = file.WriteString(c.before)
+				f.must(err)
+				box, err := f.store.Mailbox("coder")
+				f.must(err)
+				if strays, err := box.Drops().List(); err != nil || len(strays) != 1 || box.Drops().Writing(strays[0]) == dropbox.WritersUnknown {
+					t.Skip("this file system has no leases", err)
+				}
+				time.Sleep(10 * 60 * f.plan.Debounce)
+				st, err := f.daemon.Status()
+				f.must(err)
+				if trouble := fmt.Sprint(st.Trouble); !strings.Contains(trouble, "still writing: coder/a.md (since ") {
+					t.Errorf("the status says %q", trouble)
+				}
+				if n := len(f.backend.Runs()) + len(f.files("coder", "dead")); n > 0 {
+					t.Errorf("%d turns and dead letters while the file was open", n)
+				}
+				_, err = file.WriteString(c.after)
+				f.must(err)
+				f.must(file.Close())
+				f.until("the agent has the task", func() bool { return len(f.backend.Runs()) == 1 })
+				if p := f.backend.Runs()[0].Turn.Prompt; !strings.Contains(p, c.before+c.after) {
+					t.Errorf("the prompt is\n%s", p)
+				}
+				f.until("the status has nothing to say", func() bool { st, err := f.daemon.Status(); return err == nil && len(st.Trouble) == 0 })
+			})
+		})
+	}
+}
+
+// An empty file waits for its writer, which may open it later.
+func TestAnEmptyFileWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.start()
+		path := filepath.Join(f.store.Dir(), "coder", "a.md")
+		f.must(os.WriteFile(path, nil, 0o600))
+		time.Sleep(30 * f.plan.Debounce)
+		f.must(os.WriteFile(path, []byte("the task"), 0o600))
+		f.until("the agent has the task", func() bool { return len(f.backend.Runs()) == 1 })
+		f.must(os.WriteFile(path, nil, 0o600))
+		f.until("an empty file that stays is set aside", func() bool { return len(f.files("coder", "dead")) == 2 })
+	})
+}
