@@ -116,7 +116,7 @@ func (c *conn) write(here context.Context) {
 func (c *conn) respond(here context.Context, r reply) {
 	if c.s.opts.Whispers != nil && c.s.opts.CallerOf != nil && c.from.pid != 0 {
 		caller := func() (string, error) {
-			who, err := c.s.opts.CallerOf(c.from.pid, nil)
+			who, err := c.whoCalls(nil)
 			return who.Agent, err
 		}
 		if list, written := c.s.opts.Whispers(caller); len(list) > 0 && !c.send(here, lentWhispers{list, written}) {
@@ -197,6 +197,9 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		return true
 	case reqSubscribe:
 		c.subscribe(here, wg, req)
+		return true
+	case reqWhoAmI: // without whispers, because a program asks this for itself and shows the model nothing
+		c.send(here, c.call(ctx, req))
 		return true
 	case reqStop, reqAbort, reqInterrupt:
 		// These requests wait for a turn. They continue if the client hangs up, because a
@@ -318,10 +321,13 @@ func (c *conn) whoCalls(claim *journal.Claim) (journal.Caller, error) {
 		return journal.Caller{}, untraced("the daemon cannot see the process that asked, which runs in another container")
 	}
 	who, err := c.s.opts.CallerOf(c.from.pid, claim)
-	if err != nil {
-		err = untraced(err.Error())
+	switch {
+	case err != nil:
+		return who, untraced(err.Error())
+	case c.from.opener.ended(): // its number may already belong to another process
+		return journal.Caller{}, untraced("the program that opened the connection has ended, and cannot be identified")
 	}
-	return who, err
+	return who, nil
 }
 
 func untraced(why string) error {

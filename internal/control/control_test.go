@@ -397,7 +397,8 @@ func TestWhoAmI(t *testing.T) {
 }
 
 // A program in an agent's turn gets the whispers once, before the response to a request. A
-// person gets no whispers.
+// person gets no whispers, and a program that only asks who it is neither: it would throw them
+// away.
 func TestWhispersComeBeforeTheResponse(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	agent := ""
@@ -416,6 +417,9 @@ func TestWhispersComeBeforeTheResponse(t *testing.T) {
 	var shown []string
 	ask := func() []string {
 		c := p.dial(t)
+		if _, err := c.WhoAmI(t.Context(), journal.Claim{}); err != nil {
+			t.Fatal(err)
+		}
 		c.OnWhisper(func(line string) { shown = append(shown, line) })
 		if err := c.Whispers(t.Context()); err != nil {
 			t.Fatal(err)

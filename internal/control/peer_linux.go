@@ -23,5 +23,9 @@ func peerOf(c *net.UnixConn) (p peer, err error) {
 	if err != nil {
 		return peer{}, err
 	}
-	return peer{uid: int(cred.Uid), pid: int(cred.Pid), known: true}, nil
+	p = peer{uid: int(cred.Uid), pid: int(cred.Pid), known: true}
+	if p.pid != 0 {
+		err = raw.Control(func(fd uintptr) { p.opener = openerOf(int(fd), p.pid) })
+	}
+	return p, err
 }

@@ -39,7 +39,8 @@ type Daemon interface {
 type ReloadOrder struct {
 	By     string // the name of who gave it
 	PID    int    // the process that gave it; 0 if that is unknown
-	Accept bool   // apply the configuration even if rights grow while turns are running
+	Signal bool   // it was given by a signal, whose sender is unknown
+	Accept bool   // apply the configuration even if rights grow while turns are running, or by a signal
 }
 
 // A Feed is a subscription to events; see [swarm.Subscription].
@@ -82,6 +83,7 @@ type Options struct {
 type peer struct {
 	uid, pid int
 	known    bool // false if this system does not say who is at the other end
+	opener   opener
 }
 
 // A Server answers requests on the control socket.
@@ -148,10 +150,15 @@ func (s *Server) admit(c *net.UnixConn) (from peer, leave func(), err error) {
 		return from, nil, err
 	}
 	if from.known && from.uid != os.Geteuid() && from.uid != 0 {
+		from.opener.close()
 		return from, nil, &Error{Code: CodeFailed, Message: "this daemon belongs to another user"}
 	}
-	leave, err = s.places.admit(from.pid)
-	return from, leave, err
+	free, err := s.places.admit(from.pid)
+	if err != nil {
+		from.opener.close()
+		return from, nil, err
+	}
+	return from, func() { free(); from.opener.close() }, nil
 }
 
 // refuse tells a client why it is refused and closes the connection. It waits at most 100
