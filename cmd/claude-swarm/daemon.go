@@ -296,7 +296,7 @@ func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.W
 		case sig := <-sigs:
 			switch {
 			case sig == syscall.SIGHUP:
-				if _, err := d.Reload(control.ReloadOrder{By: sig.String()}); err != nil && stderr != nil {
+				if _, err := d.Reload(control.ReloadOrder{By: sig.String(), Signal: true}); err != nil && stderr != nil {
 					fmt.Fprintf(stderr, "claude-swarm: the old configuration stays in force: %v\n", err)
 				}
 			case asked:
@@ -349,8 +349,8 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 }
 
 // Reload reads the configuration file again. If the file contains a mistake or a change that
-// requires a restart, or if rights would grow while turns are running and the order does not
-// accept that, the old configuration stays in force, and the status shows the reason until
+// requires a restart, or if rights would grow while turns are running or by a signal and the order
+// does not accept that, the old configuration stays in force, and the status shows the reason until
 // Reload succeeds.
 func (d *daemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
 	by := o.By
@@ -367,8 +367,10 @@ func (d *daemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
 	var grown []string
 	code := control.CodeBadConfig
 	if err == nil {
-		if grown = config.Grown(d.file, file); len(grown) > 0 && !o.Accept && d.isWorking() {
-			code, err = control.CodeGrows, fail(exitFailed, acceptReload, "rights would grow while turns are running: %s", strings.Join(grown, "; "))
+		if grown = config.Grown(d.file, file); len(grown) > 0 && !o.Accept {
+			if why := d.mayNotGrow(o); why != "" {
+				code, err = control.CodeGrows, fail(exitFailed, acceptReload, "rights would grow %s: %s", why, strings.Join(grown, "; "))
+			}
 		}
 	}
 	if err == nil {
@@ -399,7 +401,18 @@ func (d *daemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
 	return changes, nil
 }
 
-// acceptReload is what a person types to let rights grow while turns are running.
+// mayNotGrow returns why a reload must not extend rights, or "".
+func (d *daemon) mayNotGrow(o control.ReloadOrder) string {
+	switch {
+	case d.isWorking():
+		return "while turns are running"
+	case o.Signal: // a program that a turn left behind can send it too
+		return "by a signal, which does not say who sent it"
+	}
+	return ""
+}
+
+// acceptReload is what a person types to let rights grow where a reload alone does not.
 const acceptReload = "claude-swarm reload --accept, if that is what you want"
 
 // isWorking reports whether a turn is running. It may be waiting for an answer, or its agent

@@ -163,7 +163,8 @@ func reloadCommand() *cli.Command {
 		Usage: "make the daemon read its configuration again",
 		Description: `The daemon applies new, removed and changed settings; a running turn keeps the
 old ones to its end. If the file has a mistake, nothing changes, and the status
-says so. The signal SIGHUP does the same.
+says so. The signal SIGHUP does the same, but no right grows by it, because a
+signal does not say who sent it.
 
 It prints each right and each limit of an agent that grows, and you get the same
 lines as mail. While turns are running, nothing grows without --accept, because
