@@ -109,14 +109,39 @@ func rightful(verb *cli.Command, name string) {
 	}
 }
 
+// folderOf returns the folder of the project that a verb changes, or "" for none. init changes
+// the project in the working folder, and with --check it changes nothing.
+func folderOf(c *cli.Context, name string) (string, error) {
+	if name == "init" {
+		if c.Bool("check") {
+			return "", nil
+		}
+		return os.Getwd()
+	}
+	path, err := client.FindConfig(c.String("config"), os.Getenv)
+	if err != nil {
+		return "", nil // the verb reports this itself
+	}
+	return filepath.Dir(path), nil
+}
+
+// mayActFor checks that the caller may act in the name of an agent: a person may for each
+// agent, and an agent only for itself. doing says what only the lead may do for others, such
+// as "change the topics of another agent".
+func mayActFor(me journal.Identity, agent, doing string) error {
+	if me.Name == dropbox.Lead || me.Name == agent {
+		return nil
+	}
+	return fail(exitRefused, askLead, "only the lead may %s, not %s", doing, me.Name)
+}
+
 // refuseWithout returns an error if the caller lacks the right to a verb. Outside a project
 // nobody is refused, because the verb itself then reports that a project is missing.
 func refuseWithout(c *cli.Context, entry rights.Entry, name string) error {
-	path, err := client.FindConfig(c.String("config"), os.Getenv)
-	if err != nil {
-		return nil
+	dir, err := folderOf(c, name)
+	if dir == "" || err != nil {
+		return err
 	}
-	dir := filepath.Dir(path)
 	me, err := whoAmI(c.Context, dir)
 	if _, ok := errors.AsType[*journal.TraceError](err); ok && !lockHeld(journal.HomeOf(dir)) {
 		return nil // a turn of another project, and no daemon runs in this one

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +25,16 @@ func hookCommand() *cli.Command {
 				if mark == "" || dir == "" {
 					return usagef("claude-swarm help", "hook compact: not inside a turn")
 				}
-				return turn.HookCompact(journal.HomeOf(dir), backends.New(), mark, c.App.Writer)
+				home := journal.HomeOf(dir)
+				me, err := whoAmI(c.Context, dir)
+				if err != nil {
+					return err
+				}
+				// The environment could name a turn of another agent, whose window the caller may not read.
+				if its, err := home.TurnOf(mark); err != nil || its != me.Turn {
+					return errors.Join(err, fail(exitRefused, askLead, "turn %s does not belong to %s", its, me.Name))
+				}
+				return turn.HookCompact(home, backends.New(), mark, c.App.Writer)
 			},
 		}, echoCommand()}, sessionHooks()...),
 	}

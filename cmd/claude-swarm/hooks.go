@@ -157,6 +157,13 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 	if err != nil {
 		return err
 	}
+	me, err := p.whoAmI(c.Context)
+	if err != nil {
+		return err
+	}
+	if err := mayActFor(me, name, "handle the mail of another agent"); err != nil {
+		return err
+	}
 	h.dir = p.dir
 	if h.agent, err = p.agent(name, "claude-swarm attach %s"); err != nil {
 		return err

@@ -123,11 +123,28 @@ func runInit(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := freeMailboxes(dir); err != nil {
+		return err
+	}
 	report, err := provision.Init(dir, provision.Options{Config: text, Subscribe: topics, Skill: c.Bool("skill"), Upgrade: which == "upgrade", Reset: which == "reset"})
 	if err != nil {
 		return initError(c, err)
 	}
 	return printInit(c, report)
+}
+
+// freeMailboxes returns an error if the configuration in a folder names mailboxes with which the
+// daemon of another project works.
+func freeMailboxes(dir string) error {
+	file, err := config.Load(filepath.Join(dir, config.Name))
+	if err != nil {
+		return nil // there is no configuration yet, or init reports the mistake in it
+	}
+	store, err := client.OpenStore(file)
+	if err != nil {
+		return nil // there are no mailboxes yet
+	}
+	return errors.Join(ownMailboxes(journal.HomeOf(dir), store), store.Close())
 }
 
 // proposal returns the text for a new claude-swarm.yaml, or "" to use the template.

@@ -38,6 +38,7 @@ var orders = map[string][]string{
 	"pause":         {"pause reviewer"},
 	"resume":        {"resume reviewer"},
 	"attach":        {"attach --as reviewer"},
+	"init":          {"init --subscribe lead=task.*", "init --upgrade"},
 	"irc run":       {"irc run"},
 	"budget raise":  {"budget raise swarm.day 5"},
 	"unhalt":        {"unhalt"},

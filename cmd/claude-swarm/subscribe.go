@@ -72,6 +72,9 @@ func changeSubscriptions(c *cli.Context, change func(*client.Client, string, ...
 		}
 		name = names[0]
 	}
+	if err := mayActFor(p.Me, name, "change the topics of another agent"); err != nil {
+		return err
+	}
 	has, err := change(p.Client, name, patterns...)
 	if err != nil {
 		return p.refused(err, name)

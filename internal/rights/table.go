@@ -24,14 +24,16 @@ var verbs = map[string]Entry{
 	"status": {}, "history": {}, "topics": {}, "version": {}, "doctor": {}, "compat": {}, "config": {}, "config check": {},
 	"demo": {}, "completion": {}, "__complete": {}, "budget": {}, "dead": {}, "refused": {},
 	"irc": {}, "irc doctor": {}, "irc channels": {}, "irc who": {}, "webhooks": {}, "webhooks list": {},
-	"hook": {}, "hook start": {}, "hook prompt": {}, "hook stop": {}, "hook end": {}, "hook compact": {}, "hook echo": {}, "hook inbox": {},
+	"hook": {}, "hook echo": {},
+	"hook start": {Right: Known}, "hook prompt": {Right: Known}, "hook stop": {Right: Known}, "hook end": {Right: Known},
+	"hook compact": {Right: Known}, "hook inbox": {Right: Known},
 
 	"send": {Right: Known}, "inbox": {Right: Known}, "read": {Right: Known}, "reply": {Right: Known}, "cancel": {Right: Known},
 	"trace": {Right: Known}, "logs": {Right: Known}, "events": {Right: Known}, "publish": {Right: Known},
 	"subscribe": {Right: Known}, "unsubscribe": {Right: Known}, "claim": {Right: Known}, "ack": {Right: Known},
 	"abort": {Right: Known}, "compact": {Right: Known}, "clear": {Right: Known}, "halt": {Right: Known},
 	"dead list": {Right: Known}, "dead show": {Right: Known}, "refused list": {Right: Known}, "mcp": {Right: Known},
-	"init": {Right: Known}, "irc send": {Right: Known}, "irc read": {Right: Known}, "irc ask": {Right: Known},
+	"irc send": {Right: Known}, "irc read": {Right: Known}, "irc ask": {Right: Known},
 	"irc join": {Right: Known}, "irc part": {Right: Known}, "irc topic": {Right: Known},
 
 	"start":         {OutsideTurn, "start an agent or the daemon"},
@@ -41,6 +43,7 @@ var verbs = map[string]Entry{
 	"pause":         {OutsideTurn, "pause another agent"}, // a turn may pause its own agent
 	"resume":        {OutsideTurn, "let an agent continue"},
 	"attach":        {OutsideTurn, "attach a session"},
+	"init":          {OutsideTurn, "set up a project"}, // init --check changes nothing, so everybody may use it
 	"irc run":       {OutsideTurn, "run the bridge"},
 	"budget raise":  {Person, "raise a budget"},
 	"unhalt":        {Person, "let the agents work again"},

@@ -35,6 +35,9 @@ func (l DeadLetter) Candidate() client.Candidate {
 func DeadLetters(c *client.Client, mailboxes []string) ([]DeadLetter, error) {
 	list := []DeadLetter{}
 	for _, name := range mailboxes {
+		if err := c.MaySee(name); err != nil {
+			return nil, err
+		}
 		box, err := c.Mailbox(name)
 		if err != nil {
 			return nil, err
@@ -90,6 +93,9 @@ func (r Refusal) Candidate() client.Candidate {
 func Refusals(c *client.Client, mailboxes []string) ([]Refusal, error) {
 	list := []Refusal{}
 	for _, name := range mailboxes {
+		if err := c.MaySee(name); err != nil {
+			return nil, err
+		}
 		box, err := c.Mailbox(name)
 		if err != nil {
 			return nil, err

@@ -15,6 +15,9 @@ import (
 // and the messages that the lead has read. For a message that cannot be parsed, it lists
 // the reason.
 func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
+	if err := c.MaySee(mailbox); err != nil {
+		return nil, err
+	}
 	box, err := c.Mailbox(mailbox)
 	if err != nil {
 		return nil, err
