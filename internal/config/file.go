@@ -40,8 +40,10 @@ type File struct {
 	Records
 	Oversight
 
-	source []byte  // the file's content
-	from   *reader // the reader of the file, which has recorded the position of each key
+	source []byte // the file's content
+
+	slugless bool    // the file specifies no slug
+	from     *reader // the reader of the file, which has recorded the position of each key
 }
 
 // Records determines which records of finished work are kept and for how long, and what

@@ -27,7 +27,7 @@ type IRC struct {
 
 	Style        string      `key:"style" type:"prefix | nicks | relaymsg" default:"prefix" doc:"How IRC shows which agent is speaking. prefix: [agent] text, on one connection. nicks: a connection for each agent, under its name. relaymsg: one connection and the nick agent/x, which servers such as ergo support. If the server does not allow the style, prefix is used."`
 	NickPrefix   string      `key:"nick_prefix" is:"word,nick" type:"text or null" doc:"A prefix of the agents' nicks, with style: nicks: several projects on one server need different prefixes. null: no prefix; coder's nick is coder."`
-	Slug         string      `key:"slug" is:"word,slug" type:"text or null" doc:"The meaning of {slug} in the names of channels; null: the name of the project's folder."`
+	Slug         string      `key:"slug" is:"word,slug" type:"text or null" doc:"The meaning of {slug} in the names of channels; null: the name of the project's folder, also after the folder was moved or renamed."`
 	Channels     IRCChannels `key:"channels" default:"{project: \"project-{slug}\", standup: \"standup-{slug}\", work: \"work-{task-id}\", alerts: alerts, errors: errors}" doc:"The channels. project: talk between you and the agents. standup: turns that begin and end. alerts: what needs your attention. errors: dead letters. work: one for each task, with work_channels. null: shown nowhere; the project's channel always exists. The # may be left out."`
 	WorkChannels bool        `key:"work_channels" doc:"Whether each task gets a separate channel for as long as it lasts."`
 	Join         []string    `key:"join" is:"word,channel,once" doc:"Further channels that the bridge joins: the agents can read them, and people can speak to agents there."`

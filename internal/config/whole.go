@@ -1,10 +1,8 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"net"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -97,7 +95,9 @@ func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 // irc checks the irc section, which it can do only once the agents are known.
 func (r *reader) irc(f *File) {
 	i := &f.IRC
-	i.Slug = cmp.Or(i.Slug, slugOf(filepath.Base(f.Dir)))
+	if f.slugless = i.Slug == ""; f.slugless {
+		i.Slug = slugFor(f.Dir)
+	}
 	who := append(append(f.Names(), dropbox.Lead), append(dropbox.Bridges(), dropbox.Swarm)...)
 	if f.LeadName != "" {
 		who = append(who, f.LeadName)
