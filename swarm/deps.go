@@ -18,6 +18,7 @@ import (
 // is safe for concurrent use.
 type deps struct {
 	home       journal.Home
+	folder     projectFolder
 	environ    []string
 	store      *dropbox.Store
 	ledger     *journal.Ledger

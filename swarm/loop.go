@@ -167,7 +167,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 // settled as if nothing had happened.
 func (a *agent) restoreTurn() error {
 	if !a.home.IsWhole() {
-		if err := a.home.Make(); err != nil {
+		if err := errors.Join(a.folder.check(), a.home.Make()); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func New(o Options) (*Swarm, error) {
 	}
 	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, answers: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.deps = deps{
-		home: home, environ: o.Environ, store: o.Store,
+		home: home, folder: projectFolderAt(o.Project), environ: o.Environ, store: o.Store,
 		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
 		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
 		halted: &haltMark{store: o.Store}, lost: newWakeup(),

@@ -30,8 +30,8 @@ func (s *Swarm) restore() {
 
 // restoreHome recreates the daemon's own folder and files.
 func (s *Swarm) restoreHome() error {
-	if isMissing(s.turnDeps.Project) {
-		return fmt.Errorf("%s is gone", s.turnDeps.Project)
+	if err := s.folder.check(); err != nil {
+		return err
 	}
 	whole := s.home.IsWhole()
 	deleted, err := s.ledger.Restore()
@@ -55,6 +55,35 @@ func (s *Swarm) restoreHome() error {
 		errs = append(errs, s.opts.Restored())
 	}
 	return errors.Join(errs...)
+}
+
+// A projectFolder is the project's folder at the start of the daemon.
+type projectFolder struct {
+	path string
+	info fs.FileInfo // nil if it could not be read
+}
+
+func projectFolderAt(path string) projectFolder {
+	info, err := os.Stat(path)
+	if err != nil {
+		info = nil
+	}
+	return projectFolder{path, info}
+}
+
+// check returns an error if the folder was moved or deleted, also if another one is at its
+// path. The daemon must then not create anything there.
+func (f projectFolder) check() error {
+	info, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s is gone", f.path)
+	case err != nil:
+		return err
+	case f.info != nil && !os.SameFile(f.info, info):
+		return fmt.Errorf("%s is another folder than at the start of the daemon", f.path)
+	}
+	return nil
 }
 
 // restoreMail recreates the mailboxes, and the claimed messages of running turns.

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/lineage"
@@ -118,7 +117,7 @@ func folderOf(c *cli.Context, name string) (string, error) {
 		}
 		return os.Getwd()
 	}
-	path, err := client.FindConfig(c.String("config"), os.Getenv)
+	path, _, err := whichConfig(c)
 	if err != nil {
 		return "", nil // the verb reports this itself
 	}

@@ -78,6 +78,9 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 		if w := client.Warning(); w != "" {
 			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: claude-swarm restart\n", w)
 		}
+		if name := c.Command.Name; name != "status" && name != "stop" { // status says it in its own place
+			sayMoved(c.App.ErrWriter, p.dir)
+		}
 		return client, nil
 	case !errors.Is(err, control.ErrNoDaemon):
 		return nil, err
@@ -97,6 +100,16 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 	}
 	return nil, hint(control.ErrNoDaemon, view.StartDaemon)
 }
+
+// sayMoved prints a warning if the project was moved while its daemon was running.
+func sayMoved(w io.Writer, project string) {
+	if _, moved := discovery.Elsewhere(project, os.Getenv); moved {
+		fmt.Fprintf(w, "claude-swarm: %s\n  try: %s\n", movedText, view.RestartDaemon)
+	}
+}
+
+// movedText says what happened to a project whose daemon uses another path.
+const movedText = "the project was moved while its daemon was running, so the daemon cannot work"
 
 // ask runs f with a connection to the daemon and the name of the caller. If the daemon does
 // not know an agent, the error suggests the most similar name.

@@ -341,11 +341,13 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 		st.Trouble = append(st.Trouble, swarm.Problem{Why: what})
 	}
 	st.Trouble = append(st.Trouble, d.webhooks.problems(time.Now())...)
-	st.IRC, err = view.IRCOf(d.file, d.irc.project.home)
+	if st.IRC, err = view.IRCOf(d.file, d.irc.project.home); err != nil { // the folders were moved or deleted
+		st.Trouble = append(st.Trouble, swarm.Problem{Why: "IRC: " + err.Error()})
+	}
 	if st.IRC != nil && d.order.noIRC && !st.IRC.Running {
 		st.IRC.Why, st.IRC.Next = "the daemon was started with --"+noBridge, view.RestartDaemon
 	}
-	return st, err
+	return st, nil
 }
 
 // Reload reads the configuration file again. If the file contains a mistake or a change that
@@ -444,6 +446,9 @@ func (d *daemon) tellGrown(grown []string, by string, pid int) {
 func (d *daemon) keepConfig() {
 	if err := d.file.KeepInForce(durable.Files{}); err != nil {
 		d.log.Warn("the configuration was not copied: if the file has a mistake, mail waits until it is corrected", "err", err)
+	}
+	if err := d.file.KeepSlug(durable.Files{}); err != nil {
+		d.log.Warn("if the project's folder is moved, its channels on IRC will have other names", "err", err)
 	}
 }
 

@@ -85,7 +85,7 @@ func (h *holdups) look(ctx context.Context) {
 	_, moved := discovery.Elsewhere(h.project.dir, os.Getenv)
 	switch {
 	case moved && (err == nil || errors.Is(err, control.ErrNoDaemon)):
-		h.say(noDaemon, "the project was moved while its daemon was running, so the daemon cannot work", "try: claude-swarm restart")
+		h.say(noDaemon, movedText, "try: claude-swarm restart")
 		return
 	case errors.Is(err, control.ErrNoDaemon):
 		h.say(noDaemon, "no daemon is running", "try: claude-swarm start")

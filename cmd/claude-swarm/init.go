@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
@@ -167,6 +168,10 @@ func proposal(c *cli.Context, dir string) (string, error) {
 	}
 	if !there && len(p.Installed) == 0 && p.Command == "" {
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no coding agent is on the PATH\n  try: %s   (or another one: docs/backends.md)\n", p.Kind().Install)
+	}
+	if near := discovery.Misnamed(dir); near != "" && !there && len(p.Agents) == 0 {
+		return "", fail(exitFailed, renameConfig(near)+" && claude-swarm init   (or claude-swarm init --agent NAME, if that file belongs to another program)",
+			"there is %s, but this program reads %s; nothing was created", filepath.Base(near), config.Name)
 	}
 	if there || len(p.Agents) > 0 || !talks(c) {
 		return p.Config(), nil

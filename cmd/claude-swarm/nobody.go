@@ -21,7 +21,7 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 	listens, moved := daemonListens(project)
 	switch {
 	case moved:
-		fmt.Fprint(w, "claude-swarm: the project was moved while its daemon was running, so the daemon cannot work; the message is waiting\n  try: claude-swarm restart\n")
+		fmt.Fprint(w, "claude-swarm: "+movedText+"; the message is waiting\n  try: claude-swarm restart\n")
 	case !listens:
 		fmt.Fprint(w, "claude-swarm: no daemon is running; the message is waiting\n  try: claude-swarm start\n")
 	case store.Halted():

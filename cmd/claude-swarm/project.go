@@ -7,26 +7,75 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// findConfig finds the configuration; see [client.FindConfig].
+// whichConfig finds the configuration; see [client.FindConfig]. In a linked worktree of a git
+// repository, it is the one in the main worktree if a daemon runs there but not here. here is
+// then the folder of the worktree, else "". The verbs about the file itself, and those that name
+// it with --config, use the one in the worktree.
+func whichConfig(c *cli.Context) (path, here string, err error) {
+	path, err = client.FindConfig(c.String("config"), os.Getenv)
+	if err != nil || c.String("config") != "" || os.Getenv(client.ConfigVar) != "" || os.Getenv(runner.DirVar) != "" || slices.Contains(ofFile, c.Command.Name) {
+		return path, "", err
+	}
+	if main := discovery.MainDaemon(filepath.Dir(path)); main != "" {
+		return main, filepath.Dir(path), nil
+	}
+	return path, "", nil
+}
+
+// ofFile are the verbs about the configuration file and this machine.
+var ofFile = []string{"check", "config", "doctor", "init", "compat"}
+
+// inWorktree says that a verb uses the daemon in the main worktree.
+func inWorktree(here, config string) string {
+	return fmt.Sprintf("%s is a linked worktree, and the daemon of its repository runs in the main worktree, %s", here, filepath.Dir(config))
+}
+
+// ownSwarm is what a person types to start a separate swarm in a linked worktree.
+const ownSwarm = "claude-swarm --config " + config.Name + " start, for a separate swarm in this worktree"
+
+// findConfig is like whichConfig, and prints a warning in a linked worktree, once for each verb.
+// status shows it instead.
 func findConfig(c *cli.Context) (string, error) {
-	path, err := client.FindConfig(c.String("config"), os.Getenv)
-	if _, ok := errors.AsType[*client.NoProjectError](err); ok {
-		return "", fail(exitUnknown, "claude-swarm init", "%w", err)
+	path, here, err := whichConfig(c)
+	if here != "" && c.App.Metadata[worktreeSaid] == nil && c.Command.Name != completeName && c.Command.Name != "status" {
+		if c.App.Metadata == nil {
+			c.App.Metadata = map[string]any{}
+		}
+		c.App.Metadata[worktreeSaid] = true
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: %s\n", inWorktree(here, path), ownSwarm)
+	}
+	if none, ok := errors.AsType[*client.NoProjectError](err); ok {
+		next := "claude-swarm init"
+		if none.Near != "" {
+			next = renameConfig(none.Near)
+		}
+		return "", fail(exitUnknown, next, "%w", err)
 	}
 	if isFileError(err) {
 		return "", hintFile(err)
 	}
 	return path, err
 }
+
+// renameConfig returns the command that gives a configuration its right name.
+func renameConfig(path string) string {
+	return "mv " + shellWord(path) + " " + shellWord(filepath.Join(filepath.Dir(path), config.Name))
+}
+
+// worktreeSaid marks in the program's metadata that the warning of findConfig was printed.
+const worktreeSaid = "worktree said"
 
 // A project is a swarm's folder, with its configuration and the daemon's files. It does not
 // need a running daemon.

@@ -17,6 +17,11 @@ import (
 
 // statusNow gets the status from the daemon or, if no daemon answers, from the files.
 func statusNow(c *cli.Context) (st swarm.Status, err error) {
+	if path, here, err := whichConfig(c); err == nil && here != "" {
+		defer func() {
+			st.Trouble = append(st.Trouble, swarm.Problem{Why: inWorktree(here, path), Next: ownSwarm})
+		}()
+	}
 	p, err := locate(c)
 	if err != nil {
 		return st, err

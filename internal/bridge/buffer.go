@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
@@ -95,7 +96,7 @@ type buffer struct {
 // left at its end. The caller must close the buffer.
 func openBuffer(dir, channel string, size int) (*buffer, error) {
 	b := &buffer{path: bufferFile(dir, channel), keep: max(size, remembered), seen: map[string]bool{}}
-	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+	if err := discovery.MakeInHome(filepath.Dir(b.path)); err != nil {
 		return nil, fmt.Errorf("buffer of %s: %w", channel, err)
 	}
 	f, err := os.OpenFile(b.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
@@ -273,7 +274,7 @@ func writeVolatile(path string, data []byte) error {
 func writeSmall(path string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
+		err = discovery.MakeInHome(filepath.Dir(path))
 	}
 	if err == nil {
 		err = writeVolatile(path, data)

@@ -228,11 +228,11 @@ func TestOneBridgeAtATime(t *testing.T) {
 	if st, err := ReadState(home); err != nil || st.Running || st.V != 0 {
 		t.Errorf("ReadState of nothing = %+v, %v", st, err)
 	}
-	release, err := lock(home, home)
+	release, err := lock(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lock(home, home); err == nil {
+	if _, err := lock(home); err == nil {
 		t.Error("lock while it is held = nil, want an error")
 	}
 	if err := writeState(home, State{Nick: "swarm", Waiting: 3}); err != nil {
@@ -251,7 +251,7 @@ func TestOneBridgeAtATime(t *testing.T) {
 	if st, err := ReadState(home); err != nil || st.Running {
 		t.Errorf("ReadState after the end: running %v, %v", st.Running, err)
 	}
-	if release, err = lock(home, home); err != nil {
+	if release, err = lock(home); err != nil {
 		t.Fatalf("lock again: %v", err)
 	}
 	release()

@@ -36,7 +36,7 @@ func New(o Options, link Link) (*Bridge, error) {
 // error is [ErrRunning] if another process is the bridge of this project. Otherwise it is
 // an error in the link's configuration, or a disk error that prevents all work.
 func (b *Bridge) Run(ctx context.Context) (err error) {
-	release, err := lock(b.o.Home, Folder(b.o.Home, b.o.Name))
+	release, err := lock(Folder(b.o.Home, b.o.Name))
 	if err != nil {
 		return err
 	}

@@ -140,11 +140,8 @@ func lockFile(dir string) string { return filepath.Join(dir, "lock") }
 
 // lock makes this process the only bridge of the project, until release is called or the
 // process ends. The error is [ErrRunning] if another process is the bridge.
-func lock(home, dir string) (release func() error, err error) {
-	if err := discovery.MakeHome(home); err != nil {
-		return nil, fmt.Errorf("lock the bridge: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func lock(dir string) (release func() error, err error) {
+	if err := discovery.MakeInHome(dir); err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
 	}
 	f, err := os.OpenFile(lockFile(dir), os.O_RDWR|os.O_CREATE, 0o600)

@@ -20,11 +20,15 @@ const ConfigVar = "CLAUDE_SWARM_CONFIG"
 type NoProjectError struct {
 	From  string // the folder where the search began; "" when a file was named
 	Named string
+	Near  string // a file with a similar name, such as claude-swarm.yml; "" for none
 }
 
 func (e *NoProjectError) Error() string {
 	if e.Named != "" {
 		return "no configuration at " + e.Named
+	}
+	if e.Near != "" {
+		return fmt.Sprintf("no %s in %s or a folder above it; there is %s, but this program reads %[1]s", config.Name, e.From, e.Near)
 	}
 	return fmt.Sprintf("no %s in %s or a folder above it", config.Name, e.From)
 }
@@ -60,7 +64,7 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 		err = discovery.ErrNoProject // the daemon there uses a file with a different name
 	}
 	if errors.Is(err, discovery.ErrNoProject) {
-		return "", &NoProjectError{From: from}
+		return "", &NoProjectError{From: from, Near: discovery.MisnamedAbove(from)}
 	}
 	return path, err
 }

@@ -18,9 +18,9 @@ const IgnoreText = "*\n"
 
 // MakeHome creates the daemon's folder, readable only by its owner, and [IgnoreFile] in it.
 // The file survives a power failure. If the file exists and is not empty, MakeHome does not
-// change it. Repeated calls are harmless.
+// change it. Repeated calls are harmless. The project's folder must exist.
 func MakeHome(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("create the daemon's folder: %w", err)
 	}
 	path := filepath.Join(dir, IgnoreFile)
@@ -33,6 +33,22 @@ func MakeHome(dir string) error {
 		return fmt.Errorf("keep git out of the daemon's folder: %w", err)
 	}
 	return nil
+}
+
+// MakeInHome creates a folder below the daemon's folder, readable only by its owner, with the
+// folders between them. It does not create the daemon's folder: the error is [fs.ErrNotExist] if
+// that is gone. A daemon whose project was moved could otherwise recreate it at the old path.
+func MakeInHome(dir string) error {
+	for at := filepath.Dir(filepath.Clean(dir)); at != filepath.Dir(at); at = filepath.Dir(at) {
+		if filepath.Base(at) != HomeName {
+			continue
+		}
+		if _, err := os.Stat(at); err != nil {
+			return err
+		}
+		break
+	}
+	return os.MkdirAll(dir, 0o700)
 }
 
 // writeIgnore writes the file in place. The file has only two bytes, so a crash can at

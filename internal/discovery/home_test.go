@@ -1,6 +1,8 @@
 package discovery_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,6 +19,9 @@ func TestMakeHome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "a", discovery.HomeName)
 			path := filepath.Join(dir, discovery.IgnoreFile)
+			if err := os.Mkdir(filepath.Dir(dir), 0o700); err != nil {
+				t.Fatal(err)
+			}
 			if tc.before != "" {
 				if err := os.MkdirAll(dir, 0o700); err != nil {
 					t.Fatal(err)
@@ -44,5 +49,32 @@ func TestMakeHome(t *testing.T) {
 				t.Errorf("IsIgnoreFile = %t of %q", ours, tc.want)
 			}
 		})
+	}
+}
+
+// Neither the project's folder nor the daemon's folder comes back after it was moved, and no
+// folder of another project at the old path is used.
+func TestAFolderThatWasMoved(t *testing.T) {
+	project := filepath.Join(t.TempDir(), "a")
+	home := filepath.Join(project, discovery.HomeName)
+	for range 2 {
+		if err := discovery.MakeInHome(filepath.Join(home, "irc", "checks")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("MakeInHome without the daemon's folder = %v, want ErrNotExist", err)
+		}
+		if _, err := os.Stat(home); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the daemon's folder: %v, want ErrNotExist", err)
+		}
+		if err := os.MkdirAll(project, 0o700); err != nil { // by somebody else, for the second round
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(project); err != nil {
+		t.Fatal(err)
+	}
+	if err := discovery.MakeHome(home); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("MakeHome without the project = %v, want ErrNotExist", err)
+	}
+	if err := errors.Join(os.Mkdir(project, 0o700), discovery.MakeHome(home), discovery.MakeInHome(filepath.Join(home, "irc", "checks"))); err != nil {
+		t.Error(err)
 	}
 }

@@ -134,7 +134,7 @@ func (h Home) LockBinding(agent string) (func() error, error) {
 	if err := discovery.MakeHome(h.dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(h.bindings(), 0o700); err != nil {
+	if err := discovery.MakeInHome(h.bindings()); err != nil {
 		return nil, err
 	}
 	l := flock.New(filepath.Join(h.bindings(), agent+".lock"), flock.SetPermissions(0o600))

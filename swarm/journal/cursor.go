@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
@@ -32,7 +33,7 @@ func (e *Events) cursorFile(name string) string {
 
 // held holds the lock on a listener's cursor while f runs.
 func (e *Events) held(name string, f func() error) error {
-	if err := os.MkdirAll(filepath.Join(e.dir, "cursors"), 0o700); err != nil {
+	if err := discovery.MakeInHome(filepath.Join(e.dir, "cursors")); err != nil {
 		return err
 	}
 	return whileLocked(filepath.Join(e.dir, "cursors", name+".lock"), f)

@@ -40,12 +40,15 @@ func (h Home) Make() error {
 		return err
 	}
 	for _, d := range homeFolders {
-		if err := os.MkdirAll(filepath.Join(h.dir, d), 0o700); err != nil {
+		if err := discovery.MakeInHome(filepath.Join(h.dir, d)); err != nil {
 			return fmt.Errorf("create the daemon's folder: %w", err)
 		}
 	}
 	return nil
 }
+
+// MakeInHome creates a folder in the home; see [discovery.MakeInHome].
+func (h Home) MakeInHome(dir string) error { return discovery.MakeInHome(dir) }
 
 // Dir returns the folder itself.
 func (h Home) Dir() string { return h.dir }

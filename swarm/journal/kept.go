@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
@@ -26,7 +27,7 @@ func (h Home) KeepMail(agent string) error {
 	if err := h.Make(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(h.keptFile(agent)), 0o700); err != nil {
+	if err := discovery.MakeInHome(filepath.Dir(h.keptFile(agent))); err != nil {
 		return err
 	}
 	return errors.Join(h.files.Write(h.keptFile(agent), durable.Options{}), h.files.SyncDir(h.dir))
@@ -53,7 +54,7 @@ func (h Home) GoneSince(agent string) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return string(since), err
 	}
-	if err := os.MkdirAll(filepath.Dir(h.goneFile(agent)), 0o700); err != nil {
+	if err := discovery.MakeInHome(filepath.Dir(h.goneFile(agent))); err != nil {
 		return "", err
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)

@@ -3,7 +3,6 @@ package whisper
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -306,7 +305,7 @@ func (s *Store) change(agent string, f func([]Whisper) []Whisper) error {
 		return nil
 	}
 	to := path(s.home, agent)
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := s.home.MakeInHome(filepath.Dir(to)); err != nil {
 		return fmt.Errorf("keep a whisper: %w", err)
 	}
 	if err := s.home.Files().WriteJSON(to, file{V: 1, Whispers: list}); err != nil {

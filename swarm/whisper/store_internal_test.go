@@ -33,7 +33,7 @@ func state(t *testing.T, s *Store, agent string) (out string) {
 // A whisper is given in only one way, is shown once, and waits again after a turn whose
 // client did not read it. All of this is also true after the daemon restarts.
 func TestWhispers(t *testing.T) {
-	home := journal.HomeOf(t.TempDir())
+	home := newHome(t)
 	s := Open(home)
 	must := func(err error) {
 		t.Helper()
@@ -98,7 +98,7 @@ func TestWhispers(t *testing.T) {
 // shown once it is written. It goes back to waiting if it cannot be written, or if the
 // daemon ends before then.
 func TestALentWhisper(t *testing.T) {
-	home := journal.HomeOf(t.TempDir())
+	home := newHome(t)
 	s := Open(home)
 	for _, key := range []string{"a", "b"} {
 		if _, err := s.Add("coder", Whisper{Key: key, Type: "CORRECTION", Text: "stop"}); err != nil {
@@ -141,7 +141,7 @@ func TestALentWhisper(t *testing.T) {
 
 // An agent whose whisper file is damaged keeps working.
 func TestDamagedWhispers(t *testing.T) {
-	home := journal.HomeOf(t.TempDir())
+	home := newHome(t)
 	if _, err := Open(home).Add("coder", Whisper{Key: "a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -155,4 +155,13 @@ func TestDamagedWhispers(t *testing.T) {
 	if added, err := s.Add("coder", Whisper{Key: "b"}); !added || err != nil {
 		t.Errorf("Add = %v, %v", added, err)
 	}
+}
+
+func newHome(t *testing.T) journal.Home {
+	t.Helper()
+	home := journal.HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	return home
 }

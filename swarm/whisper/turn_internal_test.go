@@ -25,7 +25,7 @@ func add(t *testing.T, s *Store, keys ...string) {
 
 // The oldest whispers that were shown are dropped before any waiting whispers.
 func TestTheShownWhispersAreDroppedFirst(t *testing.T) {
-	s := Open(journal.HomeOf(t.TempDir()))
+	s := Open(newHome(t))
 	add(t, s, "w")
 	for i := range maxWhispers - 1 {
 		if added, err := s.Add("coder", Whisper{Key: string(rune('A' + i)), Shown: time.Now()}); !added || err != nil {
@@ -48,7 +48,7 @@ func TestTheShownWhispersAreDroppedFirst(t *testing.T) {
 
 // A whisper that a connection has shown is not lent again.
 func TestLend(t *testing.T) {
-	s := Open(journal.HomeOf(t.TempDir()))
+	s := Open(newHome(t))
 	add(t, s, "a", "b")
 	if !s.Wait() || s.Waiting("coder") != 2 || !Waits(s.home, "coder") {
 		t.Error("the whispers do not wait")
@@ -77,7 +77,7 @@ func TestLend(t *testing.T) {
 
 // No whisper is given before it is recorded on disk.
 func TestAWhisperThatTheDiskRefuses(t *testing.T) {
-	s := Open(journal.HomeOf(t.TempDir()))
+	s := Open(newHome(t))
 	add(t, s, "a")
 	file := path(s.home, "coder")
 	if err := os.Remove(file); err != nil {
@@ -122,7 +122,7 @@ func TestAWhisperThatTheDiskRefuses(t *testing.T) {
 
 // A file that cannot be read is never replaced.
 func TestWhispersThatCannotBeRead(t *testing.T) {
-	s := Open(journal.HomeOf(t.TempDir()))
+	s := Open(newHome(t))
 	file := path(s.home, "coder")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func result(id, parent string) *streamjson.Event {
 // prompt. Other whispers are given while a tool call of the main agent is running, and
 // count as shown when the client repeats their lines.
 func TestAWhisperInATurn(t *testing.T) {
-	s := Open(journal.HomeOf(t.TempDir()))
+	s := Open(newHome(t))
 	var shown []string
 	var noted error
 	wakes := 0
@@ -235,7 +235,7 @@ func TestAWhisperInATurn(t *testing.T) {
 // Some clients do not repeat the lines that they read. An answer from such a client
 // proves only that it has read the prompt.
 func TestAWhisperAtTheHeadOfAPromptIsReadWithIt(t *testing.T) {
-	s := Open(journal.HomeOf(t.TempDir()))
+	s := Open(newHome(t))
 	add(t, s, "a", "b")
 	var shown []string
 	turn := s.Turn(&journal.Record{Agent: "coder", Turn: "t1"}, Told{Shown: func(w Whisper) { shown = append(shown, w.Key) }, Note: func(err error) { t.Error(err) }})
