@@ -43,6 +43,7 @@ type agent struct {
 var (
 	errAborted     = errors.New("aborted")
 	errInterrupted = errors.New("interrupted")
+	errStuck       = errors.New("stuck")
 	errStopping    = errors.New("the daemon is stopping")
 )
 

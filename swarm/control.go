@@ -5,6 +5,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/hours"
@@ -20,6 +21,8 @@ type control struct {
 	ended   chan struct{}           // closed when the running turn has ended
 	cut     *Cut                    // the outcome of the running turn's message, complete once ended is closed
 	ender   string                  // who aborted or interrupted the running turn
+	order   error                   // the first order to end the running turn: errAborted or errInterrupted; nil if there was none
+	overrun *time.Timer             // interrupts the running turn if its agent is stuck; nil if nothing is planned
 	given   []chan Cut              // one for each goroutine that is waiting for a message to be given up
 }
 
@@ -27,7 +30,7 @@ type control struct {
 func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.message, c.end, c.ended, c.ender = message, end, make(chan struct{}), ""
+	c.message, c.end, c.ended, c.ender, c.order = message, end, make(chan struct{}), "", nil
 	c.cut = &Cut{Message: message, State: dropbox.Waiting}
 }
 
@@ -38,6 +41,10 @@ func (c *control) turnEnded(state dropbox.State) {
 	defer c.mu.Unlock()
 	if c.cut.State == dropbox.Waiting {
 		c.cut.State = state
+	}
+	if c.overrun != nil {
+		c.overrun.Stop()
+		c.overrun = nil
 	}
 	close(c.ended)
 	c.end, c.ended, c.cut = nil, nil, nil
@@ -108,6 +115,9 @@ func (c *control) cutShort(by, except string, why error) (ended <-chan struct{},
 		return nil, nil, false
 	}
 	c.ender = cmp.Or(c.ender, by) // the first order ends the turn
+	if c.order == nil {
+		c.order = why
+	}
 	c.end(why)
 	return c.ended, c.cut, true
 }

@@ -81,7 +81,7 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.mail.Questions.Handle(stuckQuestion, s.answerStuck)
 	s.supervisor = supervisor.New(supervisor.Options{
-		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck, Judge: s.judge(o.Plan, s.treasury.wake),
+		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck, OnOverrun: s.overran, Judge: s.judge(o.Plan, s.treasury.wake),
 		Note: s.noteJudge,
 	})
 	s.mail.Questions.Handle(budgetKind, s.treasury.answer)

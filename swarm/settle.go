@@ -45,6 +45,8 @@ func (a *agent) settleEnd(e *ending, j *mail.Job) error {
 			settle, out.Reason = a.aborted, mail.Aborted+e.by
 		case errors.Is(e.cause, errInterrupted):
 			settle, out.Reason = a.interrupted, "interrupted by "+e.by
+		case errors.Is(e.cause, errStuck):
+			settle, out.Reason = a.interrupted, "interrupted: "+stuckNow(a.holds.Of(a.name))
 		case errors.Is(e.cause, errTimeUsed):
 			out.End, out.Reason = runner.CapReached, errTimeUsed.Error()
 		}
@@ -137,8 +139,9 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 	return nil
 }
 
-// interrupted puts back the message of a turn that an order ended to make way for more
-// urgent mail. The message gets another turn after that mail.
+// interrupted puts back the message of a turn that was ended to make way for more urgent
+// mail, or because the agent is stuck. The message gets another turn after that mail, or
+// after a person lets the agent continue.
 func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
 	a.inbox.Queue.Changed("") // the event about the urgent message may not have arrived yet
 	return a.inbox.PutBackAll(j, out)

@@ -15,10 +15,17 @@ import (
 
 // pendingHold describes a hold that begins after the running turn and that the agent's
 // state does not show yet. If there is no such hold, it returns "".
-func pendingHold(st journal.Hold, agent string) (why, next string) {
+func (s *Swarm) pendingHold(agent string) (why, next string) {
+	st := s.holds.Of(agent)
 	switch {
 	case st.Stopped != nil:
 		return "stops when this turn has ended: " + st.Stopped.Reason(), "claude-swarm start " + agent + ", if it should continue"
+	case st.StuckIn() != nil:
+		why := st.Paused.Reason()
+		if _, now, ok := s.stuckFor(agent); ok {
+			why = now
+		}
+		return why + overrunBound(s.Plan().supervision().InterruptAfter), "claude-swarm abort " + agent + ", or claude-swarm resume " + agent + ", if it should continue"
 	case st.Paused.Holds(time.Now()):
 		return "is paused when this turn has ended: " + st.Paused.Reason(), "claude-swarm resume " + agent + ", if it should continue"
 	}
@@ -69,7 +76,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			a.Next = cmp.Or(s.treasury.nextOf(key), a.Next)
 		}
 		if a.State == Working {
-			if why, next := pendingHold(s.holds.Of(m.name), m.name); why != "" {
+			if why, next := s.pendingHold(m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next
 			}
 			if q := s.home.Asks(m.turns.Runs.Turn()).Longest(); q != nil {

@@ -85,8 +85,8 @@ func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whispe
 }
 
 // stuck prevents an agent from beginning another turn until a person decides, and asks
-// the person for a decision. The running turn continues until it ends. Every step is safe
-// to repeat.
+// the person for a decision. The running turn is interrupted later if it goes on. Every step
+// is safe to repeat.
 func (s *Swarm) stuck(e supervisor.Escalation) {
 	m, err := s.member(e.Agent)
 	if err != nil {
@@ -94,13 +94,16 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	}
 	if known, err := s.whispers.Knows(e.Agent, e.ID); known || err != nil {
 		m.inbox.Note(err)
+		if s.holds.Of(e.Agent).IsStuck(e.ID) {
+			s.overrunLater(m, e)
+		}
 		return // the events of the turn were read again
 	}
 	why := strings.TrimSuffix(screen.OneLine(m.hidden.Text(e.Why)), ".")
 	now := time.Now().UTC()
 	err = s.steer(e.Agent, func(st *journal.Hold) {
 		if st.Paused == nil || st.Paused.By == dropbox.Swarm { // a person's pause is not replaced
-			st.Paused = &journal.Pause{By: dropbox.Swarm, Why: "stuck: " + why, Since: now, Stuck: &journal.Stuck{Escalation: e.ID, Message: messageOf(e.Turn)}}
+			st.Paused = &journal.Pause{By: dropbox.Swarm, Why: stuckReason(why), Since: now, Stuck: &journal.Stuck{Escalation: e.ID, Message: messageOf(e.Turn)}}
 		}
 	})
 	if err != nil {
@@ -113,9 +116,10 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	m.inbox.AgentLog.Line(messageOf(e.Turn), "~ "+notice.Text())
 	err = s.mail.Raise("spiraling:"+e.ID, notice, messageOf(e.Turn), details)
 	if s.holds.Of(e.Agent).IsStuck(e.ID) {
+		s.overrunLater(m, e)
 		err = errors.Join(err, s.mail.Questions.AskPerson(journal.Question{
 			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
-			Body: strings.TrimSpace(fmt.Sprintf("%s\n\n%s begins no more turns, and its mail waits. A running turn continues to its end.", details, e.Agent)),
+			Body: strings.TrimSpace(details + "\n\n" + afterStuck(e.Agent, s.Plan().supervision().InterruptAfter)),
 			Words: []journal.AnswerWord{
 				{Word: "resume", Does: "let it carry on from where it stopped, like claude-swarm resume " + e.Agent},
 				{Word: "abort", Does: "give up the message and let the agent carry on with the next one, like claude-swarm abort " + e.Agent},

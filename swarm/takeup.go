@@ -128,5 +128,5 @@ func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err er
 		}
 		return a.inbox.PutBack(j.Claim, false)
 	}
-	return a.settleEnd(&ending{turn: rec.Turn, rec: rec, out: out, cause: context.Cause(ctx), by: a.control.endedBy()}, j)
+	return a.settleEnd(&ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}, j)
 }

@@ -35,6 +35,7 @@ func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.
 func (a *agent) unwatched() {
 	if a.plan().Supervisor != nil {
 		a.supervisor.Watch(a.name).End()
+		a.noteStuck()
 	}
 	a.inbox.Note(a.whispers.TakeBack(a.name))
 }

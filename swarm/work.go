@@ -126,7 +126,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	} else if err != nil {
 		return a.inbox.GiveBack(j, err)
 	}
-	return a.settleEnd(&ending{turn: rec.Turn, rec: rec, out: out, cause: context.Cause(ctx), by: a.control.endedBy()}, j)
+	return a.settleEnd(&ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}, j)
 }
 
 // promptFor builds the prompt of a turn.

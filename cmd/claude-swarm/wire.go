@@ -117,7 +117,7 @@ func planOf(f *config.File) swarm.Plan {
 	if m := f.Supervisor; m.On() {
 		plan.Supervisor = &swarm.Supervision{
 			Settings: supervisor.Settings{
-				Window: m.Window, Interval: m.Interval, Threshold: m.Threshold,
+				Window: m.Window, Interval: m.Interval, Threshold: m.Threshold, InterruptAfter: m.InterruptAfter,
 				SameCall: m.Rules.SameCall, SameError: m.Rules.SameError, StepsWithoutChange: m.Rules.NoChange,
 			},
 			Backend: m.Backend, Client: runner.Spec{Command: m.Command, Model: m.Model, Thinking: m.Thinking},

@@ -50,7 +50,7 @@ var strict = config.Policy{
 
 // minded is the oversight of a file that sets none of the oversight keys.
 var minded = config.Oversight{Budget: config.Budget{Warn: 0.8}, Supervisor: config.Supervisor{
-	Backend: "claude", Thinking: "medium", Window: 20, Interval: 5, Threshold: 3,
+	Backend: "claude", Thinking: "medium", Window: 20, Interval: 5, Threshold: 3, InterruptAfter: 10,
 	Rules: config.SupervisorRules{SameCall: 3, SameError: 3, NoChange: 30},
 }}
 
@@ -132,7 +132,7 @@ max_waiting: 50
 log: {max_size_mb: 1, max_backups: 2, max_age_days: 3}
 audit: {git: true}
 retention: {done_days: 7, done_mb: 9, refused_days: 5, refused_mb: 0}
-supervisor: {backend: codex, command: 'bin/judge -v', model: small, thinking: null, window_size: 9, eval_interval: 4, escalation_threshold: 2, rules: {same_call: 9, same_error: 0, steps_without_change: 2}}
+supervisor: {backend: codex, command: 'bin/judge -v', model: small, thinking: null, window_size: 9, eval_interval: 4, escalation_threshold: 2, interrupt_after: 6, rules: {same_call: 9, same_error: 0, steps_without_change: 2}}
 `)
 	dir := filepath.Dir(path)
 	allowed := []string{"Read", "Bash(git diff:*, git log:*)", "mcp__dead-drop__*"}
@@ -168,7 +168,7 @@ supervisor: {backend: codex, command: 'bin/judge -v', model: small, thinking: nu
 			Retention: config.Retention{DoneDays: 7, DoneMB: 9, RefusedDays: 5},
 		},
 		Oversight: config.Oversight{Supervisor: config.Supervisor{
-			Backend: "codex", Command: []string{filepath.Join(dir, "bin/judge"), "-v"}, Model: "small", Window: 9, Interval: 4, Threshold: 2,
+			Backend: "codex", Command: []string{filepath.Join(dir, "bin/judge"), "-v"}, Model: "small", Window: 9, Interval: 4, Threshold: 2, InterruptAfter: 6,
 			Rules: config.SupervisorRules{SameCall: 9, NoChange: 2},
 		}, Budget: config.Budget{Warn: 0.8}},
 	}

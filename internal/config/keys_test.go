@@ -67,7 +67,7 @@ var goodValues = map[string]string{
 	"irc.join": "[general]", "irc.map": "[{type: note, channel: none}]", "irc.allow": "[{account: ann, may: [talk]}]",
 	"irc.buffer_size": "77", "irc.wakes_per_minute": "77", "irc.burst": "77", "irc.rate": "77", "irc.apart": "true",
 	"supervisor.backend": "codex", "supervisor.command": "x", "supervisor.model": "x", "supervisor.thinking": "low", "supervisor.window_size": "77", "supervisor.eval_interval": "77",
-	"supervisor.escalation_threshold": "7", "supervisor.rules": "{same_call: 7}",
+	"supervisor.escalation_threshold": "7", "supervisor.interrupt_after": "7", "supervisor.rules": "{same_call: 7}",
 	"webhooks":        "[{name: x, url: 'https://x.example/'}]",
 	"log.max_size_mb": "77", "log.max_backups": "77", "log.max_age_days": "77", "audit.git": "true",
 	"retention.done_days": "77", "retention.done_mb": "77", "retention.refused_days": "77", "retention.refused_mb": "77",

@@ -74,7 +74,7 @@ func TestWhatASupervisorIsGiven(t *testing.T) {
 	}
 	want := map[string]string{
 		"Settings": "supervisor.Settings", "Judge": "*supervisor.Judge", "Timeout": "time.Duration", "Backend": "runner.Backend",
-		"OnWhisper": "func(supervisor.Whisper)", "OnEscalation": "func(supervisor.Escalation)", "Note": "func(string, string, string)",
+		"OnWhisper": "func(supervisor.Whisper)", "OnEscalation": "func(supervisor.Escalation)", "OnOverrun": "func(supervisor.Overrun)", "Note": "func(string, string, string)",
 		"Turn": "func(string) (runner.Turn, error)", "Ended": "func(string, runner.Turn, runner.Outcome)",
 	}
 	if !reflect.DeepEqual(given, want) {

@@ -5,6 +5,7 @@
 //	events of a turn --> steps --> rules --(flagged)--> ladder --> OnWhisper     first and second bad verdict
 //	                       |                  ^           |
 //	                       |                  |           +------> OnEscalation  third bad verdict in a row
+//	                       |                  |           +------> OnOverrun     the turn went on after that
 //	                       +--> judge --------+
 //	                     (a model, if one is named)
 //

@@ -18,6 +18,9 @@ type Finding struct {
 	About string // the call, for SameCall and SameError
 	Error string // the failure of the call, for SameError
 	Sub   bool   // a sub-agent took the steps
+	// Earlier is how many times the same call or failure was repeated before a person let
+	// the agent continue with the same message.
+	Earlier int
 }
 
 // flagged applies the rules for repeated calls and failures to the last step of a window.

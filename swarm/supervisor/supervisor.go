@@ -15,6 +15,10 @@ type Settings struct {
 	Interval  int
 	Threshold int // number of consecutive bad verdicts that lead to an escalation
 
+	// InterruptAfter is the number of steps that an agent may take in its turn after an
+	// escalation. Then OnOverrun is called.
+	InterruptAfter int
+
 	SameCall           int // number of steps with the same call and result, and no file change in between
 	SameError          int // number of steps with the same failure
 	StepsWithoutChange int // number of steps in which an agent that may write does not change a file
@@ -29,6 +33,9 @@ type Options struct {
 	// the Watch of the same agent.
 	OnWhisper    func(Whisper)
 	OnEscalation func(Escalation)
+	// OnOverrun is called once in each turn that goes on for too long after an escalation,
+	// under the same conditions. It may be nil.
+	OnOverrun func(Overrun)
 	// Note is called with a line about the judge for an agent's log, and the id of the
 	// message that the agent was working on. It may be nil.
 	Note func(agent, message, line string)
@@ -53,6 +60,9 @@ type Supervisor struct {
 func New(o Options) *Supervisor {
 	if o.Note == nil {
 		o.Note = func(string, string, string) {}
+	}
+	if o.OnOverrun == nil {
+		o.OnOverrun = func(Overrun) {}
 	}
 	return &Supervisor{opts: o, cases: newDocket(), settings: o.Settings, judge: o.Judge, watches: map[string]*Watch{}}
 }

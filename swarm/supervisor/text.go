@@ -74,6 +74,8 @@ func (f Finding) details(v Verdict) string {
 // why returns the reason for an escalation as a sentence.
 func (f Finding) why(v Verdict) string {
 	switch {
+	case f.retries() > 0 && f.Earlier > 0:
+		return fmt.Sprintf("Retried same approach %d times since it was resumed, %d times in all.", f.Count, f.Earlier+f.Count)
 	case f.retries() > 0:
 		return fmt.Sprintf("Retried same approach %d times.", f.Count)
 	case f.Rule == StepsWithoutChange:

@@ -32,7 +32,11 @@ type Watch struct {
 	acted  bool     // the agent has taken a step without a finding since the last whisper
 	last   *Finding // the finding that led to the last whisper
 
-	out []any // whispers and escalations that [Watch.give] passes on once mu is unlocked
+	after    *aftermath // since the escalation; nil if the ladder has not escalated
+	before   *aftermath // of the last escalation from which a person let the agent continue, or nil
+	beforeIn string     // the message of before
+
+	out []any // whispers, escalations and overruns that [Watch.give] passes on once mu is unlocked
 }
 
 // Begin is called when a turn begins, or when a later daemon starts to follow it. After
@@ -63,6 +67,9 @@ func (w *Watch) Resume() {
 }
 
 func (w *Watch) reset() {
+	if w.after != nil {
+		w.before, w.beforeIn, w.after = w.after, w.turn.Message, nil
+	}
 	w.ladder, w.heard, w.acted, w.last = ladder{}, false, false, nil
 	w.part++
 	w.life++
@@ -236,6 +243,8 @@ func (w *Watch) complete(s *Step) {
 	}
 	stuck := w.stuckWithoutChange(settings)
 	switch {
+	case w.ladder.over:
+		w.goesOn(settings, f, bad)
 	case bad && !own && w.ladder.bad > 0 && !w.heard: // the agent cannot have read the last whisper
 	case bad && judge != nil:
 		w.due = 0
@@ -302,6 +311,8 @@ func (w *Watch) bad(settings Settings, f Finding, v Verdict) {
 		}
 		w.out = append(w.out, out)
 	case escalate:
+		f.Earlier = w.earlier(f)
+		w.after = &aftermath{id: id, finding: f, verdict: v, earlier: f.Earlier}
 		w.out = append(w.out, Escalation{ID: id, Agent: w.agent, Turn: w.turn.ID, Task: w.turn.Task, Retries: f.retries(), Why: f.why(v), Details: f.details(v)})
 	}
 }
@@ -335,7 +346,7 @@ func (w *Watch) judged(q *question, v Verdict, usable bool) {
 	}
 }
 
-// give empties w.out, and passes each whisper and escalation to its function in the
+// give empties w.out, and passes each whisper, escalation and overrun to its function in the
 // options.
 func (w *Watch) give() {
 	w.mu.Lock()
@@ -348,6 +359,8 @@ func (w *Watch) give() {
 			w.sup.opts.OnWhisper(o)
 		case Escalation:
 			w.sup.opts.OnEscalation(o)
+		case Overrun:
+			w.sup.opts.OnOverrun(o)
 		}
 	}
 }

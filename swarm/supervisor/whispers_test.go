@@ -15,6 +15,7 @@ var usual = supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, SameCall:
 type heard struct {
 	whispers    []supervisor.Whisper
 	escalations []supervisor.Escalation
+	overruns    []supervisor.Overrun
 }
 
 // options returns options whose functions append to h.
@@ -23,6 +24,7 @@ func (h *heard) options(s supervisor.Settings) supervisor.Options {
 		Settings:     s,
 		OnWhisper:    func(w supervisor.Whisper) { h.whispers = append(h.whispers, w) },
 		OnEscalation: func(e supervisor.Escalation) { h.escalations = append(h.escalations, e) },
+		OnOverrun:    func(o supervisor.Overrun) { h.overruns = append(h.overruns, o) },
 	}
 }
 
