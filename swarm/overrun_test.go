@@ -95,19 +95,28 @@ func TestTheTurnOfAStuckAgentIsInterrupted(t *testing.T) {
 	})
 }
 
-// While the turn of a stuck agent goes on, the status says so with the current number, and
-// names abort first, because nothing else ends the turn at once.
+// While the turn of a stuck agent goes on, the status says so with the current number, what
+// the turn has done and cost, and names abort first, because nothing else ends the turn at once.
 func TestTheStatusOfAStuckTurn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		f := newField(t, "coder")
 		f.loops(10)
+		f.backend.Script = func(runner.Turn) []runnertest.Step {
+			return slices.Concat([]runnertest.Step{runnertest.Cost(0.42)}, repeats(300))
+		}
 		f.start()
+		if st := f.status("coder"); st.Turn != nil {
+			t.Errorf("an idle agent has the turn %+v", st.Turn)
+		}
 		f.send("coder", "the long task")
 		var seen []string
 		f.until("the turn is over", func() bool {
 			st := f.status("coder")
 			if st.State == swarm.Working && st.Why != "" && !slices.Contains(seen, st.Why) {
 				seen = append(seen, st.Why)
+				if st.Turn == nil || st.Turn.Steps < 5 || st.Turn.CostUSD == nil || *st.Turn.CostUSD != 0.42 {
+					t.Errorf("the turn so far: %+v", st.Turn)
+				}
 				if want := "claude-swarm abort coder, or claude-swarm resume coder, if it should continue"; st.Next != want {
 					t.Errorf("next = %q, want %q", st.Next, want)
 				}

@@ -134,13 +134,15 @@ type AgentStatus struct {
 	Question *QuestionStatus `json:"question"`
 	// Message is the message of the running turn.
 	Message *turn.MessageStatus `json:"message"`
-	Waiting mail.Waiting        `json:"waiting"`
-	Drops   int                 `json:"drops"` // files dropped into the mailbox but not yet delivered, up to [dropbox.MaxDrops]
-	Dead    int                 `json:"dead"`
-	PID     *int                `json:"pid"` // pid of the running turn's CLI
-	Session string              `json:"session"`
-	Client  string              `json:"client"` // kind and version, such as "claude 2.1.330"; without the version if it is unknown
-	Model   string              `json:"model"`
+	// Turn is what the running turn has done and cost so far; null if no turn is running.
+	Turn    *turn.Progress `json:"turn"`
+	Waiting mail.Waiting   `json:"waiting"`
+	Drops   int            `json:"drops"` // files dropped into the mailbox but not yet delivered, up to [dropbox.MaxDrops]
+	Dead    int            `json:"dead"`
+	PID     *int           `json:"pid"` // pid of the running turn's CLI
+	Session string         `json:"session"`
+	Client  string         `json:"client"` // kind and version, such as "claude 2.1.330"; without the version if it is unknown
+	Model   string         `json:"model"`
 	// Billing is api or subscription, as the client reported in its last turn; "" if
 	// unknown.
 	Billing runner.Billing  `json:"billing"`

@@ -138,7 +138,7 @@ func (a *AgentStatus) paint(p turn.Picture) {
 	if kind != "" && a.Backend != "" && kind != a.Backend && p.Message == nil {
 		p.Client, p.Session, p.Model, p.Billing, p.Context = "", "", "", runner.BillingUnknown, journal.Context{}
 	}
-	a.Message, a.Description, a.PID, a.Streams, a.Warm = p.Message, p.Description, p.PID, p.Streams, p.Warm
+	a.Message, a.Turn, a.Description, a.PID, a.Streams, a.Warm = p.Message, p.Progress, p.Description, p.PID, p.Streams, p.Warm
 	a.Client = cmp.Or(p.Client, a.Backend)
 	a.Session, a.Model, a.Billing, a.Context, a.Last = p.Session, p.Model, p.Billing, p.Context, p.Last
 	a.TurnCount, a.LastActivation = p.Turns, p.Begun

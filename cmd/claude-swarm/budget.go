@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -64,11 +65,12 @@ func budgetList(c *cli.Context) error {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`
 			*budget.Report
-		}{1, report})
+			Running []view.Running `json:"running"`
+		}{1, report, view.RunningTurns(st.Agents)})
 	}
 	if report == nil {
-		_, err := fmt.Fprintf(c.App.Writer, "no cap is set\n  next: budget: {swarm: {day: 20}} in %s, then claude-swarm reload\n", config.Name)
-		return err
+		fmt.Fprintf(c.App.Writer, "no cap is set\n  next: budget: {swarm: {day: 20}} in %s, then claude-swarm reload\n", config.Name)
+		return writeRunning(c, st.Agents)
 	}
 	t := table{width: textWidth(c.App.Writer)}
 	t.add("SCOPE", "SPENT", "RESERVED", "CAP", "REST", "")
@@ -83,7 +85,18 @@ func budgetList(c *cli.Context) error {
 	} else if paid := paidBySubscription(report); paid != "" {
 		fmt.Fprintln(c.App.Writer, "\n"+screen.Whole(paid, textWidth(c.App.Writer)))
 	}
-	return nil
+	return writeRunning(c, st.Agents)
+}
+
+// writeRunning prints what the running turns have cost so far, because no cap counts it
+// before they have ended.
+func writeRunning(c *cli.Context, agents []swarm.AgentStatus) (err error) {
+	for _, a := range agents {
+		if text := view.ProgressOf(a); text != "" && err == nil {
+			_, err = fmt.Fprintln(c.App.Writer, "\n"+screen.Whole(a.Name+"'s running turn: "+text, textWidth(c.App.Writer)))
+		}
+	}
+	return err
 }
 
 // paidBySubscription returns a sentence about the amount in US dollars that a

@@ -110,10 +110,16 @@ func agentLine(a swarm.AgentStatus, mixed bool, now time.Time) (line, next strin
 	if t := task(a); t != "" {
 		line += ": " + t
 	}
+	if a.Message != nil && a.Why != "" {
+		line += "; " + screen.OneLine(a.Why)
+	}
+	if text := view.ProgressOf(a); text != "" {
+		line += "; " + text
+	}
 	if n := a.Waiting.Total(); n > 0 {
 		line += fmt.Sprintf(" (%s waiting)", waitingText(a.Waiting))
 	}
-	if a.Next != "" && a.State != swarm.Idle && a.State != swarm.Working {
+	if a.Next != "" && a.State != swarm.Idle {
 		next = nextThere(a.Next)
 	}
 	return line, next

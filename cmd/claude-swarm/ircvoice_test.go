@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // projectWithMail creates a project and its store. The argument agents is the YAML value
@@ -153,5 +154,22 @@ func TestTheVoiceNamesTheClientsOfAMixedSwarm(t *testing.T) {
 		if got, _ := agentLine(a, mixed, now); got != want {
 			t.Errorf("mixed %t: %q, want %q", mixed, got, want)
 		}
+	}
+}
+
+// The line about a stuck agent says why it will be paused, what its turn has done and cost,
+// and what to type, although its turn is still running.
+func TestTheVoiceTellsOfAStuckTurn(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC)
+	a := swarm.AgentStatus{
+		Name: "coder", State: swarm.Working, Since: new(now.Add(-20 * time.Second)), Message: &turn.MessageStatus{ID: "6sjzle3lzg", From: "irc", Subject: "deploy"},
+		Turn: &turn.Progress{Steps: 12, CostUSD: new(0.42)}, Why: "stuck: Retried same approach 9 times", Next: "claude-swarm abort coder, or claude-swarm resume coder, if it should continue",
+	}
+	line, next := agentLine(a, false, now)
+	if want := "coder working for 20 s: 6sjzle3lzg from irc: deploy; stuck: Retried same approach 9 times; 12 steps, ≥ 0.42 USD so far"; line != want {
+		t.Errorf("%q, want %q", line, want)
+	}
+	if want := "; next: abort coder, or resume coder, if it should continue"; next != want {
+		t.Errorf("%q, want %q", next, want)
 	}
 }

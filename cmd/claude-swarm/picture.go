@@ -155,7 +155,7 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 			t.add(cells...)
 			t.last().below = narrowDetails(a.AgentStatus)
 		} else {
-			t.add(append(cells, number(a.Dead), money(a.CostUSD), task(a.AgentStatus))...)
+			t.add(append(cells, number(a.Dead), money(view.CostNow(a.AgentStatus)), task(a.AgentStatus))...)
 		}
 		t.last().whole = a.Message == nil
 		t.last().below = append(t.last().below, details(a, st.Mixed, now)...)

@@ -149,7 +149,7 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 	if a.Dead > 0 {
 		facts = append(facts, screen.Count(a.Dead, "dead letter"))
 	}
-	if c := a.CostUSD; c.Today > 0 || c.TodayUnknown > 0 {
+	if c := view.CostNow(a); c.Today > 0 || c.TodayUnknown > 0 {
 		facts = append(facts, screen.Cost(c.Today, c.TodayUnknown > 0)+" today")
 	}
 	if len(facts) > 0 {
@@ -172,6 +172,9 @@ func details(a view.Agent, mixed bool, now time.Time) []tableLine {
 	}
 	if text := drops(a.Drops); text != "" {
 		lines = append(lines, tableLine{text, true})
+	}
+	if text := view.ProgressOf(a.AgentStatus); text != "" {
+		facts = append(facts, text)
 	}
 	if a.PID != nil {
 		facts = append(facts, fmt.Sprintf("pid %d", *a.PID))

@@ -48,6 +48,7 @@ type agentView struct {
 	Since   string   `json:"since,omitempty" jsonschema:"of the state"`
 	Why     string   `json:"why,omitempty" jsonschema:"why it is in that state"`
 	Task    string   `json:"task,omitempty" jsonschema:"what it is working on now"`
+	Turn    string   `json:"turn,omitempty" jsonschema:"what its running turn has done and cost so far"`
 	Waiting int      `json:"waiting" jsonschema:"messages waiting for it"`
 	Seen    string   `json:"last_seen,omitempty" jsonschema:"when it last began a turn"`
 	Said    string   `json:"last_words,omitempty"`
@@ -101,7 +102,7 @@ func (c crew) status(ctx context.Context, names ...string) (swarm.Status, error)
 
 func (c crew) agent(a swarm.AgentStatus) (agentView, error) {
 	v := agentView{
-		Name: a.Name, Role: a.Role, State: string(a.State), Why: a.Why, Task: a.Description, Waiting: a.Waiting.Total(),
+		Name: a.Name, Role: a.Role, State: string(a.State), Why: a.Why, Task: a.Description, Turn: view.ProgressOf(a), Waiting: a.Waiting.Total(),
 		Client: a.Client, Model: a.Model,
 	}
 	if spec, ok := c.spec(a.Name); ok {
@@ -139,6 +140,9 @@ func (l *agentList) readable() string {
 		}
 		if a.Task != "" {
 			t.add("; working on: %s", a.Task)
+		}
+		if a.Turn != "" {
+			t.add("; %s", a.Turn)
 		}
 		if a.Waiting > 0 {
 			t.add("; %s", screen.Several(a.Waiting, "message waits", "messages wait"))

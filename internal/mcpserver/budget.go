@@ -5,12 +5,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
 // A budgetView is the result of budget.
 type budgetView struct {
 	Caps []capView `json:"caps"`
+	Turn string    `json:"turn,omitempty" jsonschema:"what your running turn has done and cost so far"`
 	Note string    `json:"note,omitempty"`
 }
 
@@ -50,6 +52,11 @@ func (c crew) budget(ctx context.Context, _ noArguments) (*budgetView, error) {
 			}
 		}
 	}
+	for _, a := range st.Agents {
+		if a.Name == c.Me.Name {
+			v.Turn = view.ProgressOf(a)
+		}
+	}
 	if len(v.Caps) == 0 {
 		v.Note = "No cap applies to you."
 	}
@@ -60,6 +67,9 @@ func (v *budgetView) readable() string {
 	var t text
 	for _, c := range v.Caps {
 		t.line("%s: %s of %s spent, %s reserved, %s left", c.Scope, c.Spent, c.Cap, c.Reserved, c.Rest)
+	}
+	if v.Turn != "" {
+		t.line("This turn: %s", v.Turn)
 	}
 	t.remark(v.Note)
 	return t.String()

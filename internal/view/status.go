@@ -22,11 +22,12 @@ type Status struct {
 // daemon is running.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
-// Cost returns the total cost of all agents and the supervisor, in US dollars.
+// Cost returns the total cost of all agents and the supervisor, in US dollars, including the
+// known part of the running turns.
 func (s *Status) Cost() journal.Cost {
 	sum := s.Judge
 	for _, a := range s.Agents {
-		sum = sum.Plus(a.CostUSD)
+		sum = sum.Plus(CostNow(a))
 	}
 	return sum
 }

@@ -279,6 +279,17 @@ func (a *Account) Began() bool { return a.began }
 // CostUSD returns the cost of the turn according to the results so far, in US dollars.
 func (a *Account) CostUSD() float64 { return a.spent.CostUSD }
 
+// CostAt returns what the turn has cost so far if the client's running total is total, in US
+// dollars. ok is false for a client without a running total, and while the total at the start
+// of the turn is unknown.
+func (a *Account) CostAt(total float64) (usd float64, ok bool) {
+	total -= a.cost.usd
+	if a.kind.Cost != CostOfProcess && a.kind.Cost != CostOfSession || a.cost.unbased || !plausibleUSD(total) {
+		return 0, false
+	}
+	return rounded(a.spent.CostUSD + total), true
+}
+
 // Lost records that part of the turn's cost will never be known.
 func (a *Account) Lost() { a.cost.notKnown = true }
 

@@ -290,3 +290,31 @@ func TestTheCostOfATurnThatIsCutOffIsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// A running total says what the turn has cost so far only if the total at its start is
+// known. A total that is lower than before says nothing.
+func TestCostAtATotal(t *testing.T) {
+	for name, c := range map[string]struct {
+		cost    runner.CostWay
+		resumed bool
+		total   float64
+		want    float64
+		ok      bool
+	}{
+		"of the process":           {runner.CostOfProcess, false, 1.5, 0.5, true},
+		"of the session":           {runner.CostOfSession, false, 1.5, 0.5, true},
+		"of a resumed session":     {runner.CostOfSession, true, 1.5, 0, false},
+		"lower than at the start":  {runner.CostOfProcess, false, 0.5, 0, false},
+		"not a number":             {runner.CostOfProcess, false, math.NaN(), 0, false},
+		"no total":                 {runner.CostOfResult, false, 1.5, 0, false},
+		"a cost that nobody knows": {runner.CostUnknown, false, 1.5, 0, false},
+	} {
+		a := runner.NewAccount(&runner.Kind{Cost: c.cost}, runner.Place{CostUSD: 1})
+		if c.resumed {
+			a.Resumed()
+		}
+		if got, ok := a.CostAt(c.total); got != c.want || ok != c.ok {
+			t.Errorf("%s: %v %v, want %v %v", name, got, ok, c.want, c.ok)
+		}
+	}
+}

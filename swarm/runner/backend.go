@@ -107,6 +107,11 @@ type Turn struct {
 	// Steered contains the UUIDs of the messages that an earlier daemon had delivered to
 	// the running turn. Only Follow uses it.
 	Steered []string
+	// Spent is called with what the turn has cost so far, in US dollars, whenever the client
+	// reports it, in the goroutine of Run, Serve or Follow. The true cost may be higher. A
+	// client that reports its cost only with its result never reports it in time. Spent can
+	// be nil.
+	Spent func(usd float64)
 	// Event is called for each event, in order, in the goroutine of Run, Serve or Follow.
 	// The event is valid only during the call. Event can be nil.
 	Event func(*streamjson.Event)

@@ -196,7 +196,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	out := t.runIn(ctx, s, w, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
 		Files: t.files(rec.Mark()), Tools: t.tools(s), Protected: t.Protected(s),
-		CapUSD: rec.ReservedUSD, Hook: t.hook(s), Recalls: rec.Reinjected, Partial: partial, Steering: task.Steer(rec), Permit: task.Permit(rec), Started: follow.started, Event: follow.event,
+		CapUSD: rec.ReservedUSD, Hook: t.hook(s), Recalls: rec.Reinjected, Partial: partial, Steering: task.Steer(rec), Permit: task.Permit(rec), Started: follow.started, Event: follow.event, Spent: t.View.spent,
 		Waited: t.waited(rec.Turn),
 	})
 	follow.end(&out, t.warm != nil)

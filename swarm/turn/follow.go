@@ -40,7 +40,7 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	}
 	out := t.Backend(s).Follow(ctx, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
-		Spec: s.Client, Env: t.environment(s, rec.Mark()), Files: files, CapUSD: rec.ReservedUSD, Tools: t.toolsOf(rec), Grown: grown, Steered: steered, Event: event,
+		Spec: s.Client, Env: t.environment(s, rec.Mark()), Files: files, CapUSD: rec.ReservedUSD, Tools: t.toolsOf(rec), Grown: grown, Steered: steered, Event: event, Spent: t.View.spent,
 		Waited: t.waited(rec.Turn),
 	}, rec.Process)
 	t.Runs.end()

@@ -26,9 +26,10 @@ type tracker struct {
 	compactions compactions
 	begun       func()   // called after the client has started; may be nil
 	observe     Observer // may be nil
-	fallen      int      // number of compactions that were detected only by the context size
-	heard       bool     // the client has printed an event, so it has received the prompt
-	unrecorded  error    // error if the record could not be made durable; if set, no prompt was sent
+	steps       steps
+	fallen      int   // number of compactions that were detected only by the context size
+	heard       bool  // the client has printed an event, so it has received the prompt
+	unrecorded  error // error if the record could not be made durable; if set, no prompt was sent
 }
 
 // track returns the tracker for the turn with this record.
@@ -72,6 +73,9 @@ func (t *tracker) event(ev *streamjson.Event) {
 		}
 	}
 	t.turns.View.retries(retryWhy(ev))
+	if t.steps.event(ev) {
+		t.turns.View.steps(t.steps.n)
+	}
 	switch ev.Kind {
 	case streamjson.KindInit:
 		t.turns.View.learn(ev.Session, "", 0, 0)

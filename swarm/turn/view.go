@@ -22,6 +22,7 @@ type View struct {
 // A Picture is a snapshot of a View.
 type Picture struct {
 	Message     *MessageStatus // the message of the running turn; nil if no turn is running
+	Progress    *Progress      // of the running turn; nil if no turn is running
 	Description string         // one-line description of the running task
 	PID         *int           // pid of the running turn's client
 	Streams     bool           // the running turn shows its text while the agent is writing it
@@ -45,6 +46,16 @@ type MessageStatus struct {
 	From    string    `json:"from"`
 	Subject string    `json:"subject"`
 	Since   time.Time `json:"since"`
+}
+
+// Progress is what a running turn has done and cost so far.
+type Progress struct {
+	// Steps is the number of responses of the agent's model in the main conversation, as
+	// the supervisor counts them.
+	Steps int `json:"steps"`
+	// CostUSD is the cost in US dollars as the client last reported it, so the turn has cost
+	// at least this much; null if the client has not reported it yet.
+	CostUSD *float64 `json:"cost_usd"`
 }
 
 // WarmStatus describes a client that is waiting for the next message of its agent.
@@ -110,7 +121,7 @@ func (v *View) Recall(p Picture) {
 func (v *View) Begin(m *MessageStatus, description string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.p.Message, v.p.Description = m, description
+	v.p.Message, v.p.Description, v.p.Progress = m, description, &Progress{}
 	v.p.Turns++
 	began := float64(m.Since.UnixMilli()) / 1000
 	v.p.Begun = &began
@@ -132,7 +143,7 @@ func (v *View) Refused(at time.Time) {
 func (v *View) End() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.p.Message, v.p.PID, v.p.Description, v.p.Retries, v.p.Streams = nil, nil, "", "", false
+	v.p.Message, v.p.Progress, v.p.PID, v.p.Description, v.p.Retries, v.p.Streams = nil, nil, nil, "", "", false
 }
 
 // Picture returns a copy of the current picture.
@@ -144,7 +155,28 @@ func (v *View) Picture() Picture {
 		copied := *p.Warm
 		p.Warm = &copied
 	}
+	if p.Progress != nil {
+		p.Progress = new(*p.Progress)
+	}
 	return p
+}
+
+// steps records how many steps the running turn has taken.
+func (v *View) steps(n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.p.Progress != nil {
+		v.p.Progress.Steps = n
+	}
+}
+
+// spent records what the running turn has cost so far, in US dollars.
+func (v *View) spent(usd float64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.p.Progress != nil {
+		v.p.Progress.CostUSD = &usd
+	}
 }
 
 // process records the pid of the running turn's client. The parameter pid is 0 once the

@@ -153,8 +153,15 @@ func Emit(ev streamjson.Event) Step {
 	return goOn(func(c *client) { c.birth(); c.emit(ev) })
 }
 
-// Cost sets the turn's cost so far, in US dollars.
-func Cost(usd float64) Step { return goOn(func(c *client) { c.cost = usd }) }
+// Cost sets the turn's cost so far, in US dollars, and reports it.
+func Cost(usd float64) Step {
+	return goOn(func(c *client) {
+		c.cost = usd
+		if c.turn.Spent != nil {
+			c.turn.Spent(usd)
+		}
+	})
+}
 
 // Price sets the cost of each further request to the model, in US dollars. Each text
 // block and each tool call is one request.

@@ -101,25 +101,26 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 // turns begin, are safe for concurrent use, or are used only by the goroutine that reads
 // stdin. The fields below the line are used only by the goroutine that runs the turns.
 type client struct {
-	o          *options
-	release    release
-	settings   settings
-	environ    []string
-	getenv     func(string) string
-	cwd        string
-	mcp        []string // names of the MCP servers
-	asked      int      // number of mcp_status requests so far; used only by the goroutine that reads stdin
-	stderr     io.Writer
-	out        *printer
-	inbox      *inbox
-	born       time.Time
-	exit       chan int               // the exit status; only the first one is used
-	delay      time.Duration          // delay before each result
-	deaf       atomic.Bool            // @hang and @spin ignore all signals
-	leaving    atomic.Bool            // set by SIGINT: the process exits at the end of the turn
-	noSnapshot atomic.Bool            // the system prompt of an earlier process does not apply
-	heard      map[string]bool        // uuids of prompts; used only by the goroutine that reads stdin
-	id         atomic.Pointer[string] // id of the session, for the goroutine that reads stdin
+	o            *options
+	release      release
+	settings     settings
+	environ      []string
+	getenv       func(string) string
+	cwd          string
+	mcp          []string // names of the MCP servers
+	asked        int      // number of mcp_status requests so far; used only by the goroutine that reads stdin
+	stderr       io.Writer
+	out          *printer
+	inbox        *inbox
+	born         time.Time
+	exit         chan int               // the exit status; only the first one is used
+	delay        time.Duration          // delay before each result
+	deaf         atomic.Bool            // @hang and @spin ignore all signals
+	leaving      atomic.Bool            // set by SIGINT: the process exits at the end of the turn
+	runningTotal atomic.Uint64          // the bits of the running total in US dollars, for the goroutine that reads stdin
+	noSnapshot   atomic.Bool            // the system prompt of an earlier process does not apply
+	heard        map[string]bool        // uuids of prompts; used only by the goroutine that reads stdin
+	id           atomic.Pointer[string] // id of the session, for the goroutine that reads stdin
 
 	mu     sync.Mutex
 	cancel context.CancelFunc // ends the running turn; nil between turns
@@ -181,6 +182,7 @@ func (c *client) open(o *options) (err error) {
 	c.noSnapshot.Store(o.noSnapshot)
 	c.heard, c.own = maps.Clone(c.sess.known), map[string]bool{}
 	c.takeUp()
+	c.tellTotal(c.cost)
 	c.cap = spendingCap{usd: o.budget, before: c.cost}
 	c.model = c.release.modelName(o.model)
 	if o.model == "" && c.sess.model != "" {

@@ -3,6 +3,7 @@ package standin
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -59,6 +60,9 @@ func (c *client) servers(asked int) []server {
 	return all
 }
 
+// tellTotal sets the cost in US dollars with which get_usage is answered.
+func (c *client) tellTotal(usd float64) { c.runningTotal.Store(math.Float64bits(usd)) }
+
 // control answers a control request.
 func (c *client) control(in *inputLine) {
 	answer := controlAnswer{Subtype: "success", RequestID: in.RequestID}
@@ -78,6 +82,8 @@ func (c *client) control(in *inputLine) {
 		if s := in.Request.Snapshot; s != nil && !c.release.old() {
 			c.noSnapshot.Store(!*s)
 		}
+	case "get_usage":
+		answer.Response = map[string]any{"session": map[string]any{"total_cost_usd": math.Float64frombits(c.runningTotal.Load())}, "rate_limits": nil}
 	case "mcp_status":
 		switch how, after, _ := strings.Cut(c.getenv("STANDIN_MCP_ANSWER"), " "); how {
 		case "none":

@@ -262,6 +262,7 @@ func (t *turn) account(u tokens) {
 	t.used.CacheRead += u.CacheRead
 	usd := price(t.c.model, u)
 	t.spent += usd
+	t.c.tellTotal(t.c.cost + t.spent)
 	t.c.spend(t.c.model, u, usd)
 }
 

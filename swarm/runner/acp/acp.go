@@ -118,7 +118,7 @@ func (b *backend) exchange(ctx context.Context, t runner.Turn, s *session) (e *e
 	e.silence = silenceOf(&c, b.silentTurns(t.Agent), t.Spec.Stall)
 	e.run = follow.New(ctx, t, &c.Kind, e, follow.Options{Timing: b.timing, MaxOutput: b.maxOutput, Terminates: c.Stays})
 	e.handshake = handshake{client: &c, program: e.program, turn: &e.turn, rest: rest, born: b.born, session: s}
-	e.stream = stream{client: &c, session: s.id, partial: t.Partial, emit: func(ev *streamjson.Event) {
+	e.stream = stream{client: &c, session: s.id, partial: t.Partial, spent: e.spent, emit: func(ev *streamjson.Event) {
 		e.run.Account.Observe(ev)
 		if t.Event != nil {
 			t.Event(ev)

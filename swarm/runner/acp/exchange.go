@@ -154,6 +154,16 @@ func (e *exchange) prompt() {
 	}))
 }
 
+// spent reports what the turn has cost so far, given the session's total in US dollars.
+func (e *exchange) spent(total float64) {
+	if e.step != working || e.turn.Spent == nil {
+		return
+	}
+	if usd, ok := e.run.Account.CostAt(total); ok && usd > 0 {
+		e.turn.Spent(usd)
+	}
+}
+
 // hear emits the initial events of a turn when the first line after the prompt arrives.
 func (e *exchange) hear(raw []byte) {
 	if e.reply.heard {

@@ -22,8 +22,9 @@ type stream struct {
 	calls   map[string]*toolCall
 	order   []*toolCall // in the order of the first updates
 
-	used, size int      // the number of tokens in the context, and the context's size; 0 means unknown
-	cost       *float64 // the session's total cost, in US dollars; nil means that it was not reported
+	used, size int                 // the number of tokens in the context, and the context's size; 0 means unknown
+	spent      func(total float64) // called with each new cost; may be nil
+	cost       *float64            // the session's total cost, in US dollars; nil means that it was not reported
 	trouble    trouble
 }
 
@@ -214,6 +215,9 @@ func (s *stream) usage(u *update, raw []byte) {
 	if u.Cost != nil && strings.EqualFold(u.Cost.Currency, "USD") {
 		amount := u.Cost.Amount
 		s.cost = &amount
+		if s.spent != nil {
+			s.spent(amount)
+		}
 	}
 	if u.Size != nil && *u.Size > 0 {
 		s.size = *u.Size

@@ -23,6 +23,7 @@ type follower struct {
 
 	proof    proof // the proof that the client has our tools
 	steering steering
+	spending spending
 	seen     seen
 }
 

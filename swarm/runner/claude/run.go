@@ -14,6 +14,10 @@ import (
 // observe handles one event.
 func (r *follower) observe(ev *streamjson.Event) {
 	now := time.Now()
+	if isSpentAnswer(ev) {
+		r.spentAnswer(ev)
+		return
+	}
 	r.run.Heard(now)
 	if isToolsAnswer(ev) {
 		r.toolsAnswer(ev, now)
@@ -73,6 +77,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 	case streamjson.KindUser:
 		r.seen.tasks.answered(ev.Blocks)
 		r.steering.called(ev, now)
+		r.askSpent(now)
 	case streamjson.KindTask:
 		r.seen.tasks.observe(ev.Task)
 		if r.cut() {
@@ -86,6 +91,7 @@ func (r *follower) observe(ev *streamjson.Event) {
 		r.seen.tasks.speaking = false
 		if ev.Result != nil {
 			r.capReached(ev.Result, now)
+			r.reportSpent(r.run.Account.CostUSD())
 		}
 		if r.seen.tasks.delegated && len(r.steering.lines) == 0 {
 			r.run.Account.Interim()
