@@ -31,7 +31,7 @@ type Agent struct {
 	// With a compact_window of 50,000, versions 2.1.197 and 2.1.330 of Claude Code did not
 	// compact a context of 72,000 tokens.
 	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), regardless of the limit of the model: with a model of 1,000,000 tokens the default compacts at a sixth of that. The minimum is 100000, because Claude Code does not compact below that."`
-	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn is stopped, and counts as a failure, if it goes this long with no event, no open tool call and no child that uses the processor."`
+	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn is stopped, and counts as a failure, if it goes this long with no event, no open tool call and no child that uses the processor, also while its client is starting."`
 	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The maximum duration of a turn, not counting the time in which it waits for an answer; a longer turn is stopped, and counts as a failure."`
 	RetryDelay    time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with each further failure, up to 10 minutes."`
 	MaxFailures   int           `key:"max_failures" default:"3" doc:"How many times one message may fail before it becomes a dead letter and its sender is notified."`

@@ -101,6 +101,9 @@ type Turn struct {
 	// returns an error, the turn ends as Failed and no prompt is sent. Started can be
 	// nil.
 	Started func(Process) error
+	// Prompted is called once, when the prompt has been sent to the client, in the goroutine
+	// of Run or Serve. It is not called if the client ends before that. It can be nil.
+	Prompted func()
 	// Steering delivers messages to the turn while it runs. It can be nil. A backend that
 	// cannot steer never uses it.
 	Steering *Steering
@@ -119,6 +122,13 @@ type Turn struct {
 
 // Mark returns the value that the client and its children carry as [MarkVar].
 func (t Turn) Mark() string { return cmp.Or(t.Client, t.ID) }
+
+// IsPrompted calls Prompted.
+func (t Turn) IsPrompted() {
+	if t.Prompted != nil {
+		t.Prompted()
+	}
+}
 
 // Files contains the absolute paths of a turn's files. Their folders must exist. The
 // backend creates all files except Ready, and only their owner can read them. Settings

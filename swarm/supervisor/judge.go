@@ -27,7 +27,7 @@ type Judge struct {
 	// Ended is called at the end of each turn that Turn has prepared, so that its cost is
 	// counted and its files are removed.
 	Ended   func(agent string, t runner.Turn, o runner.Outcome)
-	Timeout time.Duration // of one judgement; 0 means one minute
+	Timeout time.Duration // from the prompt of a judgement to its answer; 0 means one minute
 }
 
 // rulesOfTheJudge is the judge's system prompt.
@@ -52,13 +52,19 @@ func (j *Judge) ask(ctx context.Context, q *question) (Verdict, error) {
 	t.Prompt, t.UUID, t.Session = q.prompt, newUUID(), runner.Session{ID: newUUID(), How: runner.New}
 	t.Tools, t.Permit, t.Steering, t.Hook, t.Partial = nil, nil, nil, "", false
 	t.Spec.System, t.Spec.AllowedTools, t.Spec.DisallowedTools, t.Spec.Servers = rulesOfTheJudge, new([]string), nil, nil
-	t.Spec.NoTools, t.Spec.PermissionMode, t.Spec.Background, t.Spec.Timeout = true, j.Backend.Kind().Look, false, limit
-	limited, cancel := context.WithTimeout(ctx, limit)
+	t.Spec.NoTools, t.Spec.PermissionMode, t.Spec.Background, t.Spec.Timeout = true, j.Backend.Kind().Look, false, 0
+	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// A client may need most of a minute to start on a slow machine. The backend bounds that.
+	var answer *time.Timer
+	t.Prompted = func() { answer = time.AfterFunc(limit, cancel) }
 	o := j.Backend.Run(limited, t)
+	if answer != nil {
+		answer.Stop()
+	}
 	j.Ended(q.watch.agent, t, o)
 	switch {
-	case !o.End.OK() && (limited.Err() != nil || o.End == runner.TimedOut):
+	case !o.End.OK() && limited.Err() != nil:
 		return Verdict{}, fmt.Errorf("no answer within %v", limit)
 	case !o.End.OK():
 		return Verdict{}, fmt.Errorf("%s: %s", o.End, screen.Short(o.Reason, mostAbout))

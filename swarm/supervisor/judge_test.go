@@ -170,7 +170,7 @@ func TestTheJudgeCanDoNothing(t *testing.T) {
 		if turn.Session.How != runner.New || turn.Session.ID == "" || turn.UUID == "" || turn.UUID == turn.Session.ID {
 			t.Errorf("session %+v, UUID %s", turn.Session, turn.UUID)
 		}
-		if turn.Spec.Timeout != time.Minute || turn.CapUSD != 0.5 || turn.Agent != "supervisor" || turn.Spec.Model != "small" {
+		if turn.Spec.Timeout != 0 || turn.Prompted == nil || turn.CapUSD != 0.5 || turn.Agent != "supervisor" || turn.Spec.Model != "small" {
 			t.Errorf("%+v", turn)
 		}
 		want, err := os.ReadFile("testdata/prompt.txt")
@@ -254,6 +254,30 @@ func TestAJudgeThatHangs(t *testing.T) {
 			t.Errorf("%q, notes %q", c.verdicts(), c.notes)
 		}
 	})
+}
+
+// The judge's minute begins with its prompt, not with the start of its client.
+func TestTheJudgesMinuteBeginsWithItsPrompt(t *testing.T) {
+	for answers, want := range map[time.Duration]string{59 * time.Second: "1", 61 * time.Second: ""} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCourt(t, usual, func(runner.Turn) []runnertest.Step {
+				return []runnertest.Step{runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
+					select {
+					case <-time.After(answers):
+					case <-ctx.Done():
+					}
+					return ctx.Err()
+				}), runnertest.Say("CORRECTION You drift.")}
+			})
+			c.backend.Starts = 90 * time.Second
+			c.plays("5x Grep `a#` = #") // no rule finds anything, so only the judge can whisper
+			time.Sleep(3 * time.Minute)
+			synctest.Wait()
+			if got := c.verdicts(); got != want {
+				t.Errorf("an answer after %v: %q, want %q; notes %q", answers, got, want, c.notes)
+			}
+		})
+	}
 }
 
 // While a judgement is running, only the newest window waits.

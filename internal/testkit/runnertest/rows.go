@@ -52,7 +52,12 @@ func (f Fixture) rowStart(t *testing.T) {
 		process, alive = p, p.Alive()
 		return nil
 	}
+	prompted, early := 0, true
+	turn.Prompted = func() { prompted, early = prompted+1, process == (runner.Process{}) }
 	out := f.run(t, t.Context(), turn)
+	if prompted != 1 || early {
+		t.Errorf("Prompted was called %d times, before Started: %v", prompted, early)
+	}
 	if out.End != runner.Done || !out.FirstEvent || !f.sessionOf(turn, out) {
 		t.Errorf("ended %s (%s) in session %q", out.End, out.Reason, out.Session)
 	}

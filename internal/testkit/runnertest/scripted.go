@@ -36,6 +36,8 @@ type Scripted struct {
 	Quiet bool
 	// Billing is the billing of the clients' account, as they report it.
 	Billing runner.Billing
+	// Starts is how long a client takes to start before it gets its prompt.
+	Starts time.Duration
 	// Timing sets how long to wait before a prompt is considered not run. Its other
 	// fields have no effect.
 	Timing runner.Timing
@@ -128,6 +130,14 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mod
 			return c.fail(runner.NoSession, reason)
 		}
 	}
+	if s.Starts > 0 {
+		select {
+		case <-time.After(s.Starts):
+		case <-ctx.Done():
+			return c.fail(runner.Stopped, "the turn was stopped")
+		}
+	}
+	t.IsPrompted()
 	steps := script(t.Prompt)
 	if s.Script != nil {
 		steps = s.Script(t)

@@ -156,3 +156,24 @@ func badTurn(t *testing.T, turn runner.Turn, start time.Duration, timing runner.
 	}
 	return out
 }
+
+// stall_timeout also applies to a client that is not ready for the prompt. No other limit ends
+// these turns.
+func TestAClientThatIsNeverReady(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for _, bad := range []string{"silent", "mute", "mute:session/new"} {
+		t.Run(bad, func(t *testing.T) {
+			t.Parallel()
+			turn := newTurn(t, "acp", "@say hello", acpstandin.BadVar+"="+bad)
+			turn.Spec.Stall = time.Second
+			timing := short
+			timing.Connect = time.Hour
+			out := badTurn(t, turn, time.Hour, timing)
+			if out.End == runner.Done || !strings.Contains(out.Reason, "no sign of life for") || out.Hint == "" {
+				t.Errorf("ended %s (%s; %s)", out.End, out.Reason, out.Hint)
+			}
+		})
+	}
+}

@@ -152,6 +152,7 @@ func (e *exchange) prompt() {
 	e.run.Send(request(e.promptID(), protocol.AgentMethodSessionPrompt, protocol.PromptRequest{
 		SessionId: protocol.SessionId(e.session.id), Prompt: blocks,
 	}))
+	e.turn.IsPrompted()
 }
 
 // spent reports what the turn has cost so far, given the session's total in US dollars.

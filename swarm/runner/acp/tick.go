@@ -17,6 +17,13 @@ func (e *exchange) Tick(now time.Time) {
 		return
 	}
 	switch e.step {
+	case starting, opening, setting, proving:
+		if e.run.Stalls(now) {
+			e.late("no sign of life for "+e.run.Silent(now).Round(time.Second).String(), now)
+			return
+		}
+	}
+	switch e.step {
 	case starting:
 		if bound := e.startBound(); now.Sub(e.since) >= bound {
 			e.late("it did not answer initialize within "+bound.String(), now)

@@ -59,9 +59,15 @@ func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (runner.O
 	if t.Tools != nil {
 		r.hold(promptLine(t))
 	} else {
-		r.run.Send(promptLine(t))
+		r.sendPrompt(promptLine(t))
 	}
 	return r.follow()
+}
+
+// sendPrompt sends the client its prompt.
+func (r *follower) sendPrompt(line []byte) {
+	r.run.Send(line)
+	r.turn.IsPrompted()
 }
 
 // Follow continues a turn that an earlier daemon began.

@@ -24,6 +24,7 @@ import (
 //	after Timing.Connect ──┬─ was pending ──────────── no tools: the turn ends
 //	                       └─ never answered ───────── prompt; then the init line decides
 //	after turn_timeout ─────────────────────────────── no tools: the turn ends
+//	no sign of life for stall_timeout ──────────────── no tools: the turn ends
 //
 // The zero proof holds back nothing. Only the turn's goroutine uses it.
 type proof struct {
@@ -68,7 +69,7 @@ func (r *follower) release() {
 	prompt := r.proof.prompt
 	r.proof = proof{}
 	r.run.Expect(time.Now()) // silence before the prompt does not count
-	r.run.Send(prompt)
+	r.sendPrompt(prompt)
 }
 
 // isToolsAnswer reports whether ev is an answer to one of our questions. Such answers are
@@ -114,6 +115,9 @@ func (r *follower) prove(now time.Time) {
 	p := &r.proof
 	switch bound := r.connectBound(); {
 	case !p.holds() || r.run.Ending():
+	case r.run.Stalls(now):
+		r.proof.missing = noTools(r.turn, "no sign of life for "+r.run.Silent(now).Round(time.Second).String())
+		r.run.Kill(r.proof.missing, now) // the client has no work to finish
 	case now.Sub(p.began) < bound:
 		if !p.waits && now.Sub(p.asked) >= askAgain {
 			r.askTools(now)

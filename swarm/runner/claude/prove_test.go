@@ -162,3 +162,27 @@ func TestServersFile(t *testing.T) {
 		t.Errorf("the file with secrets has mode %v (%v)", info.Mode(), err)
 	}
 }
+
+// A client that never prints anything is ended by stall_timeout or turn_timeout, although its
+// prompt is held back. No other limit ends these turns. A client that answers that its tools
+// are pending shows signs of life: see TestThePromptWaitsForTheTools.
+func TestAClientThatNeverAnswers(t *testing.T) {
+	for limit, says := range map[string]string{"stall": "no sign of life for", "turn": "no answer for 1s"} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			turn := withTools(t, "@say never")
+			turn.Spec.Command = []string{"/bin/sh", "-c", "sleep 1000"}
+			if limit == "stall" {
+				turn.Spec.Stall = time.Second
+			} else {
+				turn.Spec.Timeout = time.Second
+			}
+			timing := short
+			timing.Connect = time.Hour
+			out := claude.New(claude.Options{Timing: timing}).Run(t.Context(), turn)
+			if out.End != runner.NoFirstEvent || !strings.Contains(out.Reason, says) {
+				t.Errorf("ended %s (%s), want %s and %q", out.End, out.Reason, runner.NoFirstEvent, says)
+			}
+		})
+	}
+}

@@ -29,7 +29,7 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (runner.Outc
 	if out, ok := r.run.GoOn(w.Warm); !ok {
 		return out, nil
 	}
-	r.run.Send(promptLine(t))
+	r.sendPrompt(promptLine(t))
 	return r.follow()
 }
 

@@ -53,16 +53,23 @@ func (r *Run) endSilent(now time.Time) {
 	if r.ladder.Begun() || r.Closing() {
 		return
 	}
-	silent, stall := r.Silent(now), r.turn.Spec.Stall
+	silent := r.Silent(now)
 	switch {
 	case r.output.cramped && silent >= crampedPatience*r.options.Timing.PromptNotRun && r.Idle(now):
 		// This applies even if a tool call is open, because its result may be in the
 		// output that was lost.
 		r.End(Verdict{End: runner.Stopped, Reason: "the disk was full, and what the client wrote is lost", Hint: HintGoesBack}, now)
-	case stall > 0 && silent >= stall && r.protocol.Working() && r.Account.OpenCalls() == 0 && r.Idle(now):
+	case r.protocol.Working() && r.Account.OpenCalls() == 0 && r.Stalls(now):
 		r.End(r.protocol.Late(Verdict{End: runner.Stalled, Reason: "no sign of life for " + silent.Round(time.Second).String(),
 			Hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}), now)
 	}
+}
+
+// Stalls reports whether the client has shown no sign of life for the turn's stall time, and
+// is idle. A client that is waiting for a tool call may be silent for longer.
+func (r *Run) Stalls(now time.Time) bool {
+	stall := r.turn.Spec.Stall
+	return stall > 0 && r.Silent(now) >= stall && r.Idle(now)
 }
 
 // crampedPatience is how long, once the disk has been full, a client may be silent
