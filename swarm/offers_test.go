@@ -284,3 +284,47 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 		}
 	})
 }
+
+// Published work is announced as complete once, when the agent that claimed it has done it, by
+// the name of that agent. Nobody's words about an offer complete it. Also tried: the loser of
+// a claim, which ends after or before the winner, and work that is offered again.
+func TestOnlyClaimedWorkIsComplete(t *testing.T) {
+	for name, c := range map[string]struct {
+		keen []string
+		want []string
+	}{
+		"nobody claims it": {nil, nil},
+		"one claims it":    {[]string{"coder"}, []string{`[COMPLETE] coder finished task "Build release 9".`}},
+		"the other one":    {[]string{"other"}, []string{`[COMPLETE] other finished task "Build release 9".`}},
+		"both try":         {[]string{"coder", "other"}, []string{`[COMPLETE] `}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				f := newField(t, "coder", "other")
+				f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: time.Second}
+				f.sweep = 100 * time.Millisecond
+				f.subscribe("coder", "builds")
+				f.subscribe("other", "builds")
+				f.backend.Script = f.claims(c.keen...)
+				f.start()
+				p := f.publish(dropbox.Lead, "builds", "Build release 9\n")
+				if len(c.keen) > 0 {
+					f.closed(p.ID)
+				} else {
+					f.told("nobody has claimed") // after both offers
+				}
+				f.until("nobody works", func() bool { return f.status("coder").State == swarm.Idle && f.status("other").State == swarm.Idle })
+				time.Sleep(10 * time.Second)
+				var got []string
+				for _, text := range f.noticeTexts() {
+					if strings.HasPrefix(text, "[COMPLETE]") {
+						got = append(got, text)
+					}
+				}
+				if len(got) != len(c.want) || len(got) > 0 && !strings.HasPrefix(got[0], c.want[0]) {
+					t.Errorf("announced %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}

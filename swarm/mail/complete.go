@@ -3,9 +3,11 @@ package mail
 import (
 	"cmp"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -26,6 +28,9 @@ func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt, answer string
 	if err == nil && (task.Type != dropbox.Task || task.From != dropbox.Lead && !dropbox.IsBridge(task.From)) {
 		return nil
 	}
+	if err == nil && task.Topic != "" && !in.doneBySomebody(task, m) {
+		return nil
+	}
 	open := false
 	if err == nil && (task != m || len(r.Sent) > 0) {
 		open, err = in.isOpen(task, m.ID)
@@ -38,6 +43,31 @@ func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt, answer string
 		return nil
 	}
 	return task
+}
+
+// doneBySomebody reports whether published work is done now that the turn on m has ended. It
+// is done when an agent that has claimed it ends its turn on it. A turn that declines an
+// offer, or that loses the claim, does nothing of the work. Work that the agent delegated may
+// end after that.
+func (in *Inbox) doneBySomebody(work, m *dropbox.Message) bool {
+	if m.Offer == work.ID {
+		return in.hasOffer(work.ID)
+	}
+	_, err := topic.Of(in.Store).Find(work.ID)
+	taken, closed := errors.AsType[*topic.TakenError](err)
+	return closed && taken.Closed
+}
+
+// doerOf returns the agent that has done a task: the one that claimed it if it was published,
+// otherwise those to whom it was sent.
+func (in *Inbox) doerOf(task *dropbox.Message) string {
+	if task.Topic != "" {
+		if g, err := topic.Of(in.Store).GrantOf(task.ID); err == nil {
+			return g.Agent
+		}
+		return in.Name
+	}
+	return cmp.Or(strings.Join(task.To, ", "), in.Name)
 }
 
 // message finds and reads the message with the given id, even while another process is
@@ -71,6 +101,11 @@ func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 		m, err := box.Read(e)
 		if err != nil || m.Trace != task.ID {
 			return true // not a valid message, just filed, or part of another task
+		}
+		if m.Offer != "" {
+			if g, err := topic.Of(s.Store).GrantOf(m.Offer); err == nil && g.Agent != box.Name() {
+				return true // another agent has the work, so this offer begins no turn
+			}
 		}
 		if ended, err := box.HasReceipt(e); err == nil && ended {
 			return true

@@ -44,8 +44,8 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 	}
 	if task := in.completed(m, r, answer); task != nil {
 		ev.Task = journal.Keep(task)
-		ev.Notice = &journal.Notice{Word: journal.AgentComplete, Agent: cmp.Or(strings.Join(task.To, ", "), in.Name), Task: Describe(task)}
-		if task.ID != m.ID { // the work was delegated, so no answer to the task contains these last words
+		ev.Notice = &journal.Notice{Word: journal.AgentComplete, Agent: in.doerOf(task), Task: Describe(task)}
+		if task.ID != m.ID && m.Offer != task.ID { // the work was delegated, so no answer to the task contains these last words
 			ev.Notice.Why = cut(string(shown.Body), maxReason)
 		}
 		if r.Outcome == journal.OutcomeRefused {
