@@ -196,8 +196,8 @@ func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 		if work && mo.Of.From != dropbox.Swarm {
 			l.add(i, mo, i.Channels.Standup, howShown(mo), "")
 		}
-		if mo.Task != nil && mo.Task.ID != mo.Of.ID { // the task was delegated, and this message is the final text about it but not an answer to it
-			l.add(i, mo, resultsIn(i, mo.Task), bridge.Said, string(mo.Message.Body))
+		if mo.Task != nil && mo.Task.ID != mo.Of.ID && mo.Task.ID != mo.Of.Offer { // the task was delegated, and this message is the final text about it but not an answer to it
+			l.add(i, mo, resultsIn(i, mo.Task, mo.Notice), bridge.Said, string(mo.Message.Body))
 		}
 	case journal.Mail:
 		switch from := mo.Message.From; {
@@ -253,7 +253,7 @@ func noticeIn(i *config.IRC, n journal.Notice, shown, of, task *dropbox.Message)
 	case n.Word == journal.AgentComplete && task != nil:
 		n.Task = gist(task)
 		if i.On() {
-			n.Results = resultsIn(i, task)
+			n.Results = resultsIn(i, task, &n)
 		}
 	case n.Task != "" && of != nil:
 		n.Task = gist(of)
@@ -262,18 +262,19 @@ func noticeIn(i *config.IRC, n journal.Notice, shown, of, task *dropbox.Message)
 }
 
 // resultsIn returns the channel that shows the result of a task, or "" if no channel
-// shows it.
-func resultsIn(i *config.IRC, task *dropbox.Message) string {
+// shows it. n is the notice about the end of the task, or nil.
+func resultsIn(i *config.IRC, task *dropbox.Message, n *journal.Notice) string {
 	if n, ok := bridge.OriginOf(task, ircbridge.Name); ok && task.From == ircbridge.Name {
 		if !strings.HasPrefix(n.Channel, "#") {
 			return "" // the task was given in a private message, so the answer is private too
 		}
 		return n.Channel
 	}
-	if i.Channels.Standup == "" {
-		return i.ProjectOf(strings.Join(task.To, ""))
+	agent := strings.Join(task.To, "")
+	if n != nil && n.Word == journal.AgentComplete {
+		agent = n.Agent // of published work, the agent that did it
 	}
-	return i.Channel(i.Channels.Standup)
+	return i.Channel(i.ProjectOf(agent)) // where an agent's mail to the lead is shown
 }
 
 // saidIn reports whether the message was written by a person on IRC in the given channel.
