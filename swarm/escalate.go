@@ -183,7 +183,7 @@ func (f *follower) fallBack(p topic.Publication, agent string) error {
 
 // tellUnclaimed tells the lead once about a publication that nobody claims.
 func (f *follower) tellUnclaimed(p topic.Publication, now time.Time) {
-	f.mail.TellLead("", "unclaimed:"+p.ID, "unclaimed work: "+p.ID, fmt.Sprintf(
+	f.mail.TellLead("", "unclaimed:"+p.ID, screen.Short("unclaimed work: "+mail.Describe(p.Message), 200), fmt.Sprintf(
 		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",
 		p.Message.From, p.Message.Topic, screen.Took(now.Sub(p.Message.Created)), mail.Beginning(string(p.Message.Body)), p.ID, p.ID))
 }

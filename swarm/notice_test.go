@@ -214,3 +214,23 @@ func TestACapIsToldOnce(t *testing.T) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 }
+
+// A wait after a failure is for another try of the message. It ends when the message is given
+// up, and the next message begins at once.
+func TestABackoffEndsWithItsMessage(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.plan.Agents[0].MaxFailures = 1
+		f.start()
+		bad := f.send("coder", "@noresult")
+		f.until("it is given up", func() bool { return len(f.files("coder", "dead")) > 0 && f.status("coder").State != swarm.Working })
+		if st := f.status("coder"); st.State != swarm.Idle || st.Why != "" {
+			t.Errorf("after %s was given up: %s %q, want idle", bad, st.State, st.Why)
+		}
+		began := time.Now()
+		f.answer(f.send("coder", "@say fine"))
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("the next message waited %v", took)
+		}
+	})
+}

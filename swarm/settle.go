@@ -214,6 +214,9 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	}
 	return a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Failures, s.Until, s.Why = failures, now.Add(wait), reason
+		if givenUp { // the wait was for another try of this message
+			s.Until, s.Why = time.Time{}, ""
+		}
 	})
 }
 
