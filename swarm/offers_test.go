@@ -286,7 +286,7 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 }
 
 // Published work is announced as complete once, when the agent that claimed it has done it, by
-// the name of that agent. Nobody's words about an offer complete it. Also tried: the loser of
+// the name of that agent. An answer to an offer does not complete it. Also tried: the loser of
 // a claim, which ends after or before the winner, and work that is offered again.
 func TestOnlyClaimedWorkIsComplete(t *testing.T) {
 	for name, c := range map[string]struct {
