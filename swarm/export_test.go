@@ -34,6 +34,7 @@ func Deeper(level string) string { return deeper(level) }
 
 // TellLitter tells the lead about litter in mailboxes, as a check at this time does.
 func (s *Swarm) TellLitter(now time.Time) { s.tellLitter(now) }
+
 // Overrun interrupts the running turn of a stuck agent.
 func (s *Swarm) Overrun(agent string) {
 	if m, err := s.member(agent); err == nil {
