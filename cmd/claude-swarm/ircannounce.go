@@ -232,7 +232,11 @@ func (l *lines) notice(i *config.IRC, mo mail.Announcement) {
 func noticeLine(i *config.IRC, mo mail.Announcement) string {
 	switch {
 	case mo.Notice != nil:
-		return noticeIn(i, *mo.Notice, mo.Message, mo.Of, mo.Task).Text()
+		text := noticeIn(i, *mo.Notice, mo.Message, mo.Of, mo.Task).Text()
+		if mo.Notice.Word == journal.AgentQuestion && mo.About != "" {
+			text += " To answer: reply " + mo.About + " …"
+		}
+		return text
 	case mo.Kind == journal.Alert:
 		return tagged(mo.Message)
 	}

@@ -53,7 +53,7 @@ func (o *outbox) begin(f *flight) {
 		o.rec.state.Masked++
 		o.rec.log.Warn("secret was masked", keyMessage, f.ID, "from", f.Message.From)
 	}
-	if f.Message.Type == dropbox.Question {
+	if f.asks = o.asks(f); f.asks {
 		o.questions.send(o.question(f))
 	}
 	o.link.Say(&Saying{
@@ -70,7 +70,7 @@ func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 		return false // the bridge is stopping
 	}
 	f.shown = l.Shown
-	if f.Message.Type == dropbox.Question {
+	if f.asks {
 		q := o.question(f)
 		if l.Fate == Arrived {
 			o.asked(f, q)
@@ -107,6 +107,20 @@ func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 	return false
 }
 
+// asks reports whether people can answer a message where it is shown. That is a question,
+// or an alert that an agent has asked the lead one.
+func (o *outbox) asks(f *flight) bool {
+	if f.Message.Type == dropbox.Question {
+		return true
+	}
+	if f.origin.About == "" || f.origin.Announces != Alert || f.Message.From == dropbox.Swarm {
+		return false
+	}
+	found, m, err := o.mail.find(f.origin.About)
+	return err == nil && found.Mailbox == dropbox.Lead && m.From == f.Message.From && o.questions.isAsked(m) &&
+		(found.State == dropbox.Waiting || found.State == dropbox.Claimed)
+}
+
 // question returns the question that a message asks.
 func (o *outbox) question(f *flight) question {
 	q := question{OpenQuestion: OpenQuestion{
@@ -116,6 +130,9 @@ func (o *outbox) question(f *flight) question {
 		q.Own = true
 	} else {
 		q.To = cmp.Or(f.origin.To, dropbox.Lead)
+		if f.Message.Type != dropbox.Question {
+			q.To = dropbox.Lead // the alert is about the agent, but it asks the lead
+		}
 	}
 	return q
 }

@@ -155,7 +155,7 @@ func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
 // reply answers the question with the given id. Part of the id is enough.
 func (r *orders) reply(t Text, id, text string) {
 	id = bareID(id)
-	meant := r.questions.like(id)
+	meant := r.questions.asked(id)
 	if len(meant) == 0 {
 		r.rep.tell(t, "No question "+clip(r.link.Plain(id), 20)+" is waiting for an answer."+idParts)
 		return

@@ -258,7 +258,7 @@ func (r *listener) hinted(t Text) (meaning, bool) {
 	known := false
 	switch id := bareID(words[1]); {
 	case strings.EqualFold(words[0], "reply"):
-		known = len(words) > 2 && (len(r.questions.like(id)) > 0 || r.mail.isHere(id))
+		known = len(words) > 2 && (len(r.questions.asked(id)) > 0 || r.mail.isHere(id))
 	case strings.EqualFold(words[0], "read") && len(words) == 2:
 		known = r.mail.isHere(id)
 	}

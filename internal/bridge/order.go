@@ -147,15 +147,17 @@ func helpOn(word, bridge string, agents []string, c Names) []string {
 	return lines
 }
 
-// typed rewrites the next steps in an answer from the daemon so that people can type them
-// in a channel. It puts the bridge's name, self, in front of each order.
-func typed(answer, self string) string {
-	const next = "next: "
-	parts := strings.Split(answer, next)
-	for i := 1; i < len(parts); i++ {
-		if isOrder(parts[i]) {
-			parts[i] = self + ": " + parts[i]
+// typed rewrites the next steps in a text from the daemon so that people can type them in a
+// channel. It puts the bridge's name, self, in front of each order.
+func typed(text, self string) string {
+	for _, lead := range []string{"next: ", "To answer: "} {
+		parts := strings.Split(text, lead)
+		for i := 1; i < len(parts); i++ {
+			if isOrder(parts[i]) {
+				parts[i] = self + ": " + parts[i]
+			}
 		}
+		text = strings.Join(parts, lead)
 	}
-	return strings.Join(parts, next)
+	return text
 }

@@ -25,6 +25,7 @@ type flight struct {
 	*dropbox.Claim
 	origin Origin
 	to     destination
+	asks   bool // people who see it can answer it; see [outbox.asks]
 	filing bool // the message's fate is known
 	shown  Shown
 }

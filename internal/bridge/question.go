@@ -119,6 +119,50 @@ func (q *questions) like(id string) []question {
 	return slices.DeleteFunc(slices.Clone(q.open), func(o question) bool { return !dropbox.MatchID(o.ID, id) })
 }
 
+// asked returns the unanswered questions whose id matches the given id, which can be part
+// of an id: the open ones, and the others in the lead's mailbox. The bridge prints the id of
+// a question in alerts and in the status, too, so people may answer a question that was never
+// shown as a question.
+func (q *questions) asked(id string) []question {
+	id = bareID(id)
+	all := q.like(id)
+	for i := len(all) - 1; i >= 0; i-- { // a question that was shown in several channels is one question
+		if slices.ContainsFunc(all[:i], func(o question) bool { return o.ID == all[i].ID }) {
+			all = slices.Delete(all, i, i+1)
+		}
+	}
+	box, err := q.mail.store.Mailbox(dropbox.Lead)
+	if errors.Is(err, dropbox.ErrNoMailbox) {
+		return all
+	}
+	var waiting, read []dropbox.Entry
+	if err == nil {
+		waiting, err = box.Peek()
+	}
+	if err == nil {
+		read, err = box.Claimed()
+	}
+	if err != nil {
+		q.rec.trouble("the lead's questions were not listed", err)
+		return all
+	}
+	for _, e := range append(waiting, read...) {
+		if !dropbox.MatchID(e.ID, id) || slices.ContainsFunc(all, func(o question) bool { return o.ID == e.ID }) {
+			continue
+		}
+		if m, err := box.Read(e); err == nil && q.isAsked(m) {
+			all = append(all, question{OpenQuestion: OpenQuestion{ID: e.ID, From: m.From, To: dropbox.Lead, At: e.Created}})
+		}
+	}
+	return all
+}
+
+// isAsked reports whether a message in the lead's mailbox is a question that a person on the
+// network may answer.
+func (q *questions) isAsked(m *dropbox.Message) bool {
+	return m.Type == dropbox.Question && m.From != q.mail.name && (m.From == dropbox.Swarm || dropbox.CheckAgent(m.From) == nil) && !m.Expired(time.Now()) && q.over(m) == ""
+}
+
 // of returns the newest open question from an agent that was shown in the given channel,
 // or in any channel if channel is "".
 func (q *questions) of(agent, channel string) (question, bool) {
@@ -158,7 +202,7 @@ func (q *questions) shut(id, outcome string) {
 func (q *questions) isForDaemon(order string) bool {
 	words := strings.Fields(order)
 	return len(words) > 2 && orderWord(order) == "reply" &&
-		slices.ContainsFunc(q.like(words[1]), func(o question) bool { return o.From == dropbox.Swarm })
+		slices.ContainsFunc(q.asked(words[1]), func(o question) bool { return o.From == dropbox.Swarm })
 }
 
 // answer delivers a person's answer to the agent that asked, or to the daemon. already

@@ -67,6 +67,7 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 		if m.Subject != "" && !strings.HasPrefix(body, m.Subject) {
 			s.text = strings.TrimSuffix(m.Subject+": "+body, ": ")
 		}
+		s.text = typed(s.text, v.self)
 	default:
 		s.text = body
 		switch {

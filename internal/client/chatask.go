@@ -110,7 +110,7 @@ func (in *Inquired) ask(at string) error {
 	if wait.Noted() || at == c.channels.Alerts || len(in.Sent) > 1 {
 		return nil
 	}
-	return c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(q.Text)))
+	return c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(q.Text)), " To answer: reply "+sent.ID+" …")
 }
 
 // end records that nobody is waiting for the answer anymore. Only the first such record
@@ -121,14 +121,13 @@ func (in *Inquired) end(why string) {
 	}
 }
 
-// alert sends a line to the channel for alerts. The line is not the question itself, so a
-// reply to it does not answer the question.
-func (c Chat) alert(what, id, at, text string) error {
+// alert sends a line to the channel for alerts. how, which may be empty, says how to answer.
+func (c Chat) alert(what, id, at, text, how string) error {
 	if c.channels.Alerts == "" {
 		return nil
 	}
 	note := bridge.Origin{Channel: c.channels.Alerts, About: id, Announces: bridge.Alert}
-	m := &dropbox.Message{To: []string{ircbridge.Name}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")\n"), Extra: note.Extra(ircbridge.Name)}
+	m := &dropbox.Message{To: []string{ircbridge.Name}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")" + how + "\n"), Extra: note.Extra(ircbridge.Name)}
 	_, err := c.client.Send(m)
 	return err
 }
@@ -213,5 +212,5 @@ func (in *Inquired) late() error {
 		return nil
 	}
 	c, at := in.chat, strings.Join(in.At, ", ")
-	return c.alert("timeout", in.Sent[0].ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", c.client.Called(c.client.Me.Name), in.Sent[0].ID, at, in.question.Patience))
+	return c.alert("timeout", in.Sent[0].ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", c.client.Called(c.client.Me.Name), in.Sent[0].ID, at, in.question.Patience), "")
 }
