@@ -56,7 +56,7 @@ func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 		shown = append(shown, shownLine{work, howShown(mo), ""})
 	}
 	for _, s := range shown {
-		add("", bridge.Origin{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Announces: s.how})
+		add("", bridge.Origin{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Announces: s.how, Calls: s.how == bridge.Alert && callsPeople(mo)})
 		copies[len(copies)-1].Text = s.text
 	}
 	return copies
@@ -225,6 +225,15 @@ func (l *lines) notice(i *config.IRC, mo mail.Announcement) {
 	case mo.Notice != nil, mo.Kind == journal.Alert:
 		l.add(i, mo, i.Channels.Alerts, bridge.Alert, noticeLine(i, mo))
 	}
+}
+
+// callsPeople reports whether somebody has to act on an announcement, so that the alert calls
+// people by name.
+func callsPeople(mo mail.Announcement) bool {
+	if mo.Notice != nil {
+		return mo.Notice.Held || mo.Notice.Word == journal.AgentQuestion
+	}
+	return mo.Kind == journal.Alert && strings.HasPrefix(mo.Message.Key, "stopped:")
 }
 
 // noticeLine returns the text of the line for a notice or an alert, or "" to show the text of

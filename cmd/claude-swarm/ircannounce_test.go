@@ -181,3 +181,26 @@ func TestAnnouncer(t *testing.T) {
 		})
 	}
 }
+
+// An alert calls people if an agent waits for them, and stays quiet if it only informs.
+func TestAnAlertCallsPeopleIfTheyMustAct(t *testing.T) {
+	stopped := &dropbox.Message{From: dropbox.Swarm, Type: dropbox.Status, Key: "stopped:coder:now"}
+	for what, c := range map[string]struct {
+		mo   mail.Announcement
+		want bool
+	}{
+		"a question":             {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentQuestion}}, true},
+		"a stuck agent":          {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentSpiraling, Held: true}}, true},
+		"a stuck agent, whisper": {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentSpiraling}}, false},
+		"a spent budget":         {mail.Announcement{Notice: &journal.Notice{Word: journal.BudgetReached, Held: true}}, true},
+		"most of a budget":       {mail.Announcement{Notice: &journal.Notice{Word: journal.BudgetReached}}, false},
+		"a stopped agent":        {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentError, Held: true}}, true},
+		"a crash":                {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentError}}, false},
+		"a stop without notice":  {mail.Announcement{Kind: journal.Alert, Message: stopped}, true},
+		"done":                   {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentComplete}}, false},
+	} {
+		if got := callsPeople(c.mo); got != c.want {
+			t.Errorf("%s: calls %t, want %t", what, got, c.want)
+		}
+	}
+}

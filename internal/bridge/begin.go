@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -48,6 +49,11 @@ func (o *outbox) begin(f *flight) {
 		}
 	}
 	sh := show(f.Message, f.origin, f.to, viewer{Names: o.link, mailbox: o.mail.name, self: o.link.Self(), called: o.called})
+	if f.origin.Calls {
+		if who := o.callees.of(f.Message, f.origin); len(who) > 0 {
+			sh.text = strings.Join(who, ", ") + ": " + sh.text
+		}
+	}
 	masked := o.rec.mask(sh.text)
 	if masked != sh.text {
 		o.rec.state.Masked++

@@ -28,6 +28,7 @@ type listener struct {
 	arrivals  *arrivals
 	mail      *mail
 	permits   permits
+	callees   *callees
 	channels  Channels
 	called    func(mailbox string) string
 	agents    func() []string
@@ -64,6 +65,7 @@ func (r *listener) hear(t Text) {
 	r.rec.state.Received++
 	a := arrival{line: lineOf(t, r.link)}
 	if !own {
+		r.callees.heard(t.Who)
 		r.obey(t, now, &a)
 	}
 	r.arrivals.finish(a)

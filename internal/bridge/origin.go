@@ -24,6 +24,7 @@ type Origin struct {
 	About     string       `yaml:"about,omitempty"`   // id of the message that this one is a copy of
 	To        string       `yaml:"to,omitempty"`      // the mailbox that contains that message
 	Announces Announcement `yaml:"moment,omitempty"`  // the event that this message announces
+	Calls     bool         `yaml:"calls,omitempty"`   // the line calls the people who should act by their nicks
 	Nick      string       `yaml:"nick,omitempty"`    // the nick of the person who wrote the text
 	Account   string       `yaml:"account,omitempty"` // that person's account, confirmed by the server; "" means no account
 	MsgID     string       `yaml:"msgid,omitempty"`   // the server's id for the line

@@ -40,6 +40,7 @@ type outbox struct {
 	questions *questions
 	channels  Channels
 	called    func(mailbox string) string
+	callees   *callees
 
 	plan      *plan
 	flights   map[string]*flight // messages in flight, by id

@@ -79,15 +79,16 @@ func newRun(ctx context.Context, o *Options, link Link, box *dropbox.Mailbox) *r
 		mail: &mail{store: o.Store, box: box, name: o.Name, title: o.Title, sign: o.Sign},
 	}
 	r.questions = &questions{mail: r.mail, rec: r.rec, link: link, over: r.o.Over}
+	who := permits{allow: o.Allow, link: link}
+	call := &callees{permits: who, mail: r.mail, link: link, nicks: map[int]string{}}
 	r.outbox = &outbox{
-		link: link, loop: r.loop, rec: r.rec, mail: r.mail, questions: r.questions, channels: o.Channels, called: o.Called,
+		link: link, loop: r.loop, rec: r.rec, mail: r.mail, questions: r.questions, channels: o.Channels, called: o.Called, callees: call,
 		flights: map[string]*flight{}, folds: map[string]string{},
 	}
 	r.outbox.plan = newPlan(box, r.outbox.destinationOf)
 	rep := &replies{link: link, loop: r.loop, rec: r.rec, mores: map[string]*more{}}
-	who := permits{allow: o.Allow, link: link}
 	r.listener = &listener{
-		link: link, rec: r.rec, rep: rep, questions: r.questions, mail: r.mail, permits: who, channels: o.Channels, called: o.Called, agents: r.Agents, tags: o.Tags,
+		link: link, rec: r.rec, rep: rep, questions: r.questions, mail: r.mail, permits: who, callees: call, channels: o.Channels, called: o.Called, agents: r.Agents, tags: o.Tags,
 		orders:   &orders{link: link, loop: r.loop, rec: r.rec, rep: rep, mail: r.mail, questions: r.questions, swarm: o.Swarm, called: o.Called, tags: o.Tags},
 		arrivals: &arrivals{loop: r.loop, rec: r.rec, store: o.Store, delivered: make(chan func(), 1)},
 		notices: &notices{

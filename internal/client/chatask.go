@@ -126,7 +126,7 @@ func (c Chat) alert(what, id, at, text, how string) error {
 	if c.channels.Alerts == "" {
 		return nil
 	}
-	note := bridge.Origin{Channel: c.channels.Alerts, About: id, Announces: bridge.Alert}
+	note := bridge.Origin{Channel: c.channels.Alerts, About: id, Announces: bridge.Alert, Calls: how != ""}
 	m := &dropbox.Message{To: []string{ircbridge.Name}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")" + how + "\n"), Extra: note.Extra(ircbridge.Name)}
 	_, err := c.client.Send(m)
 	return err

@@ -92,7 +92,7 @@ func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 		where = "in " + q.Of
 	}
 	n := journal.Notice{
-		Word: journal.AgentTimeout, Agent: rec.Agent, Next: afterNoAnswer(q),
+		Word: journal.AgentTimeout, Agent: rec.Agent, Next: afterNoAnswer(q), Held: q.Late == "pause",
 		Why: fmt.Sprintf("got no answer to %s %s within %s", q.ID, where, q.Until.Sub(q.Since)),
 	}
 	key := "late:" + q.ID
