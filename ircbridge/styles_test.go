@@ -219,7 +219,7 @@ func TestWhatWasSaidWhileAwayIsNotObeyed(t *testing.T) {
 	}
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)
-	s.o.Allow = []bridge.Permit{{Account: "ann", May: bridge.Rights()}}
+	s.o.Allow = []bridge.Permit{{Account: "ann", May: bridge.Rights()}, {Nick: "joe", May: bridge.Rights()}}
 	s.start()
 	s.ready()
 	srv.Say("ann", "ann", "#project-x", "hello")
@@ -228,17 +228,18 @@ func TestWhatWasSaidWhileAwayIsNotObeyed(t *testing.T) {
 		return err == nil && len(got.Lines) == 1
 	})
 	s.stop()
-	srv.Say("ann", "ann", "#project-x", "coder: stop that")
-	srv.Say("ann", "ann", "#project-x", "TASK: @coder undo it")
+	srv.Say("joe", "", "#project-x", "coder: stop that") // without an account
+	srv.Say("joe", "", "#project-x", "TASK: @coder undo it")
+	srv.Say("ann", "ann", "#project-x", "TASK: @coder redo it") // said just now, and proven
 	s.start()
 	s.ready()
-	eventually(t, "ann is told", func() bool {
+	eventually(t, "joe is told", func() bool {
 		all := strings.Join(saidAt(srv, "#project-x"), "\n")
-		return strings.Contains(all, "swarm: ann: I was away when you said that: coder: stop that")
+		return strings.Contains(all, "swarm: joe: I was away when you said that: coder: stop that")
 	})
 	srv.Say("ann", "ann", "#project-x", "TASK: @coder undo it, please")
-	if m := s.mail("coder", 1)[0]; !strings.Contains(string(m.Body), "please") {
-		t.Errorf("coder got %q", m.Body)
+	if all := s.mail("coder", 2); !strings.Contains(string(all[0].Body), "redo") || !strings.Contains(string(all[1].Body), "please") {
+		t.Errorf("coder got %q and %q", all[0].Body, all[1].Body)
 	}
 	got, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Name: "y"}.New("#project-x", 0)
 	if err != nil || len(got.Lines) < 3 || !got.Lines[1].Replay || got.Lines[1].Text != "coder: stop that" {

@@ -36,8 +36,9 @@
 // began and ended. The separate copies that report those turns are filed as not shown.
 //
 // Only a permitted person can give orders; see [Permit]. A denied order is kept only in
-// the buffer and in the log. Lines from the history, notices, lines from bots, relayed
-// lines and our own lines are never obeyed.
+// the buffer and in the log. Notices, lines from bots, relayed lines and our own lines are
+// never obeyed. A line from the history is obeyed only if a permitted account said it less
+// than a minute ago.
 //
 // # Files
 //

@@ -105,6 +105,13 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 	if t.Notice && t.Who.Host == "" {
 		return // a message from the server, for example about its TLS settings, is not an order
 	}
+	if r.isJustMissed(t, m.need, now) {
+		if r.mailed(t, m.agents) {
+			return
+		}
+		r.rec.log.Info("obeyed, although it was said while we were away", keyNick, t.Nick, "account", t.Account, keyChannel, t.Peer(), "said", t.Time.UTC())
+		t.History = false
+	}
 	if why := r.notListened(t, m.need, now); why != "" {
 		if news := t; t.History {
 			news.History, news.Time = false, now
@@ -132,6 +139,17 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 		}
 		r.notices.noteSpoken(t, m.agents, now)
 	}
+}
+
+// missedShortly is the maximum age of a line that the bridge obeys although it was said while
+// the bridge was away. People do not notice so short an absence.
+const missedShortly = time.Minute
+
+// isJustMissed reports whether a line from the history is so recent that it still applies, and
+// comes from an account with the right that it needs. Behind a bouncer the bridge cannot tell
+// the history of the server from a playback, so it obeys neither.
+func (r *listener) isJustMissed(t Text, need Right, now time.Time) bool {
+	return t.History && now.Sub(t.Time) < missedShortly && t.Who.Account != "" && r.link.Vouched() != "" && r.permits.may(Person{Account: t.Who.Account}, need)
 }
 
 // notPermitted is the reason for not obeying a line that could be an order.

@@ -140,6 +140,39 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 			t.Errorf("coder got %d messages, told %v\n%s", n, r.listener.notices.away, log)
 		}
 	})
+	t.Run("just missed", func(t *testing.T) {
+		allow := []Permit{{Account: "ann", May: []Right{Talk, Tasks}}, {Mask: "*!*@*.office.example", May: Rights()}}
+		for name, c := range map[string]struct {
+			addr, text string
+			ago        time.Duration
+			change     change
+			mails      int
+		}{
+			"a task, a few seconds ago":   {"irc.example", "TASK: @coder do it", 14 * time.Second, func(*irc.Text) {}, 1},
+			"by a server's clock ahead":   {"irc.example", "coder: do it", -2 * time.Second, func(*irc.Text) {}, 1},
+			"a minute ago":                {"irc.example", "TASK: @coder do it", time.Minute, func(*irc.Text) {}, 0},
+			"without the right":           {"irc.example", "swarm: halt", time.Second, func(*irc.Text) {}, 0},
+			"not logged in":               {"irc.example", "TASK: @coder do it", time.Second, func(t *irc.Text) { t.Account, t.Source = "", "ann!a@pc.office.example" }, 0},
+			"another account":             {"irc.example", "TASK: @coder do it", time.Second, func(t *irc.Text) { t.Account, t.Source = "eve", "ann!a@pc.office.example" }, 0},
+			"a notice":                    {"irc.example", "TASK: @coder do it", time.Second, func(t *irc.Text) { t.Notice = true }, 0},
+			"relayed":                     {"irc.example", "TASK: @coder do it", time.Second, func(t *irc.Text) { t.Relayed = true }, 0},
+			"played back by a bouncer":    {"", "TASK: @coder do it", time.Second, func(*irc.Text) {}, 0},
+			"the same line as a live one": {"irc.example", "TASK: @coder do it", time.Second, func(t *irc.Text) { t.MsgID = "m1" }, 1},
+		} {
+			r, log := newListener(t, c.addr, Options{Allow: allow})
+			said := good
+			said.Body, said.History, said.Time = c.text, true, time.Now().Add(-c.ago)
+			c.change(&said)
+			r.listener.hear(onNetwork(said))
+			if said.MsgID != "" { // an earlier bridge was killed before it kept the line
+				r.waitingFor("coder")
+				r.listener.hear(onNetwork(said))
+			}
+			if n := len(r.waitingFor("coder")); n != c.mails {
+				t.Errorf("%s: coder got %d messages, want %d\n%s", name, n, c.mails, log)
+			}
+		}
+	})
 	t.Run("our own", func(t *testing.T) {
 		r, log := newListener(t, "127.0.0.1", Options{Allow: []Permit{{Nick: "swarm", May: Rights()}, {Nick: "coder", May: Rights()}}})
 		for _, nick := range []string{"swarm", "SWARM", "coder"} {

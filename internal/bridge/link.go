@@ -185,7 +185,7 @@ type Text struct {
 	Own     bool // sent under our own name, but not by this connection
 	Bot     bool // the sender declares that it is a bot
 	Relayed bool // sent through a relay, so the name is not proof of identity
-	History bool // from the server's history, so it is never obeyed
+	History bool // from the server's history
 }
 
 // Peer returns the target for an answer: the channel, or the other party in a private

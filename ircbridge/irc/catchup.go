@@ -109,7 +109,9 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 			continue
 		}
 		t.History = true
-		v.tell(ctx, v.st.CaseMapping().Fold(t.Peer()), t)
+		if key := v.st.CaseMapping().Fold(t.Peer()); !v.holds(key, t) {
+			v.tell(ctx, key, t)
+		}
 	}
 	if v.conn.Err() != nil && (f.err != nil || f.name == "") {
 		// The held messages are not emitted, so the mark does not change, and the next

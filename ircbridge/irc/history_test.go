@@ -110,3 +110,50 @@ func TestHistoryAfterOurOwnWords(t *testing.T) {
 		})
 	}
 }
+
+// A line that is said between our JOIN and the history arrives twice. It is emitted once, as
+// a live line and in its place after the lines of the history. It makes no difference how
+// the line and the page follow each other on the wire, or whether the page is the last one.
+func TestALiveLineWinsOverItsCopyInTheHistory(t *testing.T) {
+	const live, after = `
+< @time=2026-01-02T03:04:07.000Z;msgid=m2 :bob!b@c PRIVMSG #room :swarm: who`, `
+< @time=2026-01-02T03:04:08.000Z;msgid=m3 :bob!b@c PRIVMSG #room :thanks`
+	const page = `
+> @label=(a) CHATHISTORY AFTER #room msgid=m0 2
+< @label=(a) :s BATCH +1 chathistory #room
+< @batch=1;msgid=m1;time=2026-01-02T03:04:06.000Z :bob!b@c PRIVMSG #room :away
+< @batch=1;msgid=m2;time=2026-01-02T03:04:07.000Z :bob!b@c PRIVMSG #room :swarm: who
+< :s BATCH -1`
+	const rest = `
+> @label=(b) CHATHISTORY AFTER #room msgid=m2 2
+< @label=(b) :s BATCH +2 chathistory #room
+< :s BATCH -2`
+	for name, script := range map[string]string{
+		"before the page":        live + page + rest + after,
+		"with a later live line": live + after + page + rest,
+		"between two pages":      page + live + rest + after,
+	} {
+		t.Run(name, func(t *testing.T) {
+			addr := irctest.Script(t, archive+`
+> JOIN #room
+> PING :(proof)
+< :ann!a@c JOIN #room
+< :s PONG s :(proof)`+script)
+			memory := &irc.RAM{}
+			if err := memory.Add("#room", irc.Mark{ID: "m0", Time: heardUntil}); err != nil {
+				t.Fatal(err)
+			}
+			c := run(t, irc.Config{Addr: addr, Nick: "ann"}, irc.Options{Channels: []irc.Channel{{Name: "#room"}}, Memory: memory})
+			_, before := wait(t, c, func(e irc.Text) bool { return e.MsgID == "m3" })
+			var got []string
+			for _, e := range before {
+				if e, ok := e.(irc.Text); ok {
+					got = append(got, fmt.Sprintf("%s %v", e.MsgID, e.History))
+				}
+			}
+			if diff := cmp.Diff([]string{"m1 true", "m2 false"}, got); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

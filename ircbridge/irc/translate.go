@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +72,7 @@ func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 			}
 			v.handle(ctx, fetching, m)
 		case f := <-v.fetched:
+			v.handleReceived(ctx, fetching) // the server sent these before the end of the history
 			v.caughtUp(ctx, f)
 		case <-tr.wanted.changed:
 		case <-timer.C:
@@ -78,6 +80,21 @@ func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 			defer cancel()
 			return conn.Close(last, "")
+		}
+	}
+}
+
+// handleReceived handles the messages that have been received but not handled yet.
+func (v *connTranslator) handleReceived(ctx, fetching context.Context) {
+	for {
+		select {
+		case m, ok := <-v.conn.Messages():
+			if !ok {
+				return // serve finds the end, too
+			}
+			v.handle(ctx, fetching, m)
+		default:
+			return
 		}
 	}
 }
@@ -205,6 +222,16 @@ func (v *connTranslator) tell(ctx context.Context, key string, t Text) {
 	if v.recent(key).add(t.Mark(), t.History) {
 		v.events.emit(ctx, t)
 	}
+}
+
+// holds reports whether a message of a history is also held back as a live one. The server
+// sends both if somebody speaks between our JOIN and the request for the history. The live
+// one counts, because it can be obeyed.
+func (v *connTranslator) holds(key string, t Text) bool {
+	if t.MsgID == "" {
+		return false
+	}
+	return slices.ContainsFunc(v.held[key], func(m Message) bool { return m.Tags["msgid"] == t.MsgID })
 }
 
 // release emits the messages that were held back for a history.
