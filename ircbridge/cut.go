@@ -7,8 +7,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// maxShown is how many lines of long text are sent if the text cannot be sent as one
-// multiline message. People can ask for the remaining lines.
+// maxShown is how many lines of long text are sent, except privately as one multiline
+// message. People can ask for the remaining lines. A server that supports multiline messages
+// does not tell whose clients do; the others get them line by line.
 const maxShown = 6
 
 // again marks text that may have been sent before.
@@ -37,6 +38,7 @@ type cutter struct {
 	prefix string // the text in front of each piece, such as "[coder] "
 	limit  int    // maximum number of bytes in a line, including the prefix
 	whole  bool   // the text can be sent as one multiline message
+	alone  bool   // a single person reads the text, so it need not be short if it is whole
 	read   string // the order that shows the whole text
 }
 
@@ -44,7 +46,7 @@ type cutter struct {
 // those that are only markup. If there are still too many, it returns the first lines,
 // followed by a line with the number of missing lines.
 func (c cutter) short(text string) string {
-	if c.whole {
+	if c.whole && c.alone {
 		return text
 	}
 	lines := irc.Split(text, c.room())

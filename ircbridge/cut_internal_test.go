@@ -60,3 +60,23 @@ func TestProvenUpTo(t *testing.T) {
 		}
 	}
 }
+
+// A long text is cut in the same way on each server, because the readers of a channel may
+// have clients without multiline messages. It is whole only in a multiline message to one
+// person.
+func TestALongTextIsCutInTheSameWayOnEachServer(t *testing.T) {
+	long := "Here is the plan.\n\n1. Read.\n2. Write a test.\n3. Mend it.\n4. Run the tests.\n\n```go\nfunc main() {\n}\n```\n\n| file | lines |\n| --- | --- |\n| login.go | 12 |\n"
+	for _, c := range []struct {
+		whole, alone bool
+		lines        int
+	}{{false, false, maxShown + 1}, {true, false, maxShown + 1}, {false, true, maxShown + 1}, {true, true, strings.Count(long, "\n")}} {
+		cut := cutter{prefix: "[coder] ", limit: 400, whole: c.whole, alone: c.alone, read: "swarm: read k7f3q9m2xd"}
+		text := cut.short(long)
+		if n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; n != c.lines {
+			t.Errorf("multiline %t, privately %t: %d lines, want %d:\n%s", c.whole, c.alone, n, c.lines, text)
+		}
+		if short := c.lines == maxShown+1; short != strings.HasSuffix(text, "more lines: swarm: read k7f3q9m2xd)") || short && strings.Contains(text, "```") {
+			t.Errorf("multiline %t, privately %t:\n%s", c.whole, c.alone, text)
+		}
+	}
+}

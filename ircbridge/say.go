@@ -88,7 +88,7 @@ func (s *speech) cutterOf(f *saying, conn *irc.Conn, prefix, as string) cutter {
 	st := conn.State()
 	return cutter{
 		prefix: prefix, limit: conn.Limit(irc.Outgoing{Target: f.Target, As: as}), read: s.l.main.nick + ": read " + f.ReadID,
-		whole: st.Cap("draft/multiline") && st.Cap("batch") && as == "",
+		whole: st.Cap("draft/multiline") && st.Cap("batch") && as == "", alone: !s.l.IsChannel(f.Target),
 	}
 }
 
