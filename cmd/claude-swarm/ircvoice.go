@@ -200,8 +200,15 @@ func (v daemonVoice) ask(ctx context.Context, f func(context.Context, *control.C
 }
 
 // Steer implements [bridge.Swarm].
-func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by string) (string, error) {
+func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, object, by string) (string, error) {
+	agent := object
 	switch order {
+	case bridge.Retry:
+		return v.retry(object)
+	case bridge.Logs:
+		return v.logs(agent)
+	case bridge.Budget:
+		return v.budget(ctx, object, by)
 	case bridge.Halt:
 		if v.store.Halted() {
 			return fmt.Sprintf("everything is already halted, %s; the reason stays the same. next: unhalt", cmp.Or(screen.OneLine(v.store.HaltReason()), "by hand")), nil
@@ -222,6 +229,8 @@ func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by st
 	said := map[bridge.Order]string{
 		bridge.Pause:  agent + " is paused: its running turn continues to its end; mail waits. next: resume " + agent,
 		bridge.Resume: agent + " works on its mail again",
+		bridge.Start:  agent + " starts again",
+		bridge.Clear:  agent + ": the next message begins a fresh session",
 	}
 	err := v.ask(ctx, func(ctx context.Context, c *control.Client) error {
 		switch order {
@@ -231,6 +240,10 @@ func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by st
 			err := c.Resume(ctx, agent, by)
 			said[order] += overtimeText(ctx, c, agent, err)
 			return err
+		case bridge.Start:
+			return c.Start(ctx, agent, by)
+		case bridge.Clear:
+			return c.Clear(ctx, agent, by)
 		case bridge.Abort:
 			cut, err := c.Abort(ctx, agent, by, "")
 			said[order] = agent + ": " + cutText(cut)

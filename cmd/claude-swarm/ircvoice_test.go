@@ -173,3 +173,56 @@ func TestTheVoiceTellsOfAStuckTurn(t *testing.T) {
 		t.Errorf("%q, want %q", next, want)
 	}
 }
+
+// A dead letter can be given to its agent again from IRC, by its id or a part of it.
+func TestTheVoiceRetriesADeadLetter(t *testing.T) {
+	p, store := projectWithMail(t, "{coder: }")
+	v := daemonVoice{p, store}
+	if err := store.MakeMailbox("coder"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := store.Deliver("coder", &dropbox.Message{From: dropbox.Lead, Type: dropbox.Task, Body: []byte("deploy")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := store.Mailbox("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	retry := func(id string) string {
+		said, err := v.Steer(t.Context(), bridge.Retry, id, "ann on IRC")
+		if err != nil {
+			return err.Error()
+		}
+		return said
+	}
+	if got := retry(d.ID); !strings.HasPrefix(got, "no aborted or failed message") {
+		t.Errorf("a waiting message: %q", got)
+	}
+	entries, err := box.Peek()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := box.Claim(entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := box.GiveUp(c.Entry, "aborted by ann on IRC"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := retry(d.ID[:5]), "coder has "+d.ID+" again"; got != want {
+		t.Errorf("said %q, want %q", got, want)
+	}
+	if f, err := store.Find(d.ID); err != nil || f.State != dropbox.Waiting {
+		t.Errorf("the message is %s, %v", f.State, err)
+	}
+	if said, err := v.Steer(t.Context(), bridge.Logs, "coder", "ann on IRC"); err != nil || said != "coder has written nothing yet" {
+		t.Errorf("logs: %q, %v", said, err)
+	}
+	if said, err := v.Steer(t.Context(), bridge.Budget, "", "ann on IRC"); err != nil || said != "no cap is set" {
+		t.Errorf("budget: %q, %v", said, err)
+	}
+	if _, err := v.Steer(t.Context(), bridge.Budget, "raise 5", "ann on IRC"); err == nil {
+		t.Error("a raise without a scope is no error")
+	}
+}

@@ -43,7 +43,7 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 	}
 	r.rec.log.Info("commanded", "word", word, keyNick, t.Nick, "account", t.Who.Account, keyChannel, t.Peer())
 	switch Order(word) {
-	case Pause, Resume, Abort:
+	case Pause, Resume, Abort, Start, Clear, Logs:
 		name, ok := r.agentNamed(t, arg, agents)
 		switch {
 		case !ok:
@@ -58,6 +58,16 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 		return
 	case Unhalt:
 		r.steer(t, Unhalt, "", "")
+		return
+	case Retry:
+		if arg == "" {
+			r.rep.tell(t, "Say which message: retry ID")
+			return
+		}
+		r.steer(t, Retry, bareID(arg), "")
+		return
+	case Budget:
+		r.steer(t, Budget, behind(m.order, 1), "")
 		return
 	}
 	switch word {
@@ -114,8 +124,9 @@ func (r *orders) agentNamed(t Text, name string, agents []string) (string, bool)
 	return "", false
 }
 
-// steer passes a person's order to the daemon; why is the reason that the person gave.
-func (r *orders) steer(t Text, order Order, agent, why string) {
+// steer passes a person's order about an object to the daemon; why is the reason that the
+// person gave.
+func (r *orders) steer(t Text, order Order, object, why string) {
 	by := t.Nick + " on " + r.mail.title
 	if t.Who.Account != "" {
 		by = t.Nick + " (account " + t.Who.Account + ") on " + r.mail.title
@@ -123,7 +134,7 @@ func (r *orders) steer(t Text, order Order, agent, why string) {
 	if why = strings.Join(strings.Fields(r.link.Plain(why)), " "); why != "" {
 		by += ": " + clip(why, 200)
 	}
-	r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Steer(ctx, order, agent, by) })
+	r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Steer(ctx, order, object, by) })
 }
 
 // ask sends a question to the daemon and passes the answer to the person. The answer may

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,11 @@ var orderLines = []orderLine{
 	{string(Pause), "AGENT", "it starts no new turn; @AGENT pause does the same", Control},
 	{string(Resume), "AGENT", "it continues; @AGENT resume does the same", Control},
 	{string(Abort), "AGENT", "ends its turn; @AGENT abort does the same", Control},
+	{string(Start), "AGENT", "it begins again after it was stopped", Control},
+	{string(Clear), "AGENT", "its next message begins a fresh session", Control},
+	{string(Retry), "ID", "gives an aborted or failed message to its agent again", Control},
+	{string(Budget), "[raise SCOPE AMOUNT]", "the caps, or raises one", Control},
+	{string(Logs), "AGENT", "the last lines of its log", Talk},
 	{string(Halt), "[WHY]", "no agent starts a new turn", Control},
 	{string(Unhalt), "", "all agents continue", Control},
 	{join, "#CHANNEL", "I join a channel", Control},
@@ -76,7 +82,7 @@ func isOrder(order string) bool { return slices.Contains(orderWords, orderWord(o
 func rightOf(order string) Right {
 	word := orderWord(order)
 	i := slices.IndexFunc(orderLines, func(o orderLine) bool { return o.word == word })
-	if i < 0 || word == topic && behind(order, 2) == "" {
+	if i < 0 || word == topic && behind(order, 2) == "" || word == string(Budget) && behind(order, 1) == "" {
 		return Talk
 	}
 	return orderLines[i].need
@@ -148,7 +154,9 @@ func helpOn(word, bridge string, agents []string, c Names) []string {
 }
 
 // typed rewrites the next steps in a text from the daemon so that people can type them in a
-// channel. It puts the bridge's name, self, in front of each order.
+// channel. It puts the bridge's name, self, in front of each order, and replaces the commands
+// of a shell for which there is an order. Other commands keep their form, so that a person sees
+// that they are for a shell.
 func typed(text, self string) string {
 	for _, lead := range []string{"next: ", "To answer: "} {
 		parts := strings.Split(text, lead)
@@ -159,5 +167,40 @@ func typed(text, self string) string {
 		}
 		text = strings.Join(parts, lead)
 	}
-	return text
+	var b strings.Builder
+	at := 0
+	for _, m := range shellCommand.FindAllStringIndex(text, -1) {
+		b.WriteString(text[at:m[0]])
+		at = m[1]
+		order := orderFor(text[m[0]:m[1]])
+		if rest := text[at:]; order == "" || strings.HasPrefix(rest, " -") || strings.HasPrefix(rest, " |") {
+			b.WriteString(text[m[0]:m[1]])
+		} else {
+			b.WriteString(self + ": " + order)
+		}
+	}
+	return b.String() + text[at:]
+}
+
+// shellCommand matches the beginning of a command of a shell that an order may replace, up to
+// its first argument.
+var shellCommand = regexp.MustCompile(`claude-swarm (?:dead (?:show|retry)|reply|read|pause|resume|abort|start|clear|unhalt|status|budget raise|budget|logs)\b(?: [A-Za-z0-9-][A-Za-z0-9._-]*)?`)
+
+// orderFor returns the order that replaces a command that shellCommand matched, or "" if none
+// does.
+func orderFor(command string) string {
+	words := strings.Fields(command)[1:]
+	if words[0] == "dead" { // an order has no subcommands
+		words = words[1:]
+	}
+	if words[0] == "show" {
+		words[0] = "read"
+	}
+	switch {
+	case len(words) > 1 && strings.HasPrefix(words[1], "-"):
+		return ""
+	case len(words) == 1 && !slices.Contains([]string{string(Unhalt), string(Budget), "status"}, words[0]):
+		return "" // for example, start without an agent starts the daemon
+	}
+	return strings.Join(words, " ")
 }

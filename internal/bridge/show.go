@@ -67,7 +67,6 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 		if m.Subject != "" && !strings.HasPrefix(body, m.Subject) {
 			s.text = strings.TrimSuffix(m.Subject+": "+body, ": ")
 		}
-		s.text = typed(s.text, v.self)
 	default:
 		s.text = body
 		switch {
@@ -86,6 +85,9 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 		case p.person != "" && !p.private():
 			s.text = p.person + ": " + body
 		}
+	}
+	if m.From == dropbox.Swarm || n.Announces == Alert || n.Announces == GivenUp || n.Announces == Failed {
+		s.text = typed(s.text, v.self) // an agent's own words stay as they are
 	}
 	for _, a := range m.Attachments {
 		s.text += fmt.Sprintf("\n(attached: %s, %d bytes, in %s)", v.Plain(a.Name), a.Size, a.Path)

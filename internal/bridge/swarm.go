@@ -19,13 +19,14 @@ type Swarm interface {
 	// holds the message up.
 	Held(ctx context.Context, agent string) (string, error)
 
-	// Steer carries out a person's order, and returns the outcome in one line. by names the
-	// person for the journal, as in "ann on IRC". For Halt, it also contains the reason, as
-	// in "ann on IRC: the disk is full". For Halt and Unhalt, agent is empty.
-	Steer(ctx context.Context, order Order, agent, by string) (string, error)
+	// Steer carries out a person's order, and returns the outcome in a few lines. object is
+	// the agent of the order, or as the constants say. by names the person for the journal,
+	// as in "ann on IRC". For Halt, it also contains the reason, as in "ann on IRC: the disk
+	// is full".
+	Steer(ctx context.Context, order Order, object, by string) (string, error)
 }
 
-// An Order is an order that a person with [Control] may give.
+// An Order is an order that a person may give; orderLines says with which right.
 type Order string
 
 // The orders.
@@ -33,8 +34,13 @@ const (
 	Pause  Order = "pause"
 	Resume Order = "resume"
 	Abort  Order = "abort"
-	Halt   Order = "halt"
-	Unhalt Order = "unhalt"
+	Start  Order = "start"
+	Clear  Order = "clear"
+	Halt   Order = "halt"   // object is ""
+	Unhalt Order = "unhalt" // object is ""
+	Retry  Order = "retry"  // object is the id of a dead letter, or a part of it
+	Budget Order = "budget" // object is "" to show the caps, or "raise SCOPE AMOUNT"
+	Logs   Order = "logs"   // the last lines of the agent's log
 )
 
 // commandPatience is the timeout for an order to the daemon.
