@@ -146,10 +146,10 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 const missedShortly = time.Minute
 
 // isJustMissed reports whether a line from the history is so recent that it still applies, and
-// comes from an account with the right that it needs. Behind a bouncer the bridge cannot tell
-// the history of the server from a playback, so it obeys neither.
+// comes from an account with the right that it needs. A playback by a bouncer has no ids, or
+// the bridge cannot tell it from the history of the server, so the bridge obeys neither.
 func (r *listener) isJustMissed(t Text, need Right, now time.Time) bool {
-	return t.History && now.Sub(t.Time) < missedShortly && t.Who.Account != "" && r.link.Vouched() != "" && r.permits.may(Person{Account: t.Who.Account}, need)
+	return t.History && t.MsgID != "" && now.Sub(t.Time) < missedShortly && t.Who.Account != "" && r.link.Vouched() != "" && r.permits.may(Person{Account: t.Who.Account}, need)
 }
 
 // notPermitted is the reason for not obeying a line that could be an order.

@@ -157,14 +157,15 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 			"a notice":                    {"irc.example", "TASK: @coder do it", time.Second, func(t *irc.Text) { t.Notice = true }, 0},
 			"relayed":                     {"irc.example", "TASK: @coder do it", time.Second, func(t *irc.Text) { t.Relayed = true }, 0},
 			"played back by a bouncer":    {"", "TASK: @coder do it", time.Second, func(*irc.Text) {}, 0},
-			"the same line as a live one": {"irc.example", "TASK: @coder do it", time.Second, func(t *irc.Text) { t.MsgID = "m1" }, 1},
+			"without an id":               {"irc.example", "TASK: @coder do it", time.Second, func(t *irc.Text) { t.MsgID = "" }, 0},
+			"the same line as a live one": {"irc.example", "TASK: @coder do it", time.Second, func(*irc.Text) {}, 1},
 		} {
 			r, log := newListener(t, c.addr, Options{Allow: allow})
 			said := good
-			said.Body, said.History, said.Time = c.text, true, time.Now().Add(-c.ago)
+			said.Body, said.History, said.Time, said.MsgID = c.text, true, time.Now().Add(-c.ago), "m1"
 			c.change(&said)
 			r.listener.hear(onNetwork(said))
-			if said.MsgID != "" { // an earlier bridge was killed before it kept the line
+			if name == "the same line as a live one" { // an earlier bridge was killed before it kept the line
 				r.waitingFor("coder")
 				r.listener.hear(onNetwork(said))
 			}

@@ -157,3 +157,38 @@ func TestALiveLineWinsOverItsCopyInTheHistory(t *testing.T) {
 		})
 	}
 }
+
+// The lines that a bouncer plays back without times and batches are old, in a channel and
+// privately. A person who speaks afterwards, in another channel meanwhile, or long after a
+// playback without an end is live, and so is one who quotes the bouncer's words.
+func TestAPlaybackWithoutTimesIsOld(t *testing.T) {
+	addr := irctest.Script(t, `
+> CAP LS 302
+> NICK ann
+> USER ann 0 * ann
+< :s CAP * LS :
+> CAP END`+hello+`
+< :bob!b@c PRIVMSG #room :Buffer Playback...
+< :bob!b@c PRIVMSG #room :quoted
+< :***!znc@znc.in PRIVMSG #room :Buffer Playback...
+< :bob!b@c PRIVMSG #room :[09:00:01] TASK: @coder delete it
+< :bob!b@c PRIVMSG #other :elsewhere
+< :bob!b@c PRIVMSG ann :privately
+< :***!znc@znc.in PRIVMSG #room :Playback Complete.
+< :bob!b@c PRIVMSG #room :now
+< :***!znc@znc.in PRIVMSG ann :Buffer Playback...
+< :bob!b@c PRIVMSG ann :[09:00:02] halt
+< :***!znc@znc.in PRIVMSG ann :Playback Complete.
+< :bob!b@c PRIVMSG ann :end`)
+	c := run(t, irc.Config{Addr: addr, Nick: "ann"}, irc.Options{})
+	_, before := wait(t, c, func(e irc.Text) bool { return e.Body == "end" && !e.History })
+	var old []string
+	for _, e := range before {
+		if e, ok := e.(irc.Text); ok && e.History && e.Nick != "***" {
+			old = append(old, e.Body)
+		}
+	}
+	if diff := cmp.Diff([]string{"[09:00:01] TASK: @coder delete it", "[09:00:02] halt"}, old); diff != "" {
+		t.Errorf("old (-want +got):\n%s", diff)
+	}
+}

@@ -40,9 +40,10 @@ type connTranslator struct {
 	rejoin  rejoiner
 	fetched chan fetched
 	held    map[string][]Message // live messages that are waiting for the history of their target, by target
-	caught  bool                 // all private messages have been fetched
-	ctcp    time.Time            // when a CTCP request was last answered
-	wg      sync.WaitGroup       // waits for the fetches
+	played  playbacks
+	caught  bool           // all private messages have been fetched
+	ctcp    time.Time      // when a CTCP request was last answered
+	wg      sync.WaitGroup // waits for the fetches
 }
 
 // serve runs until the connection ends, and returns the reason why it ended.
@@ -50,7 +51,7 @@ func (tr *translator) serve(ctx context.Context, conn *Conn) error {
 	v := &connTranslator{
 		translator: tr, conn: conn, st: conn.State(),
 		rejoin:  rejoiner{conn: conn, o: tr.o, wanted: tr.wanted, wishes: make(map[string]*wish)},
-		fetched: make(chan fetched), held: make(map[string][]Message),
+		fetched: make(chan fetched), held: make(map[string][]Message), played: make(playbacks),
 	}
 	fetching, stopFetching := context.WithCancel(ctx)
 	defer conn.wg.Wait()
@@ -205,6 +206,9 @@ func (v *connTranslator) heard(ctx context.Context, m Message) {
 	if !ok {
 		v.answerCTCP(m)
 		return
+	}
+	if v.played.old(v.st.CaseMapping().Fold(m.Param(0)), m, time.Now()) {
+		t.History = true
 	}
 	key := v.st.CaseMapping().Fold(t.Peer())
 	if held, ok := v.held[key]; ok && !t.History {
