@@ -72,7 +72,7 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	}
 	dir := Folder(l.o.Home)
 	opts := irc.Options{Backoff: l.o.backoff(), RejoinAfter: l.o.RejoinAfter}
-	for _, room := range l.rooms.all {
+	for _, room := range l.rooms.inOrder() {
 		if room.wanted && (agent == "" || room.fixed && l.o.Channels.Hears(agent, room.name)) {
 			opts.Channels = append(opts.Channels, l.o.channel(room.name))
 		}

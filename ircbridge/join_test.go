@@ -7,6 +7,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
 // Requests to join channels that are closed to the bridge do not delay messages.
@@ -40,4 +41,34 @@ func TestJoinsHoldUpNothing(t *testing.T) {
 			s.where(id, dropbox.Claimed) // the message is still waiting for its channel
 		}
 	})
+}
+
+// After each connection, the project's channel is joined first, and the ranks of the members
+// are those that the server sends with a JOIN: they are not requested.
+func TestTheProjectsChannelIsJoinedFirst(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{})
+	proxy := irctest.NewProxy(t, srv.Addr)
+	s := newScene(t, proxy.Addr)
+	s.o.Join = []string{"#a", "#zz"}
+	s.start()
+	s.ready()
+	proxy.Cut()
+	s.state("connected again", func(st bridge.State) bool { return st.Connected && proxy.Connections() > 1 })
+	s.ready()
+	id := s.say("coder", bridge.Origin{}, "hello") // posted after the history
+	s.where(id, dropbox.Done)
+	joins := 0
+	for _, m := range srv.Commands() {
+		switch {
+		case m.Command == "NAMES":
+			t.Errorf("the bridge sends %v", m.Params)
+		case m.Command == "JOIN":
+			if joins++; m.Param(0) != "#project-x,#standup-x,#alerts,#errors,#a,#zz" {
+				t.Errorf("the bridge joins %s", m.Param(0))
+			}
+		}
+	}
+	if joins != 2 {
+		t.Errorf("%d JOINs, want 2", joins)
+	}
 }

@@ -1,9 +1,11 @@
 package ircbridge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,9 +41,8 @@ type room struct {
 	asked   time.Time
 	invited time.Time            // when we last accepted an invitation
 	joiners []func(bridge.Entry) // called when it is known whether we are in the channel
-	modes   map[string]string
-	bare    string // with [StyleRelay]: why no text is relayed in this channel
-	stale   bool   // a member joined or left, or a mode changed, since we last requested the modes
+	bare    string               // with [StyleRelay]: why no text is relayed in this channel
+	stale   bool                 // a member joined or left, or a mode changed, since we last requested the modes
 }
 
 // rooms are the channels of a link. The bridge's goroutine owns them.
@@ -128,7 +129,7 @@ func (r *rooms) handle(e irc.Event) {
 		if rm == nil {
 			return // the server has forced us to join this channel; the library leaves it
 		}
-		rm.stale = true
+		rm.stale = !e.Own // the server sends the names with our own JOIN
 		if e.Own {
 			rm.joined, rm.entered = true, true
 			rm.forgive()
@@ -184,7 +185,6 @@ func (r *rooms) caughtUp(e irc.CaughtUp) {
 		return // the target is a person, or a channel that we have left
 	}
 	rm.caught = rm.joined
-	r.askModes(rm)
 }
 
 // giveUp records that a channel does not let us in. The library retries after the
@@ -240,45 +240,37 @@ func (r *rooms) overdue(now time.Time) {
 	}
 }
 
-// askModes requests the ranks of a channel's members.
+// inOrder returns the rooms in the order in which to join them: those in the options, of which
+// the project's channel is the first, and then the others by name.
+func (r *rooms) inOrder() []*room {
+	fixed := r.l.o.fixed()
+	place := func(rm *room) int {
+		if i := slices.IndexFunc(fixed, func(f string) bool { return strings.EqualFold(f, rm.name) }); i >= 0 {
+			return i
+		}
+		return len(fixed)
+	}
+	return slices.SortedFunc(maps.Values(r.all), func(a, b *room) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a.name, b.name))
+	})
+}
+
+// askModes requests the ranks of a channel's members. The server sends them with our JOIN, so
+// they are requested only after a change.
 func (r *rooms) askModes(rm *room) {
 	if !rm.joined || !r.l.main.up {
 		return
 	}
 	rm.stale = false
-	name, client, support, fold := rm.name, r.l.main.client, r.l.main.state.ISupport, r.l.main.fold
+	name, client := rm.name, r.l.main.client
 	r.l.host.Do(func() func() {
 		ctx, cancel := context.WithTimeout(r.l.stop, joinPatience)
 		defer cancel()
-		answer, err := client.Do(ctx, irc.Msg("NAMES", name))
-		if err != nil {
+		if _, err := client.Do(ctx, irc.Msg("NAMES", name)); err != nil { // the connection keeps the ranks
 			return nil // the next change causes another request
 		}
-		modes := map[string]string{}
-		for _, m := range answer {
-			if m.Command != "353" || !fold.Same(m.Param(2), name) {
-				continue
-			}
-			for nick := range strings.FieldsSeq(m.Last()) {
-				nick, _, _ = strings.Cut(nick, "!")
-				bare := strings.TrimLeft(nick, rankSigns(support))
-				modes[fold.Fold(bare)] = strings.TrimSuffix(nick, bare)
-			}
-		}
-		return func() {
-			rm.modes = modes
-			r.l.host.Changed()
-		}
+		return r.l.host.Changed
 	})
-}
-
-// rankSigns returns the characters that a server puts in front of a nick to show the
-// member's rank.
-func rankSigns(s irc.ISupport) string {
-	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
-		return signs
-	}
-	return "~&@%+"
 }
 
 // told returns the room in the form used in the state.
@@ -289,12 +281,13 @@ func (rm *room) told(main *connection) bridge.Channel {
 		return c
 	}
 	nicks, topic, _ := conn.Members(rm.name)
+	ranks := conn.Ranks(rm.name)
 	c.Topic = topic
 	if len(nicks) > maxMembers {
 		nicks, c.More = nicks[:maxMembers], len(nicks)-maxMembers
 	}
 	for _, nick := range nicks {
-		c.Members = append(c.Members, bridge.Member{Nick: nick, Modes: rm.modes[main.fold.Fold(nick)]})
+		c.Members = append(c.Members, bridge.Member{Nick: nick, Modes: ranks[main.fold.Fold(nick)]})
 	}
 	return c
 }

@@ -11,7 +11,9 @@ import (
 // closes a connection with 10 KiB of unread bytes; ircd-hybrid 8.2 closes a connection
 // with 2,560 bytes.)
 //
-// PONG and the registration lines do not wait, but they count toward the limit.
+// PONG and the registration lines do not wait, but they count toward the limit; after the
+// registration, there are tokens for the first lines again, because the servers count from
+// there or only slow down. CHATHISTORY does not count, because its answers are the costly part.
 type Flood struct {
 	Burst  int     // how many lines may be written at once; 0 means 4
 	Rate   float64 // how many lines per second after that; 0 means 1
@@ -56,6 +58,13 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	}
 	return time.Duration(math.Ceil((1 - b.tokens) / b.rate * float64(time.Second)))
 }
+
+// afterRegistration is how many lines may be written at once after the registration: MODE,
+// JOIN and the first message.
+const afterRegistration = 3
+
+// atLeast adds tokens until there are n, but no more than the burst.
+func (b *bucket) atLeast(n float64) { b.tokens = max(b.tokens, min(n, b.burst)) }
 
 // pay removes one token for each line. The number can become negative, but never falls
 // below minus four bursts. A batch costs several tokens.

@@ -185,7 +185,7 @@ func TestPrivateBeforeChannels(t *testing.T) {
 		if err := errors.Join(first.Wait(t.Context()), second.Wait(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(asked); took > 5*time.Second {
+		if took := time.Since(asked); took > 7*time.Second { // two lines, at most four more before the PING that proves them, and the PING
 			t.Errorf("a private message took %v", took)
 		}
 		before, _ := tp.heard()
@@ -302,4 +302,23 @@ func TestBackoff(t *testing.T) {
 			t.Fatalf("first wait %v", wait)
 		}
 	}
+}
+
+// The lines of the registration delay neither the JOIN nor the first message.
+func TestTheFirstLinesFollowTheRegistrationAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)
+		if err := c.Send("#room", "one\ntwo\nthree\nfour").Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		lines, times := tp.heard()
+		for i, line := range lines[:3] {
+			if !strings.HasPrefix(line, "PRIVMSG") || times[i] != 0 {
+				t.Errorf("line %d after %v: %s", i+1, times[i], line)
+			}
+		}
+		if times[3] < time.Second {
+			t.Errorf("the next line after %v: %s", times[3], lines[3])
+		}
+	})
 }

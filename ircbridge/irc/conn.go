@@ -171,6 +171,17 @@ func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
 	return slices.Sorted(maps.Values(r.members)), r.topic, true
 }
 
+// Ranks returns the signs of the members' ranks in a joined channel, such as "@", by folded
+// nick, as of the last list of names that the server sent.
+func (c *Conn) Ranks(channel string) map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.p.st.rooms[c.p.st.fold.Fold(channel)]; r != nil {
+		return maps.Clone(r.ranks)
+	}
+	return nil
+}
+
 // Stay returns a number for the time between joining and leaving a channel, or 0 if this
 // connection is not in the channel. After each join the number is larger.
 func (c *Conn) Stay(channel string) uint64 {

@@ -35,7 +35,7 @@ const (
 // other command may appear.
 type entry struct {
 	data     []byte
-	lines    int // how many tokens the entry costs
+	lines    int // how many tokens the entry costs; an entry that costs none does not wait for one
 	command  string
 	target   string // folded
 	private  bool   // the target is a person
@@ -164,9 +164,10 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	for len(data) < 32<<10 {
 		e := o.peek()
 		if e != nil && !o.flood.Off {
-			if wait = o.bucket.wait(now); wait > 0 {
+			if wait = o.bucket.wait(now); wait > 0 && e.lines > 0 {
 				break
 			}
+			wait = 0
 			if o.bytes > 0 && o.bytes+len(e.data) > o.flood.Window {
 				if o.since > 0 {
 					data = append(data, o.ping(now)...)

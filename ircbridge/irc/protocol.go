@@ -76,6 +76,7 @@ func (p *protocol) becomeReady() {
 		return
 	}
 	p.st.phase = Registered
+	p.out.bucket.atLeast(afterRegistration)
 	p.timers.nickAt, p.timers.nickWait = time.Now().Add(p.cfg.NickAfter), p.cfg.NickAfter
 	if mode := p.st.isup["BOT"]; p.cfg.Bot && mode != "" {
 		p.bare(Msg("MODE", p.st.nick, "+"+mode))

@@ -92,11 +92,13 @@ func (r *rejoiner) enter(now time.Time, support ISupport) time.Duration {
 	}
 	rest := time.Hour
 	var due []Channel
-	for key, w := range r.wishes {
+	for key := range r.wishes {
 		if !wanted[key] {
 			delete(r.wishes, key)
-			continue
 		}
+	}
+	for _, ch := range list { // the first channel of the list is the most important one
+		w := r.wishes[fold.Fold(ch.Name)]
 		if w.state != wishOut {
 			continue
 		}

@@ -111,6 +111,9 @@ func (c *Conn) command(m Message) (*entry, error) {
 		return nil, ErrQueueFull
 	}
 	e := &entry{lines: 1, command: strings.ToUpper(m.Command), priority: Answer}
+	if e.command == "CHATHISTORY" {
+		e.lines = 0
+	}
 	if c.p.st.has("labeled-response") {
 		e.label = c.p.out.newLabel()
 		tags := map[string]string{"label": e.label}

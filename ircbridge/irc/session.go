@@ -41,6 +41,7 @@ type room struct {
 	stay    uint64 // see [Conn.Stay]
 	topic   string
 	members map[string]string // maps a folded nick to the nick
+	ranks   map[string]string // maps a folded nick to its rank signs, as of the last list of names
 }
 
 func (s *session) has(caps ...string) bool {

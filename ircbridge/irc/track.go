@@ -47,7 +47,7 @@ func (s *session) track(m Message) (free bool) {
 		for _, r := range s.rooms {
 			if _, ok := r.members[who]; ok {
 				delete(r.members, who)
-				r.members[s.fold.Fold(m.Param(0))] = m.Param(0)
+				r.members[s.fold.Fold(m.Param(0))], r.ranks[s.fold.Fold(m.Param(0))] = m.Param(0), r.ranks[who]
 			}
 		}
 		if mine {
@@ -84,8 +84,9 @@ func (s *session) track(m Message) (free bool) {
 	case "353": // us = channel :@nick +nick
 		if r := s.rooms[s.fold.Fold(m.Param(2))]; r != nil {
 			for nick := range strings.FieldsSeq(m.Last()) {
-				nick, _, _ = strings.Cut(strings.TrimLeft(nick, s.isup.ranks()), "!")
-				r.members[s.fold.Fold(nick)] = nick
+				signed, _, _ := strings.Cut(nick, "!")
+				nick = strings.TrimLeft(signed, s.isup.ranks())
+				r.members[s.fold.Fold(nick)], r.ranks[s.fold.Fold(nick)] = nick, strings.TrimSuffix(signed, nick)
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func (s *session) track(m Message) (free bool) {
 }
 
 func newRoom(name, folded, nick string) *room {
-	return &room{name: name, members: map[string]string{folded: nick}}
+	return &room{name: name, members: map[string]string{folded: nick}, ranks: map[string]string{}}
 }
 
 // wants reports whether nick is the wanted nick while this connection has a different

@@ -58,6 +58,15 @@ type Server struct {
 	said   []Said
 	forgot int // how many of the oldest lines in said are no longer in the history
 	serial int
+
+	commands []irc.Message // from all clients
+}
+
+// Commands returns the commands that all clients have sent, oldest first.
+func (s *Server) Commands() []irc.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.commands)
 }
 
 // Said is a message that the server received.
@@ -282,6 +291,7 @@ func (u *user) handle(m irc.Message) bool {
 		u.send("s", "FAIL", "BATCH", "MULTILINE_INVALID", "Another command within the batch")
 		return true
 	}
+	u.s.commands = append(u.s.commands, m)
 	switch m.Command {
 	case "CAP":
 		u.cap(m)
