@@ -14,6 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // A daemonVoice answers commands from people on IRC on behalf of the daemon.
@@ -62,6 +63,9 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	if agent == "" {
 		for _, n := range st.Needs {
 			b.WriteString(needLine(n, cmp.Or(st.Lead.Name, "the lead")))
+			if n.Kind == view.NeedQuestion {
+				b.WriteString(v.leadQuestions())
+			}
 		}
 	}
 	return b.String(), nil
@@ -137,6 +141,30 @@ func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	return fmt.Sprintf("; has been asking for %s in %s: \"%s\"; next: reply %s …", since(q.At, now), q.Channel, what, q.ID)
 }
 
+// mostQuestions is how many questions for the lead the status on IRC shows.
+const mostQuestions = 3
+
+// leadQuestions returns a line for each of the newest questions that are waiting for the
+// lead, with the command that answers it.
+func (v daemonVoice) leadQuestions() string {
+	box, err := v.store.Mailbox(dropbox.Lead)
+	if err != nil {
+		return ""
+	}
+	waiting, err := box.Peek()
+	read, err2 := box.Claimed()
+	if errors.Join(err, err2) != nil {
+		return "" // the number of questions is shown anyway
+	}
+	var lines []string
+	for _, e := range append(read, waiting...) {
+		if m, err := box.Read(e); err == nil && m.Type == dropbox.Question && mail.WhyOver(v.project.home, m) == "" {
+			lines = append(lines, fmt.Sprintf("%s asks: \"%s\"; next: reply %s …\n", calledBy(v.project.file, m.From), gist(m), m.ID))
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-mostQuestions):], "")
+}
+
 // nextThere returns the next step as a person would type it on IRC.
 func nextThere(next string) string {
 	return "; next: " + strings.ReplaceAll(screen.OneLine(next), "claude-swarm ", "")
@@ -169,7 +197,7 @@ func heldLine(a swarm.AgentStatus) string {
 	if held == nil {
 		return ""
 	}
-	line := holdupText(held) + "; your message is waiting"
+	line := strings.Replace(holdupText(held), held.Agent+": is ", held.Agent+" is ", 1) + "; your message is waiting"
 	if held.Next != "" {
 		line += nextThere(held.Next)
 	}

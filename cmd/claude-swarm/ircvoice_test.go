@@ -226,3 +226,39 @@ func TestTheVoiceRetriesADeadLetter(t *testing.T) {
 		t.Error("a raise without a scope is no error")
 	}
 }
+
+// The line about a working agent shows what keeps it from the next turn, and the way out.
+func TestTheVoiceSaysThatAWorkingAgentIsHeld(t *testing.T) {
+	task := &turn.MessageStatus{ID: "k7f3q9m2xd", From: "irc", Subject: "deploy"}
+	for want, a := range map[string]swarm.AgentStatus{
+		"coder working: k7f3q9m2xd from irc: deploy": {},
+		"coder working: k7f3q9m2xd from irc: deploy; is paused when this turn has ended: stuck: Retried deploy 22 times; next: resume coder, or abort coder": {Why: "is paused when this turn has ended: stuck: Retried deploy 22 times", Next: "claude-swarm resume coder, or claude-swarm abort coder"},
+		"coder working: k7f3q9m2xd from irc: deploy; is paused when this turn has ended: by ann on IRC; next: resume coder":                                  {Why: "is paused when this turn has ended: by ann on IRC", Next: "claude-swarm resume coder"},
+	} {
+		a.Name, a.State, a.Message = "coder", swarm.Working, task
+		line, next := agentLine(a, false, time.Now())
+		if line+next != want {
+			t.Errorf("%q, want %q", line+next, want)
+		}
+	}
+	if got, want := heldLine(swarm.AgentStatus{Name: "coder", State: swarm.Working, Why: "is paused when this turn has ended: by ann on IRC", Next: "claude-swarm resume coder"}),
+		"coder is paused when this turn has ended: by ann on IRC; your message is waiting; next: resume coder"; got != want {
+		t.Errorf("held: %q, want %q", got, want)
+	}
+}
+
+// The status names each question for the lead and how to answer it.
+func TestTheVoiceNamesTheQuestionsForTheLead(t *testing.T) {
+	p, store := projectWithMail(t, "{coder: }")
+	if err := store.MakeMailbox(dropbox.Lead); err != nil {
+		t.Fatal(err)
+	}
+	d, err := store.Deliver(dropbox.Lead, &dropbox.Message{From: dropbox.Swarm, Type: dropbox.Question, Subject: "budget: coder.day is at its cap", Body: []byte("more?")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := daemonVoice{p, store}.Status(t.Context(), "")
+	if want := `asks: "budget: coder.day is at its cap"; next: reply ` + d.ID + " …\n"; err != nil || strings.Count(text, want) != 1 {
+		t.Errorf("status says %q, %v, want %q in it once", text, err, want)
+	}
+}

@@ -91,7 +91,7 @@ func OpenQuestions(home journal.Home) map[string]bridge.OpenQuestion {
 		return open // not an error, because the rest of the status is still useful
 	}
 	for _, q := range st.Questions {
-		if q.At.After(open[q.From].At) {
+		if have := open[q.From]; q.At.After(have.At) && q.ID != have.ID { // a question can be shown in an alert as well
 			open[q.From] = q
 		}
 	}
