@@ -65,9 +65,15 @@ func (s *Swarm) isVoid(k journal.Kept) bool {
 	if k.Asks {
 		return answered(s.store, k.About)
 	}
+	if k.Dead {
+		found, err := s.store.Find(k.About)
+		return errors.Is(err, dropbox.ErrNotFound) || err == nil && found.State != dropbox.Dead // it was tried again or deleted
+	}
 	m, err := s.member(k.Agent)
 	gone := k.Agent != "" && err != nil
 	switch what {
+	case "spiraling":
+		return gone || !s.holds.Of(k.Agent).IsStuck(rest)
 	case "stopped":
 		return gone || s.holds.Of(k.Agent).Stopped == nil
 	case "turns":

@@ -191,3 +191,46 @@ func TestWhatStopsAllAgentsPassesTheQuietHours(t *testing.T) {
 		led.until("the planner works on the alert", func() bool { return strings.Contains(strings.Join(led.bodies(), "\n"), "coder is stopped") })
 	})
 }
+
+// A decision of the person in the quiet hours ends what was kept: the message of the morning
+// does not ask again about a stuck agent that a person let continue or aborted, and does not
+// report the abort to the person who ordered it.
+func TestADecisionOfTheNightIsNotAskedForInTheMorning(t *testing.T) {
+	for what, decide := range map[string]func(*testing.T, *field) error{
+		"resumed": func(t *testing.T, f *field) error {
+			entries, err := os.ReadDir(filepath.Join(f.store.Dir(), "coder", "new"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries { // its client cannot run a second time
+				if err := os.Remove(filepath.Join(f.store.Dir(), "coder", "new", e.Name())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return f.daemon.Resume("coder", "ann on IRC")
+		},
+		"aborted": func(t *testing.T, f *field) error {
+			_, err := f.daemon.Abort(t.Context(), "coder", "ann on IRC", "")
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				f := newField(t, "coder", "planner")
+				f.quietAt("06:59:56")
+				f.startStuck()
+				f.kept("appears stuck")
+				f.untilState("coder", swarm.Paused)
+				if err := decide(t, f); err != nil {
+					t.Fatal(err)
+				}
+				f.until("the morning begins", func() bool { return !f.plan.Quiet.Open(time.Now()) })
+				f.answer(f.send("planner", "@say hello")) // time for a few folder checks
+				time.Sleep(10 * time.Second)
+				if got := f.mornings(); len(got) > 0 {
+					t.Errorf("the morning's message has the subject %q and says\n%s", got[0].Subject, got[0].Body)
+				}
+			})
+		})
+	}
+}

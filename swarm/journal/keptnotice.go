@@ -29,4 +29,5 @@ type Kept struct {
 	Body    string    `json:"body,omitempty"`
 	About   string    `json:"about,omitempty"` // id of the question, or of the message that was given up
 	Asks    bool      `json:"asks,omitempty"`  // About is a question from the daemon
+	Dead    bool      `json:"dead,omitempty"`  // About is a message that was given up
 }

@@ -104,8 +104,10 @@ func isError(ev journal.Event) bool {
 // repeats.
 func shownByMorning(ev journal.Event) bool {
 	switch ev.Kind {
-	case journal.Alert, journal.Mail, journal.Dead:
+	case journal.Alert, journal.Mail:
 		return true
+	case journal.Dead:
+		return ev.Notice != nil // without a notice, a person aborted the turn and knows it
 	case journal.Noticed:
 		return ev.Notice.Word.Severity() != journal.Info
 	}
@@ -127,7 +129,10 @@ func (q *Quiet) keep(ev journal.Event) error {
 		k.Subject = cut(screen.OneLine(ev.Message.Mail().Gist()), 200)
 		k.Body = "claude-swarm read " + ev.About
 	case journal.Dead:
-		k.About = ev.About
+		k.About, k.Dead = ev.About, true
+		if k.Body = strings.TrimSpace(ev.Message.Body); !strings.Contains(k.Body, "claude-swarm dead ") {
+			k.Body += "\nclaude-swarm dead show " + ev.About
+		}
 	case journal.Noticed:
 		k.Subject, k.Body = ev.Notice.Text(), ""
 	}
