@@ -369,6 +369,26 @@ func TestMeant(t *testing.T) {
 	}
 }
 
+// A sentence in a private message to the bridge is for the only agent. An order, also a mistyped
+// one, stays an order, and with several agents the bridge asks for a name.
+func TestAPrivateSentenceIsForTheOnlyAgent(t *testing.T) {
+	one, two := []name{{"coder", "coder"}, {"x-coder", "coder"}, {"@go", "coder"}}, []name{{"coder", "coder"}, {"tester", "tester"}}
+	for _, c := range []struct {
+		names    []name
+		text, to string
+	}{
+		{one, "what is going on", "coder"}, {one, "is it done?", "coder"}, {one, "status", ""}, {one, "pause coder", ""}, {one, "pauze coder", ""}, {one, "foo", ""},
+		{one, "reply k7f3q9m2xd yes", ""}, {one, "coder: hello", "coder"}, {two, "what is going on", ""}, {nil, "what is going on", ""},
+	} {
+		if m, ok := meant(c.text, true, "", c.names, []string{"swarm"}, newStub()); !ok || strings.Join(m.agents, " ") != c.to || m.need == Tasks {
+			t.Errorf("%q among %d names: %+v, want it for %q", c.text, len(c.names), m, c.to)
+		}
+		if m, ok := meant(c.text, false, "", c.names, []string{"swarm"}, newStub()); ok && c.text == "what is going on" {
+			t.Errorf("in a channel, %q is %+v", c.text, m)
+		}
+	}
+}
+
 // Only people with the "control" right can answer a question from the daemon. The daemon
 // checks the answer's wording and files the question, so in this test the answer alone
 // does not close the question.

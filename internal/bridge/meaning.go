@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // taskWord is the word at the start of a line that gives a task.
@@ -54,7 +56,11 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 	case private && m.need == Talk:
 		// The line is for the bridge itself, unless it begins with the name of an agent.
 		order := orderOf(line)
-		if m.agents = headed(line, names, c); len(m.agents) == 0 || isOrder(order) {
+		m.agents = headed(line, names, c)
+		if only := soleAgent(names); len(m.agents) == 0 && only != "" && isSentence(order) {
+			m.agents = []string{only}
+		}
+		if len(m.agents) == 0 || isOrder(order) {
 			return meaning{need: rightOf(order), order: order}, true
 		}
 	default:
@@ -76,6 +82,23 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		return m, true
 	}
 	return m, len(m.agents) > 0
+}
+
+// soleAgent returns the only agent, or "" if there are none or several.
+func soleAgent(names []name) (agent string) {
+	for _, n := range names {
+		if agent != "" && n.agent != agent {
+			return ""
+		}
+		agent = n.agent
+	}
+	return agent
+}
+
+// isSentence reports whether a private line without a name is for an agent rather than a
+// mistyped order: it has several words, and the first one is not similar to an order.
+func isSentence(line string) bool {
+	return len(strings.Fields(line)) > 1 && len(dropbox.Nearest(orderWord(line), orderWords)) == 0
 }
 
 func cutTask(line string) (rest string, ok bool) {
