@@ -83,6 +83,10 @@ func TestHostileTexts(t *testing.T) {
 					want.WriteString(strings.TrimRight(line, " \t"))
 				}
 			}
+			if len(irc.Split(irc.PlainText(text), 300)) > 7 {
+				next++ // it may be cut, because other readers of the channel get it line by line
+				continue
+			}
 			if next < len(got) && strings.ContainsRune(got[next], '\t') ||
 				next < len(got) && blanks.ReplaceAllString(strings.ReplaceAll(got[next], "\n", ""), " ") != blanks.ReplaceAllString(want.String(), " ") {
 				t.Errorf("said %q\nwant %q", got[next], want.String())
