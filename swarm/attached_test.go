@@ -15,6 +15,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -287,6 +288,56 @@ func TestAReceiptKnowsThatASessionHadBegunTheMessage(t *testing.T) {
 	f.start()
 	if r := f.receipt("coder", id); r.CostUSD != 0.25 || !r.CostUnknown || len(r.Attempts) != 2 || r.Attempts[1].CostUnknown {
 		t.Errorf("the receipt has %v USD, unknown %t, and the attempts %+v; want 0.25 and unknown", r.CostUSD, r.CostUnknown, r.Attempts)
+	}
+}
+
+// A running daemon counts the turns of a person's own session as soon as they have ended: its
+// status says the same before and after a restart.
+func TestAttachedTurnsCountAtOnce(t *testing.T) {
+	f := newField(t, "ada")
+	f.send("ada", "@cost 0.25\n@say done")
+	f.start()
+	f.until("a turn", func() bool { st := f.status("ada"); return st.State == swarm.Idle && st.TurnCount == 1 })
+	f.plan.Agents[0].Attached = true
+	if _, err := f.daemon.Reload(f.plan); err != nil {
+		t.Fatal(err)
+	}
+	f.untilState("ada", swarm.Away)
+	s, err := mail.OpenAttached(journal.HomeOf(f.dir), f.store, "ada", mail.AttachedOptions{Backend: "editor"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	hook := child(t)
+	if _, err := s.Begin(hook, "s"); err != nil {
+		t.Fatal(err)
+	}
+	stop := func(active bool, last string) {
+		t.Helper()
+		if _, err := s.Stop(mail.StopEvent{PID: hook, Session: "s", Active: active, Last: last, Continue: true, Cap: 8}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, body := range []string{"first", "second"} {
+		f.send("ada", body)
+		stop(false, "hello")
+		stop(true, body+" is done")
+	}
+	facts := func() string {
+		st := f.status("ada")
+		if st.Last == nil || st.LastActivation == nil {
+			return fmt.Sprintf("%d turns", st.TurnCount)
+		}
+		return fmt.Sprintf("%d turns, %+v, %q, began at %.2f", st.TurnCount, st.CostUSD, st.Last.Text, *st.LastActivation)
+	}
+	atOnce := facts()
+	if !strings.HasPrefix(atOnce, "3 turns, ") || !strings.Contains(atOnce, "TotalUnknown:2") || !strings.Contains(atOnce, "second is done") {
+		t.Errorf("the status says %s; want 3 turns, an unknown part of the cost, and the last words", atOnce)
+	}
+	f.halt()
+	f.start()
+	if later := facts(); later != atOnce {
+		t.Errorf("the status says\n%s, and after a restart\n%s", atOnce, later)
 	}
 }
 

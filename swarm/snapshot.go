@@ -52,7 +52,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		Daemon: &DaemonStatus{PID: os.Getpid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
 		Agents: []AgentStatus{},
 	}
-	uncounted := error(nil)
+	uncounted := s.countAttached()
 	members, now := s.members(), time.Now()
 	if len(names) > 0 {
 		members = nil
@@ -117,6 +117,18 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		st.Trouble = append(st.Trouble, Problem{Why: "not everything could be counted: " + uncounted.Error()})
 	}
 	return st, nil
+}
+
+// countAttached counts the turns that people's own sessions have ended since the last call. The
+// sessions' hooks are other processes, which write these turns to the ledger.
+func (s *Swarm) countAttached() error {
+	added, err := s.ledger.CatchUp()
+	for _, line := range added {
+		if m, unknown := s.member(line.Agent); unknown == nil {
+			m.turns.View.Attached(line)
+		}
+	}
+	return err
 }
 
 // troubles returns the problems that the daemon has recorded about itself.

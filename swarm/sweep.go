@@ -70,6 +70,9 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 			s.mail.Trouble.Clear("ground")
 		}
 		swept = time.Now()
+		if err := s.countAttached(); err != nil {
+			s.log.Warn("turns of attached sessions could not be counted", keyErr, err)
+		}
 		s.restore()
 		soon := census.check(swept)
 		runner.ReapAdopted()

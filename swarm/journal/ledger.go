@@ -74,24 +74,34 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 		return err
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(f, maxLedgerLine)
-	for {
+	_, err = readLines(f, yield)
+	return err
+}
+
+// readLines does the work of [ReadLedger]. It returns the size, in bytes, of the lines that it
+// read, without a last line that has no newline yet.
+func readLines(src io.Reader, yield func(LedgerLine) bool) (size int64, err error) {
+	r := bufio.NewReaderSize(src, maxLedgerLine)
+	for part := int64(0); ; {
 		data, err := r.ReadSlice('\n')
+		part += int64(len(data))
 		var l LedgerLine
 		if err != bufio.ErrBufferFull && json.Unmarshal(data, &l) == nil && l.Turn != "" {
 			l.Outcome = ofNow(l.Outcome, l.Reason)
 			if !yield(l) {
-				return nil
+				return size, nil
 			}
 		}
 		for err == bufio.ErrBufferFull { // no ledger line is that long, so the disk lost data
-			_, err = r.ReadSlice('\n')
+			data, err = r.ReadSlice('\n')
+			part += int64(len(data))
 		}
 		if err == io.EOF {
-			return nil
+			return size, nil
 		} else if err != nil {
-			return err
+			return size, err
 		}
+		size, part = size+part, 0
 	}
 }
 
@@ -102,7 +112,10 @@ const maxLedgerLine = 256 << 10
 type Ledger struct {
 	home Home
 	mu   sync.Mutex
-	file *os.File // the ledger's file, for Restore; nil if lines cannot be added
+	file *os.File // the ledger's file, for Restore and CatchUp; nil if lines cannot be added
+	// read is the size, in bytes, of the beginning of the file in which CatchUp need not look
+	// for lines of other processes.
+	read int64
 	// secrets contains the secrets that are removed from every line; nil means no
 	// secrets.
 	secrets *tokens.Source
@@ -149,7 +162,12 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 	path := home.Ledger()
 	l := &Ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}, unbooked: map[string]LedgerLine{}}
 	since := time.Now().AddDate(0, 0, -amendDays)
-	err := ReadLedger(path, func(line LedgerLine) bool {
+	// A line that is added while the file is read is known when CatchUp reads it again.
+	read, err := l.wholeSize()
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	err = ReadLedger(path, func(line LedgerLine) bool {
 		l.know(line.Turn)
 		l.count(line)
 		if heard != nil {
@@ -174,7 +192,7 @@ func OpenLedger(home Home, heard func(line LedgerLine, old bool)) (*Ledger, erro
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	l.heard = heard
+	l.read, l.heard = read, heard
 	return l, nil
 }
 

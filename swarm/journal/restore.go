@@ -118,12 +118,17 @@ func (l *Ledger) Restore() (deleted bool, err error) {
 		return deleted, err
 	}
 	err = whileLocked(l.lockFile(), func() error {
+		read := int64(0)
 		if deleted { // a ledger that was moved is still where a person put it
-			if err := l.copyDeleted(was.Size()); err != nil {
+			if read, err = l.copyDeleted(was.Size()); err != nil {
 				return err
 			}
 		}
-		return l.open()
+		if err := l.open(); err != nil {
+			return err
+		}
+		l.read = read
+		return nil
 	})
 	if err != nil {
 		return deleted, fmt.Errorf("ledger: %w", err)
@@ -132,11 +137,12 @@ func (l *Ledger) Restore() (deleted bool, err error) {
 }
 
 // copyDeleted writes the first size bytes of the deleted ledger to the ledger's path,
-// before the lines that are there. The caller holds the lock on the ledger's file.
-func (l *Ledger) copyDeleted(size int64) error {
+// before the lines that are there. It returns the new value of l.read. The caller holds the
+// lock on the ledger's file.
+func (l *Ledger) copyDeleted(size int64) (read int64, err error) {
 	fresh, err := os.ReadFile(l.home.Ledger())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return 0, err
 	}
 	turns := map[string]bool{}
 	for line := range bytes.Lines(fresh) {
@@ -144,15 +150,20 @@ func (l *Ledger) copyDeleted(size int64) error {
 	}
 	old, err := io.ReadAll(io.NewSectionReader(l.file, 0, size))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var kept [][]byte
+	at := int64(0)
 	for line := range bytes.Lines(old) {
 		if turn := turnIn(line); turn != "" && !turns[turn] {
 			kept = append(kept, line)
+			if at < l.read {
+				read += int64(len(line))
+			}
 		}
+		at += int64(len(line))
 	}
-	return l.home.files.Write(l.home.Ledger(), durable.Options{}, append(kept, fresh)...)
+	return read, l.home.files.Write(l.home.Ledger(), durable.Options{}, append(kept, fresh)...)
 }
 
 // turnIn returns the id of the turn that a line of the ledger describes, or "" if the line

@@ -12,7 +12,8 @@ import (
 )
 
 // A View contains the facts that the status shows about an agent's turns and its client.
-// Only the agent's goroutine changes it, but it is safe for concurrent use.
+// Only the agent's goroutine changes it, except for [View.Attached], but it is safe for
+// concurrent use.
 type View struct {
 	mu      sync.Mutex
 	p       Picture
@@ -115,6 +116,19 @@ func (v *View) Recall(p Picture) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.p, v.limitOf = p, plainModel(p.Model)
+}
+
+// Attached records a turn of a person's own session that has ended. The parameter l is its
+// line in the ledger.
+func (v *View) Attached(l journal.LedgerLine) {
+	then := Recalled(l, 0)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Turns++
+	v.p.Begun = then.Begun
+	if then.Last != nil {
+		v.p.Last = then.Last
+	}
 }
 
 // Begin records that a turn has begun.
