@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -305,6 +306,36 @@ func leftover(t *testing.T, turn string) (ended chan struct{}, p runner.Process)
 		t.Fatal(err)
 	}
 	return ended, p
+}
+
+// If a later daemon ends a turn, the turn's log, the ledger and the record count its duration
+// from its beginning, and not from the start of that daemon.
+func TestTheDurationOfATurnThatOutlivedItsDaemon(t *testing.T) {
+	f := newField(t, "coder")
+	id := f.send("coder", "work")
+	turn := claim(f, "coder", id)
+	writeRecord(f, turn, id, runner.Process{PID: 1 << 22, Start: 1})
+	f.start()
+	f.answer(id)
+	rec, err := journal.ReadRecord(journal.HomeOf(f.dir), turn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range f.ledgerOf("coder") {
+		if l.Turn != turn {
+			continue
+		}
+		took := time.Duration(l.Seconds * float64(time.Second))
+		if begun := l.At.Add(-took); begun.Sub(rec.Begun).Abs() > time.Second {
+			t.Errorf("in the ledger the turn began at %v, in its record at %v", begun, rec.Begun)
+		}
+		log, err := os.ReadFile(filepath.Join(journal.HomeOf(f.dir).Dir(), "logs", "coder.log"))
+		if want := "= " + l.Outcome + " " + screen.Took(took); err != nil || !strings.Contains(string(log), want) {
+			t.Errorf("the log has no %q: %s, %v", want, log, err)
+		}
+		return
+	}
+	t.Error("the turn has no line in the ledger")
 }
 
 func TestADeadClientWithoutAResultIsTriedAgain(t *testing.T) {

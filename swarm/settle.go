@@ -113,7 +113,7 @@ func startHint(hint, agent string) string { return hint + ", then claude-swarm s
 // report adds the end of a turn to the logs and the feed.
 func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.inbox.Started(j)
-	took := out.Ended.Sub(out.Began)
+	took := journal.Took(j.Rec.Begun, out.Ended)
 	text := fmt.Sprintf("= %s %s %s", journal.OutcomeOf(out), screen.Took(took), screen.Cost(out.CostUSD, out.CostUnknown))
 	if out.Reason != "" {
 		text += ": " + out.Reason

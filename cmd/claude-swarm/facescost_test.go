@@ -39,8 +39,8 @@ func TestAllFacesSayThatACostIsUnknown(t *testing.T) {
 		"trace, of the turn":     {typed(t, p, "trace", turns.task["coder"]), `turn 1 done · \d+ ms · cost unknown`},
 		"trace, of the task":     {typed(t, p, "trace", turns.task["coder"]), `(?m)· 1 turn · cost unknown`},
 		"trace, of a known cost": {typed(t, p, "trace", turns.task["reviewer"]), `· 1 turn · 0\.50 USD`},
-		"logs":                   {typed(t, p, "logs", "coder"), `= done \d+ s cost unknown`},
-		"logs, of a known cost":  {typed(t, p, "logs", "reviewer"), `= done \d+ s 0\.50 USD`},
+		"logs":                   {typed(t, p, "logs", "coder"), `= done \d+ m?s cost unknown`},
+		"logs, of a known cost":  {typed(t, p, "logs", "reviewer"), `= done \d+ m?s 0\.50 USD`},
 	} {
 		if !regexp.MustCompile(c.want).MatchString(c.said) {
 			t.Errorf("%s: no %s in\n%s", name, c.want, c.said)

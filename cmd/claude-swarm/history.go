@@ -136,7 +136,7 @@ func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool)
 		}
 		cells = append(cells, turn.Message, turn.Outcome)
 		if !short {
-			cells = append(cells, screen.Span(time.Duration(turn.Seconds*float64(time.Second))))
+			cells = append(cells, screen.Took(time.Duration(turn.Seconds*float64(time.Second))))
 		}
 		cost := screen.CostCell(turn.CostUSD, turn.CostUnknown, digits)
 		if turn.CostUSD > 0 || !turn.CostUnknown {

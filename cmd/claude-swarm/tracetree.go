@@ -36,7 +36,7 @@ func (t tree) write(w io.Writer, v *view.Trace) {
 		total += " · " + screen.Cost(v.CostUSD, v.CostUnknown > 0)
 	}
 	if took := v.Ended.Sub(v.Began); took > 0 {
-		total += " · " + screen.Span(took)
+		total += " · " + screen.Took(took)
 	}
 	switch {
 	case v.Copies > 0 && t.all:
@@ -115,7 +115,7 @@ func (t tree) notes(m *view.TracedMessage) []string {
 			line += ": " + turn.Reason
 		}
 		if !turn.End.IsZero() {
-			line += " · " + screen.Span(turn.End.Sub(turn.Start))
+			line += " · " + screen.Took(turn.Took())
 		}
 		if turn.CostUSD > 0 || turn.CostUnknown {
 			line += " · " + screen.Cost(turn.CostUSD, turn.CostUnknown)

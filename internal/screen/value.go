@@ -102,9 +102,13 @@ func Ahead(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// Took formats a duration to the second: 12 s, 3 min 5 s, 2 h 10 min.
+// Took formats the duration of something that has ended, to the second: 850 ms, 12 s, 3 min
+// 5 s, 2 h 10 min. Every place that shows how long a turn took uses it.
 func Took(d time.Duration) string {
-	switch s := int(d.Round(time.Second).Seconds()); {
+	if 0 < d && d < time.Second-500*time.Microsecond {
+		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
+	}
+	switch s := int(max(0, d).Round(time.Second).Seconds()); {
 	case s < 60:
 		return fmt.Sprintf("%d s", s)
 	case s < 3600:

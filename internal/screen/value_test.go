@@ -30,6 +30,11 @@ func TestValues(t *testing.T) {
 func TestSeconds(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0:                            "0 s",
+		499600 * time.Microsecond:    "500 ms",
+		999499 * time.Microsecond:    "999 ms",
+		999500 * time.Microsecond:    "1 s",
+		12800 * time.Millisecond:     "13 s",
+		-time.Second:                 "0 s",
 		59*time.Second + 499e6:       "59 s",
 		59*time.Second + 500e6:       "1 min 0 s",
 		time.Minute:                  "1 min 0 s",

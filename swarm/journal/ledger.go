@@ -347,7 +347,7 @@ func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	}
 	if n := len(r.Attempts); n > 0 {
 		last := r.Attempts[n-1]
-		l.Seconds, l.CostUSD = last.End.Sub(last.Start).Seconds(), last.CostUSD
+		l.Seconds, l.CostUSD = last.Took().Seconds(), last.CostUSD
 		l.CostUnknown = last.CostUnknown
 	}
 	return l

@@ -70,6 +70,19 @@ type Attempt struct {
 	CostUnknown bool `yaml:"cost_unknown,omitempty" json:"cost_unknown,omitempty"`
 }
 
+// Took returns the duration of the attempt. It is 0 if the end is not known.
+func (a Attempt) Took() time.Duration {
+	if a.End.IsZero() {
+		return 0
+	}
+	return Took(a.Start, a.End)
+}
+
+// Took returns the duration of a turn by the system's clock, for its log, the ledger and the
+// receipt alike. A turn begins when its record is written, also if a later daemon has followed
+// its client to the end.
+func Took(begun, ended time.Time) time.Duration { return max(0, ended.Round(0).Sub(begun.Round(0))) }
+
 // MarshalJSON encodes an unknown cost as null.
 func (a Attempt) MarshalJSON() ([]byte, error) {
 	type plain Attempt

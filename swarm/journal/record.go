@@ -109,7 +109,7 @@ func (r *Record) Attempt() Attempt {
 func (r *Record) Line() LedgerLine {
 	return LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
-		Seconds: r.Ended.Sub(r.Begun).Seconds(), CostUSD: r.CostUSD, CostUnknown: r.CostUnknown, Client: r.Backend, Session: r.Session,
+		Seconds: Took(r.Begun, r.Ended).Seconds(), CostUSD: r.CostUSD, CostUnknown: r.CostUnknown, Client: r.Backend, Session: r.Session,
 		ByLead: r.ByLead, Trace: cmp.Or(r.Trace, r.Message), ReservedUSD: r.ReservedUSD,
 	}
 }

@@ -171,7 +171,7 @@ func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 	m := j.Claim.Message
 	return journal.LedgerLine{
 		At: out.Ended.UTC(), Turn: j.Rec.Turn, Agent: in.Name, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID), ReservedUSD: j.Rec.ReservedUSD, From: m.From, Subject: m.Subject,
-		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
+		Outcome: string(out.End), Reason: out.Reason, Seconds: journal.Took(j.Rec.Begun, out.Ended).Seconds(),
 		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(cmp.Or(j.Rec.Backend, in.Backend()), out.Version), Model: out.Model, Session: out.Session, SessionUSD: sessionUSD(j.Rec, out),
 		Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Text: screen.Short(out.Text, journal.MaxLastText),
 	}
