@@ -395,6 +395,12 @@ func (d *daemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
 		d.log.Error("webhooks were not reloaded", "err", err)
 	}
 	changes.Keys, changes.Grown = config.ChangedKeys(d.file, file), grown
+	for _, name := range config.ChangedAgents(d.file, file) {
+		if !slices.Contains(changes.Changed, name) { // some settings, such as a budget, are not part of the agent's swarm.Spec
+			changes.Changed = append(changes.Changed, name)
+		}
+	}
+	slices.Sort(changes.Changed)
 	d.file, d.refused = file, nil
 	d.keepConfig()
 	d.tellGrown(grown, by, o.PID)

@@ -6,8 +6,7 @@ import (
 )
 
 // ChangedKeys lists, in alphabetical order, the top-level keys whose values differ between
-// two files. It leaves out agents and defaults, because the caller compares the settings of
-// each agent.
+// two files. It leaves out agents and defaults; see [ChangedAgents].
 func ChangedKeys(old, new *File) []string {
 	keys := []string{}
 	changedKeys(reflect.ValueOf(old).Elem(), reflect.ValueOf(new).Elem(), &keys)
@@ -27,4 +26,16 @@ func changedKeys(old, new reflect.Value, keys *[]string) {
 			*keys = append(*keys, key)
 		}
 	}
+}
+
+// ChangedAgents lists the agents that are in both files with different settings, in the order
+// of the new file. A setting that an agent inherits, for example from defaults, counts as its own.
+func ChangedAgents(old, new *File) (names []string) {
+	for _, agent := range new.Agents {
+		i := slices.IndexFunc(old.Agents, func(a Agent) bool { return a.Name == agent.Name })
+		if i >= 0 && !reflect.DeepEqual(old.Agents[i], agent) {
+			names = append(names, agent.Name)
+		}
+	}
+	return names
 }

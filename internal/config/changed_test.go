@@ -26,6 +26,27 @@ func TestChangedKeys(t *testing.T) {
 	}
 }
 
+// Every setting of an agent counts, also one that another package enforces.
+func TestChangedAgents(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "claude-swarm.yaml")
+	const before = "agents: {coder: {budget: {day: 0.03}}, tester: {}}\n"
+	for after, want := range map[string][]string{
+		before:                     nil,
+		"# a comment\n\n" + before: nil,
+		"agents: {coder: {budget: {day: 0.025}}, tester: {}}\n":                                               {"coder"},
+		"agents: {coder: {budget: {day: 0.03}}, reviewer: {}}\n":                                              nil,
+		"agents: {coder: {budget: {day: 0.03}}, tester: {}}\nbudget: {agent: {day: 4}}\n":                     {"tester"},
+		"agents: {coder: {budget: {day: 0.03}}, tester: {}}\ndefaults: {role: worker}\n":                      {"coder", "tester"},
+		"agents: {coder: {budget: {day: 0.03}}, tester: {hours: {work: \"mon-fri 08:00-20:00\"}}}\n":          {"tester"},
+		"agents: {coder: {budget: {day: 0.03}}, tester: {tags: [go]}}\nsupervisor: {eval_interval: 7}\n":      {"tester"},
+		"agents: {coder: {budget: {day: 0.03}}, tester: {env_drop: [TOKEN]}}\npolicy: {turns_per_hour: 12}\n": {"tester"},
+	} {
+		if got := config.ChangedAgents(loaded(t, path, before), loaded(t, path, after)); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", after, got, want)
+		}
+	}
+}
+
 func loaded(t *testing.T, path, text string) *config.File {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
