@@ -160,6 +160,34 @@ func isPersonError(err error) bool {
 	return ok
 }
 
+// The order that ends pauses alone, as `resume all` gives it, keeps an agent off outside its
+// hours, and keeps the wait after a failure. Siblings tried: an agent that is off without a
+// pause; a pause that a person ordered, lifted by an agent; a stopped agent.
+func TestLiftingAPauseKeepsTheHours(t *testing.T) {
+	f := newField(t, "coder", "other")
+	f.worksIn(0, "22:00:00")
+	f.start()
+	f.untilState("coder", swarm.Off)
+	if err := f.daemon.LiftPause("coder", "lead"); !errors.Is(err, swarm.ErrNotPaused) {
+		t.Errorf("LiftPause of an agent that is off: %v, want %v", err, swarm.ErrNotPaused)
+	}
+	f.must(f.daemon.Pause("coder", swarm.PauseOrder{By: "lead"}))
+	f.untilState("coder", swarm.Paused)
+	if err := f.daemon.LiftPause("coder", "other"); !isPersonError(err) {
+		t.Errorf("LiftPause by an agent: %v", err)
+	}
+	f.must(f.daemon.LiftPause("coder", "lead"))
+	if st := f.untilState("coder", swarm.Off); st.Overtime != nil {
+		t.Errorf("it may work until %v", st.Overtime)
+	}
+	if _, err := f.daemon.StopAgent(t.Context(), "coder", "lead", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.daemon.LiftPause("coder", "lead"); err == nil || errors.Is(err, swarm.ErrNotPaused) {
+		t.Errorf("LiftPause of a stopped agent: %v", err)
+	}
+}
+
 // An agent that a person resumes outside its hours works until its hours begin, even after
 // a restart. Setting the clock back ends that overtime.
 func TestAResumedAgentWorksUntilItsHours(t *testing.T) {

@@ -226,6 +226,34 @@ func (s *Swarm) Resume(agent, by string) error {
 	return err
 }
 
+// LiftPause ends an agent's pause and nothing else: a wait after a failure or for a limit goes
+// on, and an agent outside its hours remains off. The errors are as for [Swarm.Resume]; an agent
+// without a pause gets [ErrNotPaused].
+func (s *Swarm) LiftPause(agent, by string) error {
+	if _, err := s.member(agent); err != nil {
+		return err
+	}
+	now, hold := time.Now(), s.holds.Of(agent)
+	switch stuck := hold.StuckIn(); {
+	case hold.Stopped != nil:
+		return &StoppedError{Name: agent}
+	case !hold.Paused.Holds(now):
+		return fmt.Errorf("%s %w", agent, ErrNotPaused)
+	case !s.fromPerson(by) && s.forPerson(hold):
+		return &PersonError{Name: agent}
+	default:
+		s.mail.Unpaused(agent, hold.Paused.Since, "resumed by "+by, by)
+		err := s.steer(agent, func(st *journal.Hold) {
+			s.word(agent, by, st)
+			st.Paused = nil
+		})
+		if err == nil && stuck != nil {
+			err = s.freed(agent, stuck, "resumed by "+by)
+		}
+		return err
+	}
+}
+
 // A person or the agent itself can order the daemon to clear or compact the context of
 // the agent's client. The order is not carried out within a turn, because the turn is
 // part of the context. It is kept in state.json and carried out before the next message:

@@ -61,11 +61,16 @@ func resumeCommand() *cli.Command {
 		Description: `The agent works on its mail again after a pause. If it waits after a failed turn
 or at a usage limit, it continues immediately. Outside its hours it works until
 they begin. To start a stopped agent, use start. AGENT is one name, several, or
-all.` +
+all; all ends pauses and nothing else.` +
 			examples("claude-swarm resume coder", "claude-swarm resume all"),
 		Action: func(c *cli.Context) error {
+			all := slices.Contains(namesIn(c), dropbox.All)
 			return eachAgent(c, nil, func(client *control.Client, by, agent string) (string, error) {
-				err := client.Resume(c.Context, agent, by)
+				resume := client.Resume
+				if all {
+					resume = client.LiftPause
+				}
+				err := resume(c.Context, agent, by)
 				if errors.Is(err, swarm.ErrNotPaused) {
 					return agent + " was not paused\n", nil
 				}

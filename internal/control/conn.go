@@ -283,6 +283,9 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	case reqPause:
 		return nil, d.Pause(req.Agent, swarm.PauseOrder{By: req.By, Why: req.Why, For: req.For.duration(), Questions: req.Questions})
 	case reqResume:
+		if req.PauseOnly {
+			return nil, d.LiftPause(req.Agent, req.By)
+		}
 		return nil, d.Resume(req.Agent, req.By)
 	case reqAbort:
 		return d.Abort(ctx, req.Agent, req.By, req.Why)

@@ -51,6 +51,7 @@ func TestVerbsReachTheDaemon(t *testing.T) {
 		"Start":    c.Start(ctx, "coder", "lead"),
 		"Pause":    c.Pause(ctx, "coder", swarm.PauseOrder{By: "lead", Why: "lunch", For: 90 * time.Minute}),
 		"Resume":   c.Resume(ctx, "coder", "lead"),
+		"Lift":     c.LiftPause(ctx, "coder", "lead"),
 		"Compact":  c.Compact(ctx, "coder", "lead"),
 		"Clear":    c.Clear(ctx, "coder", "coder"),
 		"Shutdown": c.Shutdown(ctx, "lead", true),
@@ -62,7 +63,7 @@ func TestVerbsReachTheDaemon(t *testing.T) {
 	got := d.notes()
 	for _, want := range []string{
 		"status reviewer", "reload by lead", "start coder by lead", "stop coder by lead now true", "stopped coder",
-		"pause coder by lead for 1h30m0s: lunch", "resume coder by lead", "compact coder by lead", "clear coder by coder", "shutdown by lead now true",
+		"pause coder by lead for 1h30m0s: lunch", "resume coder by lead", "lift the pause of coder by lead", "compact coder by lead", "clear coder by coder", "shutdown by lead now true",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("the daemon was not asked %q, only %q", want, got)

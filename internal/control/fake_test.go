@@ -112,6 +112,11 @@ func (d *fakeDaemon) Resume(agent, by string) error {
 	return d.check(agent)
 }
 
+func (d *fakeDaemon) LiftPause(agent, by string) error {
+	d.note("lift the pause of %s by %s", agent, by)
+	return d.check(agent)
+}
+
 func (d *fakeDaemon) Abort(_ context.Context, agent, by, why string) (swarm.Cut, error) {
 	d.note("abort %s by %s: %s", agent, by, why)
 	return swarm.Cut{}, fmt.Errorf("%s: %w", agent, swarm.ErrNoTurn)

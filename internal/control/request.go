@@ -32,19 +32,20 @@ type request struct {
 	V       int    `json:"v,omitempty"`       // only for hello
 	Version string `json:"version,omitempty"` // only for hello
 
-	Agents  []string `json:"agents,omitempty"`
-	Agent   string   `json:"agent,omitempty"`
-	Message string   `json:"message,omitempty"`
-	By      string   `json:"by,omitempty"`
-	Why     string   `json:"why,omitempty"`
-	For     span     `json:"for,omitzero"`
-	Now     bool     `json:"now,omitempty"`
-	Accept  bool     `json:"accept,omitempty"`
-	Text    bool     `json:"text,omitempty"`
-	Raw     bool     `json:"raw,omitempty"`
-	Scope   string   `json:"scope,omitempty"`
-	USD     float64  `json:"usd,omitempty"`
-	Turns   int      `json:"turns,omitempty"`
+	Agents    []string `json:"agents,omitempty"`
+	Agent     string   `json:"agent,omitempty"`
+	Message   string   `json:"message,omitempty"`
+	By        string   `json:"by,omitempty"`
+	Why       string   `json:"why,omitempty"`
+	For       span     `json:"for,omitzero"`
+	Now       bool     `json:"now,omitempty"`
+	Accept    bool     `json:"accept,omitempty"`
+	PauseOnly bool     `json:"pause_only,omitempty"`
+	Text      bool     `json:"text,omitempty"`
+	Raw       bool     `json:"raw,omitempty"`
+	Scope     string   `json:"scope,omitempty"`
+	USD       float64  `json:"usd,omitempty"`
+	Turns     int      `json:"turns,omitempty"`
 
 	Questions []swarm.PauseQuestion `json:"questions,omitempty"`
 	Claim     journal.Claim         `json:"claim,omitzero"`

@@ -23,6 +23,7 @@ type Daemon interface {
 	StopAgent(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error)
 	Pause(agent string, o swarm.PauseOrder) error
 	Resume(agent, by string) error
+	LiftPause(agent, by string) error
 	Abort(ctx context.Context, agent, by, why string) (swarm.Cut, error)
 	Interrupt(ctx context.Context, agent, by, urgent string) (swarm.Cut, error)
 	Compact(agent, by string) error

@@ -49,6 +49,11 @@ func (c *Client) Resume(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
 }
 
+// LiftPause ends a pause and nothing else; see [swarm.Swarm.LiftPause].
+func (c *Client) LiftPause(ctx context.Context, agent, by string) error {
+	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by, PauseOnly: true}, nil)
+}
+
 // Abort ends an agent's running turn, waits until the turn has ended, and returns the
 // outcome for its message. The error is [swarm.ErrNoTurn] if no turn is running. why may be
 // "".
