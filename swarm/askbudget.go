@@ -31,6 +31,9 @@ func (p *purse) ask(b *budget.Block) {
 	case budget.KindTask:
 		why += " for the task " + b.Name
 	}
+	if left := b.Left(); left != "" {
+		why += "; " + left
+	}
 	err := p.mail.Questions.AskPerson(journal.Question{
 		Key: budgetKey(q), Kind: budgetKind, Agent: p.name, About: q.String(), Subject: "budget: " + capText(b), Body: capBody(b), Words: capWords(b),
 		Notice: &journal.Notice{Word: journal.BudgetReached, Agent: about, Why: why, Held: true},
@@ -103,6 +106,12 @@ func capWords(b *budget.Block) []journal.AnswerWord {
 // capText describes a scope that is at its cap.
 func capText(b *budget.Block) string {
 	text := fmt.Sprintf("%s is at its cap: %s of %s has been spent", b.Scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit))
+	if b.Unit == budget.Turns {
+		text = fmt.Sprintf("%s is at its cap: %d of %s have been used", b.Scope, b.Spent[budget.Turns], b.Cap.In(b.Unit))
+	}
+	if left := b.Left(); left != "" {
+		text = fmt.Sprintf("%s has spent %s of %s; %s", b.Scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit), left)
+	}
 	if b.Kind == budget.KindTurn {
 		text = fmt.Sprintf("a turn of %s has used up its cap of %s", b.Name, b.Cap.In(b.Unit))
 	}

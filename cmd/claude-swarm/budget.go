@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -24,10 +27,14 @@ func budgetCommand() *cli.Command {
 		Description: `Lists each cap in the configuration (budget:) with what has been spent, what is
 reserved for running turns, and what is left: swarm.day for all agents together,
 AGENT.day for one agent, task.ID for everything that follows from one message,
-turn.ID for a message whose turn has used up its cap. It also works without a
-daemon.` +
-			examples("claude-swarm budget", "claude-swarm budget --json", "claude-swarm budget raise swarm.day 5"),
-		Flags:  []cli.Flag{jsonFlag()},
+turn.ID for a message whose turn has used up its cap. Of the tasks it lists those
+that are not finished and those that have spent more than half of their cap. It
+also works without a daemon.
+
+The cost of a turn that was cut off is not known, so all that was reserved for it
+counts as spent; that part is marked as assumed.` +
+			examples("claude-swarm budget", "claude-swarm budget --all", "claude-swarm budget --json", "claude-swarm budget raise swarm.day 5"),
+		Flags:  []cli.Flag{jsonFlag(), &cli.BoolFlag{Name: "all", Usage: "list finished tasks as well"}},
 		Action: budgetList, // without a subcommand, it lists the caps
 		Subcommands: []*cli.Command{
 			{
@@ -74,12 +81,29 @@ func budgetList(c *cli.Context) error {
 	}
 	t := table{width: textWidth(c.App.Writer)}
 	t.add("SCOPE", "SPENT", "RESERVED", "CAP", "REST", "")
+	open, finished, assumed, digits := openTasks(c), 0, false, report.Digits()
 	for _, row := range report.Scopes {
-		for _, cell := range row.Cells() {
+		if row.Kind == budget.KindTask && !c.Bool("all") && !row.AboveHalf() && row.Reserved == (budget.Sum{}) && !open[row.Scope] {
+			finished++
+			continue
+		}
+		for _, cell := range row.Cells(digits) {
 			t.add(row.Scope, cell.Spent, cell.Reserved, cell.Cap, cell.Rest, capWord(row, cell))
+			for _, remark := range []string{cell.Left, assumedIn(row, cell)} {
+				if remark != "" {
+					t.last().below = append(t.last().below, tableLine{remark, true})
+				}
+			}
+			assumed = assumed || assumedIn(row, cell) != ""
 		}
 	}
 	t.write(c.App.Writer, nil)
+	if finished > 0 {
+		fmt.Fprintf(c.App.Writer, "\n%s below half of the cap: claude-swarm budget --all\n", screen.Count(finished, "finished task"))
+	}
+	if assumed {
+		fmt.Fprintln(c.App.Writer, "\n"+screen.Whole("assumed: the cost of a turn that was cut off is not known, so all that was reserved for it counts as spent", textWidth(c.App.Writer)))
+	}
 	if report.Billing == "subscription" {
 		fmt.Fprintln(c.App.Writer, "\nbilling: subscription: US dollars are shown, but limit nothing")
 	} else if paid := paidBySubscription(report); paid != "" {
@@ -123,8 +147,48 @@ func capWord(row budget.Row, cell budget.Cell) string {
 		return ""
 	case row.Answer != "":
 		return "at its cap (" + string(row.Answer) + ")"
+	case cell.Left != "":
+		return "held"
 	}
 	return "at its cap"
+}
+
+// assumedIn returns the part of the spent US dollars that was reserved for turns whose real cost
+// is unknown, as a remark, or "" if that is less than half a cent.
+func assumedIn(row budget.Row, cell budget.Cell) string {
+	if cell.Unit != budget.USD || row.Assumed < 0.005 {
+		return ""
+	}
+	return screen.USD(row.Assumed) + " assumed"
+}
+
+// openTasks returns the scopes of the tasks of which a message is waiting or being worked on. If
+// the mailboxes cannot be read, it returns nil, and budget then knows only the running turns.
+func openTasks(c *cli.Context) map[string]bool {
+	store, _, err := openFolder(c)
+	if err != nil {
+		return nil
+	}
+	defer store.Close()
+	names, err := store.Mailboxes()
+	if err != nil {
+		return nil
+	}
+	open := map[string]bool{}
+	for _, name := range names {
+		box, err := store.Mailbox(name)
+		if err != nil || name == dropbox.Lead || dropbox.IsBridge(name) {
+			continue
+		}
+		waiting, _ := box.Peek()
+		claimed, _ := box.Claimed()
+		for _, e := range slices.Concat(waiting, claimed) {
+			if m, err := box.Read(e); err == nil {
+				open[budget.Scope{Kind: budget.KindTask, Name: cmp.Or(m.Trace, m.ID)}.String()] = true
+			}
+		}
+	}
+	return open
 }
 
 func budgetRaise(c *cli.Context) error {
@@ -159,7 +223,7 @@ func budgetRaise(c *cli.Context) error {
 			}{1, row})
 		}
 		var caps []string
-		for _, cell := range row.Cells() {
+		for _, cell := range row.Cells(screen.Digits(row.Spent.USD)) {
 			caps = append(caps, fmt.Sprintf("%s, %s spent", cell.Cap, cell.Spent))
 		}
 		fmt.Fprintf(c.App.Writer, "%s raised by %s: its cap is now %s\n", row.Scope, amount.Text(), strings.Join(caps, "; "))

@@ -319,7 +319,7 @@ func (f *finder) budgets() {
 		return
 	}
 	for _, row := range st.Budget.Scopes {
-		for _, cell := range row.Cells() {
+		for _, cell := range row.Cells(st.Budget.Digits()) {
 			f.offer(row.Scope, cell.Spent+" of "+cell.Cap)
 			break
 		}

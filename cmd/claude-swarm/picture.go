@@ -149,13 +149,18 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 	} else {
 		t.add("AGENT", "STATE", "FOR", "MAIL", "DEAD", "USD", "TASK")
 	}
+	var today []float64
+	for _, a := range st.Agents {
+		today = append(today, a.CostUSD.Today)
+	}
+	digits := screen.Digits(today...)
 	for _, a := range st.List() {
 		cells := []string{screen.Cut(a.Name, longest), string(a.State), sinceKnown(a.Since, now), waitingText(a.Waiting)}
 		if small {
 			t.add(cells...)
 			t.last().below = narrowDetails(a.AgentStatus)
 		} else {
-			t.add(append(cells, number(a.Dead), money(view.CostNow(a.AgentStatus)), task(a.AgentStatus))...)
+			t.add(append(cells, number(a.Dead), money(view.CostNow(a.AgentStatus), digits), task(a.AgentStatus))...)
 		}
 		t.last().whole = a.Message == nil
 		t.last().below = append(t.last().below, details(a, st.Mixed, now)...)

@@ -37,6 +37,16 @@ func parkedSwarm(now time.Time) swarm.Status {
 	}
 }
 
+// The amounts in the column USD all have the same number of decimals.
+func TestTheColumnOfCostsHasOneNumberOfDecimals(t *testing.T) {
+	st := parkedSwarm(time.Now())
+	st.Agents[0].CostUSD, st.Agents[1].CostUSD = journal.Cost{Today: 0.27}, journal.Cost{Today: 0.0024, TodayUnknown: 1}
+	got := draw(st, look{now: time.Now(), columns: 80, short: true}).String()
+	if !strings.Contains(got, "0.2700") || !strings.Contains(got, "≥0.0024") {
+		t.Errorf("status --short:\n%s\nwant 0.2700 and ≥0.0024", got)
+	}
+}
+
 // An account's limit is shown only once for all agents that use the account.
 func TestALimitIsSaidOnce(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)

@@ -49,7 +49,7 @@ HALTED: no new turn begins   next: claude-swarm unhalt
   next: claude-swarm config check
 
 AGENT                 STATE    FOR    MAIL    DEAD  USD     TASK
-coder                 working  12 s   3 (1!)  1     0.04
+coder                 working  12 s   3 (1!)  1     0.0400
                       k7f3q9m2xd from lead: Do PERF-015 and [2J do it well, ple…
                       pid 4712, session 0f3a1b2c…, context 34 %, opus
                       last 10:29: I look at the parser

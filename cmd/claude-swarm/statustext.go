@@ -99,12 +99,12 @@ func drops(n int) string {
 	return screen.Count(n, "drop") + ", not taken in yet"
 }
 
-// money returns today's cost in US dollars as text.
-func money(c journal.Cost) string {
+// money returns today's cost in US dollars as text, with the given number of decimals.
+func money(c journal.Cost, digits int) string {
 	if c.Today == 0 && c.TodayUnknown == 0 {
 		return "-"
 	}
-	return screen.CostCell(c.Today, c.TodayUnknown > 0, screen.Digits(c.Today))
+	return screen.CostCell(c.Today, c.TodayUnknown > 0, digits)
 }
 
 // costs returns today's cost and the total cost as one line, or "" if nothing was spent.

@@ -47,7 +47,7 @@ func (c crew) budget(ctx context.Context, _ noArguments) (*budgetView, error) {
 			if agent && !slices.Contains(mine, row.Scope) {
 				continue
 			}
-			for _, cell := range row.Cells() {
+			for _, cell := range row.Cells(st.Budget.Digits()) {
 				v.Caps = append(v.Caps, capView{row.Scope, cell.Spent, cell.Reserved, cell.Cap, cell.Rest})
 			}
 		}

@@ -17,10 +17,11 @@ type Unit int
 
 // The units.
 const (
-	USD   Unit = iota // in billionths of a US dollar
-	Turns             // in turns
-	Time              // in nanoseconds
-	flat              // the part of USD that a subscription covers; never has a cap
+	USD     Unit = iota // in billionths of a US dollar
+	Turns               // in turns
+	Time                // in nanoseconds
+	flat                // the part of USD that a subscription covers; never has a cap
+	assumed             // the part of USD that counts only because the real cost is unknown; never has a cap
 	units
 )
 
@@ -28,7 +29,9 @@ const (
 func Units() []Unit { return []Unit{USD, Turns, Time} }
 
 // String returns the name of the unit, which is the key of its caps in the configuration.
-func (u Unit) String() string { return [units]string{"usd", "turns", "time", "subscription"}[u] }
+func (u Unit) String() string {
+	return [units]string{"usd", "turns", "time", "subscription", "assumed"}[u]
+}
 
 // An Amount is a quantity in each unit. In a cap, 0 means that the unit has no cap.
 type Amount [units]int64

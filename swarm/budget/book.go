@@ -121,6 +121,13 @@ func (r Rules) usedBy(l journal.LedgerLine) Amount {
 	if l.Billing == runner.BillingSubscription {
 		used[flat] = used[USD]
 	}
+	switch {
+	case cmp.Or(r.Billing, l.Billing) == runner.BillingSubscription: // dollars do not count
+	case l.CostUnknown:
+		used[assumed] = Of(usd-l.CostUSD, 0, 0)[USD]
+	case l.Outcome == journal.OutcomeUnbooked: // this cost is now known
+		used[assumed] = -Of(min(l.CostUSD, l.ReservedUSD), 0, 0)[USD]
+	}
 	return used
 }
 
@@ -142,7 +149,7 @@ func (r Rules) counts(a Amount) Amount {
 	case runner.BillingUnknown:
 		a[USD] -= a[flat]
 	}
-	a[flat] = 0
+	a[flat], a[assumed] = 0, 0
 	return a
 }
 

@@ -169,6 +169,7 @@ type Line struct {
 	Scope
 	Spent    Amount  // only what counts against the cap
 	Flat     float64 // US dollars that a subscription covers, which do not count
+	Assumed  float64 // the US dollars in Spent that were reserved for turns whose real cost is unknown
 	Reserved Amount
 	Cap      Amount
 	Full     []Unit // the units that are used up
@@ -268,6 +269,9 @@ func (b *Book) line(s Scope, agent string) (Line, bool) {
 	all := b.spent.of(s, b.rules.midnight(now), now)
 	used := b.rules.counts(all)
 	l := Line{Scope: s, Spent: used, Flat: float64(all[USD]-used[USD]) / dollar, Reserved: b.reserved(s), Cap: limit, Full: over(limit, used), Answer: b.saidOf(s).Answer}
+	if used[USD] > 0 {
+		l.Assumed = float64(max(0, all[assumed])) / dollar
+	}
 	if s.Daily() {
 		l.Until = b.rules.NextDay(now)
 	}

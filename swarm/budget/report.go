@@ -1,7 +1,11 @@
 package budget
 
 import (
+	"fmt"
+	"slices"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A Report is the state of the budget, as `status --json` and `budget --json` print it.
@@ -21,6 +25,7 @@ type Row struct {
 	Cap      Bound      `json:"cap"`
 	Rest     Bound      `json:"rest"`
 	Flat     float64    `json:"subscription_usd"` // US dollars that a subscription covers, which do not count
+	Assumed  float64    `json:"assumed_usd"`      // the US dollars in spent that were reserved for turns whose real cost is unknown, such as killed ones
 	Full     []string   `json:"full"`             // the units that are used up
 	Answer   Answer     `json:"answer"`           // the person's answer at the cap; "" if there is none
 	Until    *time.Time `json:"until"`            // the end of the day; null if the scope is not daily
@@ -60,7 +65,7 @@ func (b *Book) Report(agents []string) *Report {
 func (l Line) Row() Row {
 	row := Row{
 		Scope: l.Scope.String(), Kind: l.Kind, Spent: sumOf(l.Spent), Reserved: sumOf(l.Reserved), Cap: l.bound(l.Cap), Rest: l.bound(l.Rest()),
-		Flat: l.Flat, Full: []string{}, Answer: l.Answer,
+		Flat: l.Flat, Assumed: l.Assumed, Full: []string{}, Answer: l.Answer,
 	}
 	for _, u := range l.Full {
 		row.Full = append(row.Full, u.String())
@@ -110,21 +115,66 @@ func (b Bound) amount() (a Amount) {
 type Cell struct {
 	Spent, Reserved, Cap, Rest string
 	Full                       bool
+	// Left says that less remains than a turn needs, such as "less than a cent is left". It is
+	// "" if nothing remains, or if enough does.
+	Left string
+	Unit Unit
 }
 
-// Cells returns a cell for each unit of the row that has a cap.
-func (r Row) Cells() (list []Cell) {
+// Digits returns the number of decimals with which all US dollars of the report are shown, so
+// that a column does not mix them.
+func (r *Report) Digits() int {
+	var all []float64
+	for _, row := range r.Scopes {
+		if row.Cap.USD != nil {
+			all = append(all, row.Spent.USD, row.Reserved.USD, *row.Cap.USD, *row.Rest.USD)
+		}
+	}
+	return screen.Digits(all...)
+}
+
+// Cells returns a cell for each unit of the row that has a cap. digits is the number of decimals
+// for US dollars.
+func (r Row) Cells(digits int) (list []Cell) {
 	limit, rest := r.Cap.amount(), r.Rest.amount()
 	spent, reserved := r.Spent.amount(), r.Reserved.amount()
 	for _, u := range Units() {
 		if limit[u] == 0 {
 			continue
 		}
-		held := reserved.In(u)
+		in := func(a Amount) string {
+			if u == USD {
+				return fmt.Sprintf("%.*f USD", digits, a.Dollars())
+			}
+			return a.In(u)
+		}
+		held := in(reserved)
 		if reserved[u] == 0 {
 			held = "-"
 		}
-		list = append(list, Cell{spent.In(u), held, limit.In(u), rest.In(u), limit[u]-spent[u] < min(least[u], limit[u])})
+		list = append(list, Cell{in(spent), held, in(limit), in(rest), limit[u]-spent[u] < min(least[u], limit[u]), left(u, limit, spent), u})
 	}
 	return list
 }
+
+// AboveHalf reports whether more than half of a cap of the row is spent.
+func (r Row) AboveHalf() bool {
+	limit, spent := r.Cap.amount(), r.Spent.amount()
+	return slices.ContainsFunc(Units(), func(u Unit) bool { return limit[u] > 0 && 2*spent[u] > limit[u] })
+}
+
+// left describes the rest of a cap if a turn cannot begin with it; otherwise it returns "".
+func left(u Unit, limit, spent Amount) string {
+	rest := limit[u] - spent[u]
+	switch {
+	case rest <= 0 || rest >= min(least[u], limit[u]):
+		return ""
+	case u == USD:
+		return "less than a cent is left"
+	}
+	return "less than " + least.In(u) + " is left"
+}
+
+// Left describes the rest of the block's cap if a turn cannot begin with it, such as "less than
+// a cent is left". It returns "" if nothing is left.
+func (b *Block) Left() string { return left(b.Unit, b.Cap, b.Spent) }

@@ -60,11 +60,15 @@ func TestCells(t *testing.T) {
 		t.Fatalf("report %+v, want three scopes", report)
 	}
 	for i, want := range [][]budget.Cell{
-		{{"2.00 USD", "8.00 USD", "10.00 USD", "0.00 USD", false}, {"1 turn", "1 turn", "3 turns", "1 turn", false}, {"10 min 0 s", "1 min 0 s", "1 h 0 min", "49 min 0 s", false}},
-		{{"2.00 USD", "-", "2.00 USD", "0.00 USD", true}},
-		{{"0 turns", "1 turn", "2 turns", "1 turn", false}},
+		{
+			{Spent: "2.00 USD", Reserved: "8.00 USD", Cap: "10.00 USD", Rest: "0.00 USD"},
+			{Spent: "1 turn", Reserved: "1 turn", Cap: "3 turns", Rest: "1 turn", Unit: budget.Turns},
+			{Spent: "10 min 0 s", Reserved: "1 min 0 s", Cap: "1 h 0 min", Rest: "49 min 0 s", Unit: budget.Time},
+		},
+		{{Spent: "2.00 USD", Reserved: "-", Cap: "2.00 USD", Rest: "0.00 USD", Full: true}},
+		{{Spent: "0 turns", Reserved: "1 turn", Cap: "2 turns", Rest: "1 turn", Unit: budget.Turns}},
 	} {
-		if got := report.Scopes[i].Cells(); !slices.Equal(got, want) {
+		if got := report.Scopes[i].Cells(report.Digits()); !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, want %+v", report.Scopes[i].Scope, got, want)
 		}
 	}

@@ -20,6 +20,9 @@ func TestUnbookedCostCountsOnce(t *testing.T) {
 		if got, want := turn[USD]+rest[USD], Of(c.want, 0, 0)[USD]; got != want {
 			t.Errorf("%s: %v count, want %v", name, got, want)
 		}
+		if got, want := turn[assumed]+rest[assumed], Of(max(0, counted-c.later), 0, 0)[USD]; got != want {
+			t.Errorf("%s: %v count although they are not known to be spent, want %v", name, got, want)
+		}
 		if turn[Turns] != 1 || rest[Turns] != 0 {
 			t.Errorf("%s: %v and %v turns count, want 1 and 0", name, turn[Turns], rest[Turns])
 		}
