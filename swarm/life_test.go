@@ -499,7 +499,7 @@ func TestTheStatusRemembersAfterARestart(t *testing.T) {
 	f.start()
 	after := f.status("coder")
 	if after.Last == nil || after.Last.Text != "the door is green" || after.Context != before.Context || after.Model != before.Model ||
-		after.Session != before.Session || after.LastActivation == nil || after.CostUSD != before.CostUSD {
+		after.Session != before.Session || after.LastActivation == nil || after.LastActivationAt == nil || time.UnixMilli(int64(*after.LastActivation*1000)).Sub(*after.LastActivationAt).Abs() > time.Millisecond || after.CostUSD != before.CostUSD {
 		t.Errorf("after the restart: %+v\nbefore: %+v", after, before)
 	}
 }

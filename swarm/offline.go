@@ -138,7 +138,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 		}
 		a.State, a.Running, a.Paused, a.Activity = Working, true, false, "working"
 		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, mail.Describe(m)
-		a.Message = &turn.MessageStatus{ID: e.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}
+		a.Message = &turn.MessageStatus{ID: e.ID, From: m.From, Subject: mail.Describe(m), Since: rec.Begun}
 		a.Why, a.Next = "its client outlived the daemon", "claude-swarm start"
 		if q := home.Asks(rec.Turn).Longest(); q != nil {
 			showAsked(q, a, p)

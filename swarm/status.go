@@ -167,8 +167,10 @@ type AgentStatus struct {
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
 	TurnCount      int      `json:"turn_count"`   // number of turns that have begun: all turns in the ledger and the running one
 	LastActivation *float64 `json:"last_activation"`
-	Activity       string   `json:"activity"`    // working, paused or idle
-	Description    string   `json:"description"` // one-line description of the running task
+	// LastActivationAt is LastActivation in the form of all other times.
+	LastActivationAt *time.Time `json:"last_activation_at"`
+	Activity         string     `json:"activity"`    // working, paused or idle
+	Description      string     `json:"description"` // one-line description of the running task
 }
 
 // LimitStatus is the account limit, or the outage, that parks an agent.

@@ -88,7 +88,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 // the agent's window from being saved.
 func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err error) {
 	rec, m := j.Rec, j.Claim.Message
-	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, mail.Describe(m))
+	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: mail.Describe(m), Since: rec.Begun}, mail.Describe(m))
 	defer a.turns.View.End()
 	defer a.inbox.AgentLog.Close()
 	if rec.Process.Alive() {

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"cmp"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -142,4 +143,7 @@ func (a *AgentStatus) paint(p turn.Picture) {
 	a.Client = cmp.Or(p.Client, a.Backend)
 	a.Session, a.Model, a.Billing, a.Context, a.Last = p.Session, p.Model, p.Billing, p.Context, p.Last
 	a.TurnCount, a.LastActivation = p.Turns, p.Begun
+	if p.Begun != nil {
+		a.LastActivationAt = new(time.UnixMilli(int64(math.Round(*p.Begun * 1000))).UTC())
+	}
 }

@@ -76,7 +76,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		advice = a.advise(asked)
 	}
 	m := j.Claim.Message
-	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.Began}, mail.Describe(m))
+	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: mail.Describe(m), Since: j.Began}, mail.Describe(m))
 	a.show(Working, "", "")
 	defer a.turns.View.End()
 	defer a.inbox.AgentLog.Close()

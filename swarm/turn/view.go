@@ -45,7 +45,7 @@ type Picture struct {
 type MessageStatus struct {
 	ID      string    `json:"id"`
 	From    string    `json:"from"`
-	Subject string    `json:"subject"`
+	Subject string    `json:"subject"` // the beginning of the text if the message has no subject
 	Since   time.Time `json:"since"`
 }
 
