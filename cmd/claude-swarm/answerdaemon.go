@@ -23,8 +23,8 @@ import (
 const daemonPatience = 10 * time.Second
 
 // answerDaemon sends the answer to a question from the daemon. If a daemon is running,
-// answerDaemon prints the outcome. It does not file the question, because the daemon does that.
-func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalSpan) error {
+// answerDaemon prints the outcome. The argument words is the text on the command line. It does not file the question, because the daemon does that.
+func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, words []string, wait optionalSpan) error {
 	for _, flag := range []string{"attach", "type"} {
 		if c.IsSet(flag) {
 			return usagef("claude-swarm read "+old.ID, "reply: %s is from the daemon, which accepts one word and no --%s", old.ID, flag)
@@ -44,8 +44,8 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, wait optionalS
 	if m.Priority, err = priorityOf(c); err != nil {
 		return err
 	}
-	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + old.ID, most: p.longest(m.Type), readable: p.Readable}
-	if c.NArg() > 1 || c.IsSet("file") { // without any text, the error below lists the possible words
+	text := textSource{words: words, file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + old.ID, most: p.longest(m.Type), readable: p.Readable}
+	if len(words) > 0 || c.IsSet("file") { // without any text, the error below lists the possible words
 		if m.Body, err = text.read(); err != nil {
 			return err
 		}

@@ -129,23 +129,19 @@ func askAsAnyone(c *cli.Context, p *project, f func(*control.Client) error) erro
 	}
 	err = errors.Join(f(client), client.Close())
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
-		return unknownAgent(unknown.Name, unknown.Near, typedWith(c, unknown.Name, "%s"))
+		return unknownAgent(unknown.Name, unknown.Near, agentsHere(c), typedWith(c, unknown.Name, "%s"))
 	}
 	return err
 }
 
-// oneAgent returns the project and the only agent named on the command line. The daemon,
-// not oneAgent, checks whether the agent exists.
-func oneAgent(c *cli.Context) (*project, string, error) {
-	verb := c.Command.Name
-	if c.NArg() == 0 {
-		return nil, "", usagef("claude-swarm status", "%s: which agent?", verb)
+// agentsHere returns the names of the project's agents, or nil if the configuration has a
+// mistake.
+func agentsHere(c *cli.Context) []string {
+	p, err := loadProject(c)
+	if err != nil {
+		return nil
 	}
-	if c.NArg() > 1 {
-		return nil, "", usagef("claude-swarm help "+verb, "%s: one agent at a time, not %d", verb, c.NArg())
-	}
-	p, err := locate(c)
-	return p, c.Args().First(), err
+	return p.file.Names()
 }
 
 // eachAgent carries out an order for the agents named on the command line: one, several, or

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
@@ -40,8 +41,9 @@ reasons.` +
 			{
 				Name: "retry", Usage: "put it back into its mailbox", ArgsUsage: "ID…",
 				Description: `Puts dead letters back into their mailboxes. Their earlier failures no longer
-count. Only you may do this, not an agent.` +
-					examples("claude-swarm dead retry k7f3q9m2xd"),
+count. all means every dead letter that would not be given up again. Only you
+may do this, not an agent.` +
+					examples("claude-swarm dead retry k7f3q9m2xd", "claude-swarm dead retry all"),
 				Flags: []cli.Flag{jsonFlag()}, Action: deadRetry,
 			},
 			{
@@ -171,6 +173,9 @@ func deadRetry(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
+	if c.NArg() == 1 && c.Args().First() == dropbox.All {
+		return p.retryAll(c)
+	}
 	picked, err := p.pickDead(c.Args().Slice())
 	if err != nil {
 		return err
@@ -180,6 +185,28 @@ func deadRetry(c *cli.Context) error {
 			return err
 		}
 	}
+	return p.retry(c, picked)
+}
+
+// retryAll puts back all dead letters, except those that would be given up again.
+func (p *post) retryAll(c *cli.Context) error {
+	all, err := p.deadLetters()
+	if err != nil {
+		return err
+	}
+	var picked []view.DeadLetter
+	for _, d := range all {
+		if why := p.whyNoRetry(d, time.Now()); why != nil {
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %v\n", why)
+			continue
+		}
+		picked = append(picked, d)
+	}
+	return p.retry(c, picked)
+}
+
+// retry puts dead letters back into their mailboxes.
+func (p *post) retry(c *cli.Context, picked []view.DeadLetter) error {
 	for _, d := range picked {
 		box, err := p.Mailbox(d.Mailbox)
 		if err == nil {

@@ -63,8 +63,13 @@ func usagef(next, format string, args ...any) error {
 }
 
 // unknownAgent returns the error for a name that no agent has. The error suggests similar
-// names. next is the suggested command line, with %s in place of the correct name.
-func unknownAgent(name string, near []string, next string) error {
+// names or, if no name is similar, lists all names. next is the suggested command line, with %s in
+// place of the correct name.
+func unknownAgent(name string, near, all []string, next string) error {
+	const most = 12 // more names would bury the error
+	if len(near) == 0 && 0 < len(all) && len(all) <= most {
+		return fail(exitUnknown, "claude-swarm status", "no agent named %q here, only %s", name, strings.Join(all, ", "))
+	}
 	if len(near) == 0 {
 		return fail(exitUnknown, "claude-swarm status", "no agent named %q here", name)
 	}

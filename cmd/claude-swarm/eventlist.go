@@ -62,7 +62,7 @@ func events(c *cli.Context) error {
 	filter := eventFilter{words: c.Args().Slice(), all: c.Bool("all"), seen: map[string]bool{}}
 	for _, w := range filter.words {
 		if !slices.Contains(eventWords(), w) {
-			next := "claude-swarm events --help"
+			next := "claude-swarm events --help   (it lists the words, such as agent_error and dead_letter)"
 			if near := dropbox.Nearest(w, eventWords()); len(near) > 0 {
 				next = "claude-swarm events " + near[0]
 			}

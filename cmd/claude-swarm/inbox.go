@@ -145,8 +145,11 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 	if err != nil {
 		return err
 	}
+	if i := slices.IndexFunc(ids, func(id string) bool { return strings.HasPrefix(id, "-") }); i >= 0 {
+		return usagef("claude-swarm inbox --done all", "inbox: --done needs an id or the word all, not %s", ids[i])
+	}
 	filed := 0
-	if slices.Equal(ids, []string{dropbox.All}) || slices.Equal(ids, []string{"--" + dropbox.All}) {
+	if slices.Equal(ids, []string{dropbox.All}) {
 		if ids, err = p.allButQuestions(c); err != nil {
 			return err
 		}

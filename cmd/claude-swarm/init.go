@@ -223,7 +223,7 @@ func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error)
 			return nil, usagef("claude-swarm init --subscribe 'coder=task.*'", "--subscribe %s: not of the form AGENT=TOPIC", said)
 		}
 		if !slices.Contains(known, agent) {
-			return nil, unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --subscribe "+shellWord("%s="+pattern))
+			return nil, unknownAgent(agent, dropbox.Nearest(agent, known), known, "claude-swarm init --subscribe "+shellWord("%s="+pattern))
 		}
 		if err := topic.CheckPattern(pattern); err != nil {
 			return nil, usagef("claude-swarm init --subscribe "+shellWord(agent+"=task.*"), "%w", err)
@@ -279,7 +279,7 @@ func removeInit(c *cli.Context, dir string) error {
 		return initError(c, err)
 	}
 	if agent != "" && len(report.Items) == 0 && !slices.Contains(known, agent) {
-		return unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --remove %s")
+		return unknownAgent(agent, dropbox.Nearest(agent, known), known, "claude-swarm init --remove %s")
 	}
 	if len(report.Items) == 0 && !c.Bool("json") {
 		_, err := fmt.Fprintln(c.App.Writer, "there is nothing here that claude-swarm created")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -42,6 +43,21 @@ var habits = map[string]string{
 	"ask": "send", "answer": "reply", "undo": "cancel",
 }
 
+// An advice says what a person can do who typed a word for which the program has no verb.
+type advice struct{ fact, next string }
+
+// adviceOn returns the advice for such a word, or false if there is no advice.
+func adviceOn(word string) (a advice, ok bool) {
+	same := map[string]string{"mv": "rename", "new": "add", "create": "add", "costs": "cost", "usage": "cost", "spend": "cost"}
+	a, ok = map[string]advice{
+		"rename": {"an agent's name is its key in " + config.Name, "rename it there, then claude-swarm reload and claude-swarm remove OLD --to NEW"},
+		"add":    {"an agent is an entry in " + config.Name, "tester: {role: tester}   under agents: there, then claude-swarm reload"},
+		"edit":   {"the settings are in " + config.Name, "${EDITOR:-vi} " + config.Name + " && claude-swarm reload"},
+		"cost":   {"costs are part of other lists", "claude-swarm status   (of each turn: claude-swarm history; of each cap: claude-swarm budget)"},
+	}[cmp.Or(same[word], word)]
+	return a, ok
+}
+
 // unknownVerb returns the error for an unknown verb. The error names the verb that was
 // probably meant. Its hint is the typed command line with that verb in place of the word
 // at index at.
@@ -55,6 +71,12 @@ func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at
 	near := nearest(name, known)
 	if meant := habits[name]; len(chain) == 0 && slices.Contains(known, meant) {
 		near = meant
+	}
+	if a, ok := adviceOn(name); ok && len(chain) == 0 {
+		return usagef(a.next, "no verb %q: %s", name, a.fact)
+	}
+	if len(chain) == 1 && chain[0].Name == "refused" && name == "show" {
+		return usagef(retyped(append(slices.Clone(typed[:at-1]), typed[at:]...), at-1, "read"), "refused: a refused message is shown by read")
 	}
 	if near == "" {
 		return usagef(helpFor(chain), "no verb %q", name)
@@ -97,7 +119,14 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 	for _, f := range e.flags {
 		known = append(known, f.Names()...)
 	}
-	if near := nearest(e.name, known); near != "" {
+	near := nearest(e.name, known)
+	switch {
+	case len(chain) == 0 && strings.EqualFold(e.name, "v"):
+		return usagef("claude-swarm version", "no flag %s", dashed)
+	case e.name == "f" && slices.Contains(known, "file"):
+		near = "file"
+	}
+	if near != "" {
 		word := dashes(near)
 		if _, value, joined := strings.Cut(typed[at], "="); joined {
 			word += "=" + value

@@ -89,7 +89,7 @@ func (p *post) mailboxes(names []string, next string) ([]string, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(all, name) {
-			return nil, unknownAgent(name, dropbox.Nearest(name, all), next)
+			return nil, unknownAgent(name, dropbox.Nearest(name, all), p.file.Names(), next)
 		}
 	}
 	return names, nil
@@ -220,7 +220,7 @@ func (p *post) isGone(name string) bool {
 func (p *post) recipients(list, next string) ([]string, error) {
 	names, err := p.Recipients(list)
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
-		return nil, unknownAgent(unknown.Name, unknown.Near, next)
+		return nil, unknownAgent(unknown.Name, unknown.Near, p.file.Names(), next)
 	} else if tag, ok := errors.AsType[*client.TagError](err); ok {
 		return nil, unknownTag(tag, next)
 	} else if err != nil {

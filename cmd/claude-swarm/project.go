@@ -153,7 +153,7 @@ func (p *project) agent(name, next string) (config.Agent, error) {
 	if a, ok := p.file.Agent(name); ok {
 		return a, nil
 	}
-	return config.Agent{}, unknownAgent(name, dropbox.Nearest(name, p.file.Names()), next)
+	return config.Agent{}, unknownAgent(name, dropbox.Nearest(name, p.file.Names()), p.file.Names(), next)
 }
 
 // agents checks names and returns them. Without names, it returns all agents.

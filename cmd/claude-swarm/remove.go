@@ -58,7 +58,7 @@ func removeAgent(c *cli.Context) error {
 			"%s is still in %s: remove its entry first", name, p.file.Path)
 	}
 	if !p.isGone(name) {
-		return unknownAgent(name, dropbox.Nearest(name, p.file.Names()), "claude-swarm remove %s")
+		return unknownAgent(name, dropbox.Nearest(name, p.file.Names()), p.file.Names(), "claude-swarm remove %s")
 	}
 	if to != "" {
 		if _, err := p.agent(to, "claude-swarm remove "+name+" --to %s"); err != nil {

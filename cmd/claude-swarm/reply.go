@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 func replyCommand() *cli.Command {
@@ -14,9 +17,10 @@ func replyCommand() *cli.Command {
 		Name:      "reply",
 		Category:  groupMail,
 		Usage:     "answer a message in your mailbox",
-		ArgsUsage: "ID TEXT…",
+		ArgsUsage: "[ID] TEXT…",
 		Description: `Sends TEXT to the sender of the message ID, in the same conversation, and files
-that message. The id of the answer is printed.
+that message. The id of the answer is printed. If exactly one question is in your
+mailbox, a TEXT of one word or in quotes needs no ID.
 
 The answer to a task or a question is a result. When the lead answers anything
 else, the answer is a new task. Between agents it is a note, which wakes no
@@ -25,7 +29,7 @@ another type.
 
 A question from the daemon (from: swarm) lists the words that answer it. reply
 prints the outcome of the answer; the daemon files the question.` +
-			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply k7f3 "Now the tests" --wait`),
+			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply "Yes, go on"`, `claude-swarm reply k7f3 "Now the tests" --wait`),
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; --wait=10m waits no longer than that"},
 			fileFlag(),
@@ -42,13 +46,20 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if c.NArg() == 0 {
 		return usagef("claude-swarm inbox", "reply: give the message and the text")
 	}
-	id := c.Args().First()
+	id, words := c.Args().First(), c.Args().Tail()
 	p, err := openPost(c)
 	if err != nil {
 		return err
 	}
 	defer p.close()
 	found, old, err := p.message(id)
+	if err != nil && len(words) == 0 && !c.IsSet("file") {
+		if id, err = p.onlyQuestion(id, err); err != nil {
+			return err
+		}
+		words = c.Args().Slice()
+		found, old, err = p.message(id)
+	}
 	if err != nil {
 		return err
 	}
@@ -57,7 +68,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 			"%s is in the mailbox of %s, not in yours", found.Entry.ID, found.Mailbox)
 	}
 	if old.From == dropbox.Swarm && old.Type == dropbox.Question && p.Me.Name == dropbox.Lead {
-		return p.answerDaemon(c, old, wait)
+		return p.answerDaemon(c, old, words, wait)
 	}
 	if old.From == dropbox.Swarm {
 		return fail(exitFailed, "claude-swarm inbox --done "+found.Entry.ID, "%s is from the daemon itself, which reads no mail", found.Entry.ID)
@@ -79,7 +90,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if m.Priority, err = priorityOf(c); err != nil {
 		return err
 	}
-	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + shellWord(id), most: p.longest(m.Type), readable: p.Readable}
+	text := textSource{words: words, file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + shellWord(id), most: p.longest(m.Type), readable: p.Readable}
 	if m.Body, err = text.read(); err != nil {
 		return err
 	}
@@ -119,6 +130,24 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	}
 	p.sayIfNobodyWorks(c, m.To...)
 	return nil
+}
+
+// onlyQuestion returns the id of the question that a person answers with a text alone: the only
+// one in the caller's mailbox. The argument unknown is the error for the text as an id; it is
+// the result if no question is open.
+func (p *post) onlyQuestion(text string, unknown error) (string, error) {
+	list, err := view.Inbox(p.Client, p.Me.Name, false)
+	if err != nil {
+		return "", err
+	}
+	list = slices.DeleteFunc(list, func(m *view.Message) bool { return m.Type != dropbox.Question })
+	switch len(list) {
+	case 0:
+		return "", unknown
+	case 1:
+		return list[0].ID, nil
+	}
+	return "", fail(exitUnknown, "claude-swarm reply "+list[0].ID+" "+shellWord(text), "%w; %s are open, so name the one that you answer", unknown, screen.Count(len(list), "question"))
 }
 
 // answerTo returns the answer to a message, without its text. The argument kind is the

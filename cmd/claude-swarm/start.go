@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -104,10 +105,18 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 		return err
 	}
 	for _, name := range names {
-		if err := client.Start(c.Context, name, me.Name); err != nil {
+		before, err := client.Status(c.Context, name)
+		if err == nil {
+			err = client.Start(c.Context, name, me.Name)
+		}
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.App.Writer, "%s started\n", name)
+		said := "started"
+		if len(before.Agents) == 1 && slices.Contains([]swarm.State{swarm.Idle, swarm.Queued, swarm.Working, swarm.Asking}, before.Agents[0].State) {
+			said = "was not stopped"
+		}
+		fmt.Fprintf(c.App.Writer, "%s %s\n", name, said)
 	}
 	if len(names) > 0 {
 		warnMissing(c.App.ErrWriter, p.file, names)

@@ -64,6 +64,11 @@ func changeSubscriptions(c *cli.Context, change func(*client.Client, string, ...
 		return err
 	}
 	defer p.close()
+	if len(patterns) > 1 && !c.IsSet("agent") {
+		if _, is := p.file.Agent(patterns[0]); is {
+			return usagef(commandText(append(append([]string{c.Command.Name}, patterns[1:]...), "--agent", patterns[0])), "%s: %s is an agent, not a topic", c.Command.Name, patterns[0])
+		}
+	}
 	name := p.Me.Name
 	if asked := c.String("agent"); asked != "" {
 		names, err := p.agents([]string{asked}, "claude-swarm "+c.Command.Name+" --agent %s")
