@@ -139,6 +139,10 @@ func (f *finder) complete(before []string) {
 			}
 			_, value, given := strings.Cut(word, "=")
 			if !given && i == len(before)-1 {
+				if fl.Names()[0] == "thread" && slices.Contains(chain, "unhalt") {
+					f.halted()
+					return
+				}
 				f.value(fl.Names()[0])
 				return
 			}
@@ -245,9 +249,14 @@ func (f *finder) operand(verb string, n int) {
 		if n == 0 {
 			f.agents(dropbox.Lead)
 		}
-	case "history", "logs", "pause", "resume", "abort", "attach", "init":
+	case "history", "logs", "attach", "init":
 		if n == 0 {
 			f.agents()
+		}
+	case "pause", "resume", "abort", "clear", "compact":
+		f.agents()
+		if n == 0 {
+			f.offer(dropbox.All, "every agent")
 		}
 	case "start", "stop", "status":
 		f.agents()
@@ -259,7 +268,15 @@ func (f *finder) operand(verb string, n int) {
 		if n == 0 {
 			f.gone()
 		}
-	case "read", "reply", "trace", "claim", "ack":
+	case "claim", "ack":
+		if n == 0 {
+			f.work()
+		}
+	case "publish":
+		if n == 0 {
+			f.topics()
+		}
+	case "read", "reply", "trace":
 		if n == 0 {
 			f.mail(nil)
 		}
@@ -314,7 +331,7 @@ func (f *finder) agents(also ...string) {
 
 // budgets offers the scopes that have a cap.
 func (f *finder) budgets() {
-	st, err := statusNow(f.c)
+	st, err := statusOf(f.c, nil) // the arguments of f.c are the words to complete
 	if err != nil || st.Budget == nil {
 		return
 	}
@@ -367,6 +384,53 @@ func (f *finder) mail(states []string) {
 			if states == nil || slices.Contains(states, m.State) {
 				f.offer(m.ID, m.From+": "+screen.Cut(screen.OneLine(m.Gist()), 50))
 			}
+		}
+	})
+}
+
+// work offers the published work that is not done.
+func (f *finder) work() {
+	f.withPost(func(p *post) {
+		list, err := p.OpenWork()
+		if err != nil {
+			return
+		}
+		for _, w := range list {
+			f.offer(w.ID, w.Topic+": "+screen.Cut(screen.OneLine(w.Subject), 50))
+		}
+	})
+}
+
+// topics offers the topics to which somebody subscribes, but not the patterns.
+func (f *finder) topics() {
+	f.withPost(func(p *post) {
+		subscribers, err := p.Subscriptions()
+		if err != nil {
+			return
+		}
+		by := map[string][]string{}
+		for _, name := range slices.Sorted(maps.Keys(subscribers)) {
+			for _, pattern := range subscribers[name] {
+				if !strings.Contains(pattern, "*") {
+					by[pattern] = append(by[pattern], name)
+				}
+			}
+		}
+		for _, topic := range slices.Sorted(maps.Keys(by)) {
+			f.offer(topic, strings.Join(by[topic], ", "))
+		}
+	})
+}
+
+// halted offers the halted conversations.
+func (f *finder) halted() {
+	f.withPost(func(p *post) {
+		list, err := p.Store.Threads().List()
+		if err != nil {
+			return
+		}
+		for _, t := range list {
+			f.offer(t.Thread, t.Why)
 		}
 	})
 }

@@ -16,7 +16,10 @@ import (
 )
 
 // statusNow gets the status from the daemon or, if no daemon answers, from the files.
-func statusNow(c *cli.Context) (st swarm.Status, err error) {
+func statusNow(c *cli.Context) (st swarm.Status, err error) { return statusOf(c, c.Args().Slice()) }
+
+// statusOf is like statusNow, for the agents with the given names, or for all if there are none.
+func statusOf(c *cli.Context, names []string) (st swarm.Status, err error) {
 	if path, here, err := whichConfig(c); err == nil && here != "" {
 		defer func() {
 			st.Trouble = append(st.Trouble, swarm.Problem{Why: inWorktree(here, path), Next: ownSwarm})
@@ -27,7 +30,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 		return st, err
 	}
 	err = askAsAnyone(c, p, func(client *control.Client) (err error) {
-		st, err = view.Ask(c.Context, client, c.Args().Slice(), func() ([]string, error) {
+		st, err = view.Ask(c.Context, client, names, func() ([]string, error) {
 			p, err := loadProject(c)
 			if err != nil {
 				return nil, err
@@ -49,20 +52,20 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	if lockHeld(p.home) {
 		silent = err.Error()
 	}
-	st, err = offline(c)
+	st, err = offline(c, names)
 	if silent != "" {
 		st.Trouble = append(st.Trouble, swarm.Problem{Why: silent})
 	}
 	return st, err
 }
 
-// offline determines the status from the files.
-func offline(c *cli.Context) (st swarm.Status, err error) {
+// offline determines the status of the asked agents from the files, or of all if none is asked.
+func offline(c *cli.Context, asked []string) (st swarm.Status, err error) {
 	p, err := loadProject(c)
 	if err != nil {
 		return st, err
 	}
-	names, err := p.agents(c.Args().Slice(), "claude-swarm status %s")
+	names, err := p.agents(asked, "claude-swarm status %s")
 	if err != nil {
 		return st, err
 	}
