@@ -96,7 +96,7 @@ func (v daemonVoice) budget(ctx context.Context, words, by string) (said string,
 		}
 		var lines []string
 		for _, row := range st.Budget.Scopes {
-			for _, cell := range row.Cells() {
+			for _, cell := range row.Cells(st.Budget.Digits()) {
 				line := fmt.Sprintf("%s: %s of %s spent", row.Scope, cell.Spent, cell.Cap)
 				if word := capWord(row, cell); word != "" {
 					line += ", " + word
@@ -119,7 +119,7 @@ func (v daemonVoice) budget(ctx context.Context, words, by string) (said string,
 			return err
 		}
 		var caps []string
-		for _, cell := range row.Cells() {
+		for _, cell := range row.Cells(screen.Digits(row.Spent.USD)) {
 			caps = append(caps, fmt.Sprintf("%s, %s spent", cell.Cap, cell.Spent))
 		}
 		said = fmt.Sprintf("%s raised by %s: its cap is now %s", row.Scope, amount.Text(), strings.Join(slices.Compact(caps), "; "))

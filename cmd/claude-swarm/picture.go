@@ -151,7 +151,7 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 	}
 	var today []float64
 	for _, a := range st.Agents {
-		today = append(today, view.CostNow(a.AgentStatus).Today)
+		today = append(today, view.CostNow(a).Today)
 	}
 	digits := screen.Digits(today...)
 	for _, a := range st.List() {
