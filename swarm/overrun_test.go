@@ -173,12 +173,12 @@ func TestADecisionBeforeTheInterrupt(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				f := newField(t, "coder")
 				f.loops(c.after)
-				decided := false
+				decided, ordered := false, make(chan error, 1)
 				f.backend.Script = func(runner.Turn) []runnertest.Step {
 					return append(append(repeats(6), runnertest.Do(func(context.Context, runner.Turn) error {
 						if !decided {
 							decided = true
-							go func() { f.must(c.order(f)) }() // an abort waits for the end of the turn
+							go func() { ordered <- c.order(f) }() // an abort waits for the end of the turn
 							time.Sleep(time.Second)
 						}
 						return nil
@@ -190,6 +190,7 @@ func TestADecisionBeforeTheInterrupt(t *testing.T) {
 					runs := f.backend.Runs()
 					return len(runs) == 1 && !runs[0].Ended.IsZero() && f.status("coder").State != swarm.Working
 				})
+				f.must(<-ordered)
 				if got := f.backend.Runs()[0].Outcome.End; got != c.end {
 					t.Errorf("the turn ended %s, want %s", got, c.end)
 				}

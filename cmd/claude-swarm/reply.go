@@ -19,8 +19,8 @@ func replyCommand() *cli.Command {
 		Usage:     "answer a message in your mailbox",
 		ArgsUsage: "[ID] TEXT…",
 		Description: `Sends TEXT to the sender of the message ID, in the same conversation, and files
-that message. The id of the answer is printed. If exactly one question is in your
-mailbox, a TEXT of one word or in quotes needs no ID.
+that message. The id of the answer is printed. If exactly one question is in
+your mailbox, a TEXT of one word or in quotes needs no ID.
 
 The answer to a task or a question is a result. When the lead answers anything
 else, the answer is a new task. Between agents it is a note, which wakes no

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -169,7 +170,7 @@ func typed(text, self string) string {
 	}
 	var b strings.Builder
 	at := 0
-	for _, m := range shellCommand.FindAllStringIndex(text, -1) {
+	for _, m := range shellCommand().FindAllStringIndex(text, -1) {
 		b.WriteString(text[at:m[0]])
 		at = m[1]
 		order := orderFor(text[m[0]:m[1]])
@@ -184,7 +185,9 @@ func typed(text, self string) string {
 
 // shellCommand matches the beginning of a command of a shell that an order may replace, up to
 // its first argument.
-var shellCommand = regexp.MustCompile(`claude-swarm (?:dead (?:show|retry)|reply|read|pause|resume|abort|start|clear|unhalt|status|budget raise|budget|logs)\b(?: [A-Za-z0-9-][A-Za-z0-9._-]*)?`)
+var shellCommand = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`claude-swarm (?:dead (?:show|retry)|reply|read|pause|resume|abort|start|clear|unhalt|status|budget raise|budget|logs)\b(?: [A-Za-z0-9-][A-Za-z0-9._-]*)?`)
+})
 
 // orderFor returns the order that replaces a command that shellCommand matched, or "" if none
 // does.
