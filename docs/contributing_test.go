@@ -93,8 +93,8 @@ func TestContributingShowsTheTests(t *testing.T) {
 	}
 }
 
-// The README begins with a description of the program, its installation and the most
-// important verbs.
+// The README begins with what the program is for, and then shows the program, its
+// installation and the most important verbs.
 func TestReadmeBeginsWithWhatANewcomerNeeds(t *testing.T) {
 	var heads []string
 	for line := range strings.Lines(read(t, "../README.md")) {
@@ -102,7 +102,7 @@ func TestReadmeBeginsWithWhatANewcomerNeeds(t *testing.T) {
 			heads = append(heads, strings.TrimSpace(head))
 		}
 	}
-	want := []string{"Install", "The five verbs that you need", "See it work"}
+	want := []string{"See it work", "Install", "Five verbs"}
 	if len(heads) < len(want) || !slices.Equal(heads[:len(want)], want) {
 		t.Errorf("README.md has the parts %q, want it to begin with %q", heads, want)
 	}

@@ -27,10 +27,10 @@ func realClient(t *testing.T) string {
 	return dir
 }
 
-// The README shows the output of the demo: both have the same lines, except for numbers,
+// A page shows the output of the demo: both have the same lines, except for numbers,
 // ids, times and the folder. The order may differ, because two agents may write at the
 // same time.
-func TestReadmeShowsTheDemo(t *testing.T) {
+func TestAPageShowsTheDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the real client")
 	}
@@ -57,23 +57,23 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 	}
 	printed, _, _ := strings.Cut(string(out), "Everything is in") // as specified with --dir
 	printed = strings.Trim(strings.ReplaceAll(printed, filepath.Join(top, "demo"), "/tmp/claude-swarm-demo"), "\n")
-	shown := shownBlock(t, "../../README.md", "  project ")
+	shown := shownBlock(t, "../demo.md", "  project ")
 	got, want := shapes(strings.Split(printed, "\n")), shapes(shown)
 	if update && !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
-		readme := strings.Replace(read(t, "../../README.md"), strings.Join(shown, "\n"), printed, 1)
-		if err := os.WriteFile("../../README.md", []byte(readme), 0o644); err != nil {
+		page := strings.Replace(read(t, "../demo.md"), strings.Join(shown, "\n"), printed, 1)
+		if err := os.WriteFile("../demo.md", []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	for _, line := range want {
 		if !slices.Contains(got, line) {
-			t.Errorf("README.md shows %q, which the demo does not print", line)
+			t.Errorf("demo.md shows %q, which the demo does not print", line)
 		}
 	}
 	for _, line := range got {
 		if !slices.Contains(want, line) {
-			t.Errorf("the demo prints %q, which README.md does not show", line)
+			t.Errorf("the demo prints %q, which demo.md does not show", line)
 		}
 	}
 }
