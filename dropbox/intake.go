@@ -31,7 +31,7 @@ type Defaults struct {
 // has a key: the key in the file, or a key derived from the file and its content.
 //
 // An envelope is optional. A block between --- lines at the beginning is an envelope only if
-// every key in it is one of ours; otherwise the whole file, with the block, is the body of a
+// every key in it is one of ours, or "irc"; otherwise the whole file, with the block, is the body of a
 // task, and the delivery says so ([Delivery.Text]). TakeIn ignores
 // the to field and the fields that only a store sets: v, id, created, turn and proof. Every
 // mailbox that cc names gets a copy as a note; names without a mailbox are omitted. A body
@@ -218,6 +218,10 @@ func fromDrop(data []byte) (m *Message, text bool, err error) {
 // errEmptyDrop is the reason why an empty file is set aside.
 var errEmptyDrop = &InvalidError{Reason: "the file is empty"}
 
+// bridgeKey is the key with which a message names its place in a chat. The bridge reads it,
+// and to this package it is one of the unknown keys.
+const bridgeKey = "irc"
+
 // isEnvelope reports whether every key in the front matter of a dropped file is a key of the
 // envelope. It reads the lines and not the YAML, so that an envelope with a mistake in a
 // value is still one, and the sender is told of the mistake.
@@ -230,7 +234,7 @@ func isEnvelope(front []byte) bool {
 		}
 		key, _, ok := bytes.Cut(line, []byte(":"))
 		name := strings.Trim(string(key), `"' `)
-		if !ok || !slices.ContainsFunc(envelope, func(k envelopeKey) bool { return k.name == name }) {
+		if !ok || name != bridgeKey && !slices.ContainsFunc(envelope, func(k envelopeKey) bool { return k.name == name }) {
 			return false
 		}
 		keys++

@@ -178,6 +178,7 @@ func TestTakeInKeepsText(t *testing.T) {
 		"a long block":           {"---\n" + strings.Repeat("x: y\n", 5000) + "---\nGo.\n", true},
 		"a rule further down":    {"Go.\n\n---\ntitle: a\n---\n", false},
 		"an envelope":            {"---\n# for tester\nsubject: >-\n  two\n  lines\ncc:\n- tester\n---\nGo.\n", false},
+		"an envelope for IRC":    {"---\nfrom: tester\nirc: {channel: '#x'}\n---\nGo.\n", false},
 		"an empty envelope":      {"---\n---\nGo.\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestMarkupTakesNoLine(t *testing.T) {
 		t.Errorf("shown as %q", got)
 	}
 	whole := c
-	whole.whole = true
+	whole.whole, whole.alone = true, true
 	if got := whole.short(text); got != text {
 		t.Errorf("where all of it is shown: %q", got)
 	}
