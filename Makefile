@@ -56,9 +56,9 @@ BINDIR        ?= $(PREFIX)/bin
 # The size limit of the program, in bytes; docs/performance.md gives the reason.
 SIZE          := 24000000
 
-.PHONY: build install size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo acp-tools record-acp tools clean npm
+.PHONY: build install size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo acp-tools record-acp tools clean npm go
 
-build:
+build: go
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
 
 install: build
@@ -94,6 +94,9 @@ acp-tools:
 
 # What `make test` installs: one version of Claude Code, and the inspector.
 tools: npm $(call CLI_FILE,$(CLI_VERSION)) $(INSPECTOR)
+
+go:
+	@command -v go >/dev/null || { echo "go is missing; claude-swarm is built with Go 1.26 or later"; echo "  try: install it from https://go.dev/dl, then make $(MAKECMDGOALS)"; exit 1; }
 
 npm:
 	@command -v npm >/dev/null || { echo "npm is missing; the tests install Claude Code with it"; echo "  try: install Node.js 20 or later, then make $(MAKECMDGOALS)"; exit 1; }
