@@ -2,6 +2,7 @@ package swarm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,6 +61,9 @@ func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(
 			return err
 		}
 		_, err = f.store.DeliverSigned(to, m, func(m *dropbox.Message) string { return who.Sign(m, to) })
+		if errors.Is(err, dropbox.ErrHops) {
+			return nil // an agent that is told so ends its turn well; the failed turn would stop it
+		}
 		return err
 	})
 }
