@@ -39,8 +39,7 @@ var (
 	// because another caller moved it.
 	ErrGone = errors.New("no longer there")
 	// ErrChanged reports that a dropped file has changed since it was listed, or that a
-	// program has it open for writing, so it may
-	// be incomplete.
+	// program has it open for writing, so it may be incomplete.
 	ErrChanged = errors.New("still changing")
 	// ErrNotFound reports that no message has an id that equals, begins with or ends with
 	// the given id. It also reports that a message has no receipt.

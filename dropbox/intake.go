@@ -31,21 +31,21 @@ type Defaults struct {
 // has a key: the key in the file, or a key derived from the file and its content.
 //
 // An envelope is optional. A block between --- lines at the beginning is an envelope only if
-// every key in it is one of ours, or "irc"; otherwise the whole file, with the block, is the body of a
-// task, and the delivery says so ([Delivery.Text]). TakeIn ignores
-// the to field and the fields that only a store sets: v, id, created, turn and proof. Every
+// every key in it is one of ours, or "irc"; otherwise the whole file, with the block, is the
+// body of a task, and the delivery says so ([Delivery.Text]). TakeIn ignores the to field and the fields that only a store sets: v, id, created, turn and proof. Every
 // mailbox that cc names gets a copy as a note; names without a mailbox are omitted. A body
 // that exceeds MaxBody becomes an attachment, and the message contains only its beginning.
 //
 // The error is [ErrChanged] if the file differs from st, changes while it is being read, or
 // is open for writing in another program. A program that opens it while TakeIn runs waits if
-// [Drops.Writing] is known; see [Delivery.Late]. The file then stays in place, and the caller can retry later. The error is
+// [Drops.Writing] is known; see [Delivery.Late]. After this error the file stays in place, and
+// the caller can retry later. The error is
 // [ErrGone] if the file is missing. The file also stays in place after a disk error, and
 // after [ErrFull] for this mailbox or for one that cc names.
 //
 // A file that can never be a message is set aside in dead/; the reason is written there
-// first. Examples are an envelope with a wrong value, text that is not UTF-8, a NUL byte, an empty
-// file, more than MaxAttachment bytes, too many hops, and a name that is a symlink or a
+// first. Examples are an envelope with a wrong value, text that is not UTF-8, a NUL byte, an
+// empty file, more than MaxAttachment bytes, too many hops, and a name that is a symlink or a
 // folder. The error for such a file is an [*InvalidError] with that reason. The error's
 // From field is the sender, if known, so that the caller can notify the sender.
 func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
@@ -59,12 +59,11 @@ func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
 }
 
 func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
-	data, file, err := drops.readStray(st)
+	data, file, leased, err := drops.readStray(st)
 	if err != nil {
 		return Delivery{}, err
 	}
 	defer file.close() // when the drop has been removed, so that nobody opens it before
-	leased := drops.box.store.writing(file) == NoWriter
 	m, text, err := fromDrop(data)
 	if err != nil {
 		return Delivery{}, err
@@ -118,6 +117,7 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if err := drops.box.store.copies(cc, m, o.Thread); err != nil {
 		return Delivery{}, err
 	}
+	o.Text = text
 	if leased && isAwaited(file.fd) {
 		o.Late = "another program opened it for writing while it was taken in; what it contained by then is message " + o.ID
 		_, err := drops.box.setAside("", st.Name, o.Late)
@@ -126,40 +126,45 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if err := ignoreMissing(drops.box.disk.remove(drops.box.name + "/" + st.Name)); err != nil {
 		return Delivery{}, err
 	}
-	o.Text = text
 	return o.Delivery, drops.box.disk.syncDir(drops.box.name)
 }
 
 // readStray reads a whole drop and checks that it is still the file that st describes. The
-// caller closes the file.
-func (drops Drops) readStray(st Stray) (data []byte, f readable, err error) {
+// caller closes the file. Until then, if leased is true, a program that opens the file for
+// writing waits; the lease is taken before the file is read.
+func (drops Drops) readStray(st Stray) (data []byte, f readable, leased bool, err error) {
 	switch {
 	case st.Kind == KindUnreadable:
-		return nil, f, invalid("the file cannot be read: its permissions forbid it")
+		return nil, f, false, invalid("the file cannot be read: its permissions forbid it")
 	case st.Kind != KindFile:
-		return nil, f, invalid("not a file but a %s", st.Kind)
+		return nil, f, false, invalid("not a file but a %s", st.Kind)
 	}
 	path := drops.box.name + "/" + st.Name
 	f, err = drops.box.disk.openRead(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, f, ErrGone
+		return nil, f, false, ErrGone
 	case errors.Is(err, unix.ELOOP):
-		return nil, f, ErrChanged
+		return nil, f, false, ErrChanged
 	case errors.Is(err, fs.ErrPermission):
-		return nil, f, cannotOpen(err)
+		return nil, f, false, cannotOpen(err)
 	case err != nil:
-		return nil, f, err
+		return nil, f, false, err
+	}
+	writing := drops.box.store.writing(f)
+	if writing == BeingWritten {
+		f.close()
+		return nil, f, false, ErrChanged
 	}
 	if data, err = drops.readOpen(st, f, path); err != nil {
 		f.close()
 	}
-	return data, f, err
+	return data, f, writing == NoWriter, err
 }
 
 // readOpen is the part of readStray after the file was opened.
 func (drops Drops) readOpen(st Stray, f readable, path string) ([]byte, error) {
-	if !stray(st.Name, &f.st).Same(st) || drops.box.store.writing(f) == BeingWritten {
+	if !stray(st.Name, &f.st).Same(st) {
 		return nil, ErrChanged
 	}
 	data, err := f.read(drops.box.store.opts.MaxAttachment)
@@ -191,7 +196,7 @@ func fromDrop(data []byte) (m *Message, text bool, err error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors begin a file with this mark
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
-		return nil, false, errEmptyDrop
+		return nil, false, invalid("the file is empty")
 	case bytes.IndexByte(data, 0) >= 0:
 		return nil, false, invalid("the file contains NUL bytes: it is not text")
 	case !utf8.Valid(data):
@@ -214,9 +219,6 @@ func fromDrop(data []byte) (m *Message, text bool, err error) {
 	}
 	return m, false, nil
 }
-
-// errEmptyDrop is the reason why an empty file is set aside.
-var errEmptyDrop = &InvalidError{Reason: "the file is empty"}
 
 // bridgeKey is the key with which a message names its place in a chat. The bridge reads it,
 // and to this package it is one of the unknown keys.

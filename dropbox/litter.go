@@ -63,7 +63,7 @@ func litterKind(name string) LitterKind {
 	case slices.Contains([]string{".DS_Store", ".localized", ".directory", "desktop.ini", "Desktop.ini", "Thumbs.db", "ehthumbs.db", "Icon\r"}, name), starts("._"):
 		return LitterSystem
 	case starts(".#", ".~lock.", ".nfs", "~$", ".goutputstream-", ".fuse_hidden"), starts("#") && ends("#"),
-		ends(".swp", ".swo", ".swx", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".filepart", ".download"):
+		ends(temporaryEnds...), ends(".download"):
 		return LitterIncomplete
 	case holds(".sync-conflict-", "conflicted copy", "(case conflict"):
 		return LitterSync

@@ -3,6 +3,7 @@ package dropbox
 import (
 	"crypto/rand"
 	"encoding/base32"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -235,10 +236,9 @@ func unfinished(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
 		return true
 	}
-	for _, end := range []string{"~", ".swp", ".swo", ".swx", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".filepart"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	return strings.HasSuffix(name, "~") || slices.ContainsFunc(temporaryEnds, func(end string) bool { return strings.HasSuffix(name, end) })
 }
+
+// temporaryEnds are the ends of the names that editors and copy programs give to a file until
+// it is complete.
+var temporaryEnds = []string{".swp", ".swo", ".swx", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".filepart"}

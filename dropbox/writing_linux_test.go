@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // A file is not taken in while a program has it open for writing, however it was opened. A
@@ -24,7 +25,7 @@ func TestAFileThatIsBeingWritten(t *testing.T) {
 			}
 			st := onlyStray(t, b)
 			if got := b.Drops().Writing(st); got == dropbox.WritersUnknown {
-				t.Skip("this file system has no leases")
+				need.Missing(t, "a file system with leases")
 			} else if got != dropbox.BeingWritten {
 				t.Errorf("Writing = %v, want BeingWritten", got)
 			}
@@ -77,7 +78,7 @@ func TestAWriterWhileAFileIsTakenIn(t *testing.T) {
 	drop(t, s, "coder", "x.md", "First half.\n")
 	st := onlyStray(t, b)
 	if b.Drops().Writing(st) != dropbox.NoWriter {
-		t.Skip("this file system has no leases")
+		need.Missing(t, "a file system with leases")
 	}
 	path = filepath.Join(s.Dir(), "coder", "x.md")
 	d, err := b.Drops().TakeIn(st, dropbox.Defaults{From: "lead"})
