@@ -54,3 +54,23 @@ func retryCause(r *streamjson.Retry) string {
 	}
 	return "nothing"
 }
+
+// maxBadLogged is the maximum number of lines of one turn that the log quotes although
+// they are not messages. A client that logs to its output may print thousands.
+const maxBadLogged = 3
+
+// logBad logs a line that is not a message. Such a line explains a turn that waits in
+// vain: it may contain the end of an answer.
+func (t *tracker) logBad(ev *streamjson.Event) {
+	t.bad++
+	switch {
+	case t.bad > maxBadLogged+1:
+	case t.bad > maxBadLogged:
+		t.turns.agentLog.Line(t.rec.Message, "= it prints more such lines, which are not logged")
+	case ev.Lost > 0:
+		t.turns.agentLog.Line(t.rec.Message, fmt.Sprintf("= the client printed a line of %s bytes, which is too long: %s",
+			screen.Thousands(len(ev.Raw)+int(ev.Lost)), screen.Short(string(ev.Raw), 120)))
+	default:
+		t.turns.agentLog.Line(t.rec.Message, "= the client printed text that is not a message: "+screen.Short(string(ev.Raw), 120))
+	}
+}

@@ -28,6 +28,7 @@ type tracker struct {
 	observe     Observer // may be nil
 	steps       steps
 	fallen      int   // number of compactions that were detected only by the context size
+	bad         int   // number of lines from the client that are not messages
 	heard       bool  // the client has printed an event, so it has received the prompt
 	unrecorded  error // error if the record could not be made durable; if set, no prompt was sent
 }
@@ -102,6 +103,8 @@ func (t *tracker) event(ev *streamjson.Event) {
 			}
 			t.turns.Feed.Partial(t.turns.name, t.rec.Message, b.Text)
 		}
+	case streamjson.KindBad:
+		t.logBad(ev)
 	case streamjson.KindHook:
 		t.compactions.hook(ev)
 	case streamjson.KindCompact:

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,33 @@ func (l *listener) Partial(agent, message, text string) {
 	l.partial = append(l.partial, agent+" "+message+": "+text)
 }
 func (l *listener) Raw(agent, message, line string) { l.raw = append(l.raw, line) }
+
+// The log quotes the first lines of a turn that are not messages, because one of them may
+// contain the answer for which the turn waits.
+func TestTheLogQuotesLinesThatAreNotMessages(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	agentLog := journal.OpenAgentLog(home, "coder", journal.LogPolicy{}, func(time.Time, string, string) {}, func(err error) { t.Error(err) })
+	follow := &tracker{turns: &Turns{agentLog: agentLog}, rec: &journal.Record{Message: "m"}}
+	follow.logBad(&streamjson.Event{Kind: streamjson.KindBad, Raw: []byte("Flushing\x1b[31m...{\"jsonrpc\"")})
+	follow.logBad(&streamjson.Event{Kind: streamjson.KindBad, Raw: []byte("xxx"), Lost: 9997})
+	for range 1000 {
+		follow.logBad(&streamjson.Event{Kind: streamjson.KindBad, Raw: []byte("debug")})
+	}
+	agentLog.Close()
+	data, err := os.ReadFile(home.AgentLog("coder"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := string(data)
+	for part, want := range map[string]int{`Flushing`: 1, "\x1b": 0, "a line of 10,000 bytes": 1, "debug": 1, "more such lines": 1} {
+		if n := strings.Count(log, part); n != want {
+			t.Errorf("the log has %q %d times, want %d:\n%s", part, n, want, log)
+		}
+	}
+}
 
 // A feed receives the agent's text while the agent is writing it, but neither thinking
 // nor the text of sub-agents. It also receives every line that the client prints.

@@ -25,6 +25,7 @@ var Bad = []string{
 	"garbage",    // prints bytes that are not JSON, then the message
 	"long-line",  // prints 24 MiB in one line, then the message
 	"many-lines", // prints 24 MiB in many lines, then the message
+	"glued",      // prints a log text without a newline, then the message
 	"half",       // prints half of the message and then nothing
 	"ids",        // answers with a wrong id
 	"twice",      // prints each message twice
@@ -117,6 +118,8 @@ func (a *agent) spoiled(kind string, line []byte) []byte {
 		return slices.Concat(line, []byte("\n"), line)
 	case "garbage":
 		return slices.Concat([]byte("\x00\xff{\"id\":]\x1b[31m\n\n{}\n[]\nnull\n7\n\"a\"\n"), line)
+	case "glued":
+		return append([]byte("[log] flushing {2 of 2} {\"id\":7}... "), line...)
 	case "long-line":
 		return slices.Concat(bytes.Repeat([]byte("x"), garbageSize), []byte("\n"), line)
 	case "many-lines":

@@ -37,6 +37,7 @@ func TestBadClients(t *testing.T) {
 		{"mute", refused, "did not answer initialize"},
 		{"ids", refused, "did not answer initialize"},
 		{"garbage", done, "hello"},
+		{"glued:initialize", done, "hello"},
 		{"long-line:initialize", done, "hello"},
 		{"many-lines:initialize", refused, "garbage in many lines"},
 		{"twice", done, "hello"},
@@ -69,6 +70,9 @@ func TestBadClients(t *testing.T) {
 		{"exit:session/prompt", failed, "the settings are broken"},
 		{"kill:session/prompt", failed, "ended without a result"},
 		{"garbage:session/prompt", done, "hello"},
+		{"glued:session/new", done, "hello"},
+		{"glued:session/prompt", done, "hello"},
+		{"glued:session/request_permission", runner.TimedOut, "longer than"}, // only answers are recovered
 		{"long-line:session/update", done, "hello"},
 		{"many-lines:session/prompt", done, "hello"},
 		{"twice:session/prompt", done, "hello"},

@@ -19,13 +19,16 @@ func (e *exchange) line(line []byte, whole bool) {
 	}
 	m, ok := parse(line)
 	if !ok || !whole {
-		e.bad.add(line)
-		if e.step == starting && e.bad.count > maxBad {
-			e.fail(e.program.notACP(&e.bad))
-		} else if e.step == working {
-			e.stream.event(streamjson.Event{Kind: streamjson.KindBad}, line)
+		before := len(line)
+		if whole {
+			if glued, n, ok := gluedAnswer(line); ok {
+				m, before = glued, n
+			}
 		}
-		return
+		e.badLine(line[:before])
+		if line = line[before:]; len(line) == 0 {
+			return
+		}
 	}
 	switch {
 	case m.isRequest():
@@ -37,6 +40,16 @@ func (e *exchange) line(line []byte, whole bool) {
 	case e.step == working:
 		e.hear(line)
 		e.stream.skip(m.Method, line)
+	}
+}
+
+// badLine counts text from the client that is not a message, and passes it on.
+func (e *exchange) badLine(text []byte) {
+	e.bad.add(text)
+	if e.step == starting && e.bad.count > maxBad {
+		e.fail(e.program.notACP(&e.bad))
+	} else if e.step == working {
+		e.stream.event(streamjson.Event{Kind: streamjson.KindBad}, text)
 	}
 }
 

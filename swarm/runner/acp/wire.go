@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,6 +43,31 @@ func parse(line []byte) (m message, ok bool) {
 		return message{}, false
 	}
 	return m, m.Method != "" || m.isAnswer()
+}
+
+// maxBraces is the maximum number of positions at which gluedAnswer looks for an answer.
+const maxBraces = 100
+
+// gluedAnswer returns the answer with which a line ends that begins with other text, and
+// the length of that text, in bytes. A client that prints a log text without a newline
+// produces such a line, and without its last answer the turn would wait for stall_timeout.
+//
+// Only answers are looked for. A client may also log each message that it sends or
+// receives, so a notification or a request in such a line may be a copy, and would count
+// twice. An answer cannot: only the first one to a request has an effect.
+func gluedAnswer(line []byte) (m message, before int, ok bool) {
+	for range maxBraces {
+		i := bytes.IndexByte(line[before:], '{')
+		if i < 0 {
+			break
+		}
+		before += i
+		if m, ok := parse(line[before:]); ok && m.isAnswer() {
+			return m, before, true
+		}
+		before++
+	}
+	return message{}, 0, false
 }
 
 func (m *message) isRequest() bool { return m.Method != "" && len(m.ID) > 0 && string(m.ID) != "null" }
