@@ -219,7 +219,7 @@ CLIENT_TESTS := TestEachKindOfTurnIsBooked TestNoToolTouchesProtectedFiles TestA
 	TestACapEndsALoopOfTools TestACapKeepsAFinishedAnswer TestACapEndsASubAgent TestAWorkflow TestABudgetOfFourAgents \
 	TestNoSessionReachesAnAgentPastItsMailbox TestAChangedSystemTextReachesAResumedAgent \
 	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest \
-	TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon TestTheJudgeCanOnlyAnswer
+	TestADay TestAnAgentInALoopIsWhisperedToAndThenPaused TestAWhisperSurvivesTheDaemon TestTheJudgeCanOnlyAnswer
 
 # The tests with the real client that `make test` leaves out.
 e2e-rest:

@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -45,8 +47,9 @@ type day struct {
 }
 
 // A person works with four agents for a day. The steps cover every way to send mail,
-// questions, urgent messages during turns, crashes, a moved folder, a broken
-// configuration, limits and the removal of an agent. At the end of the day, no message is
+// files dropped while their agent works, questions, urgent messages during turns, a stuck
+// turn, crashes, a moved folder, a broken configuration, limits and the removal of an
+// agent. At the end of the day, no message is
 // lost or duplicated, and nothing is left behind.
 func TestADay(t *testing.T) {
 	t.Parallel()
@@ -61,7 +64,9 @@ func TestADay(t *testing.T) {
 	}{
 		{"mail by all ways", d.mail},
 		{"a question", d.question},
+		{"ten files for an agent that works", d.files},
 		{"orders in a running turn", d.orders},
+		{"a stuck turn", d.stuck},
 		{"the daemon is killed", d.killDaemon},
 		{"the daemon and its clients are killed", d.killAll},
 		{"the folder moves", d.move},
@@ -186,6 +191,87 @@ func (d *day) orders() {
 	d.script(dayScript)
 }
 
+// unrelated are tasks that have nothing to do with each other.
+var unrelated = []string{
+	"Rename the parser package", "Write docs for the CLI flags", "Upgrade sqlite to the newest", "Why does login take two seconds?",
+	"Delete the old Jenkins file", "Make the icons bigger on phones", "Translate errors into German", "Add metrics about the cache",
+	"Fix the flaky date test", "Look for unused CSS classes",
+}
+
+// files drops one file after another into the mailbox of an agent, each while the agent
+// works on the one before. Each of them is a task that is answered.
+func (d *day) files() {
+	before := d.status()
+	for i, text := range unrelated {
+		d.write(fmt.Sprintf(".dead-drop/coder/task-%d.md", i), "SLOW 1\n\n"+text+"\n")
+		d.until("the agent works on "+text, func() bool { return strings.Contains(d.swarm("logs", "coder", "-n", "100"), text) })
+	}
+	for _, text := range unrelated {
+		id := d.doneWith("coder", text)
+		d.sent[id] = "coder"
+		trace := d.swarm("trace", id)
+		d.want("the trace of "+text, trace, "1 turn", "SLOW 1 "+text[:12])
+		if n := strings.Count(trace, "SLOW 1"); n > 2 { // the task, and the subject of its answer
+			d.t.Errorf("the trace of %q shows other tasks:\n%s", text, trace)
+		}
+	}
+	d.until("an answer to each", func() bool { return d.status().Lead.Unread == before.Lead.Unread+len(unrelated) })
+	if out := d.swarm("dead") + d.swarm("refused"); strings.Contains(out, "SLOW 1") {
+		d.t.Errorf("a dropped file is a dead letter or was refused:\n%s", out)
+	}
+}
+
+// doneWith waits until an agent has done a message with this text, and returns the
+// message's id.
+func (d *day) doneWith(agent, text string) (id string) {
+	d.t.Helper()
+	d.until(agent+" has done "+text, func() bool {
+		found, err := filepath.Glob(filepath.Join(d.dir, ".dead-drop", agent, "done/*/*.receipt.yaml"))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, f := range found {
+			name := strings.TrimSuffix(f, ".receipt.yaml")
+			data, err := os.ReadFile(name + ".md")
+			if err == nil && bytes.Contains(data, []byte(text)) {
+				id = name[len(name)-10:]
+				return true
+			}
+		}
+		return false
+	})
+	return id
+}
+
+// stuck gives an agent a task on which it repeats one call that fails. Its turn ends, the
+// message waits for a person, and the agent goes on when the person says so.
+func (d *day) stuck() {
+	const deploy = `{"tool_use":{"name":"Bash","input":{"command":"echo deploy failed; exit 1"}}}`
+	d.script(strings.Replace(dayScript, `{"replies":[`, `{"replies":[
+		{"name":"stuck","times":-1,"match":{"last_user_contains":"STUCK"},"content":[`+deploy+`]},
+		{"name":"still stuck","times":-1,"match":{"tool_result_contains":"deploy failed"},"content":[`+deploy+`]},`, 1))
+	id := d.give("tester", "STUCK at the release")
+	d.until("the turn ends", func() bool { a := d.agent("tester"); return a.State == swarm.Paused && !a.Running })
+	a := d.agent("tester")
+	if !strings.HasPrefix(a.Why, "stuck: ") || !strings.Contains(a.Next, "abort tester") || a.Waiting.Total() != 1 {
+		d.t.Errorf("status of the stuck agent: why %q, next %q, %+v waiting", a.Why, a.Next, a.Waiting)
+	}
+	if n := strings.Count(d.swarm("logs", "tester", "-n", "1000"), "$ Bash echo deploy failed"); n < 5 || n > 40 {
+		d.t.Errorf("the stuck turn made %d calls, want 5 before the escalation and about 10 after it", n)
+	}
+	if n := d.told("[ESCALATION]"); n != 1 {
+		d.t.Errorf("the lead was told %d times that the agent is stuck", n)
+	}
+	d.script(dayScript)
+	d.swarm("resume", "tester")
+	if r := d.receipt("tester", id); r.Outcome != "done" {
+		d.t.Errorf("receipt = %+v", r)
+	}
+	if q := d.agent("tester").Question; q != nil {
+		d.t.Errorf("the question is still open: %+v", q)
+	}
+}
+
 // kill kills processes to simulate a crash.
 func (d *day) kill(pids ...int) {
 	d.t.Helper()
@@ -240,6 +326,11 @@ func (d *day) move() {
 	d.want("the status after a move", out+stderr, "moved", "claude-swarm restart")
 	d.swarm("restart")
 	d.receipt("reader", d.give("reader", "After the second move."))
+	for _, old := range []string{"project", "stopped"} {
+		if _, err := os.Lstat(filepath.Join(filepath.Dir(d.dir), old)); !errors.Is(err, fs.ErrNotExist) {
+			d.t.Errorf("something was written to the old place %s: %v", old, err)
+		}
+	}
 }
 
 func (d *day) brokenConfig() {
@@ -306,19 +397,7 @@ func (d *day) goes() {
 	d.want("its history", d.swarm("history", "docs"), "Waits as long.")
 	d.swarm("remove", "docs", "--to", "coder")
 	delete(d.sent, id)
-	d.until("it is done by the other", func() bool {
-		found, err := filepath.Glob(filepath.Join(d.dir, ".dead-drop/coder/done/*/*.receipt.yaml"))
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		for _, f := range found {
-			data, err := os.ReadFile(strings.TrimSuffix(f, ".receipt.yaml") + ".md")
-			if err == nil && bytes.Contains(data, []byte("For an agent that goes.")) {
-				return true
-			}
-		}
-		return false
-	})
+	d.doneWith("coder", "For an agent that goes.")
 }
 
 // evening checks the project's state at the end of the day.
