@@ -17,13 +17,14 @@ import (
 
 // projects are the example swarms, with their agents.
 var projects = map[string][]string{
-	"solo":   {"coder"},
-	"pair":   {"coder", "reviewer"},
-	"team":   {"manager", "implementer", "tester", "reviewer", "documenter"},
-	"mixed":  {"planner", "coder", "reviewer", "tester", "docs"},
-	"office": {"ramona", "harper", "dinesh"},
-	"night":  {"planner", "builder", "checker"},
-	"tts":    {"opus-engineer", "opus-q1", "codex"},
+	"solo":    {"coder"},
+	"pair":    {"coder", "reviewer"},
+	"team":    {"manager", "implementer", "tester", "reviewer", "documenter"},
+	"mixed":   {"planner", "coder", "reviewer", "tester", "docs"},
+	"office":  {"ramona", "harper", "dinesh"},
+	"night":   {"planner", "builder", "checker"},
+	"sandbox": {"coder"},
+	"tts":     {"opus-engineer", "opus-q1", "codex"},
 }
 
 func TestProjectsLoad(t *testing.T) {

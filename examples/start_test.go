@@ -18,6 +18,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
 
 // patience is the maximum duration of one command; a command normally takes a few
@@ -199,6 +200,9 @@ func TestProjectsStart(t *testing.T) {
 	for name, agents := range projects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "sandbox" {
+				need.Program(t, "bwrap")
+			}
 			s := copyExample(t, name)
 			s.run("init")
 			if got, want := s.run("start"), "agents "+strings.Join(agents, " ")+"\n"; !strings.HasSuffix(got, want) {
