@@ -53,7 +53,7 @@ LDFLAGS       := -s -w -X main.version=$(VERSION)
 # The folder in which `make install` installs the program: make install PREFIX=/usr/local.
 PREFIX        ?= $(HOME)/.local
 BINDIR        ?= $(PREFIX)/bin
-# The size limit of the program, in bytes; docs/performance.md gives the reason.
+# The size limit of the program, in bytes; docs/dev/performance.md gives the reason.
 SIZE          := 24000000
 
 .PHONY: build install size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo acp-tools record-acp tools clean npm go

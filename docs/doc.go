@@ -1,5 +1,6 @@
 // Package docs contains the manual and no code except for tests, which read the manual and
-// compare it with the program's own descriptions. `make lint` runs them.
+// compare it with the program's own descriptions. `make lint` runs them. The folder dev
+// contains the pages for the authors of this program, and of programs that talk to it.
 //
 // The references for the configuration, the command line and the tools are generated from
 // the program. On each page, the generated part is between two marks, and UPDATE=1 go test

@@ -49,8 +49,8 @@ func TestFieldsAreDescribed(t *testing.T) {
 		value any
 		tag   string
 	}{
-		"protocol.md":       {{swarm.Status{}, "json"}, {view.Need{}, "json"}, {swarm.FeedEvent{}, "json"}, {swarm.Changes{}, "json"}, {control.Error{}, "json"}, {journal.LedgerLine{}, "json"}},
-		"message-format.md": {{journal.Receipt{}, "yaml"}},
+		"dev/protocol.md":       {{swarm.Status{}, "json"}, {view.Need{}, "json"}, {swarm.FeedEvent{}, "json"}, {swarm.Changes{}, "json"}, {control.Error{}, "json"}, {journal.LedgerLine{}, "json"}},
+		"dev/message-format.md": {{journal.Receipt{}, "yaml"}},
 	} {
 		text := read(t, page)
 		for _, v := range values {
@@ -70,7 +70,7 @@ func TestFieldsAreDescribed(t *testing.T) {
 // If several parts of the status have the same field, the page describes it for each
 // part.
 func TestEachPartOfTheStatusIsDescribed(t *testing.T) {
-	page := read(t, "protocol.md")
+	page := read(t, "dev/protocol.md")
 	_, page, _ = strings.Cut(page, "\n## Status\n")
 	page, _, _ = strings.Cut(page, "\n## ")
 	whole, ofEach, ok := strings.Cut(page, "\nAn agent always has")
@@ -102,7 +102,7 @@ func TestEnvelopeIsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := read(t, "message-format.md")
+	text := read(t, "dev/message-format.md")
 	keys := 0
 	for line := range strings.Lines(string(data)) {
 		key, _, ok := strings.Cut(line, ":")
@@ -126,7 +126,7 @@ func TestEnvelopeIsDescribed(t *testing.T) {
 
 // The example message file is a valid message.
 func TestExampleOfAMessageParses(t *testing.T) {
-	at := slices.IndexFunc(fenced.FindAllStringSubmatch(read(t, "message-format.md"), -1), func(m []string) bool {
+	at := slices.IndexFunc(fenced.FindAllStringSubmatch(read(t, "dev/message-format.md"), -1), func(m []string) bool {
 		if !strings.HasPrefix(m[2], "---\n") {
 			return false
 		}
@@ -144,7 +144,7 @@ func TestExampleOfAMessageParses(t *testing.T) {
 }
 
 func TestNeedsAreDescribed(t *testing.T) {
-	_, table, _ := strings.Cut(read(t, "protocol.md"), "adds `needs_you`")
+	_, table, _ := strings.Cut(read(t, "dev/protocol.md"), "adds `needs_you`")
 	table, _, _ = strings.Cut(table, "\nAn agent always has")
 	for _, kind := range view.NeedKinds() {
 		if !strings.Contains(table, "\n| `"+string(kind)+"` |") {
@@ -187,7 +187,7 @@ func kindsOfEvents(t *testing.T) (kinds []string) {
 // Each kind of event has a row in the protocol, and irc.map accepts it as a moment.
 func TestKindsOfEventsAreDescribed(t *testing.T) {
 	for _, kind := range kindsOfEvents(t) {
-		if !strings.Contains(read(t, "protocol.md"), "\n| `"+kind+"` |") {
+		if !strings.Contains(read(t, "dev/protocol.md"), "\n| `"+kind+"` |") {
 			t.Errorf("protocol.md has no line for events of the kind %s", kind)
 		}
 		_, words, _ := strings.Cut(read(t, "irc-reference.md"), "may name `moment` (`")
@@ -206,7 +206,7 @@ func TestKindsOfEventsAreDescribed(t *testing.T) {
 // notices. irc.map accepts each of these words as a moment.
 func TestWordsOfNoticesAreDescribed(t *testing.T) {
 	for _, word := range journal.Words() {
-		if line := fmt.Sprintf("\n| `%s` | %s |", word, word.Severity()); !strings.Contains(read(t, "protocol.md"), line) {
+		if line := fmt.Sprintf("\n| `%s` | %s |", word, word.Severity()); !strings.Contains(read(t, "dev/protocol.md"), line) {
 			t.Errorf("protocol.md has no line%s", line)
 		}
 		rule := fmt.Sprintf("agents: {coder: {}}\nirc: {map: [{moment: %s, channel: none}]}\n", word)
@@ -228,7 +228,7 @@ func TestStatesAreDescribed(t *testing.T) {
 		runner.Done, runner.Failed, runner.NoFirstEvent, runner.Limited, runner.BadSetup, runner.NoSession, runner.Stalled, runner.TimedOut,
 		runner.Stopped, runner.NoResult, runner.PromptNotRun,
 	} {
-		if !strings.Contains(read(t, "protocol.md"), "`"+string(end)+"`") {
+		if !strings.Contains(read(t, "dev/protocol.md"), "`"+string(end)+"`") {
 			t.Errorf("protocol.md does not speak of the end %s", end)
 		}
 	}
@@ -236,7 +236,7 @@ func TestStatesAreDescribed(t *testing.T) {
 		control.CodeUnknownAgent, control.CodeNoTurn, control.CodeBadConfig, control.CodeBadRequest, control.CodeUnknownType, control.CodeTooLong,
 		control.CodeBusy, control.CodeVersion, control.CodeCancelled, control.CodeFailed,
 	} {
-		if !strings.Contains(read(t, "protocol.md"), "\n| `"+code+"` |") {
+		if !strings.Contains(read(t, "dev/protocol.md"), "\n| `"+code+"` |") {
 			t.Errorf("protocol.md has no line for the code %s", code)
 		}
 	}

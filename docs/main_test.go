@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 func pages(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, pattern := range []string{"../*.md", "*.md", "../examples/*.md", "../examples/*/*.md"} {
+	for _, pattern := range []string{"../*.md", "*.md", "dev/*.md", "../examples/*.md", "../examples/*/*.md"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// These are the causes in the table of docs/reliability.md.
+// These are the causes in the table of docs/dev/reliability.md.
 const (
 	theMessage      = "the message"
 	theConversation = "the conversation"
@@ -24,7 +24,7 @@ const (
 // claude show that the real clients' errors end in these ways ([TestRecordedErrors] and
 // TestThePersonsSettings there).
 func TestFailuresAreBookedOnTheirCause(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "reliability.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "dev", "reliability.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestFailuresAreBookedOnTheirCause(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(string(page), "\n| "+c.booked+" |") {
-				t.Errorf("docs/reliability.md has no row for %q", c.booked)
+				t.Errorf("docs/dev/reliability.md has no row for %q", c.booked)
 			}
 			inBubble(t, func(t *testing.T) {
 				a := newAccount(t, "coder")

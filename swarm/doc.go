@@ -39,8 +39,8 @@
 //
 // Mail is in the mailboxes of package dropbox. The daemon's other files are in a
 // [journal.Home]: a record and a stream for each turn, the ledger, the windows, the
-// sessions, and the holds. docs/message-format.md describes the mailboxes.
-// docs/architecture.md describes the home and where each part of an agent's state is kept.
+// sessions, and the holds. docs/dev/message-format.md describes the mailboxes.
+// docs/dev/architecture.md describes the home and where each part of an agent's state is kept.
 //
 // # Interfaces
 //

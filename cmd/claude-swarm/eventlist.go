@@ -25,7 +25,8 @@ func eventsCommand() *cli.Command {
 		Usage: "list what people were told",
 		Description: `Lists the notices, oldest first: what a person may have to act on, each fact
 once, in the words that IRC and webhooks use. WORD selects some of them:` + "\n" + wordList() + `
-WORD can also be a kind of event (begun, result, failed, …; docs/protocol.md).
+WORD can also be a kind of event (begun, result, failed, …; see
+docs/dev/protocol.md).
 --all lists every event. --json prints a line of JSON for each.` +
 			examples("claude-swarm events --since 12h", "claude-swarm events agent_error dead_letter -f"),
 		Flags: []cli.Flag{

@@ -16,7 +16,7 @@ import (
 // the path of the file.
 func shell(t *testing.T) string {
 	t.Helper()
-	m := regexp.MustCompile("(?ms)^```sh\n(#!/bin/sh\n.*?)^```$").FindStringSubmatch(read(t, "../message-format.md"))
+	m := regexp.MustCompile("(?ms)^```sh\n(#!/bin/sh\n.*?)^```$").FindStringSubmatch(read(t, "../dev/message-format.md"))
 	if m == nil {
 		t.Fatal("message-format.md has no program")
 	}

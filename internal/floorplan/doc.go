@@ -3,5 +3,5 @@
 // words, that the Makefile's targets work, and that no tracked file names a particular
 // machine.
 //
-// It contains only tests. docs/architecture.md shows the plan as a table.
+// It contains only tests. docs/dev/architecture.md shows the plan as a table.
 package floorplan

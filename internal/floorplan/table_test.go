@@ -12,7 +12,7 @@ var quoted = regexp.MustCompile("`([^`]+)`")
 
 // The manual shows the current plan: every package and the packages that it may import.
 func TestTheManualShowsThePlan(t *testing.T) {
-	page, err := os.ReadFile("../../docs/architecture.md")
+	page, err := os.ReadFile("../../docs/dev/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ type Entry struct {
 	Doing string // completes "only the lead may …"; "" if agents have the right in their turns
 }
 
-// requests are the requests on the control socket; see docs/protocol.md.
+// requests are the requests on the control socket; see docs/dev/protocol.md.
 var requests = map[string]Entry{
 	"status": {}, "subscribe": {}, "whispers": {}, "whoami": {},
 	"abort": {Right: Known}, "interrupt": {Right: Known}, "compact": {Right: Known}, "clear": {Right: Known},

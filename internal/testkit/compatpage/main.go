@@ -1,7 +1,7 @@
 //go:build linux
 
 // Compatpage tests the facts of internal/compat with several versions of Claude Code, and
-// writes docs/compatibility.md from the recordings of the supported ones.
+// writes docs/dev/compatibility.md from the recordings of the supported ones.
 //
 //	make compat                                 the oldest and the newest supported version
 //	make compat VERSIONS="2.1.197 2.1.332"      these versions, installed below .tools
@@ -35,7 +35,7 @@ const insideVar = "COMPAT_INSIDE"
 
 // These paths are relative to the checkout.
 const (
-	page       = "docs/compatibility.md"
+	page       = "docs/dev/compatibility.md"
 	recordings = "internal/compat/testdata"
 )
 

@@ -153,9 +153,13 @@ func trouble(said string, err error) []string {
 
 // write records the answers and rewrites the pages. clients.lock is already rewritten.
 func (b *bump) write(ctx context.Context, changes []change) error {
-	pages, err := filepath.Glob(filepath.Join(b.dir, "docs", "*.md"))
-	if err != nil {
-		return err
+	var pages []string
+	for _, pattern := range []string{"docs/*.md", "docs/dev/*.md"} {
+		found, err := filepath.Glob(filepath.Join(b.dir, pattern))
+		if err != nil {
+			return err
+		}
+		pages = append(pages, found...)
 	}
 	texts := map[string]string{}
 	for _, page := range append(pages, filepath.Join(b.dir, "README.md"), filepath.Join(b.dir, "CHANGELOG.md")) {
@@ -183,9 +187,11 @@ func (b *bump) write(ctx context.Context, changes []change) error {
 		return nil // everything was only tested again
 	}
 	changelog := filepath.Join(b.dir, "CHANGELOG.md")
-	if texts[changelog], err = noted(texts[changelog], titles); err != nil {
+	text, err := noted(texts[changelog], titles)
+	if err != nil {
 		return err
 	}
+	texts[changelog] = text
 	for _, page := range slices.Sorted(maps.Keys(texts)) {
 		if err := os.WriteFile(page, []byte(texts[page]), 0o644); err != nil {
 			return err

@@ -70,7 +70,7 @@ func newPlace(t *testing.T) *place {
 			return ctx.Err()
 		},
 	}
-	for name, text := range map[string]string{"clients.lock": lockText, "README.md": pageText, "docs/compatibility.md": pageText, "CHANGELOG.md": changelogText} {
+	for name, text := range map[string]string{"clients.lock": lockText, "README.md": pageText, "docs/dev/compatibility.md": pageText, "CHANGELOG.md": changelogText} {
 		path := filepath.Join(p.dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func newPlace(t *testing.T) *place {
 func (p *place) files(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, name := range []string{"clients.lock", "README.md", "docs/compatibility.md", "CHANGELOG.md"} {
+	for _, name := range []string{"clients.lock", "README.md", "docs/dev/compatibility.md", "CHANGELOG.md"} {
 		data, err := os.ReadFile(filepath.Join(p.dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ claude    @a/claude     claude    2.1.197  2.1.332  2026-11-24  -
 codex     @z/codex-acp  codex     2.6.0    2.6.0    2026-11-08  codex@0.166.x
 opencode  opencode-ai   opencode  1.18.33  1.18.33  2026-09-28  -
 `,
-		"README.md": page, "docs/compatibility.md": page,
+		"README.md": page, "docs/dev/compatibility.md": page,
 		"CHANGELOG.md": "# Changelog\n\n## Unreleased\n\n### Added\n\n- Range: 2.1.197 to 2.1.332.\n\n### Changed\n\n- Tested with Claude Code 2.1.332.\n- Tested with Codex 2.6.0.\n- Old.\n\n## 1.0\n",
 	}
 	if got := p.files(t); !maps.Equal(got, want) {

@@ -86,13 +86,13 @@ func (o testOutput) Write(p []byte) (int, error) {
 // The page that documents the guarantees names every fault, and the names fit in the
 // table.
 func TestEveryFaultIsInTheDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/reliability.md")
+	page, err := os.ReadFile("../../../docs/dev/reliability.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range faults {
 		if !strings.Contains(string(page), "| `"+f.name+"` |") {
-			t.Errorf("docs/reliability.md does not name %q", f.name)
+			t.Errorf("docs/dev/reliability.md does not name %q", f.name)
 		}
 		if len(f.name) > 25 {
 			t.Errorf("%q is too long for the table", f.name)
