@@ -21,4 +21,10 @@
 // The link joins and leaves channels, and retries the channels that do not let it in. An
 // [irc.Client] keeps each connection up. There is one connection for the bridge and, with
 // [StyleNicks], one for each agent.
+//
+// # Goroutines
+//
+// The link runs in the goroutine of the bridge, which waits for the others: one for each
+// client, which ends with the bridge or with its agent, and one that passes the client's
+// events to the bridge, one at a time.
 package ircbridge

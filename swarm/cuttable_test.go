@@ -17,8 +17,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// TestTheTableOfCuts has a row for each point at which, according to
-// docs/dev/architecture.md, a crash can interrupt the work. A real process kills itself at
+// TestTheTableOfCuts has a row for each point at which, according to the package comment,
+// a crash can interrupt the work. A real process kills itself at
 // that point, and the test checks what happens at the next start. Each task is either
 // done once and answered once, or given up once, and no file is left over.
 func TestTheTableOfCuts(t *testing.T) {

@@ -30,6 +30,26 @@
 //	print.go, table.go, text.go  output for people and for programs
 //	errors.go, flags.go …        exit statuses, hints, flags, and the typed command line
 //
+// # The daemon's goroutines
+//
+// Besides those of [swarm.Swarm.Run], the daemon has these goroutines and waits for them. The
+// first SIGTERM or SIGINT means stop: no further work begins, and running
+// turns end. The second one means kill: the running turns are ended. After a SIGKILL,
+// the clients lose their standard input and exit after their turn, and the next daemon
+// follows them.
+//
+//	signals    SIGTERM, SIGINT, and SIGHUP, which reloads
+//	bridge     the mailbox irc, the connection and .claude-swarm/irc/, unless irc has no server
+//	           or is apart; a reload replaces it; it ends after the agents
+//	webhooks   the mailbox hooks and webhooks.json; they end after the agents, within 3 s
+//	socket     the control socket, and a check every 30 s that its file exists; it ends last, so
+//	           callers that wait for the exit of the daemon learn of it
+//
+// If the bridge or the webhooks end with an error or a panic, the status says so, and the daemon
+// starts them again after 5 s, or after up to 5 min if they panic repeatedly.
+//
+// # Tests
+//
 // The scripts in testdata/script test the verbs of the complete program, with real daemons
 // and a stand-in for the agents' client. The comments in script_test.go list the commands
 // that the scripts can use.

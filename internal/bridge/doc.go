@@ -40,6 +40,20 @@
 // never obeyed. A line from the history is obeyed only if a permitted account said it less
 // than a minute ago.
 //
+// # Goroutines
+//
+// One goroutine owns the whole state of the bridge and of its link: messages in transit,
+// channels, open questions, buffers. It ends at most 5 s after the shutdown begins; messages
+// that are not known to have arrived by then are put back. It waits for the others:
+//
+//	one wait each    the proof of a line, the flush of claims, a filing, an order to the daemon
+//	a delivery       heard lines on their way to agents, until they are durable; one delivery at a
+//	                 time, and the next one takes all lines that were heard in the meantime
+//
+// At most 256 heard lines wait for delivery, besides those in the current one; then the bridge
+// stops reading from the network. At most 4 messages are in transit, or 32 with those that
+// are being filed; the others wait in new/.
+//
 // # Files
 //
 // Other programs get all their information about a bridge from files, even while the

@@ -33,6 +33,7 @@
 //
 // [Server.Serve] accepts connections. Each connection has one goroutine for reading and one
 // for writing. Each stream, and each request that waits for a turn, has an additional
-// goroutine. Serve waits for all of them. A [Client] has one goroutine, for reading;
+// goroutine, which ends on cancel, or with the connection or the turn. Serve waits for all
+// of them. A connection can have 64 concurrent requests; more are answered with an error. A [Client] has one goroutine, for reading;
 // [Client.Close] stops it and waits for it to end.
 package control

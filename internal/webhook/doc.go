@@ -33,6 +33,13 @@
 // address, regardless of what the webhook's host name resolves to. If the environment
 // specifies a proxy, the proxy resolves the name, and the proxy's rules apply.
 //
+// # Goroutines
+//
+// [Service.Run] waits for one attempt at a time for each webhook. An attempt owns one message:
+// its claim, the POST, and the last step on disk. It ends with the answer, or after 15 s. A
+// message whose attempt has not ended 3 s after the shutdown began is put back. The service
+// reads at most 16 KiB of an answer's headers, and 1 KiB of the body of an error.
+//
 // # Formats
 //
 // A generic webhook posts a [Payload] as JSON, signed as Standard Webhooks 1.0.0

@@ -64,6 +64,12 @@
 //   - A secret of a known form does not appear in a channel or in the log of raw lines,
 //     because all messages pass through a [Masker].
 //
+// # Goroutines
+//
+// A [Conn] has a reader, for the input, incomplete batches and the registration, and a
+// writer, for the output, the flood limit and the timers; [Conn.Close] waits for both.
+// [Client.Run] starts a goroutine for each request for a channel's history and waits for it.
+//
 // # Bounds
 //
 // At most 4,096 pieces can wait to be written, and at most 1,024 of them for one target
