@@ -15,7 +15,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -49,7 +48,7 @@ func TestFieldsAreDescribed(t *testing.T) {
 		value any
 		tag   string
 	}{
-		"dev/protocol.md":       {{swarm.Status{}, "json"}, {view.Need{}, "json"}, {swarm.FeedEvent{}, "json"}, {swarm.Changes{}, "json"}, {control.Error{}, "json"}, {journal.LedgerLine{}, "json"}},
+		"dev/protocol.md":       {{swarm.FeedEvent{}, "json"}, {swarm.Changes{}, "json"}, {control.Error{}, "json"}, {journal.LedgerLine{}, "json"}},
 		"dev/message-format.md": {{journal.Receipt{}, "yaml"}},
 	} {
 		text := read(t, page)
@@ -62,31 +61,6 @@ func TestFieldsAreDescribed(t *testing.T) {
 				if !regexp.MustCompile("[`. ]" + name + "[`. \n]").MatchString(text) {
 					t.Errorf("%s does not speak of %q of %T", page, name, v.value)
 				}
-			}
-		}
-	}
-}
-
-// If several parts of the status have the same field, the page describes it for each
-// part.
-func TestEachPartOfTheStatusIsDescribed(t *testing.T) {
-	page := read(t, "dev/protocol.md")
-	_, page, _ = strings.Cut(page, "\n## Status\n")
-	page, _, _ = strings.Cut(page, "\n## ")
-	whole, ofEach, ok := strings.Cut(page, "\nAn agent always has")
-	if !ok {
-		t.Fatal("protocol.md has no table of what status says of an agent")
-	}
-	for _, part := range []struct {
-		value  any
-		prefix string
-		text   string
-	}{{swarm.AgentStatus{}, "", ofEach}, {swarm.LeadStatus{}, "lead.", whole}, {swarm.GateStatus{}, "gate.", whole}} {
-		typ := reflect.TypeOf(part.value)
-		for i := range typ.NumField() {
-			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-			if !regexp.MustCompile("(?m)^\\| [^|]*`" + regexp.QuoteMeta(part.prefix+name) + "`[^|]* \\|").MatchString(part.text) {
-				t.Errorf("protocol.md has no line for %q of %T", part.prefix+name, part.value)
 			}
 		}
 	}
@@ -140,16 +114,6 @@ func TestExampleOfAMessageParses(t *testing.T) {
 	})
 	if at < 0 {
 		t.Error("message-format.md shows no message")
-	}
-}
-
-func TestNeedsAreDescribed(t *testing.T) {
-	_, table, _ := strings.Cut(read(t, "dev/protocol.md"), "adds `needs_you`")
-	table, _, _ = strings.Cut(table, "\nAn agent always has")
-	for _, kind := range view.NeedKinds() {
-		if !strings.Contains(table, "\n| `"+string(kind)+"` |") {
-			t.Errorf("protocol.md has no line for what waits for a person: %s", kind)
-		}
 	}
 }
 

@@ -8,21 +8,21 @@ import (
 
 // GateStatus describes the messages and conversations that the gate has stopped.
 type GateStatus struct {
-	Refused RefusedCount   `json:"refused"`
-	Threads []ThreadHalted `json:"halted_threads"` // newest first
+	Refused RefusedCount   `json:"refused"`        // numbers of refused messages
+	Threads []ThreadHalted `json:"halted_threads"` // halted conversations, newest first
 }
 
 // RefusedCount counts the messages that were refused.
 type RefusedCount struct {
 	Today int `json:"today"` // since midnight, UTC
-	Kept  int `json:"kept"`
+	Kept  int `json:"kept"`  // in total
 }
 
 // ThreadHalted is a conversation that is halted.
 type ThreadHalted struct {
-	Thread string    `json:"thread"`
-	Why    string    `json:"why"`
-	Since  time.Time `json:"since"`
+	Thread string    `json:"thread"` // id of the conversation
+	Why    string    `json:"why"`    // reason for the halt
+	Since  time.Time `json:"since"`  // time of the halt
 }
 
 // gateStatus counts the agents' messages that the gate has refused, and lists the halted

@@ -123,6 +123,7 @@ func (c *console) busy() string {
 	if err != nil {
 		return "" // no project yet
 	}
+	matchesStatus(c.t, []byte(out))
 	var st struct {
 		Daemon any
 		Halted bool
@@ -328,6 +329,8 @@ func TestConsole(t *testing.T) {
 			}
 			if out, err := c.run(t.Context(), "claude-swarm status --json"); err != nil || !strings.Contains(out, `"daemon": null`) {
 				t.Errorf("%s leaves a daemon behind: %v", page, fmt.Sprint(err))
+			} else {
+				matchesStatus(t, []byte(out))
 			}
 		})
 	}

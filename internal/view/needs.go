@@ -17,16 +17,16 @@ type NeedKind string
 const (
 	NeedDaemon   NeedKind = "daemon"   // no daemon is running
 	NeedHalted   NeedKind = "halted"   // the swarm is halted, so no agent starts a turn
-	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem
-	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends without any action by a person
+	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem; without a next, it ends by itself or why says what to do
+	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends without any action by a person; one entry for all its agents
 	NeedBudget   NeedKind = "budget"   // an agent is waiting because a budget is used up
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
 	NeedAnswer   NeedKind = "answer"   // an agent is waiting during its turn for an answer from a person
-	NeedSession  NeedKind = "session"  // no session is attached to an agent
+	NeedSession  NeedKind = "session"  // an agent is run by a person's own session, and no session is attached
 	NeedDead     NeedKind = "dead"     // an agent has dead letters
 	NeedThread   NeedKind = "thread"   // a conversation is halted
 	NeedRefused  NeedKind = "refused"  // messages were refused today
-	NeedIRC      NeedKind = "irc"      // the bridge needs a person's attention
+	NeedIRC      NeedKind = "irc"      // the bridge to IRC is not connected, or reports a warning
 	NeedQuestion NeedKind = "question" // the person has not answered a question
 	NeedUnread   NeedKind = "unread"   // the person has unread mail
 )
@@ -34,13 +34,13 @@ const (
 // A Need is something that requires a person's attention. A field is empty or zero if its
 // value is unknown or if it does not apply to the kind.
 type Need struct {
-	Kind   NeedKind   `json:"kind"`
-	Agents []string   `json:"agents"` // the affected agents
-	Thread string     `json:"thread"` // the conversation
-	Count  int        `json:"count"`  // the number of messages
-	Since  *time.Time `json:"since"`
-	Why    string     `json:"why"`
-	Next   string     `json:"next"` // the command to type
+	Kind   NeedKind   `json:"kind"`   // what waits
+	Agents []string   `json:"agents"` // the names of the affected agents
+	Thread string     `json:"thread"` // the conversation, or ""
+	Count  int        `json:"count"`  // the number of messages, or 0
+	Since  *time.Time `json:"since"`  // since when; null if unknown
+	Why    string     `json:"why"`    // the reason, or ""
+	Next   string     `json:"next"`   // the command to type, or ""
 }
 
 // needs lists what requires a person's attention, ordered by kind and, within a kind, in

@@ -15,7 +15,7 @@ const StartDaemon = "claude-swarm start"
 // JSON form is that of [swarm.Status], with needs_you added.
 type Status struct {
 	swarm.Status
-	Needs []Need `json:"needs_you"`
+	Needs []Need `json:"needs_you"` // everything that waits for a person, derived from the other fields, ordered by kind
 }
 
 // StatusOf adds the needs to the daemon's answer, or to the status from the files if no

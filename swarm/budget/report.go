@@ -12,18 +12,18 @@ import (
 type Report struct {
 	Billing string  `json:"billing"` // api, subscription, or "", which means that each client reports it
 	Warn    float64 `json:"warn"`    // the fraction of a cap at which the lead is warned
-	Scopes  []Row   `json:"scopes"`
+	Scopes  []Row   `json:"scopes"`  // the scopes that have a cap
 }
 
 // A Row describes a scope that has a cap. In a unit without a cap, the cap and rest are
 // null.
 type Row struct {
-	Scope    string     `json:"scope"` // as a person types it
-	Kind     Kind       `json:"kind"`
-	Spent    Sum        `json:"spent"`    // only what counts against the cap
-	Reserved Sum        `json:"reserved"` // for running turns
-	Cap      Bound      `json:"cap"`
-	Rest     Bound      `json:"rest"`
+	Scope    string     `json:"scope"`            // as a person types it: swarm.day, coder.day, task.ID, turn.ID
+	Kind     Kind       `json:"kind"`             // what the cap limits
+	Spent    Sum        `json:"spent"`            // only what counts against the cap
+	Reserved Sum        `json:"reserved"`         // for running turns
+	Cap      Bound      `json:"cap"`              // the cap; null in a unit without one
+	Rest     Bound      `json:"rest"`             // what is left; null in a unit without a cap
 	Flat     float64    `json:"subscription_usd"` // US dollars that a subscription covers, which do not count
 	Assumed  float64    `json:"assumed_usd"`      // the US dollars in spent that were reserved for turns whose real cost is unknown, such as killed ones
 	Full     []string   `json:"full"`             // the units that are used up
@@ -33,16 +33,16 @@ type Row struct {
 
 // A Sum is an amount in all units.
 type Sum struct {
-	USD     float64 `json:"usd"`
-	Turns   int     `json:"turns"`
-	Seconds float64 `json:"seconds"`
+	USD     float64 `json:"usd"`     // US dollars
+	Turns   int     `json:"turns"`   // number of turns
+	Seconds float64 `json:"seconds"` // working time in seconds
 }
 
 // A Bound is an amount in the units that have a cap.
 type Bound struct {
-	USD     *float64 `json:"usd"`
-	Turns   *int     `json:"turns"`
-	Seconds *float64 `json:"seconds"`
+	USD     *float64 `json:"usd"`     // US dollars
+	Turns   *int     `json:"turns"`   // number of turns
+	Seconds *float64 `json:"seconds"` // working time in seconds
 }
 
 // Report returns the state of the budget, or nil if no cap is set. agents lists the names

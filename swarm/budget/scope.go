@@ -16,8 +16,8 @@ type Kind string
 
 // The kinds.
 const (
-	KindTurn  Kind = "turn"  // one turn of a message; Name is the id of the message
-	KindTask  Kind = "task"  // everything that results from one message; Name is the id of that message
+	KindTurn  Kind = "turn"  // one turn of a message, whose id is the name of the scope
+	KindTask  Kind = "task"  // everything that results from one message, whose id is the name of the scope
 	KindAgent Kind = "agent" // the day of an agent
 	KindSwarm Kind = "swarm" // the day of the swarm
 )

@@ -5,11 +5,10 @@ import "encoding/json"
 // Cost is the cost of an agent, in US dollars, as estimated by its CLI. Days are UTC
 // days. In JSON, an amount is null if it is 0 and the cost of some turns is unknown.
 type Cost struct {
-	Today float64 `json:"today"`
-	Total float64 `json:"total"`
-	// The numbers of turns whose cost is unknown or only partly known.
-	TodayUnknown int `json:"today_unknown_turns,omitempty"`
-	TotalUnknown int `json:"total_unknown_turns,omitempty"`
+	Today        float64 `json:"today"`                         // US dollars on this UTC day; null if the cost of its turns is unknown
+	Total        float64 `json:"total"`                         // US dollars of all turns; null if their cost is unknown
+	TodayUnknown int     `json:"today_unknown_turns,omitempty"` // turns in today whose cost is unknown or only partly known; absent if 0
+	TotalUnknown int     `json:"total_unknown_turns,omitempty"` // turns in total whose cost is unknown or only partly known; absent if 0
 }
 
 // Plus returns the sum of two costs.

@@ -355,6 +355,6 @@ func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 
 // Context says how full an agent's session is, in tokens. A number is 0 if it is unknown.
 type Context struct {
-	Tokens int `json:"tokens" yaml:"tokens"`
-	Limit  int `json:"limit" yaml:"limit"`
+	Tokens int `json:"tokens" yaml:"tokens"` // tokens in use; 0 if unknown
+	Limit  int `json:"limit" yaml:"limit"`   // tokens that fit; 0 if unknown
 }

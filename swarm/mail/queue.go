@@ -311,9 +311,9 @@ func (q *Queue) Waiting() Waiting {
 
 // Waiting contains the number of messages in new/ for each priority.
 type Waiting struct {
-	Urgent int `json:"urgent"`
-	Normal int `json:"normal"`
-	Low    int `json:"low"`
+	Urgent int `json:"urgent"` // messages of priority urgent
+	Normal int `json:"normal"` // messages of priority normal
+	Low    int `json:"low"`    // messages of priority low
 }
 
 // Total returns the number of waiting messages.

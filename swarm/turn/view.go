@@ -43,10 +43,10 @@ type Picture struct {
 
 // MessageStatus describes the message of a running turn.
 type MessageStatus struct {
-	ID      string    `json:"id"`
-	From    string    `json:"from"`
-	Subject string    `json:"subject"` // the beginning of the text if the message has no subject
-	Since   time.Time `json:"since"`
+	ID      string    `json:"id"`      // its id
+	From    string    `json:"from"`    // its sender
+	Subject string    `json:"subject"` // its subject; the beginning of the text if it has none
+	Since   time.Time `json:"since"`   // when the turn began
 }
 
 // Progress is what a running turn has done and cost so far.
@@ -59,14 +59,14 @@ type Progress struct {
 	CostUSD *float64 `json:"cost_usd"`
 }
 
-// WarmStatus describes a client that is waiting for the next message of its agent.
+// WarmStatus describes a client that is waiting for the next message of its agent. Memory
+// and processor time are totals for the client's processes, including those that its turns
+// left running; a waiting client should use almost no processor time.
 type WarmStatus struct {
-	PID   int       `json:"pid"`
-	Since time.Time `json:"since"` // start of the wait
-	// RSSBytes and CPUSeconds are totals for the client's processes, including those that
-	// its turns left running. A waiting client should use almost no processor time.
-	RSSBytes   int64   `json:"rss_bytes"`   // memory, rounded down to whole MiB
-	CPUSeconds float64 `json:"cpu_seconds"` // processor time since Since, rounded down to 0.1 s
+	PID        int       `json:"pid"`         // its process id
+	Since      time.Time `json:"since"`       // start of the wait
+	RSSBytes   int64     `json:"rss_bytes"`   // memory in bytes, rounded down to whole MiB, with the processes that its turns left running
+	CPUSeconds float64   `json:"cpu_seconds"` // processor time in seconds since the wait began, rounded down to 0.1 s, with those processes
 
 	mark   string
 	before time.Duration // processor time used before Since
@@ -81,9 +81,9 @@ func (w *WarmStatus) Measure() {
 
 // LastText is the last text that an agent wrote, shortened to one line.
 type LastText struct {
-	At      time.Time `json:"at"`
-	Text    string    `json:"text"`
-	Outcome string    `json:"outcome,omitempty"` // refused, if the turn ended with that outcome; see [journal.OutcomeRefused]
+	At      time.Time `json:"at"`                // when it was written
+	Text    string    `json:"text"`              // the text, on one line
+	Outcome string    `json:"outcome,omitempty"` // refused, if the turn ended with that outcome; otherwise absent
 }
 
 func (l *LastText) String() string {
