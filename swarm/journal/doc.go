@@ -32,7 +32,7 @@
 //	webhooks.json        the state of each webhook, and when failed events are retried; may be
 //	                     deleted
 //	mirror.json          until when the lead's mail has been shown on IRC
-//	irc/                 the files of the bridge; docs/irc-reference.md lists them
+//	irc/                 the files of the bridge; the comment of package bridge lists them
 //	attach/AGENT/        the plugin for the session that a person attaches
 //	attached/AGENT.json  the [Binding] of a session that a person attached; .gate is the gate's
 //	                     record of its mail
