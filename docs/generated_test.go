@@ -70,6 +70,7 @@ func TestCommandLinePage(t *testing.T) {
 // The page on the agents' tools is generated from the MCP server.
 func TestToolsPage(t *testing.T) {
 	var b strings.Builder
+	explained := map[string]string{}
 	for _, tool := range mcpserver.New(mcpserver.Options{IRC: true, Budget: true}).Tools() {
 		fmt.Fprintf(&b, "### %s\n\n%s\n\n", tool.Name, tool.Description)
 		in := tool.Input
@@ -87,7 +88,7 @@ func TestToolsPage(t *testing.T) {
 			}
 			b.WriteString("\n")
 		}
-		b.WriteString("Returns " + partsOf(tool.Output) + ".\n\n")
+		b.WriteString("Returns " + partsOf(tool.Output, explained) + ".\n\n")
 	}
 	fill(t, "agents-tools.md", "tools", b.String())
 }
@@ -105,19 +106,21 @@ func schemaType(s *mcpserver.Schema) string {
 	return s.Type
 }
 
-// partsOf lists the fields of a result, including nested fields.
-func partsOf(s *mcpserver.Schema) string {
+// partsOf lists the fields of a result, including nested fields. A field is only named if
+// the last explanation of a field with this name applies here as well.
+func partsOf(s *mcpserver.Schema, explained map[string]string) string {
 	var list []string
 	for _, property := range s.Properties {
 		p, text := property.Schema, "`"+property.Name+"`"
 		if p.Items != nil && len(p.Items.Properties) > 0 {
 			p = p.Items
 		}
-		if p.Description != "" {
+		if p.Description != "" && explained[property.Name] != p.Description {
+			explained[property.Name] = p.Description
 			text += " (" + p.Description + ")"
 		}
 		if len(p.Properties) > 0 {
-			text += ": {" + partsOf(p) + "}"
+			text += ": {" + partsOf(p, explained) + "}"
 		}
 		list = append(list, text)
 	}

@@ -17,7 +17,7 @@ type Hours struct {
 
 // Notices determines when people get notices.
 type Notices struct {
-	Quiet string `key:"quiet" is:"daily" type:"text or null" doc:"The hours of each day during which you want no notices, in hours.zone: \"22:00-07:00\". The daemon gathers its notices for you and sends them in one message at the end of these hours, without those that no longer matter. An error that stops all agents reaches you immediately. null means no such hours."`
+	Quiet string `key:"quiet" is:"daily" type:"text or null" doc:"The hours of each day during which you want no notices, in hours.zone: \"22:00-07:00\". You get them in one message at the end of these hours; an error that stops all agents reaches you immediately. null means no such hours. See docs/hours.md."`
 }
 
 // HeartbeatAfter is the idle time that `heartbeat: true` stands for.

@@ -14,7 +14,7 @@ type Supervisor struct {
 	Threshold int      `key:"escalation_threshold" most:"20" default:"3" doc:"How many bad verdicts in a row escalate: you are notified, and the agent is paused. For earlier bad verdicts, the agent only gets a whisper."`
 	// InterruptAfter is 0 if the running turn of a stuck agent is not interrupted.
 	InterruptAfter int             `key:"interrupt_after" type:"number or null" zero:"to switch it off" most:"1000" default:"10" doc:"After an escalation, the agent's running turn is interrupted when it has taken this many more steps, or after 2 minutes; the session stays, and the message waits. null: the turn goes on to its end."`
-	Rules          SupervisorRules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck. same_call: the same call with the same result, with no file changed in between, in this many steps. same_error: the same failure in this many steps; a failure that comes back after a file was changed counts as half. steps_without_change: this many steps without a changed file since the message began, for an agent that may write. Waits never count. 0 switches a rule off; with all of them off and no model, nothing is supervised."`
+	Rules          SupervisorRules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck: in how many steps the same call has the same result, or the same failure, or no file is changed; see docs/supervisor.md. 0 switches a rule off; with all of them off and no model, nothing is supervised."`
 }
 
 // SupervisorRules contains the limits of the supervisor's rules, in steps. A limit of 0
