@@ -23,6 +23,9 @@
 // disk, the next process posts the event again. Both requests have the same webhook-id,
 // by which a receiver can recognize the duplicate.
 //
+// The mailbox accepts at most max_waiting events. Until some are posted, further events wait
+// in the event list.
+//
 // Each webhook posts one message at a time, in parallel with the other webhooks, so a
 // slow webhook delays neither other webhooks nor agents. Each attempt has a timeout. The
 // service reads only the beginning of an answer. It does not follow redirects, because
