@@ -56,7 +56,7 @@ BINDIR        ?= $(PREFIX)/bin
 # The size limit of the program, in bytes; docs/dev/performance.md gives the reason.
 SIZE          := 24000000
 
-.PHONY: build install size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo acp-tools record-acp tools clean npm go
+.PHONY: build install size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo picture acp-tools record-acp tools clean npm go
 
 build: go
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
@@ -106,6 +106,11 @@ npm:
 demo: build
 	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory $(call CLI_FILE,$(CLI_VERSION))
 	@PATH="$$PATH:$(dir $(call CLI_FILE,$(CLI_VERSION)))" ./bin/claude-swarm demo
+
+# The picture in the README: what the demo prints, from the task to the answer. It needs tmux.
+picture: build $(call CLI_FILE,$(CLI_VERSION))
+	PATH="$$PATH:$(dir $(call CLI_FILE,$(CLI_VERSION)))" go run ./internal/testkit/picture \
+		--from '$$ claude-swarm send' --to '$$ git diff' ./bin/claude-swarm docs/demo.svg
 
 # All tests of all packages, except those that only read source files (`make lint`), and the
 # tests with the real client (CLIENT_TESTS are most of what depends on it; `make e2e` runs

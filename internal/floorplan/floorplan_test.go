@@ -85,6 +85,7 @@ var floors = map[string][]string{
 	"internal/testkit/need":           {},
 	"internal/testkit/newest":         {".", "swarm/runner/backends", "swarm/runner/claude"},
 	"internal/testkit/nightly":        {"internal/testkit/acptest"},
+	"internal/testkit/picture":        {},
 	"internal/testkit/runnertest":     {"internal/testkit/need", "streamjson", "swarm/runner"},
 	"internal/testkit/standin":        {},
 	"internal/testkit/stress":         {},
