@@ -76,6 +76,9 @@ func table(versions []string, all map[string]compat.Recording) string {
 	return b.String()
 }
 
+// longest is the length of a line of a form, in runes. The recordings have the whole text.
+const longest = 200
+
 // forms returns the section with the facts whose shapes differ between the versions.
 func forms(versions []string, all map[string]compat.Recording) string {
 	var b strings.Builder
@@ -86,6 +89,9 @@ func forms(versions []string, all map[string]compat.Recording) string {
 		}
 		fmt.Fprintf(&b, "%s:\n\n```diff\n", f.Claim)
 		for _, line := range compat.Difference(was, is) {
+			if begin := []rune(line); len(begin) > longest {
+				line = string(begin[:longest]) + "…"
+			}
 			b.WriteString(line + "\n")
 		}
 		b.WriteString("```\n\n")
@@ -93,5 +99,5 @@ func forms(versions []string, all map[string]compat.Recording) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("## The forms that changed\n\nThese requests and outputs of %[1]s (-) and %[2]s (+) have different forms. Their texts are shortened; ids, paths,\ndates, numbers and versions are replaced by words.\n\n%[3]s", versions[0], versions[1], b.String())
+	return fmt.Sprintf("## The forms that changed\n\nThese requests and outputs of %[1]s (-) and %[2]s (+) have different forms. Their texts are shortened (the\nrecordings in internal/compat have more); ids, paths, dates, numbers and versions are replaced by words.\n\n%[3]s", versions[0], versions[1], b.String())
 }
