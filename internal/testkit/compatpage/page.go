@@ -29,17 +29,8 @@ does not work with a version's behavior, the cell is **bold**, and `+"`make comp
 %[3]s
 %[4]s## Your own client
 
-`+"`claude-swarm compat`"+` runs the same experiments with the client that your project uses, or the one that you name. It
-needs no account: the model is a script on your machine, and the client gets a home folder that is deleted afterwards.
-It takes a few minutes. For each fact it says **yes**, **no** or **differs**. *Differs* means that claude-swarm works with
-the answer, but the client's request or output has a form that no tested version has: a model may react to it differently.
-
-`+"```console"+`
-$ claude-swarm compat
-$ claude-swarm compat --json ~/.local/bin/claude
-`+"```"+`
-
-The result is kept in your cache folder until the program's file changes, and `+"`doctor`, `start` and `status`"+` mention it.
+`+"[`claude-swarm compat`](../command-line.md#compat)"+` runs the same experiments with your client, without an account. If it says
+**differs**, claude-swarm works with the answer, but a model may react differently to the form of the request or output.
 
 ## Other versions
 
