@@ -15,15 +15,14 @@
 //
 // # The lines
 //
-// A floor that is a program keeps no record, checks nothing and can do only that.
-//
 //	deliver          floor: write, fsync and rename the file, fsync the folder, by system calls
 //	                 ours:  dropbox.Store.Deliver, with the envelope, the id and the checks
 //	take             floor: open and rename the file, fsync the folder, read the file
 //	                 ours:  dropbox.Mailbox.Claim
 //	wake             floor: from inotify directly to a goroutine
 //	                 ours:  from one watcher for all mailboxes to the agent's goroutine
-//	send to          floor: the smallest daemon that notices a file, claims it and starts a process
+//	send to          floor: the smallest daemon that notices a file, claims it and starts a process;
+//	                        it keeps no record
 //	client start     ours:  from the acknowledged delivery to the client's first instruction
 //	send as a        floor: an empty Go program
 //	process          ours:  claude-swarm send coder text, which delivers durably
