@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -9,11 +10,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A GoneAgent is an agent that has left the configuration but still has mail in its
-// mailbox.
+// A GoneAgent is an agent that has mail in its mailbox, but has left the configuration in
+// force, or is not in it yet.
 type GoneAgent struct {
 	Name    string
 	Waiting int
+	Unread  bool // the configuration file names it, but the daemon has not read that entry
 }
 
 // Problem describes the agent to a person, with the commands to type.
@@ -21,6 +23,12 @@ func (g GoneAgent) Problem() Problem {
 	waits := "1 message waits"
 	if g.Waiting != 1 {
 		waits = fmt.Sprintf("%d messages wait", g.Waiting)
+	}
+	if g.Unread {
+		return Problem{
+			Why:  fmt.Sprintf("%s in %s, whose entry in claude-swarm.yaml the daemon has not read yet", waits, g.Name),
+			Next: "claude-swarm reload",
+		}
 	}
 	return Problem{
 		Why:  fmt.Sprintf("%s in %s, which is no longer in claude-swarm.yaml", waits, g.Name),
@@ -55,14 +63,27 @@ func Gone(home journal.Home, store *dropbox.Store, names []string) ([]GoneAgent,
 	return gone, nil
 }
 
-// goneTrouble returns the problems with agents that are gone, which the status shows.
-func goneTrouble(home journal.Home, store *dropbox.Store, specs []Spec) ([]Problem, error) {
-	gone, err := Gone(home, store, specNames(specs))
+// gone is like Gone for the configuration in force, and marks the agents that the
+// configuration file names.
+func (s *Swarm) gone() ([]GoneAgent, error) {
+	list, err := Gone(s.home, s.store, specNames(s.Plan().Agents))
+	if len(list) == 0 || s.opts.InFile == nil {
+		return list, err
+	}
+	named := s.opts.InFile()
+	for i := range list {
+		list[i].Unread = slices.Contains(named, list[i].Name)
+	}
+	return list, err
+}
+
+// goneTrouble returns the problems with these agents, which the status shows.
+func goneTrouble(gone []GoneAgent) []Problem {
 	var list []Problem
 	for _, g := range gone {
 		list = append(list, g.Problem())
 	}
-	return list, err
+	return list
 }
 
 func specNames(specs []Spec) []string {
@@ -78,14 +99,14 @@ func specNames(specs []Spec) []string {
 func (s *Swarm) TellGone() {
 	s.telling.Lock()
 	defer s.telling.Unlock()
-	gone, err := Gone(s.home, s.store, specNames(s.Plan().Agents))
+	gone, err := s.gone()
 	if err != nil {
 		s.log.Warn("mailboxes of agents that are gone could not be read", keyErr, err)
 		return
 	}
 	for _, g := range gone {
-		if s.stillLeaves(g.Name) {
-			continue // its turn must end first
+		if g.Unread || s.stillLeaves(g.Name) {
+			continue // the status says that its entry must be read, or its turn must end first
 		}
 		since, err := s.home.GoneSince(g.Name)
 		if err != nil {

@@ -3,6 +3,7 @@ package swarm_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -46,4 +47,35 @@ func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
 	reload(both)
 	reload(smaller)
 	told(2)
+}
+
+// An agent that the configuration file names, but that the daemon has not read yet, is not
+// called gone: the status says that a reload is missing, and the lead gets no alert that
+// proposes to remove it.
+func TestAnAgentThatTheDaemonHasNotReadIsNotGone(t *testing.T) {
+	f := newField(t, "coder")
+	f.inFile = func() []string { return []string{"coder", "docs"} }
+	f.start()
+	for _, name := range []string{"docs", "left"} {
+		if err := f.store.MakeMailbox(name); err != nil {
+			t.Fatal(err)
+		}
+		f.send(name, "hello")
+	}
+	f.daemon.TellGone()
+	st, err := f.daemon.Status()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nexts []string
+	for _, p := range st.Trouble {
+		nexts = append(nexts, p.Next)
+	}
+	if want := []string{"claude-swarm reload", "claude-swarm remove left --to OTHER | --keep"}; !slices.Equal(nexts, want) {
+		t.Errorf("the status proposes %q, want %q", nexts, want)
+	}
+	f.until("the lead is told", func() bool { return len(f.files(dropbox.Lead, "new")) > 0 })
+	if told := f.files(dropbox.Lead, "new"); len(told) != 1 {
+		t.Errorf("the lead has %d alerts, want the one about left: %v", len(told), told)
+	}
 }

@@ -80,11 +80,11 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	if st.Lead.Unread, st.Lead.Questions, err = forLead(store); err != nil {
 		return st, err
 	}
-	gone, err := goneTrouble(home, store, p.Agents)
+	gone, err := Gone(home, store, specNames(p.Agents))
 	if err != nil {
 		return st, err
 	}
-	st.Trouble = append(st.Trouble, gone...)
+	st.Trouble = append(st.Trouble, goneTrouble(gone)...)
 	st.Gate, err = gateStatus(store, p.Agents, now)
 	return st, err
 }

@@ -56,6 +56,9 @@ type Options struct {
 	// prompt, or "". The Spec's Tools field specifies whether the client really has the
 	// tools. Advise must be safe for concurrent use.
 	Advise func(agent Spec) string
+	// InFile, if set, returns the names of the agents in the configuration file as it is
+	// now, or nil if the file cannot be read. It must be safe for concurrent use.
+	InFile func() []string
 	// Log receives the daemon's own log entries; nil discards them.
 	Log *slog.Logger
 	// Environ is the environment that agents inherit, before the daemon's rules remove and

@@ -109,8 +109,8 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	st.Lead = LeadStatus{Unread: unread, Questions: questions, Agent: s.Plan().Lead, Name: s.Plan().LeadName}
 	uncounted = cmp.Or(uncounted, err)
 	st.Trouble = append(st.Trouble, s.unsortedTrouble()...)
-	gone, err := goneTrouble(s.home, s.store, s.Plan().Agents)
-	st.Trouble = append(st.Trouble, gone...)
+	gone, err := s.gone()
+	st.Trouble = append(st.Trouble, goneTrouble(gone)...)
 	uncounted = cmp.Or(uncounted, err)
 	st.Gate, err = gateStatus(s.store, s.Plan().Agents, now)
 	if uncounted = cmp.Or(uncounted, err); uncounted != nil {

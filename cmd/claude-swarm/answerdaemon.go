@@ -61,7 +61,7 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, words []string
 	}
 	if listens, moved := daemonListens(p.dir); !listens || moved {
 		err := printSent(c, sent, false)
-		p.sayIfNobodyWorks(c, m.To...)
+		p.sayHoldups(c, m.To...)
 		return err
 	}
 	if err := printSent(c, sent, true); err != nil {

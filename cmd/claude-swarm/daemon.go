@@ -177,7 +177,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	s, err := swarm.New(swarm.Options{
 		LockLost: func() bool { return d.lock.lost() }, Restored: d.restored, Taken: d.displaced,
 		Project: p.file.Dir, Config: p.file.Path, Store: store, Plan: o.planOf(p.file), Backends: backends.New(),
-		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Announcer: announcer, Advise: announcer.advice(p.home, log), Log: log, Environ: os.Environ(),
+		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Announcer: announcer, Advise: announcer.advice(p.home, log), InFile: agentsIn(p.file.Path), Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err
@@ -188,6 +188,17 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	d.killing, d.kill = context.WithCancel(ctx)
 	d.stopping, d.stop = context.WithCancel(d.killing) // killing implies stopping
 	return d, nil
+}
+
+// agentsIn returns a function that reads the names of the agents in a configuration file.
+func agentsIn(path string) func() []string {
+	return func() []string {
+		file, err := config.Load(path)
+		if err != nil {
+			return nil // reload says what is wrong with the file
+		}
+		return file.Names()
+	}
 }
 
 // pastEvery is the interval at which the gate's recent decisions are saved. A crash loses

@@ -223,7 +223,7 @@ func (p *post) retry(c *cli.Context, picked []view.DeadLetter) error {
 	for _, d := range picked {
 		to = append(to, d.Mailbox)
 	}
-	p.sayIfNobodyWorks(c, to...)
+	p.sayHoldups(c, to...)
 	return nil
 }
 

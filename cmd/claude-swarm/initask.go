@@ -65,10 +65,13 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 	}
 	for {
 		text, err := answer("Create these? Enter accepts, q quits; or type NAME[=FOLDER] NAME[=FOLDER] …:")
-		if err != nil || text == "" {
+		if err != nil {
 			return p, err
 		}
-		if text == "q" {
+		switch strings.ToLower(text) {
+		case "", "y", "yes", "ok": // an agent with such a name must be written to the file
+			return p, nil
+		case "n", "no", "q", "quit", "exit":
 			return p, fail(exitFailed, "claude-swarm init", "nothing was created")
 		}
 		var agents []provision.Proposed

@@ -13,6 +13,10 @@ func TestTalkOver(t *testing.T) {
 	proposed := provision.Proposal{Installed: backends.Kinds()[:1], Agents: []provision.Proposed{{Name: "coder"}, {Name: "fix", Dir: "../fix", Why: "work tree of fix"}}}
 	for name, c := range map[string]struct{ typed, agents, said string }{
 		"agreed":         {"\n", "coder fix ", "../fix  (work tree of fix)"},
+		"yes":            {"Yes\n", "coder fix ", "Create these?"},
+		"no":             {"n\n", "", "Create these?"},
+		"NO":             {"NO\n", "", "Create these?"},
+		"quit":           {"quit\n", "", "Create these?"},
 		"changed":        {"one two=sub\n", "one two ", "Found claude."},
 		"a bad name":     {"One\n\n", "coder fix ", "One: "},
 		"no answer":      {"", "", "Create these?"},

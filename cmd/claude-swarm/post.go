@@ -200,11 +200,6 @@ func unfound(next, what, where, id string) error {
 	return fail(exitUnknown, next, "no %s %q%s", what, id, where)
 }
 
-// sayIfNobodyWorks prints a warning if messages to these mailboxes must wait.
-func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
-	sayIfNobodyWorks(c.App.ErrWriter, p.dir, p.Store, to...)
-}
-
 // isGone reports whether an agent has a mailbox but no entry in the configuration.
 func (p *post) isGone(name string) bool {
 	if _, there := p.file.Agent(name); there || dropbox.CheckAgent(name) != nil {

@@ -138,6 +138,6 @@ func (p *post) sayWhoListens(c *cli.Context, name string, sent topic.Published) 
 	for _, d := range sent.Offered {
 		to = append(to, d.To)
 	}
-	p.sayIfNobodyWorks(c, to...)
+	p.sayHoldups(c, to...)
 	return nil
 }

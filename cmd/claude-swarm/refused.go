@@ -90,6 +90,6 @@ func refusedRetry(c *cli.Context) error {
 		to = append(to, r.To)
 	}
 	err = sayLetters(c, "let through", picked, "message")
-	p.sayIfNobodyWorks(c, to...)
+	p.sayHoldups(c, to...)
 	return err
 }

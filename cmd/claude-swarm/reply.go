@@ -128,7 +128,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if wait.set {
 		return p.await(c, sent, wait.span, asking{asks: asks})
 	}
-	p.sayIfNobodyWorks(c, m.To...)
+	p.sayHoldups(c, m.To...)
 	return nil
 }
 

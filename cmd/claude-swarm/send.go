@@ -160,7 +160,7 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if wait.set {
 		return p.await(c, sent[:len(m.To)], wait.span, how) // copies get no answers, so only the answers to the originals are awaited
 	}
-	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
+	p.sayHoldups(c, append(m.To, m.CC...)...)
 	return nil
 }
 
