@@ -88,6 +88,9 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if len(m.Path) == 0 {
 		m.Path = d.Path
 	}
+	if other := drops.meantFor(m); other != "" {
+		return Delivery{}, blame(invalid("its envelope says to: %s, but it lies in the mailbox of %s", other, drops.box.name))
+	}
 	m.To = []string{drops.box.name}
 	if m.Key == "" {
 		m.Key = dropKey(st, data)
@@ -127,6 +130,26 @@ func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
 		return Delivery{}, err
 	}
 	return o.Delivery, drops.box.disk.syncDir(drops.box.name)
+}
+
+// meantFor returns the name of another mailbox for which a dropped file is meant, or "". A
+// file that names this mailbox too, or a name that is no mailbox, is for this mailbox.
+func (drops Drops) meantFor(m *Message) (other string) {
+	for _, name := range append(slices.Clone(m.To), m.CC...) {
+		if name == drops.box.name {
+			return ""
+		}
+	}
+	for _, name := range m.To {
+		if CheckMailbox(name) != nil {
+			return ""
+		}
+		if is, err := drops.box.store.isMailbox(name); err != nil || !is {
+			return ""
+		}
+		other = name
+	}
+	return other
 }
 
 // readStray reads a whole drop and checks that it is still the file that st describes. The

@@ -71,7 +71,7 @@ func TestTakeInFrontMatter(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "tester")
 	b := mailbox(t, s, "coder")
 	drop(t, s, "coder", "plan.md", "\xef\xbb\xbf---\nid: zzzzzzzzzz\nv: 1\ncreated: 1999-01-01T00:00:00Z\nturn: t9\nproof: abc\nfrom: reviewer\n"+
-		"to: tester\ncc: [tester, nobody]\ntype: question\npriority: urgent\nhops: 1\n---\nWhy?\n")
+		"to: [tester, coder]\ncc: [tester, nobody]\ntype: question\npriority: urgent\nhops: 1\n---\nWhy?\n")
 	if _, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"}); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type intake struct {
 	seen   map[strayKey]strayState // the files that the last check found
 	full   map[string]bool         // mailboxes that the status shows as full
 	tight  bool                    // whether the status lists files that are waiting for room on the disk
-	open   bool                    // whether the status lists files that are being written
+	open   bool                    // whether the status lists files that are not finished
 }
 
 type strayKey struct{ mailbox, name string }
@@ -42,13 +42,11 @@ type strayState struct {
 	cut     string        // the reason to set the file aside if a full disk may have truncated it, or ""
 }
 
-// An empty file waits for its writer for emptyPatience times the debounce, which is a minute
-// by default. A file that a program has held open for longer than that is listed in the
-// status. unknownPatience is the factor for a file of which nobody knows whether a program
-// has it open for writing.
+// These are multiples of the debounce, which is a second by default.
 const (
-	emptyPatience   = 60
-	unknownPatience = 3
+	emptyPatience   = 60 // an empty file waits that long for its writer
+	unknownPatience = 3  // a file waits that long if nobody knows whether a program has it open for writing
+	longOpen        = 10 // after that time, the status lists a file that is not finished
 )
 
 // roomAgain is the time between two attempts to write to a full disk while files are
@@ -105,11 +103,11 @@ func (in *intake) look(now time.Time) time.Duration {
 				again = min(again, left)
 				continue
 			}
-			if wait := p.unfinished(st, now.Sub(was.since), rest); wait > 0 {
+			if wait, why := p.unfinished(st, now, now.Sub(was.since), rest); wait > 0 {
 				still[key] = was
 				again = min(again, wait)
-				if now.Sub(was.first) > emptyPatience*rest {
-					open = append(open, key.mailbox+"/"+screen.Short(st.Name, 100)+" (since "+screen.Ahead(was.first, now)+")")
+				if now.Sub(was.first) > longOpen*rest {
+					open = append(open, key.mailbox+"/"+screen.Short(st.Name, 100)+" ("+why+", since "+screen.Ahead(was.first, now)+")")
 				}
 				continue
 			}
@@ -187,12 +185,12 @@ func (in *intake) complainOfDisk(files []string) {
 	in.tight = len(files) > 0
 }
 
-// tellOpen shows in the status which files programs are still writing.
+// tellOpen shows in the status which files are not finished, and why.
 func (in *intake) tellOpen(files []string) {
 	const key = "drops are being written"
 	if len(files) > 0 {
 		slices.Sort(files)
-		in.swarm.mail.Trouble.Set(key, "not taken in yet, because a program is still writing: "+named(files))
+		in.swarm.mail.Trouble.Set(key, "not taken in yet: "+named(files))
 	} else if in.open {
 		in.swarm.mail.Trouble.Clear(key)
 	}
@@ -206,22 +204,24 @@ type place struct {
 }
 
 // unfinished returns the time until the next look at a file that may not be finished although
-// it has not changed for quiet, or 0. A program may have it open for writing, and an empty
-// file waits for its writer.
-func (p place) unfinished(st dropbox.Stray, quiet, rest time.Duration) time.Duration {
+// it has not changed for quiet, and the reason; or 0. A program may have it open for writing,
+// an editor may save it again, and an empty file waits for its writer.
+func (p place) unfinished(st dropbox.Stray, now time.Time, quiet, rest time.Duration) (wait time.Duration, why string) {
 	writing := p.box.Drops().Writing(st)
 	later := min(max(rest, quiet/4), 10*rest)
 	switch {
 	case st.Kind != dropbox.KindFile:
-		return 0
+		return 0, ""
 	case writing == dropbox.BeingWritten:
-		return later
+		return later, "a program is still writing"
+	case p.box.Drops().Edited(st, now):
+		return later, "an editor has it open"
 	case st.Size == 0 && quiet < emptyPatience*rest:
-		return min(later, emptyPatience*rest-quiet)
+		return min(later, emptyPatience*rest-quiet), "it is empty, and waits a minute for its writer"
 	case writing == dropbox.WritersUnknown && quiet < unknownPatience*rest:
-		return unknownPatience*rest - quiet
+		return unknownPatience*rest - quiet, "a program may still be writing"
 	}
-	return 0
+	return 0, ""
 }
 
 // places returns the mailboxes of the agents, the lead and IRC.

@@ -35,7 +35,7 @@ func TestAFileThatIsBeingWritten(t *testing.T) {
 				time.Sleep(10 * 60 * f.plan.Debounce)
 				st, err := f.daemon.Status()
 				f.must(err)
-				if trouble := fmt.Sprint(st.Trouble); !strings.Contains(trouble, "still writing: coder/a.md (since ") {
+				if trouble := fmt.Sprint(st.Trouble); !strings.Contains(trouble, "coder/a.md (a program is still writing, since ") {
 					t.Errorf("the status says %q", trouble)
 				}
 				if n := len(f.backend.Runs()) + len(f.files("coder", "dead")); n > 0 {
@@ -62,9 +62,46 @@ func TestAnEmptyFileWaits(t *testing.T) {
 		path := filepath.Join(f.store.Dir(), "coder", "a.md")
 		f.must(os.WriteFile(path, nil, 0o600))
 		time.Sleep(30 * f.plan.Debounce)
+		st, err := f.daemon.Status()
+		f.must(err)
+		if trouble := fmt.Sprint(st.Trouble); !strings.Contains(trouble, "coder/a.md (it is empty, ") {
+			t.Errorf("the status says %q", trouble)
+		}
 		f.must(os.WriteFile(path, []byte("the task"), 0o600))
 		f.until("the agent has the task", func() bool { return len(f.backend.Runs()) == 1 })
 		f.must(os.WriteFile(path, nil, 0o600))
 		f.until("an empty file that stays is set aside", func() bool { return len(f.files("coder", "dead")) == 2 })
+	})
+}
+
+// A file that is open in an editor waits until the editor closes it, however often it is
+// saved. The agent gets one task. The mark of an editor that has crashed does not hold up
+// the file for ever.
+func TestAFileThatIsOpenInAnEditor(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.start()
+		folder := filepath.Join(f.store.Dir(), "coder")
+		swap, err := os.Create(filepath.Join(folder, ".task.md.swp"))
+		f.must(err)
+		for _, text := range []string{"Write a readme", "Write a readme that names the licence"} {
+			f.must(os.WriteFile(filepath.Join(folder, "task.md"), []byte(text), 0o600))
+			time.Sleep(20 * f.plan.Debounce)
+		}
+		st, err := f.daemon.Status()
+		f.must(err)
+		if trouble := fmt.Sprint(st.Trouble); !strings.Contains(trouble, "coder/task.md (an editor has it open, since ") {
+			t.Errorf("the status says %q", trouble)
+		}
+		if n := len(f.backend.Runs()); n > 0 {
+			t.Fatalf("%d turns while the editor was open", n)
+		}
+		f.must(swap.Close())
+		f.must(os.Remove(swap.Name()))
+		f.until("the agent has the task", func() bool { return len(f.backend.Runs()) == 1 })
+		time.Sleep(100 * f.plan.Debounce)
+		if runs := f.backend.Runs(); len(runs) != 1 || !strings.Contains(runs[0].Turn.Prompt, "names the licence") {
+			t.Errorf("%d turns, want one with the last text", len(runs))
+		}
 	})
 }
