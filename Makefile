@@ -46,25 +46,35 @@ SLOWEST       := ircbridge swarm cmd/claude-swarm internal/testkit/torture dropb
 TESTED         = $(addprefix $(MODULE)/,$(SLOWEST)) \
 	$(filter-out $(addprefix $(MODULE)/,$(READERS) $(CLIENTS) $(SLOWEST)),$(shell go list ./...))
 AT_ONCE        = $(shell echo $$((2 * $$(nproc 2>/dev/null || echo 2))))
-VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION       := $(shell git describe --tags --always --abbrev=10 --dirty 2>/dev/null || echo dev)
 # The program starts faster without cgo and without the library's page generator.
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
+BUILDFLAGS     = -trimpath $(TAGS) -ldflags '$(LDFLAGS)'
 # The folder in which `make install` installs the program: make install PREFIX=/usr/local.
 PREFIX        ?= $(HOME)/.local
 BINDIR        ?= $(PREFIX)/bin
+# The folder in which `make packages` puts the packages, and the platforms that they are for;
+# all if it is empty: make packages PLATFORMS=linux/amd64,darwin/arm64.
+DIST          ?= dist
+PLATFORMS     ?=
 # The size limit of the program, in bytes; docs/dev/performance.md gives the reason.
 SIZE          := 24000000
 
-.PHONY: build install size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo picture acp-tools record-acp tools clean npm go
+.PHONY: build install packages size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo picture acp-tools record-acp tools clean npm go
 
 build: go
-	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
+	CGO_ENABLED=0 go build $(BUILDFLAGS) -o bin/claude-swarm ./cmd/claude-swarm
 
 install: build
 	install -d "$(DESTDIR)$(BINDIR)"
 	install -m 755 bin/claude-swarm "$(DESTDIR)$(BINDIR)"
 	@case ":$$PATH:" in *":$(BINDIR):"*) ;; *) echo "$(BINDIR) is not on your PATH; add to your shell's profile: export PATH=\"$(BINDIR):\$$PATH\"" ;; esac
+
+# The files of a release: the packages for all platforms, their checksums, and a draft of the
+# release notes. A second build of the same commit has the same bytes.
+packages: go
+	go run ./packaging -out '$(DIST)' -platforms '$(PLATFORMS)' -version '$(VERSION)' -- $(BUILDFLAGS)
 
 size: build
 	@has=$$(($$(wc -c <bin/claude-swarm))); \
@@ -263,4 +273,4 @@ check:
 install-tools: npm $(call CLI_FILE,$(CLI_OLDEST)) acp-tools $(TOOLS)/bin/staticcheck
 
 clean:
-	rm -rf bin .fuzz.log .nightly .stress
+	rm -rf bin dist .fuzz.log .nightly .stress

@@ -64,6 +64,7 @@ var floors = map[string][]string{
 	"internal/webhook":      {"dropbox", "internal/durable", "internal/screen", "internal/tokens", "swarm/journal"},
 	"cmd/claude-swarm":      {"*"}, // the only package that wires everything together
 	"docs":                  {},
+	"packaging":             {},
 	"docs/shown":            {},
 	"examples":              {},
 	"internal/bridge":       {"dropbox", "internal/durable", "internal/discovery"},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -136,7 +137,7 @@ func declared(f *ast.File) (ids []*ast.Ident) {
 }
 
 // sources calls f with each file in the tree that has the suffix, except files in testdata,
-// in bin, and in hidden folders.
+// in bin, in dist, and in hidden folders.
 func sources(t *testing.T, suffix string, f func(path string, text []byte)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -144,7 +145,7 @@ func sources(t *testing.T, suffix string, f func(path string, text []byte)) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin"):
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"testdata", "bin", "dist"}, d.Name())):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(path, suffix):
 			return nil
