@@ -6,6 +6,7 @@
 // program in a package has the same bytes as the one that make builds.
 //
 //	source ──go build──> program of a platform ──> .tar.gz ──> checksums.txt
+//	the program's help ──> manual pages, completions ──> in each package
 //	CHANGELOG.md ──> release-notes.md
 //
 // The files depend only on the commit, the version and the toolchain: not on the folder, the

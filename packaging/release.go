@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,12 +52,16 @@ func (o order) make(ctx context.Context) (err error) {
 	if err := r.prepare(); err != nil {
 		return err
 	}
-	common, err := commonFiles()
+	common, err := r.commonFiles(ctx)
 	if err != nil {
 		return err
 	}
 	for _, p := range o.platforms {
-		program, err := r.program(ctx, p)
+		path, err := r.program(ctx, p)
+		if err != nil {
+			return err
+		}
+		program, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
@@ -118,21 +123,22 @@ func git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// program builds the program for a platform and returns its bytes.
-func (r *release) program(ctx context.Context, p platform) ([]byte, error) {
+// program builds the program for a platform and returns its path.
+func (r *release) program(ctx context.Context, p platform) (string, error) {
 	path := filepath.Join(r.scratch, p.os+"-"+p.arch)
 	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, r.build...), "-o", path, "./cmd/claude-swarm")...)
 	// A person's settings for other builds must not change the bytes.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch, "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("go build for %s: %w", p, err)
+		return "", fmt.Errorf("go build for %s: %w", p, err)
 	}
-	return os.ReadFile(path)
+	return path, nil
 }
 
-// commonFiles returns the files that all packages contain, whatever their platform.
-func commonFiles() ([]file, error) {
+// commonFiles returns the files that all packages contain, whatever their platform. The
+// program of this machine prints the completions and the help in the manual pages.
+func (r *release) commonFiles(ctx context.Context) ([]file, error) {
 	var files []file
 	for _, name := range []string{"README.md", "CHANGELOG.md", "LICENSE"} {
 		data, err := os.ReadFile(name)
@@ -141,7 +147,39 @@ func commonFiles() ([]file, error) {
 		}
 		files = append(files, file{"share/doc/claude-swarm/" + name, 0o644, data})
 	}
-	return files, nil
+	program, err := r.program(ctx, platform{runtime.GOOS, runtime.GOARCH})
+	if err != nil {
+		return nil, err
+	}
+	said := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			err = fmt.Errorf("claude-swarm %s: %w", strings.Join(args, " "), err)
+		}
+		return string(out), err
+	}
+	for _, c := range []struct{ shell, path string }{
+		{"bash", "share/bash-completion/completions/claude-swarm"},
+		{"zsh", "share/zsh/site-functions/_claude-swarm"},
+		{"fish", "share/fish/vendor_completions.d/claude-swarm.fish"},
+	} {
+		script, err := said("completion", c.shell)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{c.path, 0o644, []byte(script)})
+	}
+	help, err := said("__verbs")
+	if err != nil {
+		return nil, err
+	}
+	verbs, err := parseVerbs(help)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, verbs.manPages(r.version, r.time)...), nil
 }
 
 // add writes a package, and notes it for checksums.txt.

@@ -56,17 +56,18 @@ func verbs() []verb {
 		{"dead", deadCommand},
 		{"refused", refusedCommand},
 		{"trace", traceCommand},
-		{"__complete", completeCommand},
+		{completeName, completeCommand},
+		{verbTreeName, verbTreeCommand},
 	}
 }
 
 // commandsFor returns the commands for a command line. If the first word is a verb, it
 // creates only the command for that verb, because creating the flags and the help for
-// all verbs would take longer than most verbs need to run. Otherwise, and for
-// completion, it creates all commands.
+// all verbs would take longer than most verbs need to run. Otherwise, and for the
+// verbs that list the others, it creates all commands.
 func commandsFor(args []string) []*cli.Command {
 	all := verbs()
-	if len(args) > 1 && args[1] != completeName {
+	if len(args) > 1 && args[1] != completeName && args[1] != verbTreeName {
 		for _, v := range all {
 			if v.name == args[1] {
 				return []*cli.Command{v.make()}

@@ -22,7 +22,7 @@ var requests = map[string]Entry{
 // verbs are the verbs of the command line. The verbs that contain others only print help.
 var verbs = map[string]Entry{
 	"status": {}, "history": {}, "topics": {}, "version": {}, "doctor": {}, "compat": {}, "config": {}, "config check": {},
-	"demo": {}, "completion": {}, "__complete": {}, "budget": {}, "dead": {}, "refused": {},
+	"demo": {}, "completion": {}, "__complete": {}, "__verbs": {}, "budget": {}, "dead": {}, "refused": {},
 	"irc": {}, "irc doctor": {}, "irc channels": {}, "irc who": {}, "webhooks": {}, "webhooks list": {},
 	"hook": {}, "hook echo": {},
 	"hook start": {Right: Known}, "hook prompt": {Right: Known}, "hook stop": {Right: Known}, "hook end": {Right: Known},
