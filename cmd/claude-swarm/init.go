@@ -275,6 +275,9 @@ func removeInit(c *cli.Context, dir string) error {
 		}
 	}
 	report, err := provision.Remove(dir, provision.RemoveOptions{Agent: agent, Purge: c.Bool("purge")})
+	if err == nil && agent == "" {
+		err = discovery.RemoveFolders(dir, os.Getenv)
+	}
 	if err != nil {
 		return initError(c, err)
 	}

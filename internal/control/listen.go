@@ -25,13 +25,19 @@ func Listen(project string, getenv func(string) string) (*net.UnixListener, erro
 		return nil, err
 	}
 	path := paths[0]
-	if err := discovery.MakeFolder(filepath.Dir(path)); err != nil {
-		return nil, err
+	var l *net.UnixListener
+	for tries := 0; ; tries++ {
+		if err := discovery.MakeFolder(filepath.Dir(path)); err != nil {
+			return nil, err
+		}
+		if err := clearStale(path); err != nil {
+			return nil, err
+		}
+		// The removal of another project removes an empty folder.
+		if l, err = net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}); !errors.Is(err, fs.ErrNotExist) || tries == 3 {
+			break
+		}
 	}
-	if err := clearStale(path); err != nil {
-		return nil, err
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}

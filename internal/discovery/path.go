@@ -112,3 +112,29 @@ func MakeFolder(dir string) error {
 	}
 	return nil
 }
+
+// RemoveFolders removes the folders of [Paths] that contain no socket, and ~/.claude-swarm if
+// nothing else is in it. Daemons of other projects keep theirs; one that begins to listen
+// meanwhile creates its folder again.
+func RemoveFolders(project string, getenv func(string) string) error {
+	paths, err := Paths(project, getenv)
+	if _, none := errors.AsType[*PathError](err); err != nil && !none {
+		return err
+	}
+	for _, path := range paths {
+		dirs := []string{filepath.Dir(path)}
+		if home := filepath.Dir(dirs[0]); filepath.Base(home) == HomeName {
+			dirs = append(dirs, home)
+		}
+		for _, dir := range dirs {
+			// Unlike os.Remove, Rmdir does not remove a symbolic link.
+			err := syscall.Rmdir(dir)
+			switch {
+			case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTDIR):
+			case err != nil:
+				return &fs.PathError{Op: "rmdir", Path: dir, Err: err}
+			}
+		}
+	}
+	return nil
+}

@@ -136,3 +136,48 @@ func TestListening(t *testing.T) {
 		t.Error("Listening = true where nobody listens any more")
 	}
 }
+
+// RemoveFolders removes only folders that are empty.
+func TestRemoveFolders(t *testing.T) {
+	project, runtime := newPlace(t)
+	home := t.TempDir()
+	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime, "HOME": home})
+	paths, err := discovery.Paths(project, getenv)
+	if err != nil || len(paths) != 2 {
+		t.Fatal(paths, err)
+	}
+	if err := discovery.RemoveFolders(project, env(nil)); err != nil {
+		t.Errorf("without a folder for sockets: %v", err)
+	}
+	exist := func() (all []bool) {
+		for _, path := range []string{filepath.Dir(paths[0]), filepath.Dir(paths[1]), filepath.Join(home, discovery.HomeName)} {
+			_, err := os.Lstat(path)
+			all = append(all, err == nil)
+		}
+		return all
+	}
+	other := filepath.Join(filepath.Dir(paths[1]), "other.sock")
+	for _, step := range []struct {
+		name   string
+		before func() error
+		want   []bool
+	}{
+		{"no folder", func() error { return nil }, []bool{false, false, false}},
+		{"a socket of another project", func() error {
+			return errors.Join(discovery.MakeFolder(filepath.Dir(paths[0])), discovery.MakeFolder(filepath.Dir(paths[1])), os.WriteFile(other, nil, 0o600))
+		}, []bool{false, true, true}},
+		{"another file in the home folder", func() error {
+			return errors.Join(os.Remove(other), os.WriteFile(filepath.Join(home, discovery.HomeName, "mine"), nil, 0o600))
+		}, []bool{false, false, true}},
+		{"nothing else", func() error { return os.Remove(filepath.Join(home, discovery.HomeName, "mine")) }, []bool{false, false, false}},
+		{"a symbolic link", func() error { return os.Symlink(t.TempDir(), filepath.Dir(paths[0])) }, []bool{true, false, false}},
+	} {
+		if err := step.before(); err != nil {
+			t.Fatal(err)
+		}
+		err := discovery.RemoveFolders(project, getenv)
+		if diff := cmp.Diff(step.want, exist()); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", step.name, err, diff)
+		}
+	}
+}
