@@ -6,7 +6,10 @@ space         := $(empty) $(empty)
 # The pattern that selects all tests with the given names.
 pattern        = ^($(subst $(space),|,$(strip $(1))))$$$$
 STATICCHECK   := v0.8.2
+# nfpm makes deb and rpm. Version 2.46 and later need modules from a server of their own.
+NFPM_VERSION  := v2.45.2
 TOOLS         := $(CURDIR)/.tools
+NFPM          ?= $(TOOLS)/nfpm/$(NFPM_VERSION)/nfpm
 # clients.lock names the clients, as NAME PACKAGE PROGRAM OLDEST NEWEST …. Only the shell itself
 # reads it, because `make test` must not need sed or awk.
 CLIENTS_LOCK  := $(shell while read -r name package program oldest newest rest; do case $$name in ([a-z]*) \
@@ -37,7 +40,7 @@ TESTRUN       := go run ./internal/testkit/testrun $(if $(SLOW),-slow $(SLOW)) -
 # The packages whose tests only read source files. `make lint` runs them.
 READERS       := internal/floorplan docs
 # The packages whose tests run real clients. They have targets of their own.
-CLIENTS       := internal/e2e internal/e2e/backends
+CLIENTS       := internal/e2e internal/e2e/backends internal/e2e/packages
 MODULE         = $(shell go list -m)
 # The slowest packages, which go test begins with. Their tests mostly wait, for servers and
 # for other processes, so twice as many packages run at the same time as there are cores.
@@ -61,7 +64,7 @@ PLATFORMS     ?=
 # The size limit of the program, in bytes; docs/dev/performance.md gives the reason.
 SIZE          := 24000000
 
-.PHONY: build install packages size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo picture acp-tools record-acp tools clean npm go
+.PHONY: build install packages packages-test size test race lint darwin e2e e2e-rest e2e-client e2e-oldest backends backends-changed backends-full compat newest stress nightly fuzz bench house mutants torture night soak check install-tools demo picture acp-tools record-acp tools clean npm go
 
 build: go
 	CGO_ENABLED=0 go build $(BUILDFLAGS) -o bin/claude-swarm ./cmd/claude-swarm
@@ -73,8 +76,12 @@ install: build
 
 # The files of a release: the packages for all platforms, their checksums, and a draft of the
 # release notes. A second build of the same commit has the same bytes.
-packages: go
-	go run ./packaging -out '$(DIST)' -platforms '$(PLATFORMS)' -version '$(VERSION)' -- $(BUILDFLAGS)
+packages: go $(NFPM)
+	go run ./packaging -nfpm $(NFPM) -out '$(DIST)' -platforms '$(PLATFORMS)' -version '$(VERSION)' -- $(BUILDFLAGS)
+
+# Makes the packages, installs each kind, runs the program from there, and removes it again.
+packages-test: tools $(NFPM)
+	@$(TESTRUN) -vet=off -count=1 -timeout 30m -parallel $(AT_ONCE) ./internal/e2e/packages
 
 size: build
 	@has=$$(($$(wc -c <bin/claude-swarm))); \
@@ -155,6 +162,9 @@ race:
 
 $(TOOLS)/bin/staticcheck:
 	GOBIN=$(TOOLS)/bin go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK)
+
+$(NFPM):
+	GOBIN=$(dir $(NFPM)) go install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
 
 # Everything that reads source files: formatting, vet for both systems, staticcheck, the
 # floor plan, the glossary, the pages that are generated from the program, and its size.

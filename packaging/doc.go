@@ -1,11 +1,11 @@
 // Packaging makes the files of a release. `make packages` runs it:
 //
-//	go run ./packaging [-out DIR] [-platforms OS/ARCH,…] -version VERSION -- FLAG…
+//	go run ./packaging [-out DIR] [-platforms OS/ARCH,…] [-nfpm FILE] -version VERSION -- FLAG…
 //
 // The flags after -- are those with which `make build` builds the program, so that the
 // program in a package has the same bytes as the one that make builds.
 //
-//	source ──go build──> program of a platform ──> .tar.gz ──> checksums.txt
+//	source ──go build──> program of a platform ──> .tar.gz, .deb, .rpm ──> checksums.txt
 //	the program's help ──> manual pages, completions ──> in each package
 //	CHANGELOG.md ──> release-notes.md
 //

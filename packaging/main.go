@@ -26,6 +26,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("packaging", flag.ContinueOnError)
 	flags.StringVar(&o.out, "out", "dist", "the folder for the packages")
 	flags.StringVar(&o.described, "version", "", "the version, as git describe prints it")
+	flags.StringVar(&o.nfpm, "nfpm", "nfpm", "the program nfpm, which makes deb and rpm")
 	named := flags.String("platforms", "", "the platforms, such as linux/amd64, separated by commas; default all")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -21,6 +21,7 @@ type order struct {
 	described string     // the version, as git describe prints it
 	platforms []platform // the platforms to make packages for
 	build     []string   // the flags of go build
+	nfpm      string     // the program that makes deb and rpm
 }
 
 // A release is what all packages of one version have in common.
@@ -34,7 +35,7 @@ type release struct {
 
 // own matches the files that a release consists of. Earlier ones are removed from the
 // folder; everything else in it stays.
-var own = []string{"claude-swarm_*.tar.gz", "checksums.txt", "release-notes.md"}
+var own = []string{"claude-swarm_*.tar.gz", "claude-swarm_*.deb", "claude-swarm_*.rpm", "checksums.txt", "release-notes.md"}
 
 // make makes the packages.
 func (o order) make(ctx context.Context) (err error) {
@@ -69,6 +70,11 @@ func (o order) make(ctx context.Context) (err error) {
 		stem := "claude-swarm_" + r.version + "_" + p.os + "_" + p.arch
 		if err := r.tarball(stem+".tar.gz", stem+"/", files); err != nil {
 			return err
+		}
+		if p.os == "linux" {
+			if err := r.system(ctx, p, stem, files); err != nil {
+				return err
+			}
 		}
 	}
 	if err := r.checksums(); err != nil {
@@ -182,7 +188,7 @@ func (r *release) commonFiles(ctx context.Context) ([]file, error) {
 	return append(files, verbs.manPages(r.version, r.time)...), nil
 }
 
-// add writes a package, and notes it for checksums.txt.
+// add writes a package, which checksums.txt then names.
 func (r *release) add(name string, data []byte) error {
 	r.files = append(r.files, name)
 	return os.WriteFile(filepath.Join(r.out, name), data, 0o644)

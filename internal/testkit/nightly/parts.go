@@ -46,7 +46,7 @@ var parts = []part{
 // former only read source files, and those of the latter are separate parts.
 var (
 	readers     = []string{"internal/floorplan", "docs"}
-	realClients = []string{"internal/e2e", "internal/e2e/backends"}
+	realClients = []string{"internal/e2e", "internal/e2e/backends", "internal/e2e/packages"}
 )
 
 var strict = []string{"SWARM_STRICT=1"}
