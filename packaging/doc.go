@@ -5,7 +5,7 @@
 // The flags after -- are those with which `make build` builds the program, so that the
 // program in a package has the same bytes as the one that make builds.
 //
-//	source ──go build──> program of a platform ──> .tar.gz, .deb, .rpm ──> checksums.txt
+//	source ──go build──> program of a platform ──> .tar.gz, .deb, .rpm, npm's .tgz ──> checksums.txt
 //	the program's help ──> manual pages, completions ──> in each package
 //	CHANGELOG.md ──> release-notes.md
 //

@@ -35,7 +35,7 @@ type release struct {
 
 // own matches the files that a release consists of. Earlier ones are removed from the
 // folder; everything else in it stays.
-var own = []string{"claude-swarm_*.tar.gz", "claude-swarm_*.deb", "claude-swarm_*.rpm", "checksums.txt", "release-notes.md"}
+var own = []string{"claude-swarm_*.tar.gz", "claude-swarm_*.deb", "claude-swarm_*.rpm", "claude-swarm-*.tgz", "checksums.txt", "release-notes.md"}
 
 // make makes the packages.
 func (o order) make(ctx context.Context) (err error) {
@@ -76,6 +76,12 @@ func (o order) make(ctx context.Context) (err error) {
 				return err
 			}
 		}
+		if err := r.npmProgram(p, program, common); err != nil {
+			return err
+		}
+	}
+	if err := r.npmMain(common); err != nil {
+		return err
 	}
 	if err := r.checksums(); err != nil {
 		return err

@@ -63,7 +63,7 @@ func runAttach(c *cli.Context) error {
 	if a, ok := p.file.Agent(name); ok && !a.Attached && named == "" {
 		return usagef("claude-swarm attach "+name, "attach: the daemon runs %s; name the agent to take it over", name)
 	}
-	program, err := os.Executable()
+	program, err := ownProgram()
 	if err != nil {
 		return err
 	}

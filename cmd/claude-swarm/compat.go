@@ -55,7 +55,7 @@ func testClient(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ const orphanGrace = time.Second
 // newDaemon creates the daemon and its swarm.
 func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *slog.Logger) (*daemon, error) {
 	p := o.project
-	program, err := os.Executable()
+	program, err := ownProgram()
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func newStage(ctx context.Context, dir string, keep, live bool) (*stage, error) 
 			return nil, errors.Join(err, s.clear(ctx))
 		}
 	}
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err == nil {
 		err = os.Symlink(self, s.program())
 	}
@@ -282,7 +282,7 @@ func findClient(ctx context.Context) (demoClient, error) {
 	if dir, err := os.Getwd(); err == nil {
 		from = append(from, dir)
 	}
-	if self, err := os.Executable(); err == nil {
+	if self, err := ownProgram(); err == nil {
 		from = append(from, filepath.Dir(self), filepath.Dir(filepath.Dir(self)))
 	}
 	for _, dir := range from {

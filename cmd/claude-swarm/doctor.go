@@ -42,14 +42,14 @@ init adds.` +
 			if err != nil {
 				return err
 			}
-			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv, SpecOf: specOf, Tested: doctorTested}
+			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv, InstallScript: npmInstallScript(), SpecOf: specOf, Tested: doctorTested}
 			if note, held := discovery.Holder(p.home.LockFile()); held {
 				order.LockedBy, order.Socket = note.PID, note.Socket
 				if note.PID == 0 {
 					order.LockedBy = -1
 				}
 			}
-			if order.Program, err = os.Executable(); err != nil {
+			if order.Program, err = ownProgram(); err != nil {
 				return err
 			}
 			findings := provision.Examine(c.Context, order)

@@ -76,7 +76,7 @@ func refuseTracked(ctx context.Context, p *project) error {
 }
 
 func spawn(ctx context.Context, p *project, flags, names []string) (readiness, error) {
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
 		return readiness{}, err
 	}

@@ -27,7 +27,7 @@ func showInTmux(c *cli.Context, p *project) error {
 	} else if err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
 		return err
 	}

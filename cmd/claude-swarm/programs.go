@@ -27,7 +27,7 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 		agents       []string
 	}
 	var all []*missing
-	self, _ := os.Executable() // if the path is unknown, the program's folder is not searched
+	self, _ := ownProgram() // if the path is unknown, the program's folder is not searched
 	found := map[string]error{}
 	for _, a := range file.Agents {
 		if len(names) > 0 && !slices.Contains(names, a.Name) {

@@ -168,7 +168,7 @@ func leaveTurn(p *project, c *cli.Context, names []string) error {
 	if len(env) == len(os.Environ()) {
 		return nil
 	}
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,10 @@ type DoctorOptions struct {
 	// "" skips the round trip.
 	Program string
 
+	// InstallScript is the path of the script of npm's package that replaces its launcher
+	// by the program; "" unless that launcher started this program.
+	InstallScript string
+
 	// ClientTimeout is the time within which a client must print its version; 0 means 10
 	// s.
 	ClientTimeout time.Duration

@@ -45,6 +45,7 @@ func Examine(ctx context.Context, o DoctorOptions) []Finding {
 		e.webhooks(ctx)
 	}
 	e.homeFolder()
+	e.launcher()
 	e.daemon(ctx)
 	e.leftovers()
 	e.git(ctx)
@@ -78,6 +79,15 @@ func (e *checkup) configuration() {
 		e.wrong(name, "", "%v", err)
 	default:
 		e.good(name, "%s, %s", e.Config, screen.Count(len(file.Agents), "agent"))
+	}
+}
+
+// launcher reports a program that a script starts each time, because npm ran no install
+// script.
+func (e *checkup) launcher() {
+	if e.InstallScript != "" {
+		e.warn("program", "node "+shellWord(e.InstallScript),
+			"npm ran no install script, so a script starts the program, and each command begins later")
 	}
 }
 

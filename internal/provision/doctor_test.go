@@ -203,3 +203,20 @@ func TestAClientThatWasTestedHere(t *testing.T) {
 		})
 	}
 }
+
+// A program that npm's launcher starts works, but a person should know what to run.
+func TestLauncher(t *testing.T) {
+	for script, want := range map[string]string{
+		"":                        "",
+		"/lib/swarm/install.js":   "node /lib/swarm/install.js",
+		"/my lib/swarm/it's/a.js": `node '/my lib/swarm/it'\''s/a.js'`,
+	} {
+		found := of(examineWith(t, "", time.Second, func(o *provision.DoctorOptions) { o.InstallScript = script }), "program")
+		switch {
+		case want == "" && len(found) > 0:
+			t.Errorf("without a launcher: %+v", found)
+		case want != "" && (len(found) != 1 || found[0].Grade != provision.Warn || found[0].Try != want):
+			t.Errorf("with the script %s: %+v, want a warning with %s", script, found, want)
+		}
+	}
+}
