@@ -275,12 +275,12 @@ e2e-oldest:
 
 # The stages that CI runs, in this order; each is a target in this file. install-tools runs
 # beside the first one.
-STAGES := test lint race e2e-rest e2e-oldest backends-changed demo
+STAGES := test lint race packages-test e2e-rest e2e-oldest backends-changed demo
 check:
 	@SWARM_STRICT=1 sh .ci/stages --beside install-tools $(STAGES)
 
-# What the stages after `test` need: the other clients (1.5 GB) and staticcheck.
-install-tools: npm $(call CLI_FILE,$(CLI_OLDEST)) acp-tools $(TOOLS)/bin/staticcheck
+# What the stages after `test` need: the other clients (1.5 GB), staticcheck and nfpm.
+install-tools: npm $(call CLI_FILE,$(CLI_OLDEST)) acp-tools $(TOOLS)/bin/staticcheck $(NFPM)
 
 clean:
 	rm -rf bin dist .fuzz.log .nightly .stress

@@ -15,6 +15,7 @@ import (
 // A second build has the same bytes, whatever the folder, the home folder, the umask, the
 // time zone, the language and a person's settings for Go are.
 func TestTwoBuildsHaveTheSameBytes(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	source := filepath.Join(m.dir, "another", "folder", "of the source")
 	cloneSource(t, m, source)
@@ -95,6 +96,7 @@ func cloneSource(t *testing.T, m *machine, to string) {
 
 // checksums.txt names every package, and sha256sum accepts it.
 func TestChecksums(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.dir = made
 	m.run("sha256sum", "--check", "--strict", "--quiet", "checksums.txt")

@@ -106,33 +106,82 @@ func checkCompletion(m *machine, s shares) {
 	m.t.Error("completion.txtar has no tab.zsh any more")
 }
 
-// The tar.gz is unpacked into a folder such as ~/.local; the list of its files removes it.
+// commands returns the commands in a section of docs/install.md, one string per block, for the
+// files of this machine.
+func commands(t *testing.T, title string) []string {
+	t.Helper()
+	page := string(read(t, filepath.Join(repository, "docs/install.md")))
+	_, section, ok := strings.Cut(page, "\n## "+title+"\n")
+	if !ok {
+		t.Fatalf("docs/install.md has no section %s", title)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	ours := strings.NewReplacer("VERSION", version, "linux_amd64", runtime.GOOS+"_"+runtime.GOARCH, "claude-swarm-linux-x64", platformPackage())
+	var blocks []string
+	for _, block := range strings.Split(section, "```sh\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		blocks = append(blocks, ours.Replace(block))
+	}
+	return blocks
+}
+
+// bring puts a package into the machine's folder, as a person who downloads it does.
+func (m *machine) bring(name string) {
+	m.t.Helper()
+	if err := os.WriteFile(filepath.Join(m.dir, name), read(m.t, filepath.Join(made, name)), 0o644); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// The commands of docs/install.md unpack and remove the tar.gz.
 func TestTarball(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
-	prefix := filepath.Join(m.dir, "local")
+	m.bring(filepath.Base(packageFile(".tar.gz")))
+	prefix := filepath.Join(m.top, "home", ".local")
 	if err := os.MkdirAll(filepath.Join(prefix, "share", "man"), 0o700); err != nil { // a folder that is already there keeps its mode
 		t.Fatal(err)
 	}
-	before := listing(t, m.dir)
-	m.run("sh", "-c", `tar -xzf "$0" -C "$1" --strip-components=1`, packageFile(".tar.gz"), prefix)
+	blocks := commands(t, "A folder of yours")
+	if len(blocks) != 2 {
+		t.Fatalf("docs/install.md has the commands %q, want one block that unpacks and one that removes", blocks)
+	}
+	m.run("sh", "-e", "-c", blocks[0])
 	if info, err := os.Stat(filepath.Join(prefix, "share", "man")); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("unpacking changed the mode of a folder to %v, %v", info.Mode(), err)
 	}
 	checkInstalled(m, shares{prefix: prefix, zsh: "site-functions"})
 	checkTask(m, filepath.Join(prefix, "bin", "claude-swarm"))
 
-	m.run("sh", "-c", removeTarball, packageFile(".tar.gz"), prefix)
-	for _, name := range added(before, listing(t, m.dir)) {
-		if info, err := os.Stat(filepath.Join(m.dir, name)); err != nil || !info.IsDir() || strings.Contains(name, "claude") {
+	m.run("sh", "-e", "-c", blocks[1])
+	for _, name := range listing(t, prefix) {
+		if info, err := os.Stat(filepath.Join(prefix, name)); err != nil || !info.IsDir() && !strings.Contains(name, "share/fish/") || strings.Contains(name, "claude") {
 			t.Errorf("left behind: %s (%v)", name, err)
 		}
 	}
 }
 
-// removeTarball is the command of docs/install.md that removes the files of a tar.gz.
-const removeTarball = `cd "$1" && tar -tzf "$0" | cut -d/ -f2- | xargs rm && rmdir share/doc/claude-swarm`
+// The files that docs/install.md names for apt, dnf and sha256sum are those of a release.
+func TestTheInstallPageNamesTheFiles(t *testing.T) {
+	t.Parallel()
+	for title, want := range map[string]string{
+		"Debian and Ubuntu":         "sudo apt install ./" + filepath.Base(packageFile(".deb")) + "\n",
+		"Fedora, RHEL and openSUSE": "sudo dnf install ./" + filepath.Base(packageFile(".rpm")) + "\n",
+	} {
+		if blocks := commands(t, title); len(blocks) != 2 || blocks[0] != want {
+			t.Errorf("the section %s has the commands %q, the first must be %s", title, blocks, want)
+		}
+	}
+	m := newMachine(t)
+	m.bring(filepath.Base(packageFile(".tar.gz")))
+	m.bring("checksums.txt")
+	if said := m.run("sh", "-c", commands(t, "Before you begin")[0]); said != filepath.Base(packageFile(".tar.gz"))+": OK\n" {
+		t.Errorf("the check of a downloaded file says %q", said)
+	}
+}
 
 func TestDeb(t *testing.T) {
+	t.Parallel()
 	need.Program(t, "dpkg")
 	m := newMachine(t)
 	root := filepath.Join(m.dir, "root")
@@ -175,6 +224,7 @@ func TestDeb(t *testing.T) {
 func debVersion(version string) string { return strings.Replace(version, "-", "~", 1) }
 
 func TestRPM(t *testing.T) {
+	t.Parallel()
 	need.Program(t, "rpm")
 	m := newMachine(t)
 	root := filepath.Join(m.dir, "root")

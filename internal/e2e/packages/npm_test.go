@@ -139,10 +139,15 @@ func (n *npm) isNative() {
 	}
 }
 
-// uninstall removes a package and checks that nothing of it is left.
 func (n *npm) uninstall(name string) {
 	n.t.Helper()
 	n.run("npm", "uninstall", "-g", name)
+	n.isGone()
+}
+
+// isGone checks that nothing is left after a removal.
+func (n *npm) isGone() {
+	n.t.Helper()
 	if left := added(n.before, listing(n.t, n.prefix)); !slices.Equal(left, []string{"lib/node_modules/.package-lock.json"}) && len(left) > 0 {
 		n.t.Errorf("left behind: %q", left)
 	}
@@ -154,6 +159,7 @@ func platformPackage() string {
 }
 
 func TestNPM(t *testing.T) {
+	t.Parallel()
 	n := newNPM(t, newRegistry(t).URL)
 	n.run("npm", "install", "-g", "claude-swarm")
 	n.isNative()
@@ -181,6 +187,7 @@ func TestNPM(t *testing.T) {
 
 // Where npm runs no install scripts, a launcher starts the program, and doctor says so.
 func TestNPMWithoutScripts(t *testing.T) {
+	t.Parallel()
 	n := newNPM(t, newRegistry(t).URL)
 	n.run("npm", "install", "-g", "--ignore-scripts", "claude-swarm")
 	if begin := read(t, n.command())[:2]; string(begin) != "#!" {
@@ -279,17 +286,26 @@ func exitStatus(err error) int {
 
 // A person who has only the file for this machine needs no registry and no script.
 func TestNPMFromOneFile(t *testing.T) {
+	t.Parallel()
 	n := newNPM(t, "http://127.0.0.1:1")
-	n.run("npm", "install", "-g", "--ignore-scripts", filepath.Join(made, platformPackage()+"-"+version+".tgz"))
+	n.env = append(n.env, "npm_config_ignore_scripts=true")
+	n.bring(platformPackage() + "-" + version + ".tgz")
+	blocks := commands(t, "npm")
+	if len(blocks) != 2 {
+		t.Fatalf("docs/install.md has the commands %q, want one that installs and one that removes", blocks)
+	}
+	n.run("sh", "-e", "-c", blocks[0])
 	n.isNative()
 	if at := n.run("MANPATH="+filepath.Join(n.prefix, "share/man"), "man", "-w", "claude-swarm"); !strings.HasPrefix(at, n.prefix) {
 		t.Errorf("man finds %s", at)
 	}
-	n.uninstall(platformPackage())
+	n.run("sh", "-e", "-c", blocks[1])
+	n.isGone()
 }
 
 // Without a program for the machine, the installation fails with one sentence.
 func TestNPMWithoutAProgram(t *testing.T) {
+	t.Parallel()
 	r := newRegistry(t)
 	delete(r.manifests, platformPackage())
 	n := newNPM(t, r.URL)

@@ -37,6 +37,11 @@ func checkTask(m *machine, program string) {
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1")
 	task.path(filepath.Dir(client))
 
+	dirs := []string{"home", "run", "tmp"}
+	var before []string
+	for _, dir := range dirs {
+		before = append(before, listing(m.t, filepath.Join(m.top, dir))...)
+	}
 	task.run(program, "init", "--non-interactive", "--agent", "coder")
 	task.run(program, "start")
 	defer task.try(program, "stop", "--now") // a daemon still runs only if the test failed
@@ -48,8 +53,8 @@ func checkTask(m *machine, program string) {
 	if left := listing(m.t, task.dir); len(left) > 0 {
 		m.t.Errorf("the project still has %q", left)
 	}
-	for _, dir := range []string{"home", "run", "tmp"} {
-		for _, name := range listing(m.t, filepath.Join(m.top, dir)) {
+	for _, dir := range dirs {
+		for _, name := range added(before, listing(m.t, filepath.Join(m.top, dir))) {
 			// The client, fish and man keep their own files there.
 			if strings.Contains(name, "claude-swarm") || !strings.Contains(name, "claude") && dir != "home" && name != "cc-socks" {
 				m.t.Errorf("the program has left %s in %s", name, dir)

@@ -36,6 +36,7 @@ var parts = []part{
 	{"fuzz", "each fuzz target with 50,000 inputs", fuzz},
 	{"e2e", "all end-to-end tests with the oldest and the newest Claude Code", endToEnd},
 	{"backends", "all rows of all ACP clients, and a swarm of all kinds of agents", clients},
+	{"packages", "the packages of all platforms, made twice without a shared cache, and installed", packaged},
 	{"torture", "each fault many times: nothing lost, nothing doubled", torture},
 	{"soak", "half an hour with about one fault per second", soak},
 	{"night", "a night with six agents, a hundred tasks and each fault twice", night},
@@ -150,6 +151,11 @@ func clients(context.Context) ([]unit, error) {
 		all = append(all, unit{c.Name + " " + c.Version, append(slices.Clone(test), "^TestBackends$/^"+c.Name+"$"), []string{"BACKENDS=full"}})
 	}
 	return append(all, unit{"all kinds in one swarm", append(slices.Clone(test), "^TestMixedSwarm$"), nil}), nil
+}
+
+// packaged is one unit, because all its tests share the packages that they make.
+func packaged(context.Context) ([]unit, error) {
+	return []unit{{"all platforms", []string{"go", "test", "-count=1", "-timeout=50m", "./internal/e2e/packages"}, append([]string{"PACKAGES=full"}, strict...)}}, nil
 }
 
 // torture has one unit for each fault except the soak, which is a separate part.
