@@ -173,6 +173,12 @@ func TestNPM(t *testing.T) {
 	}
 	checkTask(n.machine, n.command())
 
+	// In a folder with a package.json, both packages have the command, and both are the program.
+	n.run("sh", "-e", "-c", "mkdir local && echo {} >local/package.json && npm install --prefix local claude-swarm")
+	if said := n.run("local/node_modules/.bin/claude-swarm", "version"); !strings.HasPrefix(said, "claude-swarm ") {
+		t.Errorf("the command in a folder says %q", said)
+	}
+
 	// Installing it again keeps the program, and so does the script alone.
 	n.run("npm", "install", "-g", "claude-swarm")
 	n.isNative()
@@ -209,8 +215,15 @@ func TestNPMWithoutScripts(t *testing.T) {
 		t.Errorf("doctor by the launcher says\n%s", said)
 	}
 	checkSignals(n)
-	// A process below the launcher has its environment, but is started directly.
+	// Hooks and tool servers name the program, not the launcher.
 	native := filepath.Join(n.prefix, "lib/node_modules/claude-swarm/node_modules", platformPackage(), "bin/claude-swarm")
+	n.run(n.command(), "attach", "ada", "--way", "settings")
+	for _, name := range []string{".mcp.json", ".claude/settings.json"} {
+		if text := string(read(t, filepath.Join(n.dir, name))); !strings.Contains(text, native) || strings.Contains(text, n.command()) {
+			t.Errorf("%s does not name %s:\n%s", name, native, text)
+		}
+	}
+	// A process below the launcher has its environment, but is started directly.
 	if said, _, _ := n.try("sh", "-c", `CLAUDE_SWARM_LAUNCHER="1 x" "$0" doctor; true`, native); strings.Contains(said, "program:") || !strings.Contains(said, "configuration:") {
 		t.Errorf("doctor without the launcher says\n%s", said)
 	}
@@ -221,6 +234,54 @@ func TestNPMWithoutScripts(t *testing.T) {
 		t.Errorf("doctor without the launcher says\n%s", said)
 	}
 	n.uninstall("claude-swarm")
+}
+
+// terminal starts a program in a terminal, presses Ctrl-C, sends SIGTERM to it, and prints
+// how it ended.
+const terminal = `
+zmodload zsh/zpty
+zpty program "trap : INT; node $1; print -r -- ENDED:\$?"
+typeset seen
+until-seen() {
+  local chunk
+  while [[ $seen != *$~1* ]]; do
+    zpty -r program chunk || { print -ru2 -- "no $1 in: $seen"; exit 1 }
+    seen+=$chunk
+  done
+}
+until-seen 'LAUNCHER:<->:'
+zpty -w -n program $'\x03'
+until-seen 'CTRL-C'
+launcher=${${seen#*LAUNCHER:}%%:*}
+kill -TERM $launcher
+until-seen 'ENDED:<->'
+print -r -- $seen
+`
+
+// counter is a program that counts the times of Ctrl-C until SIGTERM.
+const counter = `#!/usr/bin/env node
+let n = 0
+process.on('SIGINT', () => { n++; console.log('CTRL-C') })
+process.on('SIGTERM', () => { console.log('COUNT:' + n); process.exit(7) })
+setInterval(() => {}, 1000)
+console.log('LAUNCHER:' + process.ppid + ':')
+`
+
+// A terminal sends its Ctrl-C to the launcher and to the program. The program gets it once,
+// because a second one means something else to it.
+func TestCtrlCReachesTheProgramOnce(t *testing.T) {
+	t.Parallel()
+	need.Program(t, "zsh")
+	n := newNPM(t, newRegistry(t).URL)
+	n.run("npm", "install", "-g", "--ignore-scripts", "claude-swarm")
+	program := filepath.Join(n.prefix, "lib/node_modules/claude-swarm/node_modules", platformPackage(), "bin/claude-swarm")
+	if err := os.WriteFile(program, []byte(counter), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	said := n.run("zsh", "-f", "-c", terminal, "zsh", n.command())
+	if !strings.Contains(said, "COUNT:1") || !strings.Contains(said, "ENDED:7") {
+		t.Errorf("the program in a terminal says %q", said)
+	}
 }
 
 // checkSignals sends signals to the launcher, and looks for what they do to the program.
