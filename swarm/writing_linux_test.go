@@ -75,8 +75,7 @@ func TestAnEmptyFileWaits(t *testing.T) {
 }
 
 // A file that is open in an editor waits until the editor closes it, however often it is
-// saved. The agent gets one task. The mark of an editor that has crashed does not hold up
-// the file for ever.
+// saved. The agent gets one task, with the last text.
 func TestAFileThatIsOpenInAnEditor(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		f := newField(t, "coder")
