@@ -40,7 +40,7 @@ TESTRUN       := go run ./internal/testkit/testrun $(if $(SLOW),-slow $(SLOW)) -
 # The packages whose tests only read source files. `make lint` runs them.
 READERS       := internal/floorplan docs
 # The packages whose tests run real clients. They have targets of their own.
-CLIENTS       := internal/e2e internal/e2e/backends internal/e2e/packages
+CLIENTS       := internal/e2e internal/e2e/backends internal/e2e/image internal/e2e/packages
 MODULE         = $(shell go list -m)
 # The slowest packages, which go test begins with. Their tests mostly wait, for servers and
 # for other processes, so twice as many packages run at the same time as there are cores.

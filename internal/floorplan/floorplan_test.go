@@ -47,6 +47,7 @@ var floors = map[string][]string{
 	"internal/durable":      {},
 	"internal/e2e":          {},
 	"internal/e2e/backends": {},
+	"internal/e2e/image":    {},
 	"internal/e2e/packages": {},
 	"internal/fakeapi":      {},
 	"internal/floorplan":    {},

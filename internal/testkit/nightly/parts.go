@@ -47,7 +47,7 @@ var parts = []part{
 // former only read source files, and those of the latter are separate parts.
 var (
 	readers     = []string{"internal/floorplan", "docs"}
-	realClients = []string{"internal/e2e", "internal/e2e/backends", "internal/e2e/packages"}
+	realClients = []string{"internal/e2e", "internal/e2e/backends", "internal/e2e/image", "internal/e2e/packages"}
 )
 
 var strict = []string{"SWARM_STRICT=1"}
@@ -153,9 +153,11 @@ func clients(context.Context) ([]unit, error) {
 	return append(all, unit{"all kinds in one swarm", append(slices.Clone(test), "^TestMixedSwarm$"), nil}), nil
 }
 
-// packaged is one unit, because all its tests share the packages that they make.
+// packaged has one unit for all packages, because its tests share what they make, and one for
+// the image.
 func packaged(context.Context) ([]unit, error) {
-	return []unit{{"all platforms", []string{"go", "test", "-count=1", "-timeout=50m", "./internal/e2e/packages"}, append([]string{"PACKAGES=full"}, strict...)}}, nil
+	return []unit{{"all platforms", []string{"go", "test", "-count=1", "-timeout=50m", "./internal/e2e/packages"}, append([]string{"PACKAGES=full"}, strict...)},
+		{"the image", []string{"go", "test", "-count=1", "-timeout=50m", "./internal/e2e/image"}, strict}}, nil
 }
 
 // torture has one unit for each fault except the soak, which is a separate part.

@@ -44,7 +44,7 @@ type options struct {
 
 // leftOut lists the packages that do not run without being named: their tests run a real
 // client, or only read source files.
-var leftOut = []string{"internal/e2e", "internal/e2e/backends", "internal/e2e/packages", "internal/floorplan", "docs"}
+var leftOut = []string{"internal/e2e", "internal/e2e/backends", "internal/e2e/image", "internal/e2e/packages", "internal/floorplan", "docs"}
 
 // logs is the folder with the output of each failed run.
 const logs = ".stress"
