@@ -38,7 +38,7 @@ const model = `{"replies":[
 	{"name":"write","times":1,"match":{"last_user_contains":"Write hello"},"content":[{"tool_use":{"name":"Write","input":{"file_path":"/project/hello.txt","content":"hello\n"}}}]},
 	{"name":"rest","times":-1,"text":"It is written."}]}`
 
-// builder runs buildah with a store of its own.
+// builder runs buildah with a separate store.
 type builder struct {
 	t   *testing.T
 	env []string
