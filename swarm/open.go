@@ -55,7 +55,7 @@ func New(o Options) (*Swarm, error) {
 	s.turnDeps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
 		Sessions: s.sessions, Unsorted: s.unsorted, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,
-		Feed: s.feed, Token: s.tokens.Of, Calls: s.mail.Reach, Note: s.mail.Note,
+		Feed: s.feed, Token: s.tokens.Of, Calls: s.mail.Reach, ContextSized: s.contextSized, Note: s.mail.Note,
 	}
 	if o.Announcer != nil {
 		s.mail.Announcer = &mail.Announcing{Announcer: o.Announcer}

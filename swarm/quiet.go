@@ -78,6 +78,8 @@ func (s *Swarm) isVoid(k journal.Kept) bool {
 		return gone || s.holds.Of(k.Agent).Stopped == nil
 	case "turns":
 		return gone || s.holds.Of(k.Agent).Paused == nil
+	case "context":
+		return gone || s.holds.Of(k.Agent).ContextFull.IsZero()
 	case "limited":
 		if gone {
 			return true

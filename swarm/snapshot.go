@@ -72,6 +72,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		if b := turn.BackendOf(s.turnDeps.Backends, a.Backend); b != nil {
 			a.UrgentWaits = a.Running && a.Message != nil && !b.Kind().Steers
 		}
+		if commands := s.roomFor(m.spec()); a.Context.IsNearlyFull() && len(commands) > 0 {
+			a.ContextNext = commands[0]
+		}
 		if o := s.holds.Of(m.name).Overtime; o.Holds(now) {
 			a.Overtime = new(o.Until.UTC())
 		}

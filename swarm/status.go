@@ -145,9 +145,12 @@ type AgentStatus struct {
 	Model   string         `json:"model"`   // model of the client, or "" if unknown
 	// Billing is how the client of the last turn is billed, as it reported; "" if unknown.
 	Billing runner.Billing  `json:"billing"`
-	Context journal.Context `json:"context"`  // how full the session is
-	CostUSD journal.Cost    `json:"cost_usd"` // cost of its turns
-	Last    *turn.LastText  `json:"last"`     // its last words; null if there are none
+	Context journal.Context `json:"context"` // how full the session is
+	// ContextNext is the command that makes room in a context that is nearly full; "" if
+	// the context is not nearly full, or if its size is unknown.
+	ContextNext string         `json:"context_next"`
+	CostUSD     journal.Cost   `json:"cost_usd"` // cost of its turns
+	Last        *turn.LastText `json:"last"`     // its last words; null if there are none
 	// Warm is the client that is waiting for the next message; null if there is no such
 	// client, or if it is working.
 	Warm *turn.WarmStatus `json:"warm"`

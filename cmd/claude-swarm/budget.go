@@ -91,7 +91,7 @@ func budgetList(c *cli.Context) error {
 			t.add(row.Scope, cell.Spent, cell.Reserved, cell.Cap, cell.Rest, capWord(row, cell))
 			for _, remark := range []string{cell.Left, assumedIn(row, cell)} {
 				if remark != "" {
-					t.last().below = append(t.last().below, tableLine{remark, true})
+					t.last().below = append(t.last().below, tableLine{text: remark, whole: true})
 				}
 			}
 			assumed = assumed || assumedIn(row, cell) != ""

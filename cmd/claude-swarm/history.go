@@ -149,7 +149,7 @@ func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool)
 		t.add(append(cells, screen.OneLine(about))...)
 		t.last().whole = long
 		if turn.Reason != "" && turn.Outcome != view.OutcomeDone {
-			t.last().below = append(t.last().below, tableLine{screen.OneLine(turn.Reason), true})
+			t.last().below = append(t.last().below, tableLine{text: screen.OneLine(turn.Reason), whole: true})
 		}
 	}
 	return t, outcome

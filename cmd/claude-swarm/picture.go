@@ -140,7 +140,7 @@ func (l look) writeHead(w io.Writer, st *view.Status) {
 // writeAgents prints the table of agents.
 func (l look) writeAgents(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
-	t := table{width: columns, spill: !l.short}
+	t := table{width: columns, spill: !l.short, alarm: func(line string) string { return p.paint(line, color.FgYellow) }}
 	small := columns > 0 && columns < narrow
 	longest := 20 // maximum number of columns for a name
 	if small {

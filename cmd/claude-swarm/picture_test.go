@@ -47,6 +47,21 @@ func TestTheColumnOfCostsHasOneNumberOfDecimals(t *testing.T) {
 	}
 }
 
+// A context that is nearly full has a mark, with the command to type, and a color if the
+// screen has colors.
+func TestAFullContextHasAMark(t *testing.T) {
+	st := parkedSwarm(time.Now())
+	st.Agents[1].Context, st.Agents[1].ContextNext = journal.Context{Tokens: 170_000, Limit: 200_000}, "claude-swarm compact docs"
+	const mark = "! the context is nearly full   next: claude-swarm compact docs"
+	plain := draw(st, look{now: time.Now(), columns: 80}).String()
+	if strings.Count(plain, mark) != 1 || !strings.Contains(plain, "context 85 %") || strings.Contains(plain, "\x1b") {
+		t.Errorf("status:\n%s\nwant %q once, and no color", plain, mark)
+	}
+	if colored := draw(st, look{now: time.Now(), columns: 80, paint: true}).String(); !strings.Contains(colored, "\x1b[33m"+mark+"\x1b[0m\n") {
+		t.Errorf("status:\n%q\nwant the mark in yellow", colored)
+	}
+}
+
 // An account's limit is shown only once for all agents that use the account.
 func TestALimitIsSaidOnce(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)

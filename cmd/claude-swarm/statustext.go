@@ -143,7 +143,7 @@ func warm(w turn.WarmStatus, now time.Time) string {
 func narrowDetails(a swarm.AgentStatus) []tableLine {
 	var lines []tableLine
 	if text := task(a); text != "" {
-		lines = append(lines, tableLine{text, a.Message == nil})
+		lines = append(lines, tableLine{text: text, whole: a.Message == nil})
 	}
 	var facts []string
 	if a.Dead > 0 {
@@ -153,7 +153,7 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 		facts = append(facts, screen.Cost(c.Today, c.TodayUnknown > 0)+" today")
 	}
 	if len(facts) > 0 {
-		lines = append(lines, tableLine{strings.Join(facts, ", "), true})
+		lines = append(lines, tableLine{text: strings.Join(facts, ", "), whole: true})
 	}
 	return lines
 }
@@ -165,13 +165,13 @@ func details(a view.Agent, mixed bool, now time.Time) []tableLine {
 	var facts []string
 	var lines []tableLine
 	if a.Message != nil && a.Why != "" {
-		lines = append(lines, tableLine{screen.OneLine(a.Why), true})
+		lines = append(lines, tableLine{text: screen.OneLine(a.Why), whole: true})
 	}
 	if len(a.Tags) > 0 {
-		lines = append(lines, tableLine{client.TagMark + strings.Join(a.Tags, " "+client.TagMark), true})
+		lines = append(lines, tableLine{text: client.TagMark + strings.Join(a.Tags, " "+client.TagMark), whole: true})
 	}
 	if text := drops(a.Drops); text != "" {
-		lines = append(lines, tableLine{text, true})
+		lines = append(lines, tableLine{text: text, whole: true})
 	}
 	if text := view.ProgressOf(a.AgentStatus); text != "" {
 		facts = append(facts, text)
@@ -195,13 +195,16 @@ func details(a view.Agent, mixed bool, now time.Time) []tableLine {
 		facts = append(facts, screen.OneLine(a.Model))
 	}
 	if len(facts) > 0 {
-		lines = append(lines, tableLine{strings.Join(facts, ", "), true})
+		lines = append(lines, tableLine{text: strings.Join(facts, ", "), whole: true})
+	}
+	if a.ContextNext != "" {
+		lines = append(lines, tableLine{text: "! the context is nearly full   next: " + a.ContextNext, whole: true, alarm: true})
 	}
 	if a.Last != nil {
 		lines = append(lines, tableLine{text: screen.OneLine(fmt.Sprintf("last %s: %s", screen.Clock(a.Last.At, now), a.Last))})
 	}
 	if a.Next != "" {
-		lines = append(lines, tableLine{"next: " + screen.OneLine(a.Next), true})
+		lines = append(lines, tableLine{text: "next: " + screen.OneLine(a.Next), whole: true})
 	}
 	return lines
 }

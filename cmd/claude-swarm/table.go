@@ -18,6 +18,7 @@ type table struct {
 	spill bool // a last cell that is too long is printed on a separate line
 	keep  int  // number of cells that stay in a row if the last column is too narrow; 0 means all
 	rows  []tableRow
+	alarm func(line string) string // colors a line whose alarm is set; nil means no color
 }
 
 type tableRow struct {
@@ -31,6 +32,7 @@ type tableRow struct {
 type tableLine struct {
 	text  string
 	whole bool
+	alarm bool // the line is colored
 }
 
 const (
@@ -66,7 +68,7 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 	for r, row := range t.rows {
 		cells, spilled := t.fitted(row, widths, across)
 		if spilled != "" {
-			row.below = append([]tableLine{{spilled, row.whole}}, row.below...)
+			row.below = append([]tableLine{{text: spilled, whole: row.whole}}, row.below...)
 		}
 		for i, cell := range cells {
 			if decorate != nil {
@@ -80,6 +82,9 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 				text = screen.Whole(l.text, max(t.width-indent, 0))
 			}
 			for line := range strings.SplitSeq(text, "\n") {
+				if l.alarm && t.alarm != nil {
+					line = t.alarm(line)
+				}
 				fmt.Fprintf(w, "%*s%s\n", indent, "", line)
 			}
 		}
@@ -118,7 +123,7 @@ func (t *table) fold() {
 		}
 		rest := slices.DeleteFunc(slices.Clone(row.cells[t.keep:]), func(cell string) bool { return cell == "" })
 		row.cells = row.cells[:t.keep]
-		row.below = append([]tableLine{{strings.Join(rest, "  "), row.whole}}, row.below...)
+		row.below = append([]tableLine{{text: strings.Join(rest, "  "), whole: row.whole}}, row.below...)
 	}
 }
 

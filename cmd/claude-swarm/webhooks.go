@@ -77,13 +77,13 @@ func webhooksList(c *cli.Context, p *post) error {
 	for _, w := range list {
 		t.add(w.Name, w.Kind, number(w.Waiting), number(w.Dead), lastTry(w, now), strings.Join(w.Events, " "))
 		if w.FailingSince != nil {
-			t.last().below = append(t.last().below, tableLine{fmt.Sprintf("has been failing since %s: %s", screen.Clock(*w.FailingSince, now), screen.OneLine(w.Last.Why)), true})
+			t.last().below = append(t.last().below, tableLine{text: fmt.Sprintf("has been failing since %s: %s", screen.Clock(*w.FailingSince, now), screen.OneLine(w.Last.Why)), whole: true})
 		}
 		if text := triesAgain(w, now); text != "" {
-			t.last().below = append(t.last().below, tableLine{text, true})
+			t.last().below = append(t.last().below, tableLine{text: text, whole: true})
 		}
 		if w.Next != "" {
-			t.last().below = append(t.last().below, tableLine{"next: " + w.Next, true})
+			t.last().below = append(t.last().below, tableLine{text: "next: " + w.Next, whole: true})
 		}
 	}
 	t.write(c.App.Writer, nil)

@@ -80,7 +80,7 @@ type IRCRule struct {
 	Type    string `key:"type" type:"task | question | result | status | handoff | note"`
 	From    string `key:"from"`
 	To      string `key:"to"`
-	Moment  string `key:"moment" type:"begun | result | failed | mail | alert | dead | permission | notice | agent_question | agent_spiraling | agent_timeout | agent_error | agent_complete | limit | budget | dead_letter | unpaused"`
+	Moment  string `key:"moment" type:"begun | result | failed | mail | alert | dead | permission | notice | agent_question | agent_spiraling | agent_timeout | agent_error | agent_complete | limit | budget | context | dead_letter | unpaused"`
 	Channel string `key:"channel" is:"word,shown"` // "" means that the message is not shown
 }
 

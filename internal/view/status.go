@@ -105,10 +105,7 @@ func (s *Status) List() []Agent {
 		if a.Next == "" && a.Dead > 0 {
 			a.Next = listDead(a.Name)
 		}
-		list[i] = Agent{a, -1}
-		if c := a.Context; c.Limit > 0 {
-			list[i].ContextPercent = c.Tokens * 100 / c.Limit
-		}
+		list[i] = Agent{a, a.Context.Percent()}
 	}
 	return list
 }

@@ -113,7 +113,7 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	}
 	rows := map[string]row{
 		"a": {"", "", -1}, "b": {"no credit", "claude-swarm resume b", -1}, "c": {"", "claude-swarm dead list c", -1},
-		"d": {"", "claude-swarm dead list d", 34}, "e": {"", "claude-swarm resume e", 0},
+		"d": {"", "claude-swarm dead list d", 34}, "e": {"", "claude-swarm resume e", -1},
 	}
 	if diff := cmp.Diff(rows, got); diff != "" {
 		t.Errorf("agents (-want +got):\n%s", diff)

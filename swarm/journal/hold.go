@@ -28,6 +28,9 @@ type Hold struct {
 	Overtime *Overtime      `json:"overtime,omitempty"`
 	Deeper   time.Time      `json:"deeper,omitzero"`   // when the supervisor asked for deeper thinking in the next turn
 	GiveUp   *GiveUp        `json:"give_up,omitempty"` // a message to give up before the next turn
+	// ContextFull is when the person was told that the agent's context is nearly full. It
+	// is zero if the context is not nearly full.
+	ContextFull time.Time `json:"context_full,omitzero"`
 }
 
 // An Overtime is a person's order that lets an agent work outside its hours.
@@ -195,7 +198,7 @@ func (s *Holds) Change(agent string, f func(*Hold)) error {
 }
 
 func (st Hold) empty() bool {
-	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Service == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Service == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil && st.ContextFull.IsZero()
 }
 
 // EndDeeper ends the supervisor's order to think deeper in one turn, unless there is a

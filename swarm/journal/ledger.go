@@ -358,3 +358,20 @@ type Context struct {
 	Tokens int `json:"tokens" yaml:"tokens"` // tokens in use; 0 if unknown
 	Limit  int `json:"limit" yaml:"limit"`   // tokens that fit; 0 if unknown
 }
+
+// nearlyFull is the percentage above which a session's context counts as nearly full.
+const nearlyFull = 80
+
+// Percent returns how full the session is, in percent, rounded down. It returns -1 if that
+// is unknown.
+func (c Context) Percent() int {
+	if c.Tokens == 0 || c.Limit == 0 {
+		return -1
+	}
+	return int(int64(c.Tokens) * 100 / int64(c.Limit))
+}
+
+// IsNearlyFull reports whether more than 80 percent of the context is in use.
+func (c Context) IsNearlyFull() bool {
+	return c.Limit > 0 && int64(c.Tokens)*100 > int64(c.Limit)*nearlyFull
+}

@@ -22,13 +22,14 @@ const (
 	AgentComplete  Word = "agent_complete"  // a person's task is complete
 	LimitReached   Word = "limit"           // the agents of an account wait until its usage limit ends
 	BudgetReached  Word = "budget"          // a budget is nearly or completely spent
+	ContextFull    Word = "context"         // an agent's context is nearly full
 	DeadLetter     Word = "dead_letter"     // a message was given up
 	Unpaused       Word = "unpaused"        // an agent that was held may start turns again
 )
 
 // Words lists the words of notices.
 func Words() []Word {
-	return []Word{AgentQuestion, AgentSpiraling, AgentTimeout, AgentError, AgentComplete, LimitReached, BudgetReached, DeadLetter, Unpaused}
+	return []Word{AgentQuestion, AgentSpiraling, AgentTimeout, AgentError, AgentComplete, LimitReached, BudgetReached, ContextFull, DeadLetter, Unpaused}
 }
 
 // Known reports whether w is one of [Words].
@@ -47,7 +48,7 @@ const (
 // Severity returns the severity of all notices with that word.
 func (w Word) Severity() Severity {
 	switch w {
-	case AgentSpiraling, AgentTimeout, LimitReached, BudgetReached:
+	case AgentSpiraling, AgentTimeout, LimitReached, BudgetReached, ContextFull:
 		return Warning
 	case AgentError, DeadLetter:
 		return Error
@@ -123,6 +124,8 @@ func (n Notice) Text() string {
 			return sentences(text, "Awaiting guidance", n.Next)
 		}
 		return sentences(text, n.Next)
+	case ContextFull:
+		return sentences("[CONTEXT] "+agent+" "+why, n.Next)
 	case DeadLetter:
 		text := "[DEAD] " + agent + " gave up a message"
 		if n.Task != "" {

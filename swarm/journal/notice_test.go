@@ -38,6 +38,8 @@ func TestTextsOfNotices(t *testing.T) {
 			`[BUDGET] the swarm has spent $16.00 of $20.00 today.`},
 		{journal.Notice{Word: journal.BudgetReached, Agent: "coder", Why: "has spent $8.00 of $8.00 today", Next: "reply k7f3q9m2xd more, stop or end", Held: true},
 			`[BUDGET] coder has spent $8.00 of $8.00 today. Awaiting guidance. reply k7f3q9m2xd more, stop or end.`},
+		{journal.Notice{Word: journal.ContextFull, Agent: "coder", Why: "has used 85 % of its context: 170,000 of 200,000 tokens", Next: "To make room: claude-swarm clear coder"},
+			`[CONTEXT] coder has used 85 % of its context: 170,000 of 200,000 tokens. To make room: claude-swarm clear coder.`},
 		{journal.Notice{Word: journal.DeadLetter, Agent: "coder", Task: "Paint the door", Why: "failed 3 times; last: no luck", Next: "To try again: claude-swarm dead retry k7f3q9m2xd"},
 			`[DEAD] coder gave up "Paint the door": failed 3 times; last: no luck. To try again: claude-swarm dead retry k7f3q9m2xd.`},
 		{journal.Notice{Word: journal.DeadLetter, Agent: "coder", Why: "it is no message"},
@@ -63,7 +65,7 @@ func TestWordsOfNotices(t *testing.T) {
 	}
 	want := map[journal.Severity][]journal.Word{
 		journal.Info:    {journal.AgentQuestion, journal.AgentComplete, journal.Unpaused},
-		journal.Warning: {journal.AgentSpiraling, journal.AgentTimeout, journal.LimitReached, journal.BudgetReached},
+		journal.Warning: {journal.AgentSpiraling, journal.AgentTimeout, journal.LimitReached, journal.BudgetReached, journal.ContextFull},
 		journal.Error:   {journal.AgentError, journal.DeadLetter},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -243,7 +243,7 @@ func (q *Quiet) current() (all []journal.Kept) {
 // older fact.
 func thing(k journal.Kept) string {
 	switch what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, NoticedKey), ":"); {
-	case what == "stopped" || what == "turns" || what == "limited":
+	case what == "stopped" || what == "turns" || what == "limited" || what == "context":
 		return what + " " + k.Agent
 	case what+":" == deadKey:
 		id, _, _ := strings.Cut(rest, ":")

@@ -58,7 +58,7 @@ func newAgentTurns(t *testing.T, backend *runnertest.Scripted) *agentTurns {
 	}
 	deps := &turn.Deps{
 		Home: home, Sessions: sessions, Unsorted: unsorted, Backends: map[string]runner.Backend{"scripted": backend, "compacting": compacting{backend}}, Waiting: turn.NewWaitingClients(1), Streams: turn.NewStreamWatch(),
-		Feed: silence{}, Token: func(string) string { return "" }, Calls: noCalls{}, Note: func(err error) {
+		Feed: silence{}, Token: func(string) string { return "" }, Calls: noCalls{}, ContextSized: func(string, string, journal.Context) {}, Note: func(err error) {
 			if err != nil && !os.IsNotExist(err) {
 				t.Error(err)
 			}

@@ -129,5 +129,6 @@ func (t *Turns) Forget(ctx context.Context) error {
 		}
 	}
 	t.View.forgot()
+	t.ContextSized(t.name, "", journal.Context{})
 	return nil
 }

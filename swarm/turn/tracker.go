@@ -27,6 +27,7 @@ type tracker struct {
 	begun       func()   // called after the client has started; may be nil
 	observe     Observer // may be nil
 	steps       steps
+	unsized     bool  // the context was compacted, and no request has shown its size since
 	fallen      int   // number of compactions that were detected only by the context size
 	bad         int   // number of lines from the client that are not messages
 	heard       bool  // the client has printed an event, so it has received the prompt
@@ -111,9 +112,13 @@ func (t *tracker) event(ev *streamjson.Event) {
 		pending, err := t.compactions.boundary(t.memory.win)
 		t.turns.Note(err)
 		t.turns.Note(t.memory.setPending(pending))
+		t.unsized = true
+		t.turns.View.compacted()
+		t.turns.ContextSized(t.turns.name, t.rec.Turn, journal.Context{})
 	case streamjson.KindResult:
 		if ev.Result != nil {
 			t.turns.View.learn("", "", 0, t.turns.View.limitFor(ev.Result.ContextLimit, t.settings.Client.Model != ""))
+			t.sized()
 		}
 	}
 	if _, raw := t.turns.Feed.Wants(t.turns.name); raw {
@@ -141,6 +146,8 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 	t.contextSeen(ev)
 	if tokens, ok := ev.ContextTokens(); ok {
 		t.turns.View.learn("", ev.Model, tokens, 0)
+		t.unsized = false
+		t.sized()
 	}
 	for _, b := range ev.Blocks {
 		switch {
@@ -156,6 +163,13 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 	}
 }
 
+// sized reports the size of the context, if both the size and the limit are known.
+func (t *tracker) sized() {
+	if c := t.turns.View.Picture().Context; c.Percent() >= 0 {
+		t.turns.ContextSized(t.turns.name, t.rec.Turn, c)
+	}
+}
+
 // end removes the secrets from the outcome of the turn, saves the window, and updates the
 // status. The parameter stays reports whether the client is kept for the next turn.
 func (t *tracker) end(out *runner.Outcome, stays bool) {
@@ -165,10 +179,15 @@ func (t *tracker) end(out *runner.Outcome, stays bool) {
 	if t.heard {
 		t.turns.Note(t.memory.save(t.rec.Turn))
 	}
-	t.turns.View.learn(out.Session, out.Model, out.ContextTokens, 0)
+	tokens := out.ContextTokens
+	if t.unsized {
+		tokens = 0 // the size before the compaction
+	}
+	t.turns.View.learn(out.Session, out.Model, tokens, 0)
 	t.turns.View.billing(out.Billing)
 	out.ContextLimit = t.turns.View.limitFor(out.ContextLimit, t.settings.Client.Model != "")
 	t.turns.View.learn("", "", 0, out.ContextLimit)
+	t.sized()
 	t.turns.View.process(0)
 	if !stays {
 		journal.RemovePIDFile(t.turns.Home.PIDFile(t.turns.name))

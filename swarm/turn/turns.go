@@ -39,6 +39,10 @@ type Deps struct {
 	Token func(agent string) string
 	// Calls hears of the tool calls that can write files.
 	Calls Calls
+	// ContextSized is called when a client reports the size of an agent's context, and the
+	// limit is known. The parameter turn is the turn in which the client reported it. After
+	// a compaction, and when the conversation is dropped, c is zero.
+	ContextSized func(agent, turn string, c journal.Context)
 	// Note is called with errors about files that this package can report but not handle.
 	// The error may be nil.
 	Note func(error)

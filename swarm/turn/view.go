@@ -298,6 +298,14 @@ func (v *View) forgot() {
 	v.p.Session, v.p.Context.Tokens = "", 0
 }
 
+// compacted records that the client compacted its context, whose size is unknown until
+// the next request.
+func (v *View) compacted() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Context.Tokens = 0
+}
+
 // said records the agent's latest text.
 func (v *View) said(at time.Time, text string) {
 	v.mu.Lock()
