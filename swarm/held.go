@@ -54,6 +54,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 			}
 		}))
 		st.Paused = a.holds.Of(a.name).Paused
+		a.deps.mail.Questions.Wake()
 	}
 	switch {
 	case st.Stopped != nil:
@@ -79,6 +80,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 	case st.Paused != nil:
 		a.deps.mail.Unpaused(a.name, st.Paused.Since, "its pause is over", "")
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = nil }))
+		a.deps.mail.Questions.Wake()
 	}
 	if st.Overtime != nil && !st.Overtime.Holds(now) {
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Overtime = nil }))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -46,6 +47,10 @@ func New(o Options) (*Swarm, error) {
 		InUse: func(mailbox string) bool {
 			_, err := s.member(mailbox)
 			return err == nil || mailbox == dropbox.Lead || mailbox == dropbox.Swarm
+		},
+		PausedFor: func(agent, question string) bool {
+			p := s.holds.Of(agent).Paused
+			return p.Holds(time.Now()) && slices.ContainsFunc(p.Questions, func(q journal.PauseQuestion) bool { return q.ID == question })
 		},
 		Names: func() mail.Names { return s.Plan().Names },
 		Alerted: func(at time.Time, agent, subject string) {

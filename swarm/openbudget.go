@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -126,15 +127,16 @@ func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
 	return ids, nil
 }
 
-// settleOver ends the questions that no longer need an answer because the day is over, or
-// because the cap was raised by an order or in the configuration.
+// settleOver ends the questions that no longer need an answer because the day is over,
+// because the cap was raised by an order or in the configuration, because the agent has
+// left, or because no mail waits for the answer.
 func (t *treasury) settleOver() {
 	for _, n := range t.mail.Questions.Unanswered(budgetKind) {
 		q, ok := budget.QuestionNamed(n.About)
 		if !ok {
 			continue
 		}
-		why := t.budget.Over(q, n.Agent)
+		why := cmp.Or(t.budget.Over(q, n.Agent), t.unneeded(q.Scope))
 		if why == "" {
 			continue
 		}
@@ -144,6 +146,43 @@ func (t *treasury) settleOver() {
 		}
 		t.mail.Note(t.budget.Next(q))
 	}
+}
+
+// unneeded returns why nothing depends on the cap of a scope, or "" if something may. A
+// task or a turn whose mail was given up, cancelled or done needs no decision; the cap of a
+// day also holds back mail that arrives later.
+func (t *treasury) unneeded(s budget.Scope) string {
+	switch {
+	case s.Kind == budget.KindAgent:
+		if _, known := t.plan().spec(s.Name); !known && s.Name != JudgeName {
+			return hasLeft(s.Name)
+		}
+	case !s.Daily():
+		if open, err := t.isOpen(s); err == nil && !open {
+			return "no mail waits for it"
+		}
+	}
+	return ""
+}
+
+// isOpen reports whether any message in a scope is waiting for a turn or in a turn.
+func (t *treasury) isOpen(s budget.Scope) (bool, error) {
+	waiting, err := t.waitingIn(s)
+	if len(waiting) > 0 || err != nil {
+		return true, err
+	}
+	for _, m := range t.members() {
+		claimed, err := m.inbox.Box.Claimed()
+		if err != nil {
+			return true, err
+		}
+		for _, e := range claimed {
+			if msg, err := m.inbox.Box.Read(e); err != nil || turnOn(m.name, msg).In(s) {
+				return true, nil // a message that cannot be read may be in the scope
+			}
+		}
+	}
+	return false, nil
 }
 
 // nextOf returns the command with which a person answers a question, or "" if the

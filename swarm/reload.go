@@ -23,6 +23,17 @@ type Changes struct {
 // in the plan leaves after its turn, and its mail remains. If Reload returns an error,
 // the old plan remains in effect.
 func (s *Swarm) Reload(p Plan) (Changes, error) {
+	c, err := s.replacePlan(p)
+	if err == nil {
+		s.treasury.settleOver()
+		s.settleFreed()
+		s.answers.wake() // nobody waits for the answers to the questions of a removed agent
+	}
+	return c, err
+}
+
+// replacePlan implements Reload.
+func (s *Swarm) replacePlan(p Plan) (Changes, error) {
 	var c Changes
 	names := []string{dropbox.Lead, dropbox.Swarm}
 	for _, spec := range p.Agents {
@@ -86,7 +97,6 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	s.current = p
 	s.budget.SetRules(p.budget())
-	s.treasury.settleOver()
 	s.mail.Trouble.Clear(judgeTrouble) // the next judgement shows whether the judge still fails
 	s.supervisor.Configure(p.supervision(), s.judge(p, s.treasury.wake))
 	for _, name := range c.Removed {

@@ -102,6 +102,7 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	}
 	m.wakeup.wake()
 	m.permits.Wake()
+	s.answers.wake() // a pause until an answer may have ended
 	return nil
 }
 

@@ -152,12 +152,18 @@ func (d *deps) freed(agent string, stuck *journal.Stuck, what string) error {
 	return d.mail.Questions.Settle(stuckKey(stuck.Escalation), what)
 }
 
-// settleFreed ends the questions about agents that are no longer stuck. A decision settles
+// hasLeft is the reason why a question about a removed agent needs no answer.
+func hasLeft(agent string) string { return agent + " has left the swarm" }
+
+// settleFreed ends the questions about agents that are no longer stuck, or have left. A decision settles
 // its question itself, unless the daemon was killed in between, or was still storing the
 // question.
 func (s *Swarm) settleFreed() {
 	for _, n := range s.mail.Questions.Unanswered(stuckQuestion) {
-		if _, escalation, _ := strings.Cut(n.Key, " "); !s.holds.Of(n.Agent).IsStuck(escalation) {
+		_, escalation, _ := strings.Cut(n.Key, " ")
+		if _, err := s.member(n.Agent); err != nil {
+			s.mail.Note(s.mail.Questions.Settle(n.Key, hasLeft(n.Agent)))
+		} else if !s.holds.Of(n.Agent).IsStuck(escalation) {
 			s.mail.Note(s.mail.Questions.Settle(n.Key, n.Agent+" is no longer held for being stuck"))
 		}
 	}

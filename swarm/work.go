@@ -117,6 +117,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		},
 	})
 	a.unwatched()
+	a.deps.mail.Questions.Wake() // nobody waits for the answers to the turn's questions any more
 	if rec != nil {
 		a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
 	}

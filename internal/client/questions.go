@@ -58,8 +58,8 @@ func (q *Questioning) Sent(copies []dropbox.Delivery) {
 	}
 }
 
-// End records that the turn is no longer waiting. The question stays open for a later
-// answer.
+// End records that the turn is no longer waiting. The agent gets a later answer as
+// ordinary mail.
 func (q *Questioning) End() {
 	for _, w := range q.waits {
 		w.End("")

@@ -90,12 +90,12 @@ const maxAskedShown = 200
 func (w *Waiting) Noted() bool { return w.noted }
 
 // End records that the turn is no longer waiting. why says why the question no longer
-// needs an answer. If why is "", the question stays open for a later answer. Only the
+// needs an answer. If why is "", the agent gets a later answer as ordinary mail. Only the
 // first End or Late counts.
 func (w *Waiting) End(why string) { w.end(Asked{Over: true, At: time.Now().UTC(), Why: why}) }
 
 // Late records that nobody answered in time. The parameter "does" says what the asker
-// does next. The question stays open for a later answer.
+// does next. The agent gets a later answer as ordinary mail.
 func (w *Waiting) Late(does string) { w.end(Asked{Over: true, At: time.Now().UTC(), Late: does}) }
 
 func (w *Waiting) end(a Asked) {

@@ -42,6 +42,7 @@ func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 			if err := s.tellOf(turn, q.Asked, journal.ToldLate, s.unanswered); err != nil {
 				return again, err
 			}
+			s.Questions.Wake()
 		}
 		if q.Over || !q.Process.Alive() {
 			continue

@@ -35,6 +35,10 @@ type Questions struct {
 
 	mu       sync.Mutex
 	handlers map[string]AnswerHandler // by kind
+
+	// seen contains the messages in the person's mailbox at the last call of Look, by their
+	// ids: nil for a message that is not an agent's question. Only Look uses it.
+	seen map[string]*dropbox.Message
 }
 
 // An AnswerHandler carries out the answer to a question, and returns the outcome on one
@@ -114,7 +118,8 @@ func (q *Questions) Settle(key, why string) error {
 }
 
 // Look sends the questions that have not been sent, handles the answers, and removes
-// settled questions from the person's mailbox. The error names the step that must be
+// settled questions, and agents' questions for whose answer nobody waits any more, from
+// the person's mailbox. The error names the step that must be
 // retried.
 func (q *Questions) Look() error {
 	var failed []error
@@ -129,7 +134,7 @@ func (q *Questions) Look() error {
 			failed = append(failed, err)
 		}
 	}
-	return errors.Join(append(failed, q.answers(), q.fileSettled())...)
+	return errors.Join(append(failed, q.answers(), q.fileSettled(), q.fileStale())...)
 }
 
 // send delivers a question.

@@ -46,6 +46,9 @@ type Service struct {
 	// InUse reports whether a mailbox belongs to the person, the daemon or one of its agents.
 	// If it is deleted, a delivery recreates it. nil means that no mailbox is in use.
 	InUse func(mailbox string) bool
+	// PausedFor reports whether an agent is paused until a question is answered. nil means
+	// that no agent is.
+	PausedFor func(agent, question string) bool
 	// Alerted is called after an alert has been delivered. agent is "" if the alert is
 	// about the daemon itself.
 	Alerted func(at time.Time, agent, subject string)
