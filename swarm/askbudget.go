@@ -29,13 +29,15 @@ func (p *purse) ask(b *budget.Block) {
 	case budget.KindAgent:
 		why += " today"
 	case budget.KindTask:
-		why += " for the task " + b.Name
+		why += " for the task " + p.mail.Called(b.Name)
+	case budget.KindTurn:
+		why += " in the turn of " + p.mail.Called(b.Name)
 	}
 	if left := b.Left(); left != "" {
 		why += "; " + left
 	}
 	err := p.mail.Questions.AskPerson(journal.Question{
-		Key: budgetKey(q), Kind: budgetKind, Agent: p.name, About: q.String(), Subject: "budget: " + capText(b), Body: capBody(b), Words: capWords(b),
+		Key: budgetKey(q), Kind: budgetKind, Agent: p.name, About: q.String(), Subject: "budget: " + p.capText(b), Body: p.capBody(b), Words: capWords(b),
 		Notice: &journal.Notice{Word: journal.BudgetReached, Agent: about, Why: why, Held: true},
 	})
 	if err != nil {
@@ -61,9 +63,13 @@ func (p *purse) warn(t budget.Turn) {
 			about = p.name
 		}
 		key := "budget warning " + w.Question.String()
-		n := journal.Notice{Word: journal.BudgetReached, Agent: about, Why: used + " (" + w.Scope.String() + ")"}
+		n := journal.Notice{
+			Word: journal.BudgetReached, Agent: about, Why: used + " (" + w.Scope.String() + ")",
+			Next: "To raise the cap: claude-swarm budget raise " + w.Scope.String() + " AMOUNT",
+		}
 		var err error
 		if w.Kind == budget.KindTask {
+			n.Why = used + " for the task " + p.mail.Called(w.Name)
 			err = p.mail.Raise(key, n, "", "")
 		} else {
 			p.mail.TellNotice(about, key, n, "budget: "+w.Scope.String()+" "+used, fmt.Sprintf(
@@ -77,8 +83,8 @@ func (p *purse) warn(t budget.Turn) {
 }
 
 // capBody returns the text of the question about a scope at its cap.
-func capBody(b *budget.Block) string {
-	text := capText(b) + ".\n\n"
+func (d *deps) capBody(b *budget.Block) string {
+	text := d.capText(b) + ".\n\n"
 	switch b.Kind {
 	case budget.KindTurn:
 		text += "The message waits."
@@ -104,16 +110,20 @@ func capWords(b *budget.Block) []journal.AnswerWord {
 }
 
 // capText describes a scope that is at its cap.
-func capText(b *budget.Block) string {
-	text := fmt.Sprintf("%s is at its cap: %s of %s has been spent", b.Scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit))
+func (d *deps) capText(b *budget.Block) string {
+	scope := b.Scope.String()
+	if b.Kind == budget.KindTask {
+		scope = fmt.Sprintf("the task %s (%s)", d.mail.Called(b.Name), scope)
+	}
+	text := fmt.Sprintf("%s is at its cap: %s of %s has been spent", scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit))
 	if b.Unit == budget.Turns {
-		text = fmt.Sprintf("%s is at its cap: %d of %s have been used", b.Scope, b.Spent[budget.Turns], b.Cap.In(b.Unit))
+		text = fmt.Sprintf("%s is at its cap: %d of %s have been used", scope, b.Spent[budget.Turns], b.Cap.In(b.Unit))
 	}
 	if left := b.Left(); left != "" {
-		text = fmt.Sprintf("%s has spent %s of %s; %s", b.Scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit), left)
+		text = fmt.Sprintf("%s has spent %s of %s; %s", scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit), left)
 	}
 	if b.Kind == budget.KindTurn {
-		text = fmt.Sprintf("a turn of %s has used up its cap of %s", b.Name, b.Cap.In(b.Unit))
+		text = fmt.Sprintf("the turn of %s (%s) has used up its cap of %s", d.mail.Called(b.Name), scope, b.Cap.In(b.Unit))
 	}
 	switch b.Answer {
 	case budget.Stop:

@@ -67,11 +67,11 @@ func TestQuestionsOfAgentsAreEvents(t *testing.T) {
 		mail string   // the message to the lead about the question; "" means none
 	}{
 		"answered on IRC":  {irc, answered, []string{inIRC}, ""},
-		"goes on":          {irc, late("continue"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It continues without one."}, ""},
-		"a no":             {irc, late("deny"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It takes that as a no."}, ""},
-		"is paused":        {irc, late("pause"), []string{inIRC, `[TIMEOUT] coder got no answer to ID in #project-x within 1s. It is paused until somebody answers: claude-swarm reply ID "…".`}, "coder got no answer to ID in #project-x within 1s"},
-		"gives up":         {irc, late("abort"), []string{inIRC, "[TIMEOUT] coder got no answer to ID in #project-x within 1s. It ends its turn, and gives up the message."}, ""},
-		"by mail":          {lead, late("continue"), []string{asked, "[TIMEOUT] coder got no answer to ID from lead within 1s. It continues without one."}, ""},
+		"goes on":          {irc, late("continue"), []string{inIRC, `[TIMEOUT] coder got no answer to "Delete 47 files. Proceed?" in #project-x within 1s. It continues without one. To answer all the same: claude-swarm reply ID "…".`}, ""},
+		"a no":             {irc, late("deny"), []string{inIRC, "[TIMEOUT] coder got no answer to \"Delete 47 files. Proceed?\" in #project-x within 1s. It takes that as a no."}, ""},
+		"is paused":        {irc, late("pause"), []string{inIRC, `[TIMEOUT] coder got no answer to "Delete 47 files. Proceed?" in #project-x within 1s. It is paused until somebody answers: claude-swarm reply ID "…".`}, "coder got no answer to \"Delete 47 files. Proceed?\" in #project-x within 1s"},
+		"gives up":         {irc, late("abort"), []string{inIRC, "[TIMEOUT] coder got no answer to \"Delete 47 files. Proceed?\" in #project-x within 1s. It ends its turn, and gives up the message."}, ""},
+		"by mail":          {lead, late("continue"), []string{asked, `[TIMEOUT] coder got no answer to "Delete 47 files. Proceed?" from lead within 1s. It continues without one. To answer all the same: claude-swarm reply ID "…".`}, ""},
 		"a copy":           {journal.Asked{Of: "#general", Mailbox: "irc", Text: "?", Copy: "k7f3q9m2xd"}, late("continue"), nil, ""},
 		"one to an agent":  {journal.Asked{Of: "reviewer", Text: "?"}, late("continue"), []string{`[QUESTION] coder needs input: "?"`}, ""}, // the step sends it to the lead
 		"answered by mail": {lead, answered, []string{asked}, ""},
@@ -162,7 +162,7 @@ func TestNoNoticeOfAQuestionIsLost(t *testing.T) {
 	f.must(err)
 	_, err = file.WriteString(`{"id":"anotherone","over":true,"late":"deny"}` + "\n" + `{"id":"anotherone","to`) // cut off
 	f.must(errors.Join(err, file.Close()))
-	want := []string{`[QUESTION] coder needs input: "Proceed?" (#project-x)`, "[TIMEOUT] coder got no answer to anotherone from lead within 1s. It takes that as a no."}
+	want := []string{`[QUESTION] coder needs input: "Proceed?" (#project-x)`, "[TIMEOUT] coder got no answer to \"Proceed?\" from lead within 1s. It takes that as a no."}
 	f.start()
 	f.until("both are told", func() bool { return slices.Equal(f.noticeTexts(), want) })
 	f.halt()

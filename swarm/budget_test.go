@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -321,7 +322,7 @@ func TestAWarningComesOnce(t *testing.T) {
 	}
 	tasks := 0
 	for _, ev := range f.notices() {
-		if ev.Notice.Word == journal.BudgetReached && strings.Contains(ev.Notice.Why, "(task.") {
+		if ev.Notice.Word == journal.BudgetReached && strings.Contains(ev.Notice.Why, "for the task \"") {
 			tasks++
 		}
 	}
@@ -329,6 +330,9 @@ func TestAWarningComesOnce(t *testing.T) {
 		t.Errorf("%d notices about tasks, want one for each of 3", tasks)
 	}
 }
+
+// askedScope matches the scope that the subject of a question about a cap names.
+var askedScope = regexp.MustCompile(`\b(turn|task)\.[a-z0-9-]+|\b[a-z0-9]+\.day\b`)
 
 // TestAThousandTurnsOfASwarm lets six agents run turns of random cost, with restarts that
 // interrupt running turns. The swarm exceeds its cap by at most one request per running
@@ -397,8 +401,7 @@ func TestAThousandTurnsOfASwarm(t *testing.T) {
 		// having used up its cap.
 		asked := map[string]int{}
 		for _, m := range f.questions() {
-			scope, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(m.Subject, "budget: "), "a turn of "), " ")
-			asked[scope]++
+			asked[askedScope.FindString(m.Subject)]++
 		}
 		for scope, n := range asked {
 			if n != 1 {

@@ -53,7 +53,11 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Told {
 		return
 	}
-	how := "until " + screen.Ahead(l.Until, time.Now())
+	agents, until := a.sharing(account), l.Until
+	if _, end, limited := a.holds.LimitOf(account, a.name, time.Now()); limited && len(agents) == 1 {
+		until = end // several agents begin one after another from l.Until on
+	}
+	how := "until " + screen.Ahead(until, time.Now())
 	if l.Open {
 		how = fmt.Sprintf("for %s at first, then for longer each time, up to %s", screen.Took(journal.FirstWait), screen.Took(journal.LongestWait))
 	}
@@ -61,7 +65,6 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Hint != "" {
 		todo = "\nWhat to do: " + l.Hint + ".\n"
 	}
-	agents := a.sharing(account)
 	wait := "wait "
 	if len(agents) == 1 {
 		wait = "waits "

@@ -69,7 +69,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	}
 	t := budget.Turn{Agent: a.name, Message: turn.NewCompaction()}
 	if b := a.budget.Check(t); b != nil {
-		return &blockedError{b}
+		return &blockedError{b, a.capText(b)}
 	}
 	// A waiting client is closed, because it could not be kept after a compaction.
 	a.turns.Close(kill, "the context is being compacted")
@@ -86,7 +86,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	}
 	reserved, block := a.budget.Reserve(t, a.purse.mayStart())
 	if block != nil {
-		return &blockedError{block}
+		return &blockedError{block, a.capText(block)}
 	}
 	defer a.purse.release()
 	defer endAfter(reserved.Time(), end)()
@@ -145,6 +145,9 @@ func often(n int) string {
 }
 
 // A blockedError reports that the budget does not currently allow a compaction.
-type blockedError struct{ *budget.Block }
+type blockedError struct {
+	*budget.Block
+	text string
+}
 
-func (e *blockedError) Error() string { return capText(e.Block) }
+func (e *blockedError) Error() string { return e.text }

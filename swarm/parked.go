@@ -121,7 +121,7 @@ func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
 		shown = queuedFor(b)
 	} else {
 		p.ask(b)
-		shown = parked{state: Parked, why: capText(b), next: capNext(b), question: budgetKey(b.Question)}
+		shown = parked{state: Parked, why: p.capText(b), next: capNext(b), question: budgetKey(b.Question)}
 	}
 	if !b.Daily() {
 		p.inbox.Queue.Park(e)
@@ -144,5 +144,5 @@ func (p *purse) giveUp(e dropbox.Entry, b *budget.Block) error {
 	if j == nil {
 		return err
 	}
-	return p.inbox.GiveUp(j.Claim, capText(b))
+	return p.inbox.GiveUp(j.Claim, p.capText(b))
 }

@@ -116,9 +116,7 @@ func eventWords() (words []string) {
 	for _, w := range journal.Words() {
 		words = append(words, string(w))
 	}
-	for _, k := range []journal.Kind{
-		journal.Begun, journal.Result, journal.Failed, journal.Mail, journal.Alert, journal.Dead, journal.Permission, journal.Noticed,
-	} {
+	for _, k := range journal.Kinds() {
 		words = append(words, string(k))
 	}
 	return words

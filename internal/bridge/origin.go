@@ -52,7 +52,7 @@ const (
 	Ended   Announcement = "ended"  // its turn succeeded: [from] done: FIRST (swarm: read ID)
 	Failed  Announcement = "failed" // its turn failed: [to] failed: FIRST (swarm: read ID)
 	Alert   Announcement = "alert"  // a person should look: [from] text
-	GivenUp Announcement = "dead"   // the message was given up: [to] gave up ID: FIRST
+	GivenUp Announcement = "dead"   // the message was given up: [to] gave up "SUBJECT": FIRST
 )
 
 // OriginOf returns the origin in a message for the bridge with the given name. ok is

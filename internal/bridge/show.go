@@ -62,6 +62,9 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 			s.name = n.To
 		}
 		s.text = "gave up " + s.id + ": " + first + aside(read)
+		if what := givenUp(m.Subject, n.To, v); what != "" && what != s.id {
+			s.text = fmt.Sprintf("gave up \"%s\": %s", what, first) + aside(read, "to try again: "+v.self+": "+string(Retry)+" "+s.id)
+		}
 	case Alert:
 		s.text = body
 		if m.Subject != "" && !strings.HasPrefix(body, m.Subject) {
@@ -97,6 +100,16 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 		s.text = "(no text)"
 	}
 	return s
+}
+
+// givenUp returns the task that the subject of a message about a given-up message names,
+// without the head of a line from this network. to is the agent that gave it up.
+func givenUp(subject, to string, v viewer) string {
+	what := inLine(strings.TrimPrefix(subject, "not done: "), v)
+	if _, said, ok := dropbox.Heard(v.mailbox, what); ok {
+		what = WithoutHead(said, []string{to}, v)
+	}
+	return what
 }
 
 // inLine makes a name safe to use in a line, because a name in a file that a person wrote

@@ -28,6 +28,22 @@ func TestTheBeginningOfATask(t *testing.T) {
 	}
 }
 
+// A message that was given up is named by its subject. The id is in the command that tries
+// it again. Without a subject, for a file that is no message, the line has the id.
+func TestAMessageThatWasGivenUp(t *testing.T) {
+	for _, tc := range []struct{ subject, body, want string }{
+		{"not done: Fix the build", "aborted by ann on IRC", `gave up "Fix the build": aborted by ann on IRC (to try again: swarm: retry abc)`},
+		{"not done: [IRC @mention in #p] <ann> TASK: @coder fix it", "aborted by ann on IRC", `gave up "fix it": aborted by ann on IRC (to try again: swarm: retry abc)`},
+		{"not done: Fix the build", "aborted\nbecause", `gave up "Fix the build": aborted (swarm: read abc, to try again: swarm: retry abc)`},
+		{"not done: abc", "it is no message", "gave up abc: it is no message"},
+	} {
+		m := &dropbox.Message{ID: "xyz", From: dropbox.Swarm, Subject: tc.subject, Body: []byte(tc.body)}
+		if got := show(m, Origin{Announces: GivenUp, To: "coder", About: "abc"}, destination{}, onIRC); got.text != tc.want || got.name != "coder" {
+			t.Errorf("%q: [%s] %q, want %q", tc.subject, got.name, got.text, tc.want)
+		}
+	}
+}
+
 // Names in a file that a person wrote stay on one line, so such a file cannot fake a line
 // under another name.
 func TestNamesAreOneWordInALine(t *testing.T) {

@@ -212,5 +212,5 @@ func (in *Inquired) late() error {
 		return nil
 	}
 	c, at := in.chat, strings.Join(in.At, ", ")
-	return c.alert("timeout", in.Sent[0].ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", c.client.Called(c.client.Me.Name), in.Sent[0].ID, at, in.question.Patience), "")
+	return c.alert("timeout", in.Sent[0].ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %q in %s within %s.", c.client.Called(c.client.Me.Name), strings.TrimSpace(in.question.Text), at, in.question.Patience), "")
 }

@@ -28,6 +28,9 @@ const (
 	Noticed    Kind = "notice" // an event that contains only a Notice
 )
 
+// Kinds lists the kinds of events.
+func Kinds() []Kind { return []Kind{Begun, Result, Failed, Mail, Alert, Dead, Permission, Noticed} }
+
 // An Event is an occurrence that people may want to see.
 type Event struct {
 	V    int       `json:"v"`

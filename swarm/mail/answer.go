@@ -67,7 +67,7 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 	if ans.Refused != "" && in.Gate != nil {
 		return "", in.haltThread(m, in.Name, GateVerdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
 	} else if ans.Refused != "" {
-		in.TellLead(in.Name, "refused:"+m.ID, "an answer was not delivered", fmt.Sprintf(
+		in.TellLead(in.Name, "refused:"+m.ID, "an answer was not delivered: "+Describe(m), fmt.Sprintf(
 			"%s was to answer %s, but the answer was %s. The trace shows how that happened:\n  claude-swarm trace %s\n", in.Name, ans.To, ans.Refused, m.ID))
 		return "", nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -94,7 +95,7 @@ func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
 	}
 	n := journal.Notice{
 		Word: journal.AgentTimeout, Agent: rec.Agent, Next: afterNoAnswer(q), Held: q.Late == "pause",
-		Why: fmt.Sprintf("got no answer to %s %s within %s", q.ID, where, q.Until.Sub(q.Since)),
+		Why: fmt.Sprintf("got no answer to %s %s within %s", quotedOr(q.Text, q.ID), where, q.Until.Sub(q.Since)),
 	}
 	key := "late:" + q.ID
 	if q.Mailbox == "" || q.Late != "pause" {
@@ -114,5 +115,14 @@ func afterNoAnswer(q journal.Asked) string {
 	case "abort":
 		return "It ends its turn, and gives up the message"
 	}
-	return "It continues without one"
+	return fmt.Sprintf("It continues without one. To answer all the same: claude-swarm reply %s \"…\"", q.ID)
+}
+
+// quotedOr returns the beginning of a text in quotation marks, or the id if the text is
+// unknown.
+func quotedOr(text, id string) string {
+	if text == "" {
+		return id
+	}
+	return `"` + screen.Short(text, 100) + `"`
 }

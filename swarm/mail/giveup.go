@@ -64,7 +64,11 @@ func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	}
 	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", in.Name, cut(reason, maxReason), c.ID, again)
 	if m == nil || m.From == dropbox.Swarm || m.From == "" {
-		in.TellLead(in.Name, key, "not done: "+c.ID, body)
+		what := c.ID
+		if m != nil {
+			what = Describe(m)
+		}
+		in.TellLead(in.Name, key, "not done: "+what, body)
 		return nil
 	}
 	bounce := &dropbox.Message{

@@ -32,6 +32,16 @@ func Describe(m *dropbox.Message) string {
 	return screen.Short(m.Gist(), 80)
 }
 
+// Called returns the subject of a message, or the beginning of its text, in quotation
+// marks. It returns the id if the message cannot be found.
+func (s *Service) Called(id string) string {
+	m, err := s.message(id)
+	if err != nil {
+		return id
+	}
+	return `"` + Describe(m) + `"`
+}
+
 func expired(m *dropbox.Message) bool { return !m.Expires.IsZero() && time.Now().After(m.Expires) }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
