@@ -102,7 +102,7 @@ func budgetList(c *cli.Context) error {
 		fmt.Fprintf(c.App.Writer, "\n%s below half of the cap: claude-swarm budget --all\n", screen.Count(finished, "finished task"))
 	}
 	if assumed {
-		fmt.Fprintln(c.App.Writer, "\n"+screen.Whole("assumed: the cost of a turn that was cut off is not known, so all that was reserved for it counts as spent", textWidth(c.App.Writer)))
+		fmt.Fprintln(c.App.Writer, "\n"+screen.Whole("assumed: the cost of a turn is not known if its client was killed or reports none, so all that was reserved for it counts as spent", textWidth(c.App.Writer)))
 	}
 	if report.Billing == "subscription" {
 		fmt.Fprintln(c.App.Writer, "\nbilling: subscription: US dollars are shown, but limit nothing")

@@ -110,6 +110,7 @@ func scriptsWith(t *testing.T, program string) {
 //	keep NAME                    put the first word of stdout into a variable
 //	post FILE MAILBOX            deliver a message file with the proof of its sender
 //	keys FILE FILE…              check for all documented fields, the same in each file
+//	times                        check the times in the JSON that was printed last
 //	denied FILE                  write the command lines that no turn may use, a line each
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
@@ -127,6 +128,7 @@ func scripts(dir string) testscript.Params {
 			"keep":   keep,
 			"post":   postProven,
 			"keys":   demandKeys,
+			"times":  checkTimes,
 			"denied": listDenied,
 		},
 	}
