@@ -252,7 +252,7 @@ func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	if a := st.Agents[0]; a.State != swarm.Working || !a.Running || a.PID == nil || *a.PID != self.PID || a.Message == nil || a.Message.ID != lives || a.Message.Subject != "the parser" || a.Next == "" {
 		t.Errorf("the client lives: %+v", a)
 	}
-	if a := st.Agents[1]; a.State != swarm.Stopped || a.Message != nil || !strings.Contains(a.Why, dead+" was started") {
+	if a := st.Agents[1]; a.State != swarm.Stopped || a.Message != nil || !strings.Contains(a.Why, dead+") was started") {
 		t.Errorf("the client is dead: %+v", a)
 	}
 }

@@ -3,6 +3,7 @@ package swarm
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -129,12 +130,15 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 			begun = e.ID
 			a.TurnCount++ // it has no line in the ledger yet
 		}
-		if !rec.Process.Alive() {
-			continue
-		}
 		m := &dropbox.Message{}
 		if read, err := box.Read(e); err == nil {
 			m = read // the client is shown even if the message cannot be read
+		}
+		if begun == e.ID && mail.Describe(m) != "" {
+			begun = fmt.Sprintf("\"%s\" (%s)", mail.Describe(m), e.ID)
+		}
+		if !rec.Process.Alive() {
+			continue
 		}
 		a.State, a.Running, a.Paused, a.Activity = Working, true, false, "working"
 		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, mail.Describe(m)

@@ -175,3 +175,13 @@ func TestTheStatusOfAnOlderDaemonIsRead(t *testing.T) {
 		t.Errorf("trouble is %v, want %v", st.Trouble, want)
 	}
 }
+
+// Without a daemon, the status names the work that was cut off by its subject.
+func TestTheStatusOfWorkThatWasCutOff(t *testing.T) {
+	f := newField(t, "coder")
+	id := f.send("coder", "paint it", subject("Paint the fence"))
+	writeRecord(f, claim(f, "coder", id), id, runner.Process{PID: 1 << 22, Start: 1})
+	if got, want := f.offline("coder").Why, `"Paint the fence" (`+id+") was started before the daemon exited"; got != want {
+		t.Errorf("the status says %q, want %q", got, want)
+	}
+}

@@ -31,8 +31,8 @@ turn.ID for a message whose turn has used up its cap. Of the tasks it lists
 those that are not finished and those that have spent more than half of their
 cap. It also works without a daemon.
 
-The cost of a turn that was cut off is not known, so all that was reserved for
-it counts as spent; that part is marked as assumed.` +
+The cost of a turn is not known if its client was killed or reports none, so
+all that was reserved for it counts as spent; that part is marked as assumed.` +
 			examples("claude-swarm budget", "claude-swarm budget --all", "claude-swarm budget --json", "claude-swarm budget raise swarm.day 5"),
 		Flags:  []cli.Flag{jsonFlag(), &cli.BoolFlag{Name: "all", Usage: "list finished tasks as well"}},
 		Action: budgetList, // without a subcommand, it lists the caps
