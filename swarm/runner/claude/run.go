@@ -212,8 +212,11 @@ func (r *follower) Due() time.Time {
 // yet.
 func (r *follower) Working() bool { return !r.proof.holds() }
 
-// Cancel returns false because the protocol has no message to cancel a turn. The client
-// responds to SIGINT.
+// Cancel returns false, so that the client gets SIGINT. In 2.1.197 and 2.1.332, SIGINT ends
+// the turn with its tool calls and background shells. The clients also have a control
+// request that interrupts, but only a process that owns their input can send it, and
+// between two turns no result follows it. After SIGINT in the middle of a request, a client
+// may print no result, so the cost of such a turn is unknown.
 func (r *follower) Cancel() bool { return false }
 
 // lastWords returns the model's last text, for a turn without a result.
