@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
@@ -108,6 +110,7 @@ type finder struct {
 	c     *cli.Context
 	last  string // the typed part of the word under the cursor
 	flag  string // the flag that precedes it in the same word, such as "--type="
+	agent string // the value of the flag --agent before the cursor, or ""
 	found []candidate
 	files bool
 }
@@ -149,6 +152,9 @@ func (f *finder) complete(before []string) {
 			if !given {
 				i++
 				value = before[i]
+			}
+			if fl.Names()[0] == "agent" {
+				f.agent = value
 			}
 			if fl.Names()[0] == "config" && f.c.Set("config", value) != nil {
 				return
@@ -276,6 +282,8 @@ func (f *finder) operand(verb string, n int) {
 		if n == 0 {
 			f.topics()
 		}
+	case "unsubscribe":
+		f.subscribed()
 	case "read", "reply", "trace":
 		if n == 0 {
 			f.mail(nil)
@@ -343,17 +351,36 @@ func (f *finder) budgets() {
 	}
 }
 
-// gone offers the agents that have a mailbox but no entry in the configuration.
+// gone offers the agents that have a mailbox but no entry in the configuration. If there are
+// none, it offers the others, and says what comes first.
 func (f *finder) gone() {
 	f.withPost(func(p *post) {
 		boxes, err := p.Store.Mailboxes()
 		if err != nil {
 			return
 		}
-		for _, name := range boxes {
-			if p.isGone(name) {
-				f.offer(name, "no longer in the configuration")
-			}
+		gone := slices.DeleteFunc(boxes, func(name string) bool { return !p.isGone(name) })
+		for _, name := range gone {
+			f.offer(name, "no longer in the configuration")
+		}
+		if len(gone) > 0 {
+			return
+		}
+		for _, name := range p.file.Names() {
+			f.offer(name, "first remove its entry from "+filepath.Base(p.file.Path))
+		}
+	})
+}
+
+// subscribed offers the patterns to which the agent of --agent or the caller subscribes.
+func (f *finder) subscribed() {
+	f.withPost(func(p *post) {
+		has, err := topic.Of(p.Store).Subscriptions(cmp.Or(f.agent, p.Me.Name))
+		if err != nil {
+			return
+		}
+		for _, pattern := range has {
+			f.offer(pattern, "")
 		}
 	})
 }

@@ -63,11 +63,10 @@ func events(c *cli.Context) error {
 	filter := eventFilter{words: c.Args().Slice(), all: c.Bool("all"), seen: map[string]bool{}}
 	for _, w := range filter.words {
 		if !slices.Contains(eventWords(), w) {
-			next := "claude-swarm events --help   (it lists the words, such as agent_error and dead_letter)"
 			if near := dropbox.Nearest(w, eventWords()); len(near) > 0 {
-				next = "claude-swarm events " + near[0]
+				return usagef("claude-swarm events "+near[0], "events: no event is called %q", w)
 			}
-			return usagef(next, "events: no event is called %q", w)
+			return usagef("claude-swarm events "+eventWords()[0], "events: no event is called %q, only %s", w, strings.Join(eventWords(), ", "))
 		}
 	}
 	if c.IsSet("n") && c.Int("n") < 1 {

@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
@@ -126,12 +128,15 @@ func printPublished(c *cli.Context, sent topic.Published) error {
 // receivers' mailboxes.
 func (p *post) sayWhoListens(c *cli.Context, name string, sent topic.Published) error {
 	if len(sent.Offered) == 0 && !sent.Duplicate {
-		listener := p.file.Topics.Fallback
-		if listener == "" || listener == dropbox.Lead {
-			listener = p.file.Names()[0]
+		own, err := p.Subscribes(p.Me.Name, name)
+		if err != nil {
+			return err
 		}
-		_, err := fmt.Fprintf(c.App.ErrWriter, "claude-swarm: nobody subscribes to %s\n  try: claude-swarm subscribe %s --agent %s\n",
-			name, name, listener)
+		who := "nobody subscribes to " + name
+		if own {
+			who = fmt.Sprintf("only %s subscribes to %s, and nobody gets what they publish themselves", p.Me.Name, name)
+		}
+		_, err = fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: claude-swarm subscribe %s --agent %s\n", who, name, p.listener())
 		return err
 	}
 	var to []string
@@ -140,4 +145,18 @@ func (p *post) sayWhoListens(c *cli.Context, name string, sent topic.Published) 
 	}
 	p.sayHoldups(c, to...)
 	return nil
+}
+
+// listener returns the agent that the hint about a topic without subscribers names: the one
+// that gets unclaimed work, or the first agent that the daemon wakes. The session of a person
+// takes up no published work while the person does something else.
+func (p *post) listener() string {
+	if f := p.file.Topics.Fallback; f != "" && f != dropbox.Lead && f != p.Me.Name {
+		return f
+	}
+	others := slices.DeleteFunc(slices.Clone(p.file.Agents), func(a config.Agent) bool { return a.Name == p.Me.Name })
+	if i := slices.IndexFunc(others, func(a config.Agent) bool { return !a.Attached }); i >= 0 {
+		return others[i].Name
+	}
+	return append(others, p.file.Agents...)[0].Name
 }

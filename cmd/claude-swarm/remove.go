@@ -41,9 +41,6 @@ func removeAgent(c *cli.Context) error {
 		return usagef("claude-swarm remove AGENT --to OTHER", "remove: name one agent")
 	}
 	name, to := c.Args().First(), c.String("to")
-	if (to != "") == c.Bool("keep") {
-		return usagef("claude-swarm remove "+shellWord(name)+" --keep", "remove: say what to do with its mail: --to OTHER or --keep")
-	}
 	proj, err := loadProject(c)
 	if err != nil {
 		return err
@@ -59,6 +56,9 @@ func removeAgent(c *cli.Context) error {
 	}
 	if !p.isGone(name) {
 		return unknownAgent(name, dropbox.Nearest(name, p.file.Names()), p.file.Names(), "claude-swarm remove %s")
+	}
+	if (to != "") == c.Bool("keep") {
+		return usagef("claude-swarm remove "+shellWord(name)+" --keep", "remove: say what to do with its mail: --to OTHER or --keep")
 	}
 	if to != "" {
 		if _, err := p.agent(to, "claude-swarm remove "+name+" --to %s"); err != nil {

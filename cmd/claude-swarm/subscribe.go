@@ -80,9 +80,20 @@ func changeSubscriptions(c *cli.Context, change func(*client.Client, string, ...
 	if err := mayActFor(p.Me, name, "change the topics of another agent"); err != nil {
 		return err
 	}
+	had, err := p.Subscriptions()
+	if err != nil {
+		return err
+	}
 	has, err := change(p.Client, name, patterns...)
 	if err != nil {
 		return p.refused(err, name)
+	}
+	if c.Command.Name == "unsubscribe" {
+		for _, pattern := range patterns {
+			if !slices.Contains(had[name], pattern) {
+				fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s did not subscribe to %s\n", name, pattern)
+			}
+		}
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {

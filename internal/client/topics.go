@@ -78,6 +78,12 @@ func (c *Client) Subscriptions() (map[string][]string, error) {
 	return all, nil
 }
 
+// Subscribes reports whether an agent or the lead subscribes to a topic.
+func (c *Client) Subscribes(name, to string) (bool, error) {
+	all, err := topic.Of(c.Store).Subscribers(to)
+	return slices.Contains(all, name), err
+}
+
 // An OpenWork is an item of published work that is not done, in the form that the command
 // line and the tools show.
 type OpenWork struct {
