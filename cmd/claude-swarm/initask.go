@@ -26,7 +26,7 @@ func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, erro
 	// verb's context would make the program catch Ctrl-C, and the dialogue would not
 	// react to it.
 	found := provision.Propose(context.WithoutCancel(c.Context), dir)
-	p.Agents, p.Installed = found.Agents, found.Installed
+	p.Agents, p.Installed, p.Refused = found.Agents, found.Installed, found.Refused
 	p, err := talkOver(c.App.Reader, c.App.Writer, p)
 	if err != nil {
 		return "", err
@@ -42,6 +42,9 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 			programs = append(programs, k.Program())
 		}
 		fmt.Fprintf(w, "Found %s.\n", strings.Join(programs, ", "))
+	}
+	if p.Refused != nil {
+		fmt.Fprintf(w, "The other work trees are unknown: %v.\n  try: %s\n", p.Refused, p.Refused.Next())
 	}
 	fmt.Fprintf(w, "The agents run %s.\n", p.Kind().Title)
 	fmt.Fprintln(w, "Agents:")

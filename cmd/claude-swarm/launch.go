@@ -35,7 +35,7 @@ type readiness struct {
 // startDaemon starts the daemon in a separate session, so that it outlives the terminal. It
 // waits until the daemon reports either that it is ready or why it could not start.
 func startDaemon(c *cli.Context, p *project, names []string) error {
-	if err := refuseTracked(c.Context, p); err != nil {
+	if err := refuseTracked(c, p); err != nil {
 		return err
 	}
 	if err := checkOutside(p.file); err != nil {
@@ -61,9 +61,16 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 }
 
 // refuseTracked returns an error if git tracks the daemon's files, because the next
-// commit would then contain the secrets of all agents.
-func refuseTracked(ctx context.Context, p *project) error {
-	files, err := git.Tracked(ctx, os.Environ(), p.home.Dir())
+// commit would then contain the secrets of all agents. If git refuses this user the repository,
+// it prints a warning: no agent can commit there, either.
+func refuseTracked(c *cli.Context, p *project) error {
+	files, err := git.Tracked(c.Context, os.Environ(), p.home.Dir())
+	if owner, ok := errors.AsType[*git.OwnerError](err); ok {
+		if !p.file.Audit.Git { // the daemon itself reports the same as an error of the audit
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %v\n  try: %s\n", owner, owner.Next())
+		}
+		return nil
+	}
 	if err != nil || len(files) == 0 {
 		return err
 	}

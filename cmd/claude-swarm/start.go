@@ -134,7 +134,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	order := daemonOrder{project: p, agents: names, by: "start", noTools: c.Bool(noMCP), noIRC: c.Bool(noBridge)}
 	fd := c.Int("ready-fd")
 	if fd == 0 {
-		if err := refuseTracked(c.Context, p); err != nil {
+		if err := refuseTracked(c, p); err != nil {
 			return err
 		}
 		order.stderr = c.App.ErrWriter

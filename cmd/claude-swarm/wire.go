@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -30,7 +31,9 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Li
 		return nil, nil
 	}
 	audit, err := git.OpenAudit(ctx, f.DeadDropDir, git.Options{Log: log, Secrets: journal.HomeOf(f.Dir).Secrets()})
-	if err != nil {
+	if owner, ok := errors.AsType[*git.OwnerError](err); ok {
+		return nil, fail(exitConfig, owner.Next(), "audit: %w", err)
+	} else if err != nil {
 		return nil, fail(exitConfig, "git init, or audit: {git: false}", "audit: %w", err)
 	}
 	return []mail.Listener{recorder(audit)}, nil

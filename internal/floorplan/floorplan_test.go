@@ -57,7 +57,7 @@ var floors = map[string][]string{
 	"internal/lineage":      {},
 	"internal/permission":   {"swarm/runner"},
 	"internal/policy":       {"dropbox", "internal/durable", "internal/screen"},
-	"internal/provision":    {"dropbox", "dropbox/topic", "internal/config", "internal/webhook", "internal/durable", "internal/bridge", "ircbridge", "internal/control", "internal/discovery", "swarm", "swarm/journal", "swarm/runner", "swarm/runner/backends", "internal/screen"},
+	"internal/provision":    {"dropbox", "dropbox/topic", "internal/config", "internal/webhook", "internal/durable", "internal/bridge", "ircbridge", "internal/control", "internal/discovery", "internal/git", "swarm", "swarm/journal", "swarm/runner", "swarm/runner/backends", "internal/screen"},
 	"internal/screen":       {},
 	"internal/discovery":    {},
 	"internal/tmux":         {},

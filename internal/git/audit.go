@@ -85,8 +85,8 @@ type Audit struct {
 }
 
 // OpenAudit finds the git repository that contains the mailboxes folder. It changes
-// nothing, and the Audit need not be closed. The error is [ErrNoGit], [ErrNoRepository], or
-// an error from git or the operating system.
+// nothing, and the Audit need not be closed. The error is [ErrNoGit], [ErrNoRepository], an
+// [*OwnerError], or an error from git or the operating system.
 func OpenAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
 	a, err := openAudit(ctx, deadDrop, o)
 	if err != nil {

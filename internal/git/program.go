@@ -125,7 +125,7 @@ func (g *program) output(cmd *exec.Cmd) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return nil, newProgramError(cmd, err, stderr.String())
+		return nil, failed(cmd, err, stderr.String())
 	}
 	return stdout.Bytes(), nil
 }

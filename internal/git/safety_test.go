@@ -424,3 +424,16 @@ func TestTheMailboxesVanish(t *testing.T) {
 		t.Errorf("commits = %q", got)
 	}
 }
+
+// git names the repository of another user in two ways: the patched versions before 2.35.2 and
+// the later ones.
+func TestARepositoryOfAnotherUser(t *testing.T) {
+	for _, says := range []string{"fatal: detected dubious ownership in repository at '/srv/a b'\nTo add an exception", "fatal: unsafe repository ('/srv/a b' is owned by someone else)\nTo add"} {
+		p := newProject(t)
+		_, err := git.OpenAudit(t.Context(), p.drop, p.gitThat("cat >&2 <<'END'\n"+says+"\nEND\nexit 128"))
+		owner, ok := errors.AsType[*git.OwnerError](err)
+		if !ok || owner.Dir != "/srv/a b" {
+			t.Errorf("%q: OpenAudit = %v, want an OwnerError of /srv/a b", says, err)
+		}
+	}
+}

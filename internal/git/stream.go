@@ -187,7 +187,7 @@ func (im *importer) finish(wrote bool) (tip string, err error) {
 	writeErr := errors.Join(im.w.Flush(), im.stdin.Close())
 	if err := im.cmd.Wait(); err != nil {
 		im.audit.git.dropCrashReport(im.stderr.String())
-		return "", newProgramError(im.cmd, err, im.stderr.String())
+		return "", failed(im.cmd, err, im.stderr.String())
 	}
 	if writeErr != nil {
 		return "", fmt.Errorf("git fast-import: %w", writeErr)

@@ -9,7 +9,7 @@ import (
 
 // Tracked lists the files below a folder that are in git's index. Each path begins with
 // the folder's name. If git is not installed, or if the folder is not in a working tree,
-// the list is empty.
+// the list is empty. The error is an [*OwnerError] or another error from git.
 func Tracked(ctx context.Context, environ []string, folder string) ([]string, error) {
 	dir, name := filepath.Split(filepath.Clean(folder))
 	g, err := findRepository(ctx, "", environ, dir)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -161,32 +161,31 @@ func envValue(environ []string, name string) string {
 // commit.
 func (e *checkup) git(ctx context.Context) {
 	const name = "git"
-	git, err := exec.LookPath("git")
+	dir, home, environ := filepath.Dir(e.Config), filepath.Base(e.home.Dir()), os.Environ()
+	audited := e.file != nil && e.file.Audit.Git
+	err := git.InWorkTree(ctx, environ, dir)
+	owner, refused := errors.AsType[*git.OwnerError](err)
+	switch {
+	case refused && audited:
+		e.wrong(name, owner.Next(), "%v; audit.git is on", owner)
+	case refused:
+		e.warn(name, owner.Next(), "%v", owner)
+	case errors.Is(err, git.ErrNoGit) && audited:
+		e.wrong(name, "install git, or audit: {git: false}", "audit.git is on, but git is not on the PATH")
+	case errors.Is(err, git.ErrNoRepository) && audited:
+		e.wrong(name, "git init", "audit.git is on, but %s is not in a git work tree", dir)
+	case errors.Is(err, git.ErrNoGit), errors.Is(err, git.ErrNoRepository):
+	case err != nil:
+		e.warn(name, "git -C "+shellWord(dir)+" status", "%v", err)
+	}
 	if err != nil {
-		if e.file != nil && e.file.Audit.Git {
-			e.wrong(name, "install git, or audit: {git: false}", "audit.git is on, but git is not on the PATH")
-		}
 		return
 	}
-	dir := filepath.Dir(e.Config)
-	run := func(args ...string) (string, error) {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		out, err := exec.CommandContext(ctx, git, append([]string{"-C", dir}, args...)...).Output()
-		return strings.TrimSpace(string(out)), err
-	}
-	if inside, err := run("rev-parse", "--is-inside-work-tree"); err != nil || inside != "true" {
-		if e.file != nil && e.file.Audit.Git {
-			e.wrong(name, "git init", "audit.git is on, but %s is not in a git work tree", dir)
-		}
-		return
-	}
-	home := filepath.Base(e.home.Dir())
-	if tracked, err := run("ls-files", "--", home); err == nil && tracked != "" {
+	if tracked, err := git.Tracked(ctx, environ, e.home.Dir()); err == nil && len(tracked) > 0 {
 		e.wrong(name, "git rm -r --cached "+home+", then git commit", "%s is tracked by git, with its tokens; start will refuse", home)
 		return
 	}
-	if _, err := run("check-ignore", "-q", home+"/tokens"); err != nil {
+	if ignored, err := git.Ignores(ctx, environ, dir, home+"/tokens"); err != nil || !ignored {
 		e.warn(name, "echo /"+home+"/ >> "+shellWord(filepath.Join(dir, ".gitignore")), "%s is not ignored, so git add . would add its tokens", home)
 		return
 	}

@@ -2,7 +2,9 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
@@ -28,6 +31,9 @@ type Proposal struct {
 	// Installed lists the kinds whose programs are on the PATH, in the order of
 	// [backends.Kinds].
 	Installed []*runner.Kind
+
+	// Refused is set if git refuses the repository, so that its other work trees are unknown.
+	Refused *git.OwnerError
 }
 
 // A Proposed is one agent of a [Proposal].
@@ -57,12 +63,15 @@ func Propose(ctx context.Context, dir string) Proposal {
 	p := Proposal{Installed: Installed()}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "git", "-C", dir, "worktree", "list", "--porcelain", "-z").Output()
+	out, err := git.Worktrees(ctx, os.Environ(), dir)
+	if owner, ok := errors.AsType[*git.OwnerError](err); ok {
+		p.Refused = owner
+	}
 	if err != nil {
-		return p // git is not installed, or the folder is not in a repository
+		return p // git is not installed, or the folder is not in a repository that git can use
 	}
 	here := followLinks(dir)
-	for block := range strings.SplitSeq(string(out), "\x00\x00") {
+	for block := range strings.SplitSeq(out, "\x00\x00") {
 		path, branch, bare := "", "", false
 		for line := range strings.SplitSeq(block, "\x00") {
 			key, value, _ := strings.Cut(line, " ")

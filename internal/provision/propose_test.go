@@ -118,3 +118,16 @@ func TestAProposalOfEachKind(t *testing.T) {
 		}
 	}
 }
+
+// git does not list the work trees of a repository that belongs to another user.
+func TestProposeInARepositoryOfAnotherUser(t *testing.T) {
+	dir, bin := t.TempDir(), t.TempDir()
+	if err := execfile.Write(filepath.Join(bin, "git"), []byte("#!/bin/sh\nprintf \"fatal: detected dubious ownership in repository at '/a b'\\nTo add an exception\\n\" >&2\nexit 128\n")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	p := provision.Propose(t.Context(), dir)
+	if p.Refused == nil || p.Refused.Next() != "git config --global --add safe.directory '/a b'" || len(p.Agents) != 0 {
+		t.Errorf("Propose = %+v, %v, want the cure", p, p.Refused)
+	}
+}
