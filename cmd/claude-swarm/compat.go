@@ -61,7 +61,7 @@ func testClient(c *cli.Context) error {
 	}
 	cache, err := compat.UserCache()
 	if err != nil {
-		return err
+		return hint(err, "export HOME=~")
 	}
 	// If one of these signals arrives, the clients end before this program does.
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP)

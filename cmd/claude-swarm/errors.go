@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -171,9 +174,37 @@ func nextStep(err error) string {
 		return next
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Op != "write" && filepath.IsAbs(e.Path) {
+		if errors.Is(err, fs.ErrPermission) {
+			if dir, owner := otherOwner(e.Path); owner != "" {
+				return fmt.Sprintf("sudo -u %s claude-swarm …   (%s belongs to %s)", owner, dir, owner)
+			}
+		}
 		return "ls -ld " + shellWord(e.Path)
 	}
 	return ""
+}
+
+// otherOwner returns the nearest folder above a path that can be looked at, with its owner, if
+// that is another user than the caller; else "".
+func otherOwner(path string) (dir, owner string) {
+	for dir = path; ; dir = filepath.Dir(dir) {
+		info, err := os.Lstat(dir)
+		if err != nil {
+			if dir == filepath.Dir(dir) {
+				return "", ""
+			}
+			continue
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if !ok || int(st.Uid) == os.Geteuid() {
+			return "", ""
+		}
+		id := strconv.Itoa(int(st.Uid))
+		if u, err := user.LookupId(id); err == nil {
+			return dir, u.Username
+		}
+		return dir, "'#" + id + "'" // as sudo takes a number
+	}
 }
 
 // machineStep returns the hint for an error about a full, read-only or broken disk, or about

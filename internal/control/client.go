@@ -52,10 +52,7 @@ type Client struct {
 // program. After the project's paths, Dial tries the non-empty paths in also. The error
 // is [ErrNoDaemon] if no daemon answers. The caller must close the client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
-	paths, err := discovery.Paths(project, getenv)
-	if err != nil {
-		return nil, err
-	}
+	paths, unknown := discovery.Paths(project, getenv) // without HOME, only also is known
 	var d net.Dialer
 	for _, path := range append(paths, also...) {
 		if path == "" {
@@ -73,6 +70,9 @@ func Dial(ctx context.Context, project, version string, getenv func(string) stri
 			continue
 		}
 		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	if unknown != nil {
+		return nil, unknown
 	}
 	return nil, ErrNoDaemon
 }

@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxPath is the maximum length of a socket's path, in bytes. Linux allows 107 bytes, macOS
@@ -68,9 +70,33 @@ func Paths(project string, getenv func(string) string) ([]string, error) {
 		return paths, nil
 	case tooLong != "":
 		return nil, &PathError{tooLong, fmt.Sprintf("is longer than the %d bytes that a socket path may have", maxPath),
-			"XDG_RUNTIME_DIR=/run/user/$(id -u) or another short folder of your own"}
+			"export XDG_RUNTIME_DIR=" + shortFolder}
 	}
-	return nil, &PathError{"no folder:", "neither XDG_RUNTIME_DIR nor HOME is set", "set HOME"}
+	return nil, &PathError{"no folder:", "neither XDG_RUNTIME_DIR nor HOME is set", "export HOME=~"}
+}
+
+// shortFolder is the runtime folder that a person is told to set: one with a short path that
+// belongs to them.
+const shortFolder = "/run/user/$(id -u)   (or another short folder of your own)"
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// notMade returns the error for a folder that cannot be created. The cause is the folder in
+// which it should be: usually HOME is wrong, or belongs to somebody else.
+func notMade(dir string, err error) error {
+	why := err
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		why = pe.Err
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EIO) {
+		return fmt.Errorf("control socket: %w", err) // the disk, not the folder
+	}
+	at := filepath.Dir(filepath.Dir(dir))
+	return &PathError{dir, fmt.Sprintf("cannot be created (%v): HOME or XDG_RUNTIME_DIR must be a folder in which you can write, unlike %s", why, at),
+		"export XDG_RUNTIME_DIR=" + shortFolder}
 }
 
 // checkOwner returns an error unless this user owns the folder.
@@ -83,7 +109,7 @@ func checkOwner(dir string) error {
 		return &PathError{dir, "is not a folder", ""}
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return &PathError{dir, fmt.Sprintf("belongs to user %d, not to you", st.Uid), ""}
+		return &PathError{dir, fmt.Sprintf("belongs to user %d, not to you", st.Uid), `sudo chown "$(id -un)" ` + dir}
 	}
 	return nil
 }
@@ -91,15 +117,30 @@ func checkOwner(dir string) error {
 // MakeFolder creates the folder for a socket. If the folder exists, MakeFolder checks
 // that it belongs to this user and that no other user can enter it.
 func MakeFolder(dir string) error {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return fmt.Errorf("control socket: %w", err)
+	err := os.MkdirAll(filepath.Dir(dir), 0o700)
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("control socket: %w", err)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return notMade(dir, err)
 	}
+	return CheckFolder(dir)
+}
+
+// CheckFolder returns an error if the folder for a socket exists but cannot be used, or if it
+// cannot be created. It creates nothing.
+func CheckFolder(dir string) error {
 	info, err := os.Lstat(dir)
-	if err != nil {
-		return fmt.Errorf("control socket: %w", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		above := filepath.Dir(dir)
+		for ; !exists(above) && above != filepath.Dir(above); above = filepath.Dir(above) {
+		}
+		if err := unix.Access(above, unix.W_OK|unix.X_OK); err != nil {
+			return notMade(dir, err)
+		}
+		return nil
+	} else if err != nil {
+		return notMade(dir, err)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return &PathError{dir, "is a symbolic link", "rm " + dir}

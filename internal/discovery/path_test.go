@@ -181,3 +181,37 @@ func TestRemoveFolders(t *testing.T) {
 		}
 	}
 }
+
+// A folder that cannot be used for the socket is reported with its cause and a next step, and
+// CheckFolder finds the same without creating anything.
+func TestFoldersThatCannotBeUsed(t *testing.T) {
+	dir := t.TempDir()
+	file, open, link := filepath.Join(dir, "file"), filepath.Join(dir, "open"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Mkdir(open, 0o700), os.Chmod(open, 0o755), os.Symlink(open, link)); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct{ path, problem, hint string }{
+		"HOME is a file":   {filepath.Join(file, ".claude-swarm", "run"), "cannot be created (not a directory): HOME or XDG_RUNTIME_DIR must be", "export XDG_RUNTIME_DIR=/run/user/$(id -u)"},
+		"no such file":     {"/proc/self/fd/.claude-swarm/run", "cannot be created (", "export XDG_RUNTIME_DIR=/run/user/$(id -u)"},
+		"others can enter": {open, "is accessible to others (mode 0755)", "chmod 700 " + open},
+		"a link":           {link, "is a symbolic link", "rm " + link},
+	} {
+		for what, check := range map[string]func(string) error{"CheckFolder": discovery.CheckFolder, "MakeFolder": discovery.MakeFolder} {
+			if name == "no such file" && what == "CheckFolder" {
+				continue // for root, the kernel calls the folder writable
+			}
+			err := check(tc.path)
+			pe, ok := errors.AsType[*discovery.PathError](err)
+			if !ok || !strings.Contains(pe.Problem, tc.problem) || !strings.HasPrefix(pe.Hint, tc.hint) {
+				t.Errorf("%s, %s = %v, want a PathError that it %s, with the hint %s", name, what, err, tc.problem, tc.hint)
+			}
+		}
+	}
+	fresh := filepath.Join(dir, "fresh", "run")
+	if err := discovery.CheckFolder(fresh); err != nil {
+		t.Errorf("CheckFolder of a folder that can be created = %v", err)
+	}
+	if _, err := os.Lstat(filepath.Dir(fresh)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("CheckFolder created the folder: %v", err)
+	}
+}

@@ -37,7 +37,7 @@ func examineWith(t *testing.T, script string, within time.Duration, change func(
 	}
 	o := provision.DoctorOptions{
 		Config: path, Version: "1.0", ClientTimeout: within,
-		Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
+		Getenv: func(name string) string { return map[string]string{"HOME": "/tmp"}[name] },
 	}
 	change(&o)
 	return provision.Examine(t.Context(), o)
@@ -113,7 +113,7 @@ func TestALockWithoutAnAnswer(t *testing.T) {
 	for by, want := range map[int]string{4711: "pid 4711 holds the project", -1: "something holds"} {
 		got := of(provision.Examine(t.Context(), provision.DoctorOptions{
 			Config: path, Version: "1.0", LockedBy: by,
-			Getenv: func(name string) string { return map[string]string{"HOME": "/h", "PATH": ""}[name] },
+			Getenv: func(name string) string { return map[string]string{"HOME": "/tmp", "PATH": ""}[name] },
 		}), "daemon")
 		if len(got) != 1 || got[0].Grade != provision.Wrong || !strings.Contains(got[0].Text, want) || got[0].Try == "" {
 			t.Errorf("LockedBy %d: %+v, want wrong with %q and what to do", by, got, want)
@@ -129,7 +129,7 @@ func TestAKindWithoutAProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	findings := provision.Examine(t.Context(), provision.DoctorOptions{
-		Config: path, Version: "1.0", Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
+		Config: path, Version: "1.0", Getenv: func(name string) string { return map[string]string{"HOME": "/tmp"}[name] },
 	})
 	if got := of(findings, "login"); len(got) != 0 {
 		t.Errorf("login: %+v, want none", got)
@@ -157,7 +157,7 @@ func TestTheProgramOfTheJudge(t *testing.T) {
 			t.Fatal(err)
 		}
 		findings := provision.Examine(t.Context(), provision.DoctorOptions{
-			Config: path, Version: "1.0", ClientTimeout: time.Hour, Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
+			Config: path, Version: "1.0", ClientTimeout: time.Hour, Getenv: func(name string) string { return map[string]string{"HOME": "/tmp"}[name] },
 		})
 		got := ""
 		for _, f := range of(findings, "supervisor") {

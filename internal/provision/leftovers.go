@@ -45,6 +45,10 @@ func (e *checkup) daemon(ctx context.Context) {
 	}
 	stale := ""
 	if paths, err := discovery.Paths(dir, e.Getenv); err == nil {
+		if pe, ok := errors.AsType[*discovery.PathError](discovery.CheckFolder(filepath.Dir(paths[0]))); ok {
+			e.wrong(name, pe.Hint, "none is running, and none can start: %v", pe)
+			return
+		}
 		for _, path := range paths {
 			if _, err := os.Lstat(path); err == nil {
 				stale = path
