@@ -98,6 +98,9 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 		}
 		return nil, hint(fmt.Errorf("%w, but the client of %s outlived it: pid %d", control.ErrNoDaemon, live[0].Agent, live[0].Process.PID), "%s", next)
 	}
+	if _, next := inOtherWorktree(p.dir); next != "" {
+		return nil, hint(fmt.Errorf("%w, but one runs in another worktree of this repository", control.ErrNoDaemon), "%s", next)
+	}
 	return nil, hint(control.ErrNoDaemon, view.StartDaemon)
 }
 

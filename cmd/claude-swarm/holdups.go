@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,8 @@ func (h *holdups) look(ctx context.Context) {
 		h.say(noDaemon, movedText, "try: claude-swarm restart")
 		return
 	case errors.Is(err, control.ErrNoDaemon):
-		h.say(noDaemon, "no daemon is running", "try: claude-swarm start")
+		why, next := inOtherWorktree(h.project.dir)
+		h.say(noDaemon, cmp.Or(why, "no daemon is running"), "try: "+cmp.Or(next, "claude-swarm start"))
 		return
 	case err != nil:
 		return // the daemon may be starting or stopping, and the next event causes another look

@@ -20,26 +20,43 @@ import (
 )
 
 // whichConfig finds the configuration; see [client.FindConfig]. In a linked worktree of a git
-// repository, it is the one in the main worktree if a daemon runs there but not here. here is
-// then the folder of the worktree, else "". The verbs about the file itself, and those that name
+// repository, it is the one in the main worktree, or else in the only other worktree, if a daemon
+// runs there but not here. here is then the folder of the worktree, else "". The verbs about the file itself, and those that name
 // it with --config, use the one in the worktree.
 func whichConfig(c *cli.Context) (path, here string, err error) {
 	path, err = client.FindConfig(c.String("config"), os.Getenv)
 	if err != nil || c.String("config") != "" || os.Getenv(client.ConfigVar) != "" || os.Getenv(runner.DirVar) != "" || slices.Contains(ofFile, c.Command.Name) {
 		return path, "", err
 	}
-	if main := discovery.MainDaemon(filepath.Dir(path)); main != "" {
-		return main, filepath.Dir(path), nil
+	others, linked := discovery.OtherDaemons(filepath.Dir(path))
+	if linked && len(others) > 0 && (len(others) == 1 || discovery.IsMain(filepath.Dir(others[0]))) {
+		return others[0], filepath.Dir(path), nil
 	}
 	return path, "", nil
+}
+
+// inOtherWorktree says that no daemon runs for a project, but one for another worktree of its
+// repository, and what to type there. The verbs do not use that daemon, because it was started for
+// a separate swarm, or because there are several. Without such a daemon, it returns "".
+func inOtherWorktree(project string) (why, next string) {
+	others, _ := discovery.OtherDaemons(project)
+	if len(others) == 0 {
+		return "", ""
+	}
+	return "no daemon is running here, but one runs in another worktree of this repository, " + filepath.Dir(others[0]),
+		"claude-swarm --config " + shellWord(others[0]) + " status   (or claude-swarm start, for a separate swarm here)"
 }
 
 // ofFile are the verbs about the configuration file and this machine.
 var ofFile = []string{"check", "config", "doctor", "init", "compat"}
 
-// inWorktree says that a verb uses the daemon in the main worktree.
+// inWorktree says that a verb uses the daemon in another worktree.
 func inWorktree(here, config string) string {
-	return fmt.Sprintf("%s is a linked worktree, and the daemon of its repository runs in the main worktree, %s", here, filepath.Dir(config))
+	where := "another linked worktree"
+	if discovery.IsMain(filepath.Dir(config)) {
+		where = "the main worktree"
+	}
+	return fmt.Sprintf("%s is a linked worktree, and the daemon of its repository runs in %s, %s", here, where, filepath.Dir(config))
 }
 
 // ownSwarm is what a person types to start a separate swarm in a linked worktree.
@@ -133,6 +150,9 @@ func (p *project) openStore() (*dropbox.Store, error) {
 	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 	switch {
 	case errors.Is(err, dropbox.ErrNoStore):
+		if why, next := inOtherWorktree(p.dir); why != "" {
+			return nil, fail(exitUnknown, next, "no mailboxes at %s: %s", p.file.DeadDropDir, why)
+		}
 		return nil, fail(exitUnknown, "claude-swarm init", "no mailboxes at %s", p.file.DeadDropDir)
 	case err != nil:
 		return nil, err

@@ -55,6 +55,8 @@ func statusOf(c *cli.Context, names []string) (st swarm.Status, err error) {
 	st, err = offline(c, names)
 	if silent != "" {
 		st.Trouble = append(st.Trouble, swarm.Problem{Why: silent})
+	} else if why, next := inOtherWorktree(p.dir); why != "" {
+		st.Trouble = append(st.Trouble, swarm.Problem{Why: why, Next: next})
 	}
 	return st, err
 }
@@ -71,6 +73,9 @@ func offline(c *cli.Context, asked []string) (st swarm.Status, err error) {
 	}
 	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 	if errors.Is(err, dropbox.ErrNoStore) {
+		if why, next := inOtherWorktree(p.dir); why != "" {
+			return st, fail(exitUnknown, next, "no mailboxes at %s yet: %s", p.file.DeadDropDir, why)
+		}
 		return st, fail(exitUnknown, "claude-swarm start", "no mailboxes at %s yet", p.file.DeadDropDir)
 	} else if err != nil {
 		return st, err
