@@ -74,6 +74,10 @@ type Options struct {
 	// Taken, if set, is called if the lock on the mailboxes was deleted, and another daemon
 	// has locked them in the meantime. The caller must then stop this one.
 	Taken func(error)
+	// Moved, if set, is called once, when the project's folder has not been at its path for two
+	// minutes, because it was moved, replaced or deleted. The error says which. The daemon cannot
+	// work without it, so the caller must stop the daemon.
+	Moved func(error)
 	// Restart overrides the default restart policy. Its zero fields keep the defaults.
 	Restart RestartPolicy
 	// Sweep is the interval of the periodic folder check, which does not depend on

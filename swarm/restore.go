@@ -63,6 +63,31 @@ type projectFolder struct {
 	info fs.FileInfo // nil if it could not be read
 }
 
+// movedFor is how long the project's folder may be away. A person who moved it by mistake can put
+// it back in that time.
+const movedFor = 2 * time.Minute
+
+// A departure records since when the project's folder has been away. Only the sweep goroutine
+// uses it.
+type departure struct {
+	since time.Time // zero if the folder is in its place
+	told  bool
+}
+
+// check calls moved if the folder has been away for [movedFor].
+func (d *departure) check(f projectFolder, now time.Time, moved func(error)) {
+	err := f.check()
+	switch {
+	case err == nil:
+		*d = departure{}
+	case d.since.IsZero():
+		d.since = now
+	case now.Sub(d.since) >= movedFor && !d.told && moved != nil:
+		d.told = true
+		moved(err)
+	}
+}
+
 func projectFolderAt(path string) projectFolder {
 	info, err := os.Stat(path)
 	if err != nil {

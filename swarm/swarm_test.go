@@ -44,7 +44,8 @@ type field struct {
 	gate      mail.Gate      // may be nil
 	announcer mail.Announcer // may be nil
 	advise    func(swarm.Spec) string
-	inFile    func() []string   // the agents in the configuration file; may be nil
+	inFile    func() []string // the agents in the configuration file; may be nil
+	moved     func(error)
 	before    func(runner.Turn) // runs before each turn of the backend; may be nil
 	own       durable.Files     // writes the daemon's own files
 	logged    func(msg string)  // is called after each line of the daemon's log; may be nil
@@ -149,7 +150,7 @@ func (f *field) newSwarm() *swarm.Swarm {
 	}
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Config: filepath.Join(f.dir, "claude-swarm.yaml"), Store: f.store, Plan: f.plan, Files: f.own,
-		Backends: backends, Gate: f.gate, Version: "test", Sweep: f.sweep, Poll: f.poll, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, InFile: f.inFile, Tools: f.tools,
+		Backends: backends, Gate: f.gate, Version: "test", Sweep: f.sweep, Poll: f.poll, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, InFile: f.inFile, Tools: f.tools, Moved: f.moved,
 		Log: slog.New(overheard{slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}), f.logged}),
 	})
 	if err != nil {

@@ -39,6 +39,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	defer t.Stop()
 	tidied, swept := time.Time{}, time.Now()
 	census := newCensus(s)
+	var away departure
 	for {
 		if now := time.Now(); now.Sub(tidied).Abs() >= time.Hour {
 			tidied = now
@@ -59,6 +60,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 			}
 		}
 		t.Reset(every)
+		away.check(s.folder, time.Now(), s.opts.Moved)
 		wrong := ground.check()
 		if wrong != "" {
 			s.mail.Trouble.Set("ground", wrong)

@@ -48,7 +48,7 @@ type daemon struct {
 	stop, kill        context.CancelFunc
 
 	mu      sync.Mutex
-	taken   error          // why another daemon displaced this one, or nil
+	over    error          // why the daemon ends although nobody stopped it, or nil
 	file    *config.File   // the current configuration
 	refused *swarm.Problem // why the last reload kept the old configuration, or nil
 }
@@ -141,7 +141,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 		log.Warn("ended processes that were still running after their turns", "processes", n)
 	}
 	log.Info("daemon stopped")
-	return errors.Join(err, d.displacedBy())
+	return errors.Join(err, d.endedBy())
 }
 
 // orphanGrace is the time from SIGTERM to SIGKILL for processes that are still running after
@@ -175,7 +175,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	told = append(told, hooks.listener())
 	d := &daemon{order: o, log: log, file: p.file, gate: g, announcer: announcer}
 	s, err := swarm.New(swarm.Options{
-		LockLost: func() bool { return d.lock.lost() }, Restored: d.restored, Taken: d.displaced,
+		LockLost: func() bool { return d.lock.lost() }, Restored: d.restored, Taken: d.displaced, Moved: d.moved,
 		Project: p.file.Dir, Config: p.file.Path, Store: store, Plan: o.planOf(p.file), Backends: backends.New(),
 		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Announcer: announcer, Advise: announcer.advice(p.home, log), InFile: agentsIn(p.file.Path), Log: log, Environ: os.Environ(),
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
@@ -27,24 +28,48 @@ func (d *daemon) restored() error {
 // displaced stops the daemon, because the project's lock was deleted and another daemon has
 // locked the project in the meantime. Turns that are running end first.
 func (d *daemon) displaced(err error) {
-	d.mu.Lock()
-	first := d.taken == nil
-	d.taken = err
-	d.mu.Unlock()
-	if first {
+	err = fail(exitFailed, "claude-swarm status", "the lock of this daemon was deleted, and another daemon works here now: %w", err)
+	if d.ends(err) {
 		d.log.Error("another daemon has taken over the project, because the lock was deleted", "err", err)
 		d.Shutdown("another daemon", false)
 	}
 }
 
-// displacedBy returns the error with which a displaced daemon ends, or nil.
-func (d *daemon) displacedBy() error {
+// moved ends the daemon, and the turns that are running, because the project is no longer at its
+// path. The agents' mail waits in the folder where it is now, and the lead finds there why.
+func (d *daemon) moved(err error) {
+	at := d.socket.project.dir
+	if !d.ends(fail(exitFailed, "claude-swarm start, in the folder where the project is now", "the project was moved or deleted: %w", err)) {
+		return
+	}
+	d.log.Error("the project is no longer at its path, so the daemon ends", "err", err)
+	// The swarm's own way to the lead needs the folder at its path. The store follows the folder.
+	_, err = d.irc.store.Deliver(dropbox.Lead, &dropbox.Message{
+		From: dropbox.Swarm, Type: dropbox.Status, Subject: "the daemon has ended, because the project was moved",
+		Body: []byte("The project was moved from " + at + " while its daemon was running. To continue here: claude-swarm start\n"),
+	})
+	if err != nil {
+		d.log.Info("the lead could not be told", "err", err) // the project was deleted
+	}
+	d.Shutdown("the project was moved", true)
+}
+
+// ends records why the daemon ends, and reports whether this is the first reason.
+func (d *daemon) ends(why error) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.taken == nil {
-		return nil
+	if d.over != nil {
+		return false
 	}
-	return fail(exitFailed, "claude-swarm status", "the lock of this daemon was deleted, and another daemon works here now: %w", d.taken)
+	d.over = why
+	return true
+}
+
+// endedBy returns the error with which a daemon that nobody stopped ends, or nil.
+func (d *daemon) endedBy() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.over
 }
 
 // errConfigGone means that the configuration was deleted, but the daemon has a copy of it.

@@ -1,0 +1,59 @@
+package swarm_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A daemon whose project was moved, replaced or deleted ends two minutes later; until then, the
+// folder can be put back.
+func TestADaemonEndsAfterItsProjectWasMoved(t *testing.T) {
+	for name, tc := range map[string]struct {
+		move func(dir string) error
+		back bool
+		why  string // "" if the daemon goes on
+	}{
+		"moved":            {func(dir string) error { return os.Rename(dir, dir+"-away") }, false, "is gone"},
+		"replaced":         {func(dir string) error { return errors.Join(os.Rename(dir, dir+"-away"), os.Mkdir(dir, 0o700)) }, false, "is another folder"},
+		"deleted":          {os.RemoveAll, false, "is gone"},
+		"put back in time": {func(dir string) error { return os.Rename(dir, dir+"-away") }, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				f := newFieldIn(t, filepath.Join(inMemory(t), "p"), "coder")
+				var why atomic.Value
+				var times atomic.Int32
+				f.moved = func(err error) {
+					times.Add(1)
+					why.Store(err.Error())
+				}
+				f.sweep = time.Second
+				f.start()
+				f.answer(f.send("coder", "before"))
+				time.Sleep(10 * time.Second) // the turn is settled
+				if err := tc.move(f.dir); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(110 * time.Second)
+				if why.Load() != nil {
+					t.Fatalf("after 110 s: %v", why.Load())
+				}
+				if tc.back {
+					if err := os.Rename(f.dir+"-away", f.dir); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(5 * time.Minute)
+				got, _ := why.Load().(string)
+				if (tc.why == "") != (got == "") || !strings.Contains(got, tc.why) || times.Load() > 1 {
+					t.Errorf("Moved was called %d times, last with %q, want %q once", times.Load(), got, tc.why)
+				}
+			})
+		})
+	}
+}
