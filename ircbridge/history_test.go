@@ -21,7 +21,7 @@ func (s *scene) heard(channel string) (all []string) {
 		s.Fatal(err)
 	}
 	for _, l := range slices.Backward(lines) {
-		if l.Drop == "" {
+		if l.Drop == "" && !l.Own {
 			all = append(all, l.Nick+": "+l.Text)
 		}
 	}
@@ -71,6 +71,13 @@ func TestAServerThatForgets(t *testing.T) {
 			})
 			if n := strings.Count(s.log.String(), "what was said in between is not known"); n != 1 {
 				t.Errorf("%d gaps are logged, want 1\n%s", n, s.log.String())
+			}
+			told := "I do not know what was said here from "
+			eventually(t, "people are told", func() bool { return strings.Contains(strings.Join(saidAt(srv, "#project-x"), "\n"), told) })
+			for channel, want := range map[string]int{"#project-x": 1, "#alerts": 0, "#standup-x": 0} {
+				if all := strings.Join(saidAt(srv, channel), "\n"); strings.Count(all, told) != want {
+					t.Errorf("in %s, people were told %d times about a gap, want %d:\n%s", channel, strings.Count(all, told), want, all)
+				}
 			}
 		})
 	}

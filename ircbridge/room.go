@@ -164,6 +164,12 @@ func (r *rooms) handle(e irc.Event) {
 		what := "what was said in between is not known"
 		if e.Target == "" {
 			what = "what was said privately in between is not known"
+		} else if r.known(e.Target) != nil {
+			since, spoken := r.l.host.Missed(e.Target, e.From, e.To)
+			if !spoken {
+				return
+			}
+			e.From = since
 		}
 		args := []any{keyChannel, e.Target, "from", e.From.UTC(), "to", e.To.UTC()}
 		if e.Err != nil {

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"slices"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
@@ -20,6 +21,11 @@ func (r *run) Later(f func()) { r.loop.hand(r.loop.later, f) }
 
 // Heard implements [Host].
 func (r *run) Heard(t Text) { r.listener.hear(t) }
+
+// Missed implements [Host].
+func (r *run) Missed(channel string, from, to time.Time) (time.Time, bool) {
+	return r.listener.notices.gap(channel, from, to)
+}
 
 // Landed implements [Host].
 func (r *run) Landed(s *Saying, l Landing) (waits bool) { return r.outbox.landed(s, l) }

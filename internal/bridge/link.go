@@ -137,6 +137,10 @@ type Host interface {
 	// Landed reports the fate of a message. waits is true if the message is waiting
 	// again, and false if it is finished.
 	Landed(s *Saying, l Landing) (waits bool)
+	// Missed handles a span of time of which no history tells what was said in a channel. since
+	// is from, or the time when the bridge first was there, if that is later. spoken is false if
+	// no person has spoken there so far, so that nothing is missed.
+	Missed(channel string, from, to time.Time) (since time.Time, spoken bool)
 	// Changed marks the state as changed, so that it is written.
 	Changed()
 	// LookAgain tells the bridge that a waiting message may be sent now.

@@ -34,6 +34,7 @@ type notices struct {
 	lacking map[string]time.Time   // by folded nick and right: when we told that person that they lack the right
 	deaf    map[string]time.Time   // by agent, folded nick and channel: when we told that person that the agent does not hear the channel
 	spoken  map[string]spoken      // the last line that each person addressed to agents, by folded channel and nick
+	gaps    map[string]int         // by folded channel: the connection for which its people were told about a gap
 	holdups map[string]holdup      // the hold-ups of agents that people were told about, by agent and folded nick
 }
 

@@ -43,11 +43,19 @@ func (r *replies) tellLines(t Text, lines []string) Told {
 
 // tellOne sends text in answer to t.
 func (r *replies) tellOne(t Text, target, text string) Told {
-	masked := r.rec.mask(withoutTabs(text))
 	answers := ""
 	if target == t.Peer() {
 		answers = t.MsgID
 	}
+	return r.send(target, text, answers)
+}
+
+// say sends a line to everybody in a channel.
+func (r *replies) say(channel, line string) { r.send(channel, line, "") }
+
+// send sends text to a target. answers is the network's id of the line that it answers, or "".
+func (r *replies) send(target, text, answers string) Told {
+	masked := r.rec.mask(withoutTabs(text))
 	told := r.link.Tell(target, masked, answers)
 	r.loop.do(func() func() {
 		<-told.Done() // closed when the connection ends, at the latest
