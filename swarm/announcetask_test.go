@@ -90,3 +90,31 @@ func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 		t.Errorf("complete:\n%q, want\n%q", got, want)
 	}
 }
+
+// A person answers a question after the agent has gone on without an answer. The answer wakes the
+// agent again, but the task that was complete is not announced a second time.
+func TestALateAnswerCompletesNoTaskAgain(t *testing.T) {
+	f := newField(t, "coder")
+	f.announcer = finished{}
+	f.start()
+	task := f.send("coder", "@say painted")
+	f.answer(task)
+	f.until("the task is complete", func() bool { return len(f.copies("result-")) == 1 })
+	late := f.send("coder", "@say painted green", typed(dropbox.Result), func(m *dropbox.Message) {
+		m.Thread, m.Trace, m.ReplyTo = task, task, "questionqu"
+	})
+	f.receipt("coder", late)
+	next := f.send("coder", "@say cleaned")
+	f.answer(next)
+	f.until("the next task is complete", func() bool { return len(f.copies("result-")) >= 2 })
+	var shown []string
+	for _, m := range f.copies("result-") {
+		shown = append(shown, strings.TrimSpace(string(m.Body)))
+	}
+	slices.Sort(shown)
+	want := []string{task + " is complete with coder: painted", next + " is complete with coder: cleaned"}
+	slices.Sort(want)
+	if !slices.Equal(shown, want) {
+		t.Errorf("complete:\n%q, want\n%q", shown, want)
+	}
+}

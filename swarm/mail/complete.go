@@ -39,10 +39,36 @@ func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt, answer string
 		in.Log.Warn("could not determine whether a task is complete", keyMessage, m.ID, keyErr, err)
 		return nil
 	}
-	if open {
+	if open || task != m && isLateAnswer(m) && in.announced(task.ID) {
 		return nil
 	}
 	return task
+}
+
+// isLateAnswer reports whether a message is a person's answer that comes as mail, because the turn
+// that asked no longer waits for it.
+func isLateAnswer(m *dropbox.Message) bool {
+	return m.Type == dropbox.Result && (m.From == dropbox.Lead || dropbox.IsBridge(m.From))
+}
+
+// announced reports whether the event list already says that a task is complete. It reads the
+// whole list, which is for rare cases.
+func (in *Inbox) announced(task string) bool {
+	for r := in.Events.From(0); ; {
+		events, err := r.Next()
+		if err != nil {
+			in.Log.Warn("could not determine whether a task was announced", keyMessage, task, keyErr, err)
+			return false
+		}
+		if len(events) == 0 {
+			return false
+		}
+		for _, ev := range events {
+			if ev.Word() == journal.AgentComplete && ev.Task != nil && ev.Task.ID == task {
+				return true
+			}
+		}
+	}
 }
 
 // doneBySomebody reports whether published work is done now that the turn on m has ended. It
