@@ -13,9 +13,10 @@ type destination struct {
 	person    string // the person addressed in a channel; "" means everybody
 	priority  Priority
 	announces Announcement
-	passing   bool   // nobody is waiting for it; see passing below
-	copied    bool   // it is a copy of a message that is stored elsewhere
-	alone     bool   // the text is for a person, so the target is not a channel
+	passing   bool // nobody is waiting for it; see passing below
+	copied    bool // it is a copy of a message that is stored elsewhere
+	alone     bool // the text is for a person, so the target is not a channel
+	about     conversation
 	answers   string // the server's id of the line that the message answers; "" if it is unknown
 }
 
@@ -27,7 +28,7 @@ func (p destination) private() bool { return p.target == p.person }
 // the origin of the message that m answers, or zero if that message did not come from the
 // network. bridge is the bridge's name.
 func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge string) destination {
-	p := destination{request: n.Do, target: n.Channel, announces: n.Announces, passing: passing(m, n, bridge), copied: n.About != "" && n.Do == ""}
+	p := destination{request: n.Do, target: n.Channel, announces: n.Announces, about: conversationOf(m), passing: passing(m, n, bridge), copied: n.About != "" && n.Do == ""}
 	switch {
 	case p.target != "":
 	case origin.Channel != "":

@@ -52,6 +52,7 @@ func (r *notices) tellHeld(t Text, agent string) {
 // tellTaken tells a person that the agent has received their task, and how many messages
 // it will handle first.
 func (r *notices) tellTaken(t Text, agent, id string) {
+	r.acks.begin(id)
 	r.loop.do(func() func() {
 		n, err := r.mail.before(agent, id)
 		return func() {
@@ -64,7 +65,7 @@ func (r *notices) tellTaken(t Text, agent, id string) {
 			case n > 0:
 				line += fmt.Sprintf(", %d before it", n)
 			}
-			r.rep.tell(t, line+".")
+			r.rep.tellThen(t, line+".", func() { r.acks.end(id) })
 		}
 	})
 }

@@ -42,6 +42,7 @@ const (
 type plan struct {
 	box   *dropbox.Mailbox
 	where func(*dropbox.Message) destination
+	waits func(conversation) bool // a message of such a conversation is passed over for now; nil means none is
 
 	entries []dropbox.Entry // the last listing, without the messages claimed since then
 	known   map[string]waiter
@@ -132,7 +133,7 @@ func (p *plan) nextPrivate(ready func(waiter) bool) (w waiter, ok bool) {
 	blocked := map[string]bool{} // by target
 	for _, c := range p.private {
 		key := strings.ToLower(c.target)
-		if blocked[key] {
+		if blocked[key] || p.passesOver(c) {
 			continue
 		}
 		can := ready(c)
@@ -159,7 +160,7 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 			continue
 		}
 		key := strings.ToLower(c.target)
-		if blocked[key] || c.alone {
+		if blocked[key] || c.alone || p.passesOver(c) {
 			continue // an earlier message for the target must be sent first, or nextPrivate handles this one
 		}
 		if c.err == nil && !ready(c) {
@@ -181,6 +182,9 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 	}
 	return w, best >= 0
 }
+
+// passesOver reports whether a message waits although later ones for its target need not.
+func (p *plan) passesOver(w waiter) bool { return p.waits != nil && p.waits(w.about) }
 
 // before reports whether a is to be sent before b, although b comes first in the list.
 func (p *plan) before(a, b waiter) bool {

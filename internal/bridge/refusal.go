@@ -25,6 +25,7 @@ type notices struct {
 	permits  permits
 	channels Channels
 	swarm    Swarm
+	acks     *acks
 	called   func(mailbox string) string
 	most     int // the maximum number of messages to agents from one channel in a minute; a value below 1 means no limit
 

@@ -86,13 +86,15 @@ func newRun(ctx context.Context, o *Options, link Link, box *dropbox.Mailbox) *r
 		flights: map[string]*flight{}, folds: map[string]string{},
 	}
 	r.outbox.plan = newPlan(box, r.outbox.destinationOf)
+	told := &acks{open: map[string]bool{}, over: r.outbox.plan.lookAgain}
+	r.outbox.plan.waits = told.waits
 	rep := &replies{link: link, loop: r.loop, rec: r.rec, mores: map[string]*more{}}
 	r.listener = &listener{
 		link: link, rec: r.rec, rep: rep, questions: r.questions, mail: r.mail, permits: who, callees: call, channels: o.Channels, called: o.Called, agents: r.Agents, tags: o.Tags,
 		orders:   &orders{link: link, loop: r.loop, rec: r.rec, rep: rep, mail: r.mail, questions: r.questions, swarm: o.Swarm, called: o.Called, tags: o.Tags},
 		arrivals: &arrivals{loop: r.loop, rec: r.rec, store: o.Store, delivered: make(chan func(), 1)},
 		notices: &notices{
-			link: link, loop: r.loop, rec: r.rec, rep: rep, mail: r.mail, permits: who, channels: o.Channels, swarm: o.Swarm, called: o.Called, most: o.WakesPerMinute,
+			link: link, loop: r.loop, rec: r.rec, rep: rep, mail: r.mail, permits: who, channels: o.Channels, swarm: o.Swarm, acks: told, called: o.Called, most: o.WakesPerMinute,
 			wakes: map[string][]time.Time{}, crowds: map[string]*crowd{}, away: map[string]*absence{},
 		},
 	}
