@@ -27,15 +27,15 @@ type waiter struct {
 }
 
 // lookMore is the number of further waiting messages that are read before each choice, in
-// search of private ones. privateInARow is the number of private messages that are sent
-// before each message for a channel.
+// search of private ones. privateFirst is the number of private messages that are sent first
+// while messages for channels wait. After them, the two kinds take turns.
 const (
-	lookMore      = 64
-	privateInARow = 3
+	lookMore     = 64
+	privateFirst = 3
 )
 
 // A plan lists the waiting messages, and chooses the next one to send. Private messages
-// come first, except every fourth time. They are followed by alerts, then by answers to
+// come first, and after a few of them every second time. They are followed by alerts, then by answers to
 // people, then by all other messages. Among messages of the same kind and priority, the
 // targets take turns. The messages for one target are sent in the order of their file
 // names. One goroutine owns the plan.
@@ -50,7 +50,9 @@ type plan struct {
 	fresh   []dropbox.Entry   // messages that have not been read yet
 	served  map[string]uint64 // maps each target to the time of its last turn
 	turn    uint64
-	inARow  int // how many private messages have been chosen since the last message for a channel
+	spell   int // how many messages have been chosen since no private one was waiting beside those for channels
+
+	lastPrivate bool // the message that was chosen last is a private one
 
 	suspects int  // the number of waiting messages that may have made the server hang up
 	stale    bool // messages may have arrived since the last listing
@@ -119,7 +121,7 @@ func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, e
 	}
 	p.lookFor()
 	w, ok = p.nextPrivate(ready)
-	if private || ok && p.inARow < privateInARow {
+	if private || ok && (!p.lastPrivate || p.spell < privateFirst) {
 		return w, ok, nil
 	}
 	if other, found := p.nextOther(ready); found {
@@ -214,10 +216,11 @@ func (p *plan) look(e dropbox.Entry) (w waiter, gone bool) {
 // claimed removes a claimed message from the plan.
 func (p *plan) claimed(w waiter) {
 	p.turn++
-	if p.inARow++; !w.alone {
-		p.inARow = 0
-	}
+	p.lastPrivate = w.alone
 	p.private = slices.DeleteFunc(p.private, func(o waiter) bool { return o.ID == w.ID })
+	if p.spell++; len(p.private) == 0 {
+		p.spell = 0
+	}
 	p.fresh = slices.DeleteFunc(p.fresh, func(e dropbox.Entry) bool { return e.ID == w.ID })
 	p.served[strings.ToLower(w.target)] = p.turn
 	if len(p.served) > 1024 {

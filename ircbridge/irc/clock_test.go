@@ -169,8 +169,8 @@ func TestAlertsFirstAndTargetsInTurn(t *testing.T) {
 	})
 }
 
-// A private message does not wait for messages to channels. Many private messages do not
-// block the channels forever.
+// A private message does not wait for messages to channels. Long private messages and the
+// channels take turns.
 func TestPrivateBeforeChannels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)
@@ -199,8 +199,38 @@ func TestPrivateBeforeChannels(t *testing.T) {
 				texts[strings.Fields(target)[0]]++
 			}
 		}
-		if n := texts["#alerts"]; n < 6 || n > 10 || texts["bob"]+texts["eve"] < 20 || texts["bob"]-texts["eve"] > 1 {
+		if people := texts["bob"] + texts["eve"]; texts["#alerts"] < 14 || people < 14 || texts["bob"]-texts["eve"] > 1 {
 			t.Errorf("sent in 40 s: %v", texts)
+		}
+	})
+}
+
+// A person reads a page of ten lines while lines for a channel wait. The first lines of the
+// page come at once, then the two take turns; an alert waits for one line.
+func TestAPageBesideAChannel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)
+		c.Send("#one", strings.Repeat("c\n", 40))
+		time.Sleep(20 * time.Second) // the burst is over
+		before, _ := tp.heard()
+		page := c.Post(irc.Outgoing{Target: "bob", Text: strings.Repeat("p\n", 10), Priority: irc.Answer})
+		begun := time.Now()
+		time.Sleep(12500 * time.Millisecond)
+		c.Post(irc.Outgoing{Target: "#two", Text: "a", Priority: irc.Alert})
+		if err := page.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(begun)
+		lines, _ := tp.heard()
+		order := ""
+		for _, l := range lines[len(before):] {
+			if strings.HasPrefix(l, "PRIVMSG ") {
+				order += l[len(l)-1:]
+			}
+		}
+		t.Logf("%s in %v", order, took)
+		if !strings.HasPrefix(order, "pppcpcp") || strings.Contains(order, "ppppp") || strings.Contains(order, "ccc") || !strings.Contains(order, "pap") {
+			t.Errorf("sent: %s", order)
 		}
 	})
 }

@@ -60,7 +60,9 @@ type outbox struct {
 	urgent  [][]byte // the registration, PONG, QUIT and the PING that checks the server; they do not wait for the bucket
 	waiting [priorities]turns
 	private [priorities]turns // messages for people; see peek
-	inARow  int               // number of consecutive private messages written while other messages waited
+	spell   int               // number of private messages written since the channels had nothing waiting, or people had not
+
+	lastPrivate bool // the entry that was written last is a private message
 
 	flying   []*entry          // entries that have been written but not proven yet, in order
 	bytes    int               // total size of flying
@@ -217,16 +219,16 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	return data, wait
 }
 
-// privateInARow is the maximum number of consecutive private messages while other entries
-// are waiting.
-const privateInARow = 3
+// privateFirst is the number of private messages that take precedence over messages for channels,
+// because a person is waiting for them. After them, as in a page of many lines, the two kinds take
+// turns.
+const privateFirst = 3
 
-// peek returns the next entry. Private messages take precedence over messages for
-// channels, because a person is waiting for them. However, if messages for channels are
-// waiting, at most privateInARow private messages are written in a row.
+// peek returns the next entry. Neither private messages nor those for channels wait for more than
+// privateFirst entries of the other kind, and an alert for a channel waits for one.
 func (o *outbox) peek() *entry {
 	private, other := highest(&o.private), highest(&o.waiting)
-	if private == nil || other != nil && o.inARow >= privateInARow {
+	if private == nil || other != nil && o.lastPrivate && (o.spell >= privateFirst || other.priority == Alert && private.priority != Alert) {
 		return other
 	}
 	return private
@@ -244,8 +246,9 @@ func highest(queues *[priorities]turns) *entry {
 // pop removes the entry that peek returned.
 func (o *outbox) pop(e *entry) {
 	o.of(e.private, e.priority).pop()
-	if o.inARow++; !e.private || highest(&o.waiting) == nil {
-		o.inARow = 0
+	o.lastPrivate = e.private
+	if o.spell++; highest(&o.waiting) == nil || !e.private && highest(&o.private) == nil {
+		o.spell = 0
 	}
 }
 
