@@ -1,8 +1,10 @@
 package swarm_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // quietAt gives the person the quiet hours 22:00-07:00 in a time zone in which it is
@@ -233,4 +236,47 @@ func TestADecisionOfTheNightIsNotAskedForInTheMorning(t *testing.T) {
 			})
 		})
 	}
+}
+
+// talkers is an announcer that shows only what is meant for people who are talking to an agent.
+type talkers struct{}
+
+func (talkers) Bridge() string { return "irc" }
+
+func (talkers) Copies(mo mail.Announcement) (copies []mail.Copy) {
+	for i, line := range mo.Talk {
+		copies = append(copies, mail.Copy{Where: fmt.Sprint("talk ", i), Text: fmt.Sprintf("%s, after %q", mo.Agent, strings.TrimSpace(string(line.Body)))})
+	}
+	return copies
+}
+
+// In the quiet hours, a person who talks to an agent learns of that agent's trouble at once, and of
+// no other's. It does not disturb a person who said something a while ago.
+func TestAPersonWhoTalksAtNightHearsOfTheTrouble(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "tester", "writer", "planner") // planner works, so the quiet hours count
+		f.must(f.store.MakeMailbox("irc"))                       // the answers go there
+		f.announcer = talkers{}
+		f.quietAt("23:00:00")
+		f.start()
+		f.receipt("writer", f.send("writer", "@say hello", typed(dropbox.Question), from("irc")))
+		time.Sleep(11 * time.Minute)
+		f.receipt("coder", f.send("coder", "@say fine", typed(dropbox.Question), from("irc")))
+		for _, agent := range []string{"tester", "writer", "coder"} {
+			f.send(agent, refusedWork)
+			f.kept(agent + " is stopped")
+		}
+		f.until("the person is told", func() bool { return len(f.copies("")) > 0 })
+		time.Sleep(time.Minute)
+		var told []string
+		for _, m := range f.copies("") {
+			told = append(told, strings.TrimSpace(string(m.Body)))
+		}
+		if want := []string{`coder, after "@say fine"`}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		if n := len(f.mornings()); n != 0 {
+			t.Errorf("the lead got %d messages before the quiet hours ended", n)
+		}
+	})
 }

@@ -43,6 +43,9 @@ func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 	if !i.On() {
 		return nil
 	}
+	if len(mo.Talk) > 0 {
+		return talkCopies(i, mo)
+	}
 	var copies []mail.Copy
 	add := func(what string, n bridge.Origin) {
 		copies = append(copies, mail.Copy{Where: what + n.Channel, Extra: n.Extra(ircbridge.Name)})
@@ -58,6 +61,27 @@ func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 	for _, s := range shown {
 		add("", bridge.Origin{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Announces: s.how, Calls: s.how == bridge.Alert && callsPeople(mo)})
 		copies[len(copies)-1].Text = s.text
+	}
+	return copies
+}
+
+// talkCopies returns the copies for the people who talk to the agent, one for each person.
+func talkCopies(i *config.IRC, mo mail.Announcement) (copies []mail.Copy) {
+	told := map[string]bool{}
+	for _, line := range mo.Talk {
+		o, ok := bridge.OriginOf(line, ircbridge.Name)
+		if !ok || o.Nick == "" || told[o.Nick] {
+			continue
+		}
+		told[o.Nick] = true
+		text := noticeLine(i, mo)
+		if o.Channel != o.Nick {
+			text = o.Nick + ": " + text
+		}
+		copies = append(copies, mail.Copy{
+			Where: "talk " + o.Channel + " " + o.Nick, Text: text,
+			Extra: bridge.Origin{Channel: o.Channel, About: mo.About, To: mo.Agent, Announces: bridge.Alert}.Extra(ircbridge.Name),
+		})
 	}
 	return copies
 }

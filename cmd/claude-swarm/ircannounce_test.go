@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,5 +203,30 @@ func TestAnAlertCallsPeopleIfTheyMustAct(t *testing.T) {
 		if got := callsPeople(c.mo); got != c.want {
 			t.Errorf("%s: calls %t, want %t", what, got, c.want)
 		}
+	}
+}
+
+// Trouble in the quiet hours is shown only where people talk to the agent, once to each of them.
+func TestTroubleIsToldWherePeopleTalk(t *testing.T) {
+	f, err := config.Parse("/x/claude-swarm.yaml", []byte("irc: {server: localhost}\nagents: {coder: }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(channel, nick string) *dropbox.Message {
+		return &dropbox.Message{From: "irc", Extra: bridge.Origin{Channel: channel, Nick: nick}.Extra(ircbridge.Name)}
+	}
+	mo := mail.Announcement{
+		Kind: journal.Noticed, Agent: "coder", Message: &dropbox.Message{From: dropbox.Swarm, Body: []byte("x\n")},
+		Notice: &journal.Notice{Word: journal.AgentSpiraling, Agent: "coder", Task: "deploy", Why: "Retried same approach 4 times", Held: true},
+		Talk:   []*dropbox.Message{line("#general", "ann"), line("bob", "bob"), line("#other", "ann"), {From: "irc"}},
+	}
+	var got []string
+	for _, c := range newIRCAnnouncer(f.IRC).Copies(mo) {
+		o, _ := bridge.OriginOf(&dropbox.Message{Extra: c.Extra}, ircbridge.Name)
+		got = append(got, o.Channel+" "+string(o.Announces)+" "+c.Text)
+	}
+	const text = `[ESCALATION] Agent coder appears stuck on task "deploy". Retried same approach 4 times. Awaiting human guidance. Reply @coder resume/abort`
+	if want := []string{"#general alert ann: " + text, "bob alert " + text}; !slices.Equal(got, want) {
+		t.Errorf("shown:\n%q, want\n%q", got, want)
 	}
 }

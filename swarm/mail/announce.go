@@ -21,20 +21,40 @@ func (s *Service) AnnounceListener() Listener {
 func (s *Service) announceEvents(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {
 		mo, shown := announcementOf(ev)
-		if !shown || time.Since(ev.At) > oldMail {
+		if time.Since(ev.At) > oldMail {
 			continue
 		}
-		for _, c := range s.Announcer.Copies(mo) {
-			m := mo.copyFor(c, s.Announcer.Bridge())
-			err := s.deliverCopy(mo.Kind, m)
-			switch {
-			case errors.Is(err, errNoBridge): // copies waiting for the bridge must not delay other events
-				s.Trouble.Until("mirror", "IRC does not show what is happening: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
-			case undeliverable(err):
-				s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
-			case err != nil:
-				return err
+		if isTrouble(ev) {
+			if lines := s.talkWith(ev.Agent, ev.At); len(lines) > 0 {
+				here := mo
+				here.Notice, here.Talk = ev.Notice, lines
+				if err := s.announce(here); err != nil {
+					return err
+				}
 			}
+		}
+		if !shown {
+			continue
+		}
+		if err := s.announce(mo); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// announce delivers the copies of one announcement.
+func (s *Service) announce(mo Announcement) error {
+	for _, c := range s.Announcer.Copies(mo) {
+		m := mo.copyFor(c, s.Announcer.Bridge())
+		err := s.deliverCopy(mo.Kind, m)
+		switch {
+		case errors.Is(err, errNoBridge): // copies waiting for the bridge must not delay other events
+			s.Trouble.Until("mirror", "IRC does not show what is happening: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
+		case undeliverable(err):
+			s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
+		case err != nil:
+			return err
 		}
 	}
 	return nil

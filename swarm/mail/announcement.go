@@ -41,6 +41,11 @@ type Announcement struct {
 	// Notice is set if a person may have to act on the event.
 	Notice *journal.Notice
 
+	// Talk is set for trouble of the agent during the quiet hours, while people talk to the agent
+	// through the bridge: their latest lines, newest first. The announcement is then only for
+	// them, where they talk. Everybody else gets it after the quiet hours.
+	Talk []*dropbox.Message
+
 	key string // identifies a copy in combination with its place
 }
 
