@@ -42,3 +42,6 @@ func (s *Swarm) Overrun(agent string) {
 		m.control.overran(stuck.Message)
 	}
 }
+
+// Note records that a record could not be written.
+func (s *Swarm) Note(err error) { s.mail.Note(err) }

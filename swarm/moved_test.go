@@ -2,6 +2,7 @@ package swarm_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,7 @@ func TestADaemonEndsAfterItsProjectWasMoved(t *testing.T) {
 				if err := tc.move(f.dir); err != nil {
 					t.Fatal(err)
 				}
+				f.daemon.Note(&fs.PathError{Op: "open", Path: filepath.Join(f.dir, ".claude-swarm", "x"), Err: fs.ErrNotExist}) // each check tries again to write there
 				time.Sleep(110 * time.Second)
 				if why.Load() != nil {
 					t.Fatalf("after 110 s: %v", why.Load())
@@ -49,6 +51,9 @@ func TestADaemonEndsAfterItsProjectWasMoved(t *testing.T) {
 					}
 				}
 				time.Sleep(5 * time.Minute)
+				if entries, err := os.ReadDir(f.dir); !tc.back && err == nil && len(entries) > 0 {
+					t.Errorf("the daemon created %v in the folder at the old path", entries)
+				}
 				got, _ := why.Load().(string)
 				if (tc.why == "") != (got == "") || !strings.Contains(got, tc.why) || times.Load() > 1 {
 					t.Errorf("Moved was called %d times, last with %q, want %q once", times.Load(), got, tc.why)

@@ -30,9 +30,11 @@ func New(o Options) (*Swarm, error) {
 			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
+	folder := projectFolderAt(o.Project)
+	home = home.Checked(folder.check)
 	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, answers: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.deps = deps{
-		home: home, folder: projectFolderAt(o.Project), environ: o.Environ, store: o.Store,
+		home: home, folder: folder, environ: o.Environ, store: o.Store,
 		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
 		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
 		halted: &haltMark{store: o.Store}, lost: newWakeup(),

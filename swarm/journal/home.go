@@ -19,6 +19,7 @@ import (
 type Home struct {
 	dir   string
 	files durable.Files // writes the durable files of the home
+	check func() error  // called before Make creates anything; may be nil
 }
 
 // HomeOf returns the home of a project. It does not create any files.
@@ -30,12 +31,24 @@ func (h Home) With(files durable.Files) Home {
 	return h
 }
 
+// Checked returns a copy of the home that creates its folders only if check returns nil. A daemon
+// checks that its project was not moved: another folder may be at the old path.
+func (h Home) Checked(check func() error) Home {
+	h.check = check
+	return h
+}
+
 // Files returns the writer of the durable files in the home.
 func (h Home) Files() durable.Files { return h.files }
 
 // Make creates the folders, readable only by their owner, and makes git ignore them. It
 // can be called repeatedly.
 func (h Home) Make() error {
+	if h.check != nil {
+		if err := h.check(); err != nil {
+			return err
+		}
+	}
 	if err := discovery.MakeHome(h.dir); err != nil {
 		return err
 	}
