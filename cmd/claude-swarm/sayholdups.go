@@ -41,6 +41,10 @@ func (p *post) sayHoldups(c *cli.Context, to ...string) {
 	case moved:
 		waits(movedText, "try: claude-swarm restart")
 	case !listens:
+		if why, next := inOtherWorktree(p.dir); why != "" {
+			waits(why, "try: "+next)
+			return
+		}
 		waits("no daemon is running", "try: claude-swarm start")
 	case p.Store.Halted():
 		waits("the swarm is halted", "try: claude-swarm unhalt")
