@@ -483,7 +483,7 @@ func TestALoopEnds(t *testing.T) {
 	f.start()
 	id := f.send("coder", "once more", hops(dropbox.MaxHops))
 	f.until("the lead is told", func() bool {
-		return slices.ContainsFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.Subject == "an answer was not delivered" })
+		return slices.ContainsFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.Subject == "an answer was not delivered: once more" })
 	})
 	if r := f.receipt("coder", id); r.Answer == nil || r.Answer.Refused == "" {
 		t.Errorf("receipt = %+v", r)
