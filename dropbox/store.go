@@ -72,10 +72,6 @@ const (
 	topicsDir   = "topics"
 )
 
-// ignored is the .gitignore that keeps unfinished messages out of git.
-const ignored = "# What is finished is tracked: done/, dead/, attach/, board/; and the subscriptions.\n" +
-	"tmp/\nnew/\ncur/\nkeys/\nwork/\ngrants/\nrefused/\nhalted/\n.lock\nHALT\nFULL\n"
-
 // scratchPrefix is the name prefix of incomplete files outside the mailboxes.
 const scratchPrefix = ".scratch-"
 
@@ -113,7 +109,7 @@ func create(dir string) error {
 	if err := makeMailbox(d, Lead); err != nil {
 		return err
 	}
-	if err := d.put(scratchPrefix+NewID(), ".gitignore", []byte(ignored)); err != nil {
+	if err := d.put(scratchPrefix+NewID(), ignoreFile, []byte(ignored)); err != nil {
 		return err
 	}
 	// Write the version file last, because without it the folder is not a store.

@@ -32,8 +32,9 @@
 //
 // # What is recorded
 //
-// The audit records what .dead-drop/.gitignore does not ignore: done/, dead/, board/,
-// attach/, version and .gitignore. Git's ignore files outside .dead-drop have no effect.
+// The audit records what .dead-drop/.gitignore does not ignore, which is done/, dead/,
+// board/ and attach/, and also version and .gitignore, so that a checkout of the branch
+// contains mailboxes that can be opened. Git's ignore files outside .dead-drop have no effect.
 // The audit records regular files up to 64 MiB, and leaves out symbolic links, folders in
 // dead/, hidden files, and files whose names git refuses in a tree. A file that is
 // removed from board/ or dead/ while the daemon is running is also removed from the

@@ -44,6 +44,9 @@ func (s *setup) mailboxes(file *config.File) error {
 		return err
 	}
 	defer store.Close()
+	if err := s.renewIgnore(store); err != nil {
+		return err
+	}
 	for _, name := range names {
 		if !had[name] {
 			if err := s.m.disk.asks("make the mailbox " + name); err != nil {
@@ -56,6 +59,22 @@ func (s *setup) mailboxes(file *config.File) error {
 		s.r.made(filepath.Join(file.DeadDropDir, name), !had[name])
 	}
 	return nil
+}
+
+// renewIgnore replaces the mailboxes' .gitignore if an earlier version wrote it.
+func (s *setup) renewIgnore(store *dropbox.Store) error {
+	path := filepath.Join(store.Dir(), ".gitignore")
+	if outdated, err := store.IgnoreOutdated(); err != nil || !outdated {
+		return err
+	}
+	if err := s.m.disk.asks("write " + path); err != nil {
+		return err
+	}
+	renewed, err := store.RenewIgnore()
+	if renewed {
+		s.r.add(path, Remade, "", "")
+	}
+	return err
 }
 
 // checkMailboxes reports the state of the mailboxes' folder and of each mailbox.
@@ -77,6 +96,9 @@ func (s *setup) checkMailboxes(file *config.File) {
 		return
 	}
 	defer store.Close()
+	if outdated, err := store.IgnoreOutdated(); err == nil && outdated {
+		s.r.add(filepath.Join(file.DeadDropDir, ".gitignore"), Drifted, "made by an earlier version", "claude-swarm init")
+	}
 	for _, name := range append(file.Names(), dropbox.Lead) {
 		_, err := store.Mailbox(name)
 		st, try := state(err == nil)
