@@ -116,9 +116,22 @@ func (s *Swarm) restoreMail() error {
 	if s.store.Deleted() {
 		return nil // the folder check reports it
 	}
-	errs := []error{s.store.MakeMailbox(dropbox.Lead)}
+	errs := []error{s.completeMailboxes()}
 	for _, m := range s.members() {
 		errs = append(errs, s.store.MakeMailbox(m.name), m.inbox.Restore())
+	}
+	return errors.Join(errs...)
+}
+
+// completeMailboxes creates the lead's mailbox, and the missing folders of the mailboxes that
+// belong to the daemon. A clone of a repository in which mailboxes are committed contains
+// only their folders with finished messages.
+func (s *Swarm) completeMailboxes() error {
+	errs := []error{s.store.MakeMailbox(dropbox.Lead)}
+	for _, name := range append(dropbox.Bridges(), dropbox.Swarm, dropbox.Hooks) {
+		if s.store.Known(name) == nil { // a bridge, a webhook or the first question creates the mailbox
+			errs = append(errs, s.store.MakeMailbox(name))
+		}
 	}
 	return errors.Join(errs...)
 }

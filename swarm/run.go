@@ -35,6 +35,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 			"%v.\n\nThe file is kept as %s. %s\n", e, e.Aside(), e.next))
 	}
 
+	s.mail.Note(s.completeMailboxes()) // a folder that is missing cannot be watched
 	var watcher *dropbox.Watcher
 	if !s.opts.Poll {
 		if watcher, err = s.store.Watch(s.changed); err != nil {
