@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"time"
 
@@ -72,6 +73,19 @@ func (drops Drops) Count() (n int, err error) {
 		return n < MaxDrops
 	})
 	return n, drops.box.wrap("count drops", err)
+}
+
+// DropsIn returns the sorted names of the regular files in a folder that a store would list
+// as drops if the folder were one of its mailboxes. The error satisfies [fs.ErrNotExist] if
+// there is no such folder.
+func DropsIn(folder string) (names []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if e.Type().IsRegular() && isDrop(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
 }
 
 // isDrop reports whether a name in a mailbox can belong to a dropped file.

@@ -15,6 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -28,9 +29,8 @@ func whichConfig(c *cli.Context) (path, here string, err error) {
 	if err != nil || c.String("config") != "" || os.Getenv(client.ConfigVar) != "" || os.Getenv(runner.DirVar) != "" || slices.Contains(ofFile, c.Command.Name) {
 		return path, "", err
 	}
-	others, linked := discovery.OtherDaemons(filepath.Dir(path))
-	if linked && len(others) > 0 && (len(others) == 1 || discovery.IsMain(filepath.Dir(others[0]))) {
-		return others[0], filepath.Dir(path), nil
+	if other := discovery.DaemonFor(filepath.Dir(path)); other != "" {
+		return other, filepath.Dir(path), nil
 	}
 	return path, "", nil
 }
@@ -50,18 +50,6 @@ func inOtherWorktree(project string) (why, next string) {
 // ofFile are the verbs about the configuration file and this machine.
 var ofFile = []string{"check", "config", "doctor", "init", "compat"}
 
-// inWorktree says that a verb uses the daemon in another worktree.
-func inWorktree(here, config string) string {
-	where := "another linked worktree"
-	if discovery.IsMain(filepath.Dir(config)) {
-		where = "the main worktree"
-	}
-	return fmt.Sprintf("%s is a linked worktree, and the daemon of its repository runs in %s, %s", here, where, filepath.Dir(config))
-}
-
-// ownSwarm is what a person types to start a separate swarm in a linked worktree.
-const ownSwarm = "claude-swarm --config " + config.Name + " start, for a separate swarm in this worktree"
-
 // findConfig is like whichConfig, and prints a warning in a linked worktree, once for each verb.
 // status shows it instead.
 func findConfig(c *cli.Context) (string, error) {
@@ -71,7 +59,7 @@ func findConfig(c *cli.Context) (string, error) {
 			c.App.Metadata = map[string]any{}
 		}
 		c.App.Metadata[worktreeSaid] = true
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: %s\n", inWorktree(here, path), ownSwarm)
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: %s\n", provision.LinkedWorktree(here, path), provision.OwnSwarm)
 	}
 	if none, ok := errors.AsType[*client.NoProjectError](err); ok {
 		next := "claude-swarm init"

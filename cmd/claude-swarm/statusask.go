@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -22,7 +23,11 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) { return statusOf(c,
 func statusOf(c *cli.Context, names []string) (st swarm.Status, err error) {
 	if path, here, err := whichConfig(c); err == nil && here != "" {
 		defer func() {
-			st.Trouble = append(st.Trouble, swarm.Problem{Why: inWorktree(here, path), Next: ownSwarm})
+			w := provision.LinkedWorktree(here, path)
+			st.Trouble = append(st.Trouble, swarm.Problem{Why: w.String(), Next: provision.OwnSwarm})
+			for _, u := range w.Unread() {
+				st.Trouble = append(st.Trouble, swarm.Problem{Why: u.Why, Next: u.Next})
+			}
 		}()
 	}
 	p, err := locate(c)

@@ -40,6 +40,18 @@ func OtherDaemons(dir string) (configs []string, linked bool) {
 	return nil, false
 }
 
+// DaemonFor returns the configuration of the daemon that works for a project in a linked
+// worktree: that of the main worktree, or else of the only other worktree in which one runs.
+// It returns "" if a daemon runs for dir itself, if there is no such daemon, or if dir is in
+// no linked worktree.
+func DaemonFor(dir string) string {
+	others, linked := OtherDaemons(dir)
+	if linked && len(others) > 0 && (len(others) == 1 || IsMain(filepath.Dir(others[0]))) {
+		return others[0]
+	}
+	return ""
+}
+
 // IsMain reports whether a folder is in the main worktree of its repository.
 func IsMain(dir string) bool {
 	for top := dir; top != filepath.Dir(top); top = filepath.Dir(top) {

@@ -18,6 +18,9 @@ import (
 // mailboxes checks the mailboxes' folder, and finds mail for agents that do not exist.
 func (e *checkup) mailboxes() {
 	const name = "mailboxes"
+	if e.worktree() {
+		return
+	}
 	dir := e.file.DeadDropDir
 	store, err := dropbox.Open(dir, dropbox.Options{})
 	switch {

@@ -59,6 +59,10 @@ func (e *checkup) daemon(ctx context.Context) {
 		e.warn(name, "claude-swarm start", "none is running; %s was left by a crash, and the next start removes it", stale)
 		return
 	}
+	if main := discovery.DaemonFor(dir); main != "" {
+		e.good(name, "none is running in this worktree, and that of %s works for it", filepath.Dir(main))
+		return
+	}
 	e.good(name, "none is running")
 }
 
