@@ -345,6 +345,9 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	if err != nil {
 		return st, err
 	}
+	if gone := d.missingConfig(); gone != nil {
+		st.Trouble = append(st.Trouble, *gone)
+	}
 	if d.refused != nil {
 		st.Trouble = append(st.Trouble, *d.refused)
 	}
@@ -369,6 +372,10 @@ func (d *daemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
 	by := o.By
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.missingConfig() != nil { // the status says so until it is back
+		err := configGone(d.file.Path)
+		return swarm.Changes{}, &control.Error{Code: control.CodeBadConfig, Message: err.Error(), Hint: nextStep(err)}
+	}
 	file, err := config.Load(d.file.Path)
 	if err == nil {
 		err = checkOutside(file)

@@ -2,9 +2,13 @@ package main
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // restored locks the project again after another program, such as git clean, has deleted
@@ -77,6 +81,18 @@ var errConfigGone = errors.New("the daemon has a copy")
 
 // configGone returns the error for a deleted configuration.
 func configGone(path string) error {
-	copied := config.InForcePath(path)
-	return fail(exitConfig, "cp "+shellWord(copied)+" "+shellWord(path), "%s is gone, but %w", path, errConfigGone)
+	return fail(exitConfig, provision.CopyBack(path), "%s is gone, but %w", path, errConfigGone)
+}
+
+// missingConfig returns the problem that the configuration in force was deleted or moved
+// away, or nil. A project that was moved lacks the copy too.
+func (d *daemon) missingConfig() *swarm.Problem {
+	path := d.file.Path
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Stat(config.InForcePath(path)); err != nil {
+		return nil
+	}
+	return &swarm.Problem{Why: configGone(path).Error() + " and works with it", Next: provision.CopyBack(path)}
 }

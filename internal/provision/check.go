@@ -20,7 +20,11 @@ func Check(dir string) (Report, error) {
 	file, err := config.Load(r.Config)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r.add(r.Config, Missing, "", "claude-swarm init")
+		why, try := "", "claude-swarm init"
+		if config.InForce(r.Config) != nil {
+			why, try = "the daemon has a copy", CopyBack(r.Config)
+		}
+		r.add(r.Config, Missing, why, try)
 		return r, nil
 	case err != nil:
 		return r, err

@@ -66,6 +66,10 @@ func Healthy(findings []Finding) bool {
 func (e *checkup) configuration() {
 	const name = "configuration"
 	file, err := config.Load(e.Config)
+	if errors.Is(err, fs.ErrNotExist) && config.InForce(e.Config) != nil {
+		e.wrong(name, CopyBack(e.Config), "%s is gone, but the daemon has a copy", e.Config)
+		return
+	}
 	if err == nil {
 		e.file = file
 		err = file.CheckFolders()
@@ -89,6 +93,12 @@ func (e *checkup) launcher() {
 		e.warn("program", "node "+shellWord(e.InstallScript),
 			"npm ran no install script, so a script starts the program, and each command begins later")
 	}
+}
+
+// CopyBack returns the command that restores a deleted configuration from the daemon's copy
+// of it.
+func CopyBack(path string) string {
+	return "cp " + shellWord(config.InForcePath(path)) + " " + shellWord(path)
 }
 
 // permissions reports the agents that may do anything without asking.
