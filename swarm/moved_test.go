@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // A daemon whose project was moved, replaced or deleted ends two minutes later; until then, the
@@ -61,4 +63,30 @@ func TestADaemonEndsAfterItsProjectWasMoved(t *testing.T) {
 			})
 		})
 	}
+}
+
+// After the project was moved while the daemon runs, the status names that, and not what
+// follows from it: no file can be written, and no folder be watched.
+func TestStatusOfAMovedProject(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	f.untilState("coder", swarm.Idle)
+	there := f.dir + "-moved"
+	t.Cleanup(func() { os.RemoveAll(there) })
+	f.must(os.Rename(f.dir, there))
+	f.until("the daemon notices it", func() bool {
+		return strings.Contains(f.log.String(), "deleted files could not be recreated")
+	})
+	st, err := f.daemon.Status()
+	f.must(err)
+	if len(st.Trouble) != 1 || !strings.Contains(st.Trouble[0].Why, "the project was moved or deleted") || st.Trouble[0].Next != swarm.RestartMoved {
+		t.Errorf("trouble after the move: %+v", st.Trouble)
+	}
+	f.must(os.Rename(there, f.dir))
+	f.until("the project is back", func() bool {
+		st, err := f.daemon.Status()
+		f.must(err)
+		return len(st.Trouble) == 0
+	})
+	f.answer(f.send("coder", "go on"))
 }

@@ -134,8 +134,18 @@ func (s *Swarm) countAttached() error {
 	return err
 }
 
-// troubles returns the problems that the daemon has recorded about itself.
+// RestartMoved is what a person types after a project was moved while its daemon was running.
+const RestartMoved = "claude-swarm restart, in the folder where the project is now"
+
+// troubles returns the problems that the daemon has recorded about itself. While the project's
+// folder is gone, they are all consequences of that, and only that is returned.
 func (s *Swarm) troubles() []Problem {
+	if err := s.folder.check(); err != nil {
+		return []Problem{{
+			Why:  "the project was moved or deleted while the daemon was running, so the daemon cannot work: " + err.Error(),
+			Next: RestartMoved,
+		}}
+	}
 	var all []Problem
 	for _, why := range s.mail.Trouble.List() {
 		all = append(all, Problem{Why: why})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -47,9 +48,12 @@ func statusOf(c *cli.Context, names []string) (st swarm.Status, err error) {
 	// A daemon that exited during the request is treated as if it were not running.
 	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
 		if _, moved := discovery.Elsewhere(p.dir, os.Getenv); err == nil && moved {
-			st.Trouble = append(st.Trouble, swarm.Problem{
+			// The daemon does not know where the project is now. Its problems with files at
+			// the old path are consequences.
+			others := slices.DeleteFunc(st.Trouble, func(t swarm.Problem) bool { return strings.Contains(t.Why, st.Project) })
+			st.Trouble = append([]swarm.Problem{{
 				Why: "the project was moved from " + st.Project + " while its daemon was running, so the daemon cannot work", Next: view.RestartDaemon,
-			})
+			}}, others...)
 		}
 		return st, err
 	}
