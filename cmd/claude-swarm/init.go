@@ -113,6 +113,9 @@ func runInit(c *cli.Context) error {
 	case "remove":
 		return removeInit(c, dir)
 	}
+	if err := mayConfigure(dir); err != nil {
+		return err
+	}
 	if err := askWhere(c, dir); err != nil {
 		return err
 	}

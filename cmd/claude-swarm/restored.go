@@ -4,11 +4,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // restored locks the project again after another program, such as git clean, has deleted
@@ -82,6 +84,16 @@ var errConfigGone = errors.New("the daemon has a copy")
 // configGone returns the error for a deleted configuration.
 func configGone(path string) error {
 	return fail(exitConfig, provision.CopyBack(path), "%s is gone, but %w", path, errConfigGone)
+}
+
+// mayConfigure returns an error if the configuration in dir was deleted while a daemon works
+// with a copy of it. A new configuration would have other agents.
+func mayConfigure(dir string) error {
+	path := filepath.Join(dir, config.Name)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && lockHeld(journal.HomeOf(dir)) && config.InForce(path) != nil {
+		return configGone(path)
+	}
+	return nil
 }
 
 // missingConfig returns the problem that the configuration in force was deleted or moved
