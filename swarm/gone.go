@@ -63,6 +63,12 @@ func Gone(home journal.Home, store *dropbox.Store, names []string) ([]GoneAgent,
 	return gone, nil
 }
 
+// costBeside returns the costs that belong to none of the agents: that of the supervisor's
+// model, and that of the agents that have been removed.
+func costBeside(l *journal.Ledger, agents []string, now time.Time) (judge, removed journal.Cost) {
+	return l.Cost(JudgeName, now), l.CostOfOthers(append(agents, JudgeName), now)
+}
+
 // gone is like Gone for the configuration in force, and marks the agents that the
 // configuration file names.
 func (s *Swarm) gone() ([]GoneAgent, error) {

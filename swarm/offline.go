@@ -37,7 +37,7 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	if err != nil {
 		return st, err
 	}
-	st.Judge = sums.Cost(JudgeName, now)
+	st.Judge, st.Removed = costBeside(sums, specNames(p.Agents), now)
 	st.Budget, err = offlineBudget(home, p)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})

@@ -54,6 +54,11 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	}
 	uncounted := s.countAttached()
 	members, now := s.members(), time.Now()
+	all := make([]string, len(members))
+	for i, m := range members {
+		all[i] = m.name
+	}
+	st.Judge, st.Removed = costBeside(s.ledger, all, now)
 	if len(names) > 0 {
 		members = nil
 		for _, name := range names {
@@ -63,8 +68,6 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			}
 			members = append(members, m)
 		}
-	} else {
-		st.Judge = s.ledger.Cost(JudgeName, now)
 	}
 	st.Budget = s.budget.Report(specNames(s.Plan().Agents))
 	for _, m := range members {

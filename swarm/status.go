@@ -46,10 +46,17 @@ type Status struct {
 	Gate    GateStatus     `json:"gate"`              // refused messages and halted conversations
 	IRC     *IRCStatus     `json:"irc"`               // the bridge to IRC; null if IRC is not configured
 	Budget  *budget.Report `json:"budget"`            // null if there is no cap
-	// Judge is the cost of the supervisor's model so far. It is zero if the request names
-	// agents.
+	// Judge is the cost of the supervisor's model so far. It is zero in the output of
+	// `status AGENT`.
 	Judge journal.Cost `json:"supervisor_usd"`
+	// Removed is the cost of the agents that are no longer in the configuration. It is zero in
+	// the output of `status AGENT`.
+	Removed journal.Cost `json:"removed_usd"`
 }
+
+// OnlyAgents removes the costs that belong to none of the agents in st. It is for a status
+// of named agents.
+func (st *Status) OnlyAgents() { st.Judge, st.Removed = journal.Cost{}, journal.Cost{} }
 
 // A Problem is a problem with the daemon, its files or its mailboxes.
 type Problem struct {

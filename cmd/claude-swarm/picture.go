@@ -14,6 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A look specifies how to draw the status for a person.
@@ -189,8 +190,13 @@ func (l look) writeTail(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	if text := costs(st.Cost()); text != "" {
 		fmt.Fprintln(w, "\n"+screen.Whole(text, columns))
-		if judge := costs(st.Judge); judge != "" {
-			fmt.Fprintln(w, screen.Whole("  of which the supervisor: "+judge, columns))
+		for _, part := range []struct {
+			of   string
+			cost journal.Cost
+		}{{"the supervisor", st.Judge}, {"removed agents", st.Removed}} {
+			if text := costs(part.cost); text != "" {
+				fmt.Fprintln(w, screen.Whole("  of which "+part.of+": "+text, columns))
+			}
 		}
 	}
 	for _, line := range haltedLines(st.Needed(view.NeedThread)) {

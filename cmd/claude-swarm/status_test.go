@@ -39,8 +39,9 @@ func TestWriteStatus(t *testing.T) {
 			{Name: "reviewer", State: swarm.Paused, Since: new(ago(3 * time.Minute)), Why: "lunch (by lead)", Next: "claude-swarm resume reviewer"},
 			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), Drops: 6417, CostUSD: journal.Cost{Today: 0.0012, Total: 0.0012}},
 		},
-		Lead:  swarm.LeadStatus{Unread: 2, Questions: 1},
-		Judge: journal.Cost{Today: 0.01, Total: 0.25},
+		Lead:    swarm.LeadStatus{Unread: 2, Questions: 1},
+		Judge:   journal.Cost{Today: 0.01, Total: 0.25},
+		Removed: journal.Cost{Today: 0.5, Total: 2},
 	}
 	const want = `tts: daemon pid 4711 for 2 h 05 min, version 1.0
 HALTED: no new turn begins   next: claude-swarm unhalt
@@ -59,8 +60,9 @@ reviewer              paused   3 min  -       -     -       lunch (by lead)
 an-agent-with-a-ver…  idle     4 d    -       -     0.0012
                       6417 drops, not taken in yet
 
-0.05 USD today, 1.75 USD in all
+0.55 USD today, 3.75 USD in all
   of which the supervisor: 0.01 USD today, 0.25 USD in all
+  of which removed agents: 0.50 USD today, 2.00 USD in all
 
 1 question for you, 2 unread messages   next: claude-swarm inbox
 `

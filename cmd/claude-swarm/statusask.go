@@ -92,6 +92,9 @@ func offline(c *cli.Context, asked []string) (st swarm.Status, err error) {
 	defer store.Close()
 	st, err = swarm.Offline(p.home, store, planOf(p.file), p.dir, time.Now())
 	st.Agents = slices.DeleteFunc(st.Agents, func(a swarm.AgentStatus) bool { return !slices.Contains(names, a.Name) })
+	if len(asked) > 0 {
+		st.OnlyAgents()
+	}
 	if err == nil {
 		st.IRC, err = view.IRCOf(p.file, p.home)
 	}

@@ -24,6 +24,9 @@ const askedAtOnce = 100
 // then asks about askedAtOnce agents at a time.
 func Ask(ctx context.Context, d Daemon, agents []string, all func() ([]string, error)) (swarm.Status, error) {
 	st, err := d.Status(ctx, agents...)
+	if len(agents) > 0 {
+		st.OnlyAgents()
+	}
 	if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeTooLong || len(agents) > 0 {
 		return st, err
 	}

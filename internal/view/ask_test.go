@@ -34,6 +34,7 @@ func (c *crowd) Status(_ context.Context, agents ...string) (swarm.Status, error
 		return swarm.Status{}, &control.Error{Code: control.CodeTooLong, Message: "too long"}
 	}
 	st := running()
+	st.Judge.Total, st.Removed.Total = 1, 2
 	for _, name := range agents {
 		st.Agents = append(st.Agents, swarm.AgentStatus{Name: name})
 	}
@@ -76,6 +77,9 @@ func TestAsk(t *testing.T) {
 			}
 			if err == nil && st.Daemon == nil {
 				t.Error("the rest of the status is lost")
+			}
+			if all := len(tc.agents) == 0; err == nil && (st.Judge.Total == 1 && st.Removed.Total == 2) != all {
+				t.Errorf("the supervisor cost %v, removed agents cost %v; want 1 and 2 only for all agents", st.Judge, st.Removed)
 			}
 		})
 	}

@@ -22,10 +22,10 @@ type Status struct {
 // daemon is running.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
-// Cost returns the total cost of all agents and the supervisor, in US dollars, including the
-// known part of the running turns.
+// Cost returns the total cost of all agents, also of the removed ones, and of the supervisor,
+// in US dollars, including the known part of the running turns.
 func (s *Status) Cost() journal.Cost {
-	sum := s.Judge
+	sum := s.Judge.Plus(s.Removed)
 	for _, a := range s.Agents {
 		sum = sum.Plus(CostNow(a))
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -325,11 +326,30 @@ func (l *Ledger) Cost(agent string, now time.Time) Cost {
 	if sum == nil {
 		return Cost{}
 	}
-	c := sum.cost
-	if sum.day != utcDay(now) {
+	return sum.costAt(now)
+}
+
+// costAt returns the cost, with that of today only if today is the day of the last line.
+func (s *agentSum) costAt(now time.Time) Cost {
+	c := s.cost
+	if s.day != utcDay(now) {
 		c.Today, c.TodayUnknown = 0, 0
 	}
 	return c
+}
+
+// CostOfOthers returns the sum of the costs of all agents in the ledger except the named
+// ones, today and in total.
+func (l *Ledger) CostOfOthers(agents []string, now time.Time) Cost {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all Cost
+	for name, sum := range l.sums {
+		if !slices.Contains(agents, name) {
+			all = all.Plus(sum.costAt(now))
+		}
+	}
+	return all
 }
 
 func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
