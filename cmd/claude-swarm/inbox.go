@@ -21,9 +21,9 @@ func inboxCommand() *cli.Command {
 		Category:  groupMail,
 		Usage:     "list what is in a mailbox",
 		ArgsUsage: "[AGENT]",
-		Description: `Lists the messages in your mailbox, oldest first: the new ones, and those that
-you have read but not filed. With AGENT, it lists the messages waiting for
-AGENT.
+		Description: `Lists the messages in your mailbox: first the open questions, then the others,
+each oldest first; the new ones, and those that you have read but not filed.
+With AGENT, it lists the messages waiting for AGENT.
 
 Your mailbox is the lead's mailbox. Inside a turn it is the agent's mailbox,
 and an agent cannot list other mailboxes. ! marks urgent messages.` +
@@ -64,6 +64,9 @@ func inbox(c *cli.Context, p *post) error {
 	if err != nil {
 		return err
 	}
+	if name == dropbox.Lead {
+		view.QuestionsFirst(list)
+	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V        int             `json:"v"`
@@ -101,12 +104,31 @@ func writeInbox(w io.Writer, name, own string, list []*view.Message, now time.Ti
 		return cell
 	})
 	if name == dropbox.Lead {
-		next := fmt.Sprintf("read one: claude-swarm read %s · answer: claude-swarm reply ID \"…\"", list[0].ID)
-		if columns := textWidth(w); columns > 0 && screen.Columns(next) > columns {
-			next = strings.ReplaceAll(next, " · ", "\n")
-		}
-		fmt.Fprintf(w, "\n%s\n", next)
+		fmt.Fprintln(w)
+		writeSteps(w, inboxSteps(list)...)
 	}
+}
+
+// manyUnread is the number of unread messages at which the inbox says how to file them all.
+const manyUnread = 5
+
+// inboxSteps returns the commands that the lead's inbox suggests: first to answer the first
+// message if it is a question.
+func inboxSteps(list []*view.Message) []string {
+	first, unread := list[0], 0
+	for _, m := range list {
+		if m.Type != dropbox.Question && m.State == view.StateUnread {
+			unread++
+		}
+	}
+	steps := []string{"read one: claude-swarm read " + first.ID, "answer: claude-swarm reply ID \"…\""}
+	if first.Type == dropbox.Question {
+		steps = []string{"a question waits: claude-swarm read " + first.ID, fmt.Sprintf("answer: claude-swarm reply %s \"…\"", first.ID)}
+	}
+	if unread >= manyUnread {
+		steps = append(steps, "file all but questions: claude-swarm inbox --done all")
+	}
+	return steps
 }
 
 func urgentMark(m *view.Message) string {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-isatty"
@@ -89,6 +91,19 @@ func textWidth(w io.Writer) int {
 		return 0
 	}
 	return screenWidth(w)
+}
+
+// writeSteps writes suggested commands in one line or, if that is too wide for the terminal,
+// in a line each.
+func writeSteps(w io.Writer, steps ...string) {
+	columns := textWidth(w)
+	line := strings.Join(steps, " · ")
+	if columns == 0 || screen.Columns(line) <= columns {
+		steps = []string{line}
+	}
+	for _, step := range steps {
+		fmt.Fprintln(w, screen.Whole(step, columns))
+	}
 }
 
 // printable returns the text in a form that can safely be printed to w. If w is a

@@ -10,6 +10,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
+// QuestionsFirst moves the questions to the beginning of a list of messages, and otherwise
+// keeps the order.
+func QuestionsFirst(list []*Message) {
+	slices.SortStableFunc(list, func(a, b *Message) int {
+		switch asks, other := a.Type == dropbox.Question, b.Type == dropbox.Question; {
+		case asks == other:
+			return 0
+		case asks:
+			return -1
+		}
+		return 1
+	})
+}
+
 // Inbox returns the unfinished messages in a mailbox. It lists the lead's messages in the
 // order in which they arrived. If unread is set, it omits the message of the running turn
 // and the messages that the lead has read. For a message that cannot be parsed, it lists
