@@ -84,6 +84,11 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		if key := m.view.asked(); key != "" && a.State == Parked {
 			a.Next = cmp.Or(s.treasury.nextOf(key), a.Next)
 		}
+		if stuck := s.holds.Of(m.name).StuckIn(); stuck != nil && a.State == Paused {
+			if q, ok := s.mail.Questions.Of(stuckKey(stuck.Escalation)); ok && q.ID != "" && q.Settled.IsZero() {
+				a.Next = fmt.Sprintf("claude-swarm resume %s, claude-swarm abort %s, or claude-swarm reply %s \"…\", which says how to go on", m.name, m.name, q.ID)
+			}
+		}
 		if a.State == Working {
 			if why, next := s.pendingHold(m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next

@@ -124,6 +124,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 				{Word: "resume", Does: "let it carry on from where it stopped, like claude-swarm resume " + e.Agent},
 				{Word: "abort", Does: "give up the message and let the agent carry on with the next one, like claude-swarm abort " + e.Agent},
 			},
+			Text: e.Agent + " gets it as an urgent task, and goes on",
 		}))
 		s.settleFreed() // a person may have decided while the question was being stored
 	} else {
@@ -179,6 +180,11 @@ func (s *Swarm) answerStuck(q journal.Question, a journal.QuestionAnswer) (happe
 	switch {
 	case stuck == nil || stuckKey(stuck.Escalation) != q.Key:
 		return q.Agent + " has already continued.", nil
+	case a.Word == "" || a.Word == "resume" && a.Rest != "":
+		if err := s.mail.Questions.Guide(q.Agent, q.About, a); err != nil {
+			return "", err
+		}
+		return q.Agent + " gets that, and goes on.", s.Resume(q.Agent, a.By)
 	case a.Word == "resume":
 		return q.Agent + " goes on.", s.Resume(q.Agent, a.By)
 	}

@@ -264,7 +264,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	for _, how := range []string{"resume", "abort", "abort in the turn", "answer resume", "answer abort"} {
+	for _, how := range []string{"resume", "abort", "abort in the turn", "answer resume", "answer abort", "answer use another host", "answer resume on another host"} {
 		t.Run(how, func(t *testing.T) {
 			f := newField(t, "coder", "lead-agent")
 			ready, goOn := make(chan struct{}), make(chan struct{})
@@ -296,7 +296,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 			if how != "abort in the turn" {
 				close(goOn)
 				st := f.untilState("coder", swarm.Paused)
-				if st.Why != "stuck: Retried same approach 4 times" || st.Next != "claude-swarm resume coder, or claude-swarm abort coder" {
+				if st.Why != "stuck: Retried same approach 4 times" || !strings.HasPrefix(st.Next, "claude-swarm resume coder, ") {
 					t.Errorf("status = %q, %q", st.Why, st.Next)
 				}
 			}
@@ -356,10 +356,13 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 				f.send(dropbox.Swarm, word, typed(dropbox.Result), func(m *dropbox.Message) { m.ReplyTo = question.ID })
 			}
 			f.answer(other)
-			if strings.Contains(how, "resume") {
+			if strings.Contains(how, "resume") || strings.Contains(how, "host") {
 				f.answer(task)
 			} else if n := len(f.files("coder", "dead")); n == 0 {
 				t.Error("the message is not a dead letter")
+			}
+			if bodies := f.bodies(); strings.Contains(how, "host") && !slices.Equal(bodies[1:3], []string{strings.TrimPrefix(how, "answer "), "the long task"}) {
+				t.Errorf("the turns after the answer: %q, want the answer first", bodies[1:])
 			}
 			f.untilState("coder", swarm.Idle)
 			if goesOn := strings.Join(f.noticeTexts(), "\n"); strings.Count(goesOn, "[UNPAUSED] coder goes on: ") != 1 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ const daemonPatience = 10 * time.Second
 func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, words []string, wait optionalSpan) error {
 	for _, flag := range []string{"attach", "type"} {
 		if c.IsSet(flag) {
-			return usagef("claude-swarm read "+old.ID, "reply: %s is from the daemon, which accepts one word and no --%s", old.ID, flag)
+			return usagef("claude-swarm read "+old.ID, "reply: %s is from the daemon, which accepts no --%s", old.ID, flag)
 		}
 	}
 	q, err := journal.QuestionOf(p.Home, old.ID)
@@ -50,8 +49,7 @@ func (p *post) answerDaemon(c *cli.Context, old *dropbox.Message, words []string
 			return err
 		}
 	}
-	if a := mail.ReadAnswer(p.Me.Name, m.Body); !slices.ContainsFunc(q.Words, func(w journal.AnswerWord) bool { return w.Word == a.Word }) {
-		e := &mail.WordError{Word: a.Word, Words: q.Words}
+	if _, e := mail.AnswerTo(*q, p.Me.Name, m.Body); e != nil {
 		return usagef("claude-swarm reply "+old.ID+" "+e.Nearest(), "reply: %s", e)
 	}
 	m.To = []string{dropbox.Swarm}
@@ -84,6 +82,9 @@ func (p *post) sayHowToAnswer(w io.Writer, m *dropbox.Message) error {
 		_, err = fmt.Fprintf(w, "\nsettled: %s\n", screen.OneLine(q.Outcome))
 	case len(q.Words) > 0:
 		_, err = fmt.Fprintf(w, "\nanswer: claude-swarm reply %s %s\n", m.ID, q.Words[0].Word)
+		if q.Text != "" && err == nil {
+			_, err = fmt.Fprintf(w, "or: claude-swarm reply %s \"…\" (%s)\n", m.ID, q.Text)
+		}
 	}
 	return err
 }

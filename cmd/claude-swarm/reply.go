@@ -27,8 +27,8 @@ else, the answer is a new task. Between agents it is a note, which wakes no
 agent, so that two programs do not answer each other endlessly. --type chooses
 another type.
 
-A question from the daemon (from: swarm) lists the words that answer it. reply
-prints the outcome of the answer; the daemon files the question.` +
+A question from the daemon (from: swarm) lists the words that answer it, and
+says if a text does too. reply prints the outcome; the daemon files the question.` +
 			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply "Yes, go on"`, `claude-swarm reply k7f3 "Now the tests" --wait`),
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; --wait=10m waits no longer than that"},

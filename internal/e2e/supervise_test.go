@@ -36,7 +36,7 @@ func TestAnAgentInALoopIsWhisperedToAndThenPaused(t *testing.T) {
 
 	task := p.send("coder", "benchmark nemotron")
 	a := p.untilState("coder", swarm.Paused)
-	if !strings.HasPrefix(a.Why, "stuck: Retried ") || a.Next != "claude-swarm resume coder, or claude-swarm abort coder" {
+	if !strings.HasPrefix(a.Why, "stuck: Retried ") || !strings.HasPrefix(a.Next, "claude-swarm resume coder, ") {
 		t.Errorf("status: %q, %q", a.Why, a.Next)
 	}
 	if r := p.receipt("coder", task); !strings.Contains(r.Text, "It does not work.") {

@@ -21,7 +21,10 @@ type Question struct {
 	Agent string       `json:"agent,omitempty"` // the agent that it is about, or ""
 	About string       `json:"about,omitempty"` // the message, trace or scope that it is about
 	Words []AnswerWord `json:"words"`           // the possible answers
-	Asked time.Time    `json:"asked"`
+	// Text says what happens to an answer of several words of which the first is none of
+	// Words; "" means that such an answer is rejected.
+	Text  string    `json:"text,omitempty"`
+	Asked time.Time `json:"asked"`
 
 	Subject string `json:"subject"`
 	Body    string `json:"body,omitempty"`
@@ -48,7 +51,7 @@ type AnswerWord struct {
 // A QuestionAnswer is a person's answer.
 type QuestionAnswer struct {
 	ID   string `json:"id"`             // of the answering message; it stays the same if the answer is handled again
-	Word string `json:"word"`           // one of the question's answer words
+	Word string `json:"word"`           // one of the question's answer words, or "" for an answer that is a text
 	Rest string `json:"rest,omitempty"` // the text after Word, on one line
 	By   string `json:"by"`             // "lead", or "ann on IRC"
 }

@@ -198,6 +198,9 @@ func questionText(n journal.Question) string {
 	for _, w := range n.Words {
 		fmt.Fprintf(&b, "  %s: %s\n", w.Word, w.Does)
 	}
+	if n.Text != "" {
+		fmt.Fprintf(&b, "Or with a text of several words: %s\n", n.Text)
+	}
 	return b.String()
 }
 
@@ -262,14 +265,15 @@ func (q *Questions) handleMessage(m *dropbox.Message) (said string, err error) {
 	if !known {
 		return "This does not answer a question from the daemon. Its questions: claude-swarm inbox", nil
 	}
-	a := answerOf(m)
+	a, wrong := AnswerTo(n, m.From, m.Body)
+	a.ID = m.ID
 	switch {
 	case n.Answer != nil && n.Answer.ID == m.ID && !n.Settled.IsZero():
 		return n.Outcome, nil // an earlier daemon was interrupted before it told the person
 	case !n.Settled.IsZero():
 		return settledText(n), nil
-	case !slices.ContainsFunc(n.Words, func(w journal.AnswerWord) bool { return w.Word == a.Word }):
-		return (&WordError{Word: a.Word, Words: n.Words}).Error(), nil
+	case wrong != nil:
+		return wrong.Error(), nil
 	}
 	if n, err = q.book.Change(n.Key, func(n *journal.Question) { n.Answer = &a }); err != nil {
 		return "", err
@@ -303,7 +307,7 @@ func settledText(n journal.Question) string {
 	if n.Answer == nil {
 		return "That no longer needs an answer: " + n.Outcome
 	}
-	return fmt.Sprintf("%s has already answered that, with %s: %s", n.Answer.By, n.Answer.Word, n.Outcome)
+	return fmt.Sprintf("%s has already answered that, with %s: %s", n.Answer.By, cmp.Or(n.Answer.Word, "a text"), n.Outcome)
 }
 
 // tell sends the outcome of an answer to the person, once.
@@ -352,11 +356,36 @@ func fileFromLead(store *dropbox.Store, ids func(id string) bool) error {
 	return errors.Join(failed...)
 }
 
-// answerOf parses the answer in a message: its first word, and the text after that word.
-func answerOf(m *dropbox.Message) journal.QuestionAnswer {
-	a := ReadAnswer(m.From, m.Body)
-	a.ID = m.ID
-	return a
+// AnswerTo parses the answer to a question, without the id of its message. If the answer does
+// not begin with one of the question's words, it is a text, which needs at least two words, so
+// that a mistyped word is not taken for one. wrong is not nil if the question does not accept
+// the answer.
+func AnswerTo(q journal.Question, from string, body []byte) (a journal.QuestionAnswer, wrong *WordError) {
+	a = ReadAnswer(from, body)
+	switch {
+	case slices.ContainsFunc(q.Words, func(w journal.AnswerWord) bool { return w.Word == a.Word }):
+		return a, nil
+	case q.Text == "" || a.Rest == "":
+		return a, &WordError{Word: a.Word, Words: q.Words, Text: q.Text}
+	}
+	return journal.QuestionAnswer{By: a.By}, nil
+}
+
+// Guide delivers the text of an answer to an agent, as an urgent task from the person who
+// answered, in the conversation of the message about. It does so only once.
+func (q *Questions) Guide(agent, about string, a journal.QuestionAnswer) error {
+	said, err := q.mail.message(a.ID)
+	if err != nil {
+		return fmt.Errorf("the text of the answer cannot be read: %w", err)
+	}
+	m := &dropbox.Message{
+		From: said.From, To: []string{agent}, Type: dropbox.Task, Priority: dropbox.Urgent, Key: "guide:" + a.ID, Extra: said.Extra, Body: said.Body,
+	}
+	if of, err := q.mail.message(about); err == nil { // the message may be gone
+		m.Thread, m.Trace = cmp.Or(of.Thread, of.ID), cmp.Or(of.Trace, of.ID)
+	}
+	_, err = q.mail.deliver(said.From, agent, m)
+	return err
 }
 
 // ReadAnswer returns who gave an answer, its first word in lower case and without
@@ -381,6 +410,7 @@ func ReadAnswer(from string, body []byte) journal.QuestionAnswer {
 type WordError struct {
 	Word  string
 	Words []journal.AnswerWord
+	Text  string // as [journal.Question.Text]
 }
 
 func (e *WordError) Error() string {
@@ -395,7 +425,11 @@ func (e *WordError) Error() string {
 	if near := e.near(); len(near) > 0 {
 		said += " Did you mean " + near[0] + "?"
 	}
-	return said + " The words: " + strings.Join(list, ", ")
+	said += " The words: " + strings.Join(list, ", ")
+	if e.Text != "" {
+		said += "; or a text of several words (" + e.Text + ")"
+	}
+	return said
 }
 
 // Nearest returns the word that the person probably meant, or the first word if no word

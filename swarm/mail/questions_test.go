@@ -145,6 +145,70 @@ func (f *asking) answer(id, from, text string, forged bool) {
 	f.look()
 }
 
+// A question may accept a text. Its words count if an answer begins with them, and one other
+// word is rejected, because it may be a mistyped one.
+func TestAQuestionAcceptsAText(t *testing.T) {
+	closed := journal.Question{Words: []journal.AnswerWord{{Word: "resume"}, {Word: "abort"}}}
+	open := closed
+	open.Text = "it gets it"
+	for _, c := range []struct {
+		q          journal.Question
+		text, word string
+		ok         bool
+	}{
+		{open, "Resume.", "resume", true},
+		{open, "abort, please", "abort", true},
+		{open, "use another host", "", true},
+		{open, "abrot", "abrot", false},
+		{open, "stop", "stop", false},
+		{open, " \n", "", false},
+		{closed, "use another host", "use", false},
+	} {
+		a, wrong := mail.AnswerTo(c.q, dropbox.Lead, []byte(c.text))
+		if a.Word != c.word || (wrong == nil) != c.ok {
+			t.Errorf("%q with text %q: %+v, %v; want the word %q, accepted: %t", c.text, c.q.Text, a, wrong, c.word, c.ok)
+		}
+		if wrong != nil && strings.HasSuffix(wrong.Error(), "; or a text of several words (it gets it)") != (c.q.Text != "") {
+			t.Errorf("%q: %v", c.text, wrong)
+		}
+	}
+}
+
+// The text of an answer reaches the agent once, from the person who gave it, with the origin
+// on IRC, and in the conversation of the message that the question is about.
+func TestTheTextOfAnAnswerReachesTheAgentOnce(t *testing.T) {
+	f := newAsking(t, t.TempDir())
+	if err := f.store.MakeMailbox("coder"); err != nil {
+		t.Fatal(err)
+	}
+	about, err := f.store.Deliver("coder", &dropbox.Message{From: dropbox.Lead, Type: dropbox.Task, Thread: "hosts", Body: []byte("deploy\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.questions.Handle("escalation", func(q journal.Question, a journal.QuestionAnswer) (string, error) {
+		f.handled = append(f.handled, a)
+		return "done", errors.Join(f.questions.Guide(q.Agent, q.About, a), f.questions.Guide(q.Agent, q.About, a))
+	})
+	const text = "[IRC #x] <ann> use another host"
+	if err := f.questions.AskPerson(journal.Question{Key: "k", Kind: "escalation", Agent: "coder", About: about.ID, Subject: "stuck", Words: []journal.AnswerWord{{Word: "resume"}}, Text: "it gets it"}); err != nil {
+		t.Fatal(err)
+	}
+	f.look()
+	q := f.question()
+	if !strings.HasSuffix(string(q.Body), "\nOr with a text of several words: it gets it\n") {
+		t.Errorf("the question is %s", q.Body)
+	}
+	f.answer(q.ID, "irc", text, false)
+	got := slices.DeleteFunc(f.in("coder", dropbox.Waiting), func(m *dropbox.Message) bool { return m.ID == about.ID })
+	if len(got) != 1 {
+		t.Fatalf("coder got %d messages, want 1", len(got))
+	}
+	m := got[0]
+	if m.From != "irc" || m.Type != dropbox.Task || m.Priority != dropbox.Urgent || m.Thread != "hosts" || m.Trace != about.ID || string(m.Body) != text+"\n" || !dropbox.Proven(f.tokens.Of("irc"), m, "coder") {
+		t.Errorf("coder got %+v\n%s", m, m.Body)
+	}
+}
+
 func TestThePersonIsAskedOnce(t *testing.T) {
 	dir := t.TempDir()
 	f := newAsking(t, dir)
