@@ -28,7 +28,8 @@ agent, so that two programs do not answer each other endlessly. --type chooses
 another type.
 
 A question from the daemon (from: swarm) lists the words that answer it, and
-says if a text does too. reply prints the outcome; the daemon files the question.` +
+says if a text does too. reply prints the outcome; the daemon files the
+question.` +
 			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply "Yes, go on"`, `claude-swarm reply k7f3 "Now the tests" --wait`),
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; --wait=10m waits no longer than that"},
