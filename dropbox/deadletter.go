@@ -260,6 +260,36 @@ func (dead DeadLetters) retry(d DeadLetter) error {
 	return dead.box.disk.syncLeft(dead.box.dir(deadFolder))
 }
 
+// CheckRetry returns an error that is [ErrInvalid] if a dead letter, as it is now, is not a
+// message and cannot become one, such as a folder or a binary file: after a Retry, it would
+// soon be a dead letter again.
+func (dead DeadLetters) CheckRetry(d DeadLetter) error {
+	err := dead.checkRetry(d)
+	if !errors.Is(err, ErrInvalid) {
+		return nil // Retry reports all other errors
+	}
+	return err
+}
+
+func (dead DeadLetters) checkRetry(d DeadLetter) error {
+	name := dead.box.at(deadFolder, d.Name)
+	if d.Original == "" {
+		_, err := dead.box.store.Load(Found{Mailbox: dead.box.name, State: Dead, Entry: d.Entry, Path: name})
+		return err
+	}
+	st, err := dead.box.disk.stat(name)
+	if err != nil {
+		return err
+	}
+	data, f, _, err := dead.box.Drops().readStray(stray(deadFolder+"/"+d.Name, &st))
+	if err != nil {
+		return err
+	}
+	f.close()
+	_, _, err = fromDrop(data)
+	return err
+}
+
 // retryDrop moves a file that was set aside back to the mailbox's own folder, unless its
 // name is taken there.
 func (dead DeadLetters) retryDrop(d DeadLetter) error {

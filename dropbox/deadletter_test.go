@@ -145,3 +145,31 @@ func TestBeginGiveUp(t *testing.T) {
 		t.Errorf("given up at %v, want a later time after the retry", times)
 	}
 }
+
+// A dead letter that would be set aside again is found before it is retried, in the state in
+// which it is then.
+func TestCheckRetry(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	for content, ok := range map[string]bool{"text": true, "a\x00b": false, "\xff": false, " \n": false, "---\nhops: many\n---\nx": false} {
+		if err := os.WriteFile(filepath.Join(s.Dir(), "coder/new/plan.txt"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := b.ListAside(); err != nil {
+			t.Fatal(err)
+		}
+		dead := onlyDead(t, b)
+		if err := b.DeadLetters().CheckRetry(dead); (err == nil) != ok || err != nil && !errors.Is(err, dropbox.ErrInvalid) {
+			t.Errorf("CheckRetry of %q = %v", content, err)
+		}
+		if err := os.WriteFile(filepath.Join(s.Dir(), "coder/dead", dead.Name), []byte("corrected"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.DeadLetters().CheckRetry(dead); err != nil {
+			t.Errorf("CheckRetry of a corrected file = %v", err)
+		}
+		if err := b.DeadLetters().Purge(dead); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -41,8 +43,8 @@ reasons.` +
 			{
 				Name: "retry", Usage: "put it back into its mailbox", ArgsUsage: "ID…",
 				Description: `Puts dead letters back into their mailboxes. Their earlier failures no longer
-count. all means every dead letter that would not be given up again. Only you
-may do this, not an agent.` +
+count. One that would be given up again at once is refused; all means every
+other one. Only you may do this, not an agent.` +
 					examples("claude-swarm dead retry k7f3q9m2xd", "claude-swarm dead retry all"),
 				Flags: []cli.Flag{jsonFlag()}, Action: deadRetry,
 			},
@@ -65,12 +67,15 @@ all. Only you may do this, not an agent.` +
 // whyNoRetry returns an error if the letter would immediately become a dead letter again
 // after a retry.
 func (p *post) whyNoRetry(d view.DeadLetter, now time.Time) error {
-	if d.Letter.Original != "" {
-		return nil // the letter is a file that was moved aside, and a retry delivers it
-	}
 	box, err := p.Mailbox(d.Mailbox)
 	if err != nil {
 		return err
+	}
+	if err := box.DeadLetters().CheckRetry(d.Letter); err != nil {
+		return fail(exitFailed, p.insteadOfRetry(d), "%s would be given up again: %s", d.ID, invalidWhy(err))
+	}
+	if d.Letter.Original != "" {
+		return nil // the letter is a file that was moved aside, and a retry delivers it
 	}
 	if done, err := box.HasReceipt(d.Letter.Entry); err == nil && done {
 		return fail(exitFailed, "claude-swarm trace "+d.ID, "%s is already done: it would be given up again", d.ID)
@@ -80,6 +85,32 @@ func (p *post) whyNoRetry(d view.DeadLetter, now time.Time) error {
 			"%s expired at %s: it would be given up again", d.ID, timeText(d.Expires, now))
 	}
 	return nil
+}
+
+// invalidWhy returns the reason in an error about a file that is not a message.
+func invalidWhy(err error) string {
+	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
+		return bad.Reason
+	}
+	return err.Error()
+}
+
+// insteadOfRetry says what a person can do with a file that is not a message.
+func (p *post) insteadOfRetry(d view.DeadLetter) string {
+	path := p.deadFile(d)
+	info, err := os.Lstat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Sprintf("mv %s/FILE %s/, for each file", screen.TypedWord(path), screen.TypedWord(filepath.Join(p.Store.Dir(), d.Mailbox)))
+	case err == nil && info.Mode().IsRegular():
+		return fmt.Sprintf("claude-swarm send %s \"…\" --attach %s, or turn it into text first", d.Mailbox, screen.TypedWord(path))
+	}
+	return "claude-swarm dead show " + d.ID
+}
+
+// deadFile returns the path of a dead letter.
+func (p *post) deadFile(d view.DeadLetter) string {
+	return filepath.Join(p.Store.Dir(), d.Mailbox, "dead", d.Letter.Name)
 }
 
 // pickDead finds dead letters by their full or partial ids.
@@ -137,7 +168,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		return err
 	}
 	d := picked[0]
-	file := filepath.Join(p.Store.Dir(), d.Mailbox, "dead", d.Letter.Name)
+	file := p.deadFile(d)
 	found, m, err := p.message(d.ID)
 	if d.Letter.Original == "" && err == nil {
 		shown := view.MessageIn(p.Client, found.Mailbox, found.State, m)

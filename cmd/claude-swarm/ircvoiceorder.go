@@ -60,6 +60,9 @@ func (v daemonVoice) retry(id string) (string, error) {
 	if done, err := d.box.HasReceipt(d.Entry); err == nil && done {
 		return "", fmt.Errorf("%s is already done: it would be given up again", d.ID)
 	}
+	if err := d.box.DeadLetters().CheckRetry(d.DeadLetter); err != nil {
+		return "", fmt.Errorf("%s would be given up again: %s", d.ID, invalidWhy(err))
+	}
 	if f, err := v.store.Find(d.ID); err == nil {
 		if m, err := v.store.Load(f); err == nil && m.Expired(time.Now()) {
 			return "", fmt.Errorf("%s has expired: it would be given up again; send it again", d.ID)
