@@ -50,6 +50,17 @@ func (h *haltMark) holds(now time.Time) (again time.Duration, halted bool) {
 	return 0, false
 }
 
+// whyHalted is the reason that the status shows for an agent that is held by HALT.
+const whyHalted = "everything is halted"
+
+// ends reports whether HALT was removed and the halt ends within haltDoubt, although it still
+// holds the agents.
+func (h *haltMark) ends() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.store.Halted() && !h.cleaned()
+}
+
 // cleaned reports whether the store's other files are missing too. A person removes HALT
 // alone. The caller holds the mutex.
 func (h *haltMark) cleaned() bool {

@@ -104,7 +104,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		}
 	}
 	if again, halted := a.halted.holds(now); halted {
-		a.show(Paused, "everything is halted", "claude-swarm unhalt")
+		a.show(Paused, whyHalted, "claude-swarm unhalt")
 		return again, true
 	}
 	return 0, false

@@ -562,3 +562,24 @@ func TestATurnNeedsNoPIDFile(t *testing.T) {
 		t.Errorf("%d turns, want 1", n)
 	}
 }
+
+// As soon as HALT is removed, the status no longer says that the agents are halted, although
+// the daemon still waits to see whether a person removed it.
+func TestTheStatusAfterAHalt(t *testing.T) {
+	f := newField(t, "coder", "idle")
+	f.start()
+	f.must(f.store.Halt("lunch"))
+	f.send("coder", "work")
+	for _, name := range []string{"coder", "idle"} {
+		if st := f.untilState(name, swarm.Paused); st.Why != "everything is halted" {
+			t.Errorf("%s is paused: %s", name, st.Why)
+		}
+	}
+	f.must(f.store.Unhalt())
+	for _, name := range []string{"coder", "idle"} {
+		if st := f.status(name); st.State == swarm.Paused || st.Paused || st.Activity == "paused" || st.Why != "" || st.Next != "" {
+			t.Errorf("%s is %s (%s): %s", name, st.State, st.Activity, st.Why)
+		}
+	}
+	f.until("the work is done", func() bool { return len(f.bodies()) == 1 })
+}

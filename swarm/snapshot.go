@@ -105,6 +105,12 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 				a.Waiting = countWaiting(entries)
 			}
 		}
+		if a.State == Paused && a.Why == whyHalted && s.halted.ends() {
+			a.State, a.Since, a.Why, a.Next, a.Paused, a.Activity = Idle, nil, "", "", false, "idle"
+			if a.Waiting.Total() > 0 {
+				a.State = Queued
+			}
+		}
 		if a.Warm != nil {
 			a.Warm.Measure()
 		}
