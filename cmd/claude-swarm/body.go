@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
@@ -51,10 +52,25 @@ func (s textSource) read() ([]byte, error) {
 		body = data
 	case len(s.words) == 0:
 		return nil, usagef(s.as+` "what to do"   (or - for the standard input)`, "the text is missing")
+	case len(s.words) == 1 && isFileMark(s.words[0]):
+		file := strings.TrimPrefix(s.words[0], "@")
+		return nil, usagef(s.as+" --file "+shellWord(file)+"   (as the text: printf %s "+shellWord(s.words[0])+" | "+s.as+" -)",
+			"%s may mean the file %s", s.words[0], file)
 	default:
 		body = client.Body(s.words, s.most)
 	}
 	return body, s.check(body)
+}
+
+// isFileMark reports whether a text is @ and the name of a file here, which other programs
+// take for the content of that file.
+func isFileMark(text string) bool {
+	name, marked := strings.CutPrefix(text, "@")
+	if !marked || name == "" {
+		return false
+	}
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // check returns an error for data that is not text, for empty text, and for text that is

@@ -36,7 +36,7 @@ func noVerb(chain []*cli.Command) error {
 
 // habits maps words that people type out of habit to the verbs of this program.
 var habits = map[string]string{
-	"ls": "status", "ps": "status", "list": "status", "top": "status",
+	"agents": "status", "agent": "status", "ls": "status", "ps": "status", "list": "status", "top": "status",
 	"tail": "logs", "log": "logs", "watch": "logs", "follow": "logs", "feed": "logs",
 	"mail": "inbox", "show": "read", "cat": "read", "kill": "abort",
 	"run": "start", "up": "start", "down": "stop", "quit": "stop",
@@ -48,12 +48,13 @@ type advice struct{ fact, next string }
 
 // adviceOn returns the advice for such a word, or false if there is no advice.
 func adviceOn(word string) (a advice, ok bool) {
-	same := map[string]string{"mv": "rename", "new": "add", "create": "add", "costs": "cost", "usage": "cost", "spend": "cost"}
+	same := map[string]string{"mv": "rename", "new": "add", "create": "add", "costs": "cost", "usage": "cost", "spend": "cost", "find": "search", "grep": "search"}
 	a, ok = map[string]advice{
 		"rename": {"an agent's name is its key in " + config.Name, "rename it there, then claude-swarm reload and claude-swarm remove OLD --to NEW"},
 		"add":    {"an agent is an entry in " + config.Name, "tester: {role: tester}   under agents: there, then claude-swarm reload"},
 		"edit":   {"the settings are in " + config.Name, "${EDITOR:-vi} " + config.Name + " && claude-swarm reload"},
 		"cost":   {"costs are part of other lists", "claude-swarm status   (of each turn: claude-swarm history; of each cap: claude-swarm budget)"},
+		"search": {"the lists are text that other programs can search", "claude-swarm history --long | grep WORD   (what an agent did: claude-swarm logs AGENT | grep WORD)"},
 	}[cmp.Or(same[word], word)]
 	return a, ok
 }
@@ -123,6 +124,8 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 	switch {
 	case len(chain) == 0 && strings.EqualFold(e.name, "v"):
 		return usagef("claude-swarm version", "no flag %s", dashed)
+	case e.name == "since" && chain[len(chain)-1].Name == "logs":
+		return usagef(sinceElsewhere(typed, at), "logs has no flag --since; history and events have it")
 	case e.name == "f" && slices.Contains(known, "file"):
 		near = "file"
 	}
@@ -134,6 +137,17 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 		return usagef(retyped(typed, at, word), "no flag %s; did you mean %s?", dashed, dashes(near))
 	}
 	return usagef(helpFor(chain)+"   (put text that begins with a dash after --)", "no flag %s", dashed)
+}
+
+// sinceElsewhere returns the commands that show what happened since the time in the flag at
+// the index at of a command line of logs.
+func sinceElsewhere(typed []string, at int) string {
+	_, span, _ := strings.Cut(typed[at], "=")
+	if span == "" && at+1 < len(typed) {
+		span = typed[at+1]
+	}
+	span = " --since " + shellWord(cmp.Or(span, "1h"))
+	return "claude-swarm history" + span + "   (all that happened: claude-swarm events" + span + ")"
 }
 
 // withCandidate adds a hint to the error for a partial id that matches several messages.
