@@ -76,7 +76,7 @@ func budgetList(c *cli.Context) error {
 		}{1, report, view.RunningTurns(st.Agents)})
 	}
 	if report == nil {
-		fmt.Fprintf(c.App.Writer, "no cap is set\n  next: budget: {swarm: {day: 20}} in %s, then claude-swarm reload\n", config.Name)
+		fmt.Fprintf(narrowed(c.App.Writer), "no cap is set\n  next: budget: {swarm: {day: 20}} in %s, then claude-swarm reload\n", config.Name)
 		return writeRunning(c, st.Agents)
 	}
 	t := table{width: textWidth(c.App.Writer)}
@@ -99,13 +99,13 @@ func budgetList(c *cli.Context) error {
 	}
 	t.write(c.App.Writer, nil)
 	if finished > 0 {
-		fmt.Fprintf(c.App.Writer, "\n%s below half of the cap: claude-swarm budget --all\n", screen.Count(finished, "finished task"))
+		fmt.Fprintf(narrowed(c.App.Writer), "\n%s below half of the cap: claude-swarm budget --all\n", screen.Count(finished, "finished task"))
 	}
 	if assumed {
 		fmt.Fprintln(c.App.Writer, "\n"+screen.Whole("assumed: the cost of a turn is not known if its client was killed or reports none, so all that was reserved for it counts as spent", textWidth(c.App.Writer)))
 	}
 	if report.Billing == "subscription" {
-		fmt.Fprintln(c.App.Writer, "\nbilling: subscription: US dollars are shown, but limit nothing")
+		fmt.Fprintln(narrowed(c.App.Writer), "\nbilling: subscription: US dollars are shown, but limit nothing")
 	} else if paid := paidBySubscription(report); paid != "" {
 		fmt.Fprintln(c.App.Writer, "\n"+screen.Whole(paid, textWidth(c.App.Writer)))
 	}

@@ -155,9 +155,10 @@ func deadList(c *cli.Context, p *post) error {
 		writeLetter(c.App.Writer, d, d.Created, way, d.Reason)
 	}
 	if i := slices.IndexFunc(list, func(d view.DeadLetter) bool { return p.whyNoRetry(d, time.Now()) == nil }); i >= 0 {
-		fmt.Fprintf(c.App.Writer, "\ntry again: claude-swarm dead retry %s · more: claude-swarm dead show ID\n", list[i].ID)
+		fmt.Fprintln(c.App.Writer)
+		writeSteps(c.App.Writer, "try again: claude-swarm dead retry "+list[i].ID, "more: claude-swarm dead show ID")
 	} else {
-		fmt.Fprintf(c.App.Writer, "\nmore: claude-swarm dead show %s\n", list[0].ID)
+		fmt.Fprintf(narrowed(c.App.Writer), "\nmore: claude-swarm dead show %s\n", list[0].ID)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 	if v.Failed > 0 {
 		total += fmt.Sprintf(", %d of them not done", v.Failed)
 	}
-	fmt.Fprintf(w, "\n%s · %s\n", total, screen.Cost(v.CostUSD, v.CostUnknown > 0))
+	fmt.Fprintf(narrowed(w), "\n%s · %s\n", total, screen.Cost(v.CostUSD, v.CostUnknown > 0))
 }
 
 // longestAgent is the maximum number of columns for an agent's name in a short row.

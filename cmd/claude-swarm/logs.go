@@ -99,7 +99,7 @@ func readableLog(c *cli.Context, p *project, agent string) error {
 	out.lines(lines)
 	if !c.Bool("f") {
 		if t.file == nil {
-			fmt.Fprintf(c.App.ErrWriter, "%s has done nothing yet\n", agent)
+			fmt.Fprintf(narrowed(c.App.ErrWriter), "%s has done nothing yet\n", agent)
 		}
 		return nil
 	}
@@ -124,7 +124,7 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	}
 	for _, a := range st.Agents {
 		if a.Running && !a.Streams {
-			fmt.Fprintf(c.App.ErrWriter, "this turn of %s began before you followed it: its text appears as whole messages; the next turn's text will appear as it is written\n", a.Name)
+			fmt.Fprintf(narrowed(c.App.ErrWriter), "this turn of %s began before you followed it: its text appears as whole messages; the next turn's text will appear as it is written\n", a.Name)
 		}
 	}
 }

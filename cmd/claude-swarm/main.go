@@ -81,7 +81,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err != nil:
 		return report(stderr, err)
 	case line.help:
-		writeHelp(out, app, line.chain)
+		writeHelp(narrowed(out), app, line.chain)
 	default:
 		err = withCandidate(app.RunContext(ctx, line.args), args[1:])
 		if len(line.args) > 1 && line.args[1] != "mcp" && line.args[1] != "hook" {

@@ -106,6 +106,49 @@ func writeSteps(w io.Writer, steps ...string) {
 	}
 }
 
+// narrowed returns a writer to which whole lines are written. If w is a terminal, lines that
+// are too wide for it are broken between words, and keep their margin.
+func narrowed(w io.Writer) io.Writer {
+	if columns := textWidth(w); columns > 0 {
+		return narrowWriter{w, columns}
+	}
+	return w
+}
+
+// A narrowWriter breaks the lines of each Write.
+type narrowWriter struct {
+	w       io.Writer
+	columns int
+}
+
+func (n narrowWriter) Write(text []byte) (int, error) {
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		if screen.Columns(line) > n.columns {
+			lines[i] = n.broken(line)
+		}
+	}
+	if _, err := io.WriteString(n.w, strings.Join(lines, "\n")); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// broken breaks a line. The new lines begin in the column of the second part of the line if
+// several spaces precede that part, as in a list of options, and else in that of the first.
+func (n narrowWriter) broken(line string) string {
+	rest := strings.TrimLeft(line, " ")
+	head := line[:len(line)-len(rest)]
+	if left, right, ok := strings.Cut(rest, "  "); ok {
+		right = strings.TrimLeft(right, " ")
+		if at := screen.Columns(head) + screen.Columns(left); at < n.columns/2 {
+			head, rest = strings.TrimSuffix(line, right), right
+		}
+	}
+	margin := strings.Repeat(" ", screen.Columns(head))
+	return head + strings.TrimPrefix(indent(screen.Whole(rest, max(n.columns-len(margin), 1)), margin), margin)
+}
+
 // printable returns the text in a form that can safely be printed to w. If w is a
 // terminal, it removes the control characters, because the terminal would interpret them.
 func printable(w io.Writer, text []byte) string {

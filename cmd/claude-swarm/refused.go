@@ -55,7 +55,8 @@ func refusedList(c *cli.Context, p *post) error {
 	for _, r := range list {
 		writeLetter(c.App.Writer, r, r.Created, p.Called(r.From)+" → "+r.To, r.Reason)
 	}
-	fmt.Fprintf(c.App.Writer, "\nlook: claude-swarm read %s · let through: claude-swarm refused retry %s\n", list[0].ID, list[0].ID)
+	fmt.Fprintln(c.App.Writer)
+	writeSteps(c.App.Writer, "look: claude-swarm read "+list[0].ID, "let through: claude-swarm refused retry "+list[0].ID)
 	return nil
 }
 
