@@ -30,6 +30,23 @@ func (f *field) spends(usd float64) {
 	}
 }
 
+// The log says that a turn cost more than its cap, also if its work was done.
+func TestTheLogSaysThatATurnIsOverItsCap(t *testing.T) {
+	for usd, over := range map[float64]bool{0.06: true, 0.02: false} {
+		f := newField(t, "coder")
+		f.plan.Budget = budget.Rules{Agents: map[string]budget.AgentRules{"coder": {Turn: dollars(0.03)}}}
+		f.spends(usd)
+		f.start()
+		f.answer(f.send("coder", "one"))
+		f.halt()
+		log, err := os.ReadFile(journal.HomeOf(f.dir).AgentLog("coder"))
+		f.must(err)
+		if got := strings.Contains(string(log), fmt.Sprintf(" %.2f USD, over its cap of 0.03 USD", usd)); got != over {
+			t.Errorf("after %v USD, the log says so: %t\n%s", usd, got, log)
+		}
+	}
+}
+
 // Without a daemon the status reports a damaged budget.json and shows everything else,
 // whether or not there is a cap.
 func TestADamagedBudgetIsNamed(t *testing.T) {

@@ -115,6 +115,9 @@ func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	a.inbox.Started(j)
 	took := journal.Took(j.Rec.Begun, out.Ended)
 	text := fmt.Sprintf("= %s %s %s", journal.OutcomeOf(out), screen.Took(took), screen.Cost(out.CostUSD, out.CostUnknown))
+	if most := j.Rec.ReservedUSD; most > 0 && out.CostUSD > most {
+		text += ", over its cap of " + screen.USD(most)
+	}
 	if out.Reason != "" {
 		text += ": " + out.Reason
 	}
