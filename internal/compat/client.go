@@ -241,10 +241,21 @@ func (c *client) control(id string, request map[string]any) error {
 
 func (c *client) put(v any) error {
 	data, err := json.Marshal(v)
-	if err == nil {
-		_, err = c.in.Write(append(data, '\n'))
+	if err != nil {
+		return err
 	}
-	return err
+	if _, err = c.in.Write(append(data, '\n')); err == nil {
+		return nil
+	}
+	// The cause is that the client has closed its input, and most likely that it has ended.
+	select {
+	case <-c.ended:
+		return fmt.Errorf("the client ended before it had read its input: %s", c.complaint())
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	case <-time.After(5 * time.Second): // a client that has ended is reaped at once
+		return err
+	}
 }
 
 // all returns the lines received so far that have the given type and subtype; subtype ""
