@@ -83,16 +83,34 @@ const haltedDir = "halted"
 // it is safe to call again. The error is [ErrVersion] if dir is a store with an unknown
 // version.
 func Create(dir string) error {
-	if err := create(dir); err != nil {
+	return create(dir, func() error { return os.MkdirAll(dir, 0o700) })
+}
+
+// Recreate is like Create, but the folder in which dir lies must exist. A program that
+// repairs a store uses it, because a project that is moved at that moment must not appear
+// again at its old path.
+func Recreate(dir string) error {
+	return create(dir, func() error {
+		if err := os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+func create(dir string, mkdir func() error) error {
+	err := mkdir()
+	if err == nil {
+		err = fill(dir)
+	}
+	if err != nil {
 		return fmt.Errorf("create mailboxes in %s: %w", dir, err)
 	}
 	return nil
 }
 
-func create(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
+// fill creates the content of a store.
+func fill(dir string) error {
 	d, err := openDisk(dir, nil)
 	if err != nil {
 		return err

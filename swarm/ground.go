@@ -17,6 +17,7 @@ import (
 // delete, move or replace the folder. Only the sweep goroutine uses a ground.
 type ground struct {
 	store  *dropbox.Store
+	parent projectFolder // in which the folder lies
 	halted *haltMark
 	taken  func(error)    // called if another daemon has locked the mailboxes; may be nil
 	locks  []func() error // releases locks that were acquired again
@@ -26,7 +27,7 @@ func newGround(store *dropbox.Store, halted *haltMark, taken func(error)) (*grou
 	if _, err := os.Stat(store.Dir()); err != nil {
 		return nil, err
 	}
-	return &ground{store: store, halted: halted, taken: taken}, nil
+	return &ground{store: store, parent: projectFolderAt(filepath.Dir(store.Dir())), halted: halted, taken: taken}, nil
 }
 
 // check recreates the folder if it was deleted, and the store's own files and the lock if
@@ -34,8 +35,8 @@ func newGround(store *dropbox.Store, halted *haltMark, taken func(error)) (*grou
 // "". A folder that was moved is not recreated, because it may be put back.
 func (g *ground) check() string {
 	dir := g.store.Dir()
-	if g.store.Deleted() && !isMissing(filepath.Dir(dir)) {
-		if err := dropbox.Create(dir); err != nil {
+	if g.store.Deleted() && g.parent.check() == nil {
+		if err := dropbox.Recreate(dir); err != nil {
 			return "the mailboxes were deleted and cannot be recreated: " + err.Error()
 		}
 	}
@@ -51,7 +52,7 @@ func (g *ground) check() string {
 	if !unlocked && !isMissing(filepath.Join(dir, "version")) {
 		return ""
 	}
-	if err := dropbox.Create(dir); err != nil {
+	if err := dropbox.Recreate(dir); err != nil {
 		return "files that were deleted from the mailboxes cannot be recreated: " + err.Error()
 	}
 	if !unlocked {

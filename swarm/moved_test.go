@@ -38,7 +38,7 @@ func TestADaemonEndsAfterItsProjectWasMoved(t *testing.T) {
 				f.sweep = time.Second
 				f.start()
 				f.answer(f.send("coder", "before"))
-				time.Sleep(10 * time.Second) // the turn is settled
+				time.Sleep(10*time.Second + f.sweep/2) // the turn is settled, and no check of the folders runs at this moment
 				if err := tc.move(f.dir); err != nil {
 					t.Fatal(err)
 				}
