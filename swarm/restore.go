@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,9 +11,35 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// restoreDelay is the time from the event that a folder was deleted to its recreation. The
-// program that deleted it, such as git clean, may still be deleting others.
-const restoreDelay = 300 * time.Millisecond
+// restoreDelay is the time from the last event that a folder was deleted to the recreation.
+// The program that deletes them, such as git clean, fails if a folder that it has emptied is
+// filled again. If it goes on for longer than mostDelay, the recreation begins all the same.
+const (
+	restoreDelay = 300 * time.Millisecond
+	mostDelay    = 5 * time.Second
+)
+
+// afterDeletions waits until no folder was deleted for restoreDelay, or until mostDelay has
+// passed. lost receives a value for each deletion. afterDeletions returns false if ctx is
+// done before.
+func afterDeletions(ctx context.Context, lost <-chan struct{}) bool {
+	most := time.NewTimer(mostDelay)
+	defer most.Stop()
+	quiet := time.NewTimer(restoreDelay)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-lost:
+			quiet.Reset(restoreDelay)
+		case <-quiet.C:
+			return true
+		case <-most.C:
+			return true
+		}
+	}
+}
 
 // restore recreates folders and files that another program, such as git clean, deleted
 // while the daemon is running. It recreates the files of which the daemon has the content

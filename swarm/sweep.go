@@ -50,14 +50,16 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
+			select {
+			case <-s.lost:
+				lost = true
+			default:
+			}
 		case <-s.lost:
 			lost = true
-			t.Reset(restoreDelay)
-			select {
-			case <-ctx.Done():
-				return
-			case <-t.C:
-			}
+		}
+		if lost && !afterDeletions(ctx, s.lost) {
+			return
 		}
 		t.Reset(every)
 		away.check(s.folder, time.Now(), s.opts.Moved)
