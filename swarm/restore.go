@@ -13,7 +13,7 @@ import (
 
 // restoreDelay is the time from the last event that a folder was deleted to the recreation.
 // The program that deletes them, such as git clean, fails if a folder that it has emptied is
-// filled again. If it goes on for longer than mostDelay, the recreation begins all the same.
+// filled again. After mostDelay, the recreation begins even if it goes on.
 const (
 	restoreDelay = 300 * time.Millisecond
 	mostDelay    = 5 * time.Second
