@@ -59,6 +59,9 @@ func (p *recordedProject) writeHalted(b *strings.Builder, st swarm.Status) {
 
 func (p *recordedProject) writeInbox(b *strings.Builder, mailbox string) {
 	in := verbJSON[struct{ Messages []view.Message }](p, "inbox", mailbox)
+	if mailbox == "lead" { // open questions come first in the list, and the recording has them in the order of time
+		slices.SortStableFunc(in.Messages, func(a, b view.Message) int { return a.Created.Compare(b.Created) })
+	}
 	for _, m := range in.Messages {
 		fmt.Fprintf(b, "mail of %s: %s %s, %s %s from %s, proven %t: %q %q\n", mailbox, p.known(m.ID), m.State, m.Priority, m.Type, m.From, m.Proven, m.Subject, topLine(m.Body))
 	}

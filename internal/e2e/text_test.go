@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -118,6 +119,17 @@ func (p *project) done(agent string) int {
 	return len(names)
 }
 
+// sendBody sends a text to coder from a file, because send takes a word such as @secret.txt
+// for a mistake.
+func (p *project) sendBody(body string, flags ...string) string {
+	p.t.Helper()
+	path := filepath.Join(p.home, "body")
+	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return p.send(append([]string{"coder", "--file", path}, flags...)...)
+}
+
 // The real client sends any body to the model unchanged and does nothing else with it,
 // whether the body is a task, a note in a prompt, or a message to a running turn.
 func TestABodyIsText(t *testing.T) {
@@ -131,7 +143,7 @@ func TestABodyIsText(t *testing.T) {
 	var want []string // bodies sent to the model in the session so far
 	for _, body := range bodies {
 		n := len(p.requests())
-		p.receipt("coder", p.send("coder", body))
+		p.receipt("coder", p.sendBody(body))
 		reqs := p.requests()
 		if len(reqs) != n+1 {
 			t.Errorf("%q was answered with %d requests", body, len(reqs)-n)
@@ -146,7 +158,7 @@ func TestABodyIsText(t *testing.T) {
 	// The test sends as many notes as one prompt may contain.
 	notes := bodies[:min(16, len(bodies))]
 	for _, body := range notes {
-		p.send("coder", body, "--type", "note")
+		p.sendBody(body, "--type", "note")
 	}
 	p.receipt("coder", p.send("coder", "Read the notes."))
 	reqs := p.requests()
@@ -160,7 +172,7 @@ func TestABodyIsText(t *testing.T) {
 	p.until("Bash runs", func() bool { return p.api.Stats().Answered["bash"] == 1 })
 	urgent := bodies[max(0, len(bodies)-16):]
 	for _, body := range urgent {
-		p.send("coder", body, "--now")
+		p.sendBody(body, "--now")
 	}
 	p.until("all of it was brought", func() bool { return len(p.waiting("coder")) == 0 })
 	p.write("go", "")

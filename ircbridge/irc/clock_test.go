@@ -211,11 +211,11 @@ func TestAPageBesideAChannel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)
 		c.Send("#one", strings.Repeat("c\n", 40))
-		time.Sleep(20 * time.Second) // the burst is over
+		time.Sleep(20*time.Second + 500*time.Millisecond) // the burst is over, and no line is sent at this moment
 		before, _ := tp.heard()
 		page := c.Post(irc.Outgoing{Target: "bob", Text: strings.Repeat("p\n", 10), Priority: irc.Answer})
 		begun := time.Now()
-		time.Sleep(12500 * time.Millisecond)
+		time.Sleep(12 * time.Second)
 		c.Post(irc.Outgoing{Target: "#two", Text: "a", Priority: irc.Alert})
 		if err := page.Wait(t.Context()); err != nil {
 			t.Fatal(err)
