@@ -119,15 +119,15 @@ func (p *project) done(agent string) int {
 	return len(names)
 }
 
-// sendBody sends a text to coder from a file, because send takes a word such as @secret.txt
+// sendBody sends a text to an agent from a file, because send takes a word such as @secret.txt
 // for a mistake.
-func (p *project) sendBody(body string, flags ...string) string {
+func (p *project) sendBody(agent, body string, flags ...string) string {
 	p.t.Helper()
 	path := filepath.Join(p.home, "body")
 	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
-	return p.send(append([]string{"coder", "--file", path}, flags...)...)
+	return p.send(append([]string{agent, "--file", path}, flags...)...)
 }
 
 // The real client sends any body to the model unchanged and does nothing else with it,
@@ -143,7 +143,7 @@ func TestABodyIsText(t *testing.T) {
 	var want []string // bodies sent to the model in the session so far
 	for _, body := range bodies {
 		n := len(p.requests())
-		p.receipt("coder", p.sendBody(body))
+		p.receipt("coder", p.sendBody("coder", body))
 		reqs := p.requests()
 		if len(reqs) != n+1 {
 			t.Errorf("%q was answered with %d requests", body, len(reqs)-n)
@@ -158,7 +158,7 @@ func TestABodyIsText(t *testing.T) {
 	// The test sends as many notes as one prompt may contain.
 	notes := bodies[:min(16, len(bodies))]
 	for _, body := range notes {
-		p.sendBody(body, "--type", "note")
+		p.sendBody("coder", body, "--type", "note")
 	}
 	p.receipt("coder", p.send("coder", "Read the notes."))
 	reqs := p.requests()
@@ -172,7 +172,7 @@ func TestABodyIsText(t *testing.T) {
 	p.until("Bash runs", func() bool { return p.api.Stats().Answered["bash"] == 1 })
 	urgent := bodies[max(0, len(bodies)-16):]
 	for _, body := range urgent {
-		p.sendBody(body, "--now")
+		p.sendBody("coder", body, "--now")
 	}
 	p.until("all of it was brought", func() bool { return len(p.waiting("coder")) == 0 })
 	p.write("go", "")
@@ -273,7 +273,7 @@ func TestMailOfAnAttachedSessionIsText(t *testing.T) {
 		n := min(8, len(bodies))
 		var ids []string
 		for _, body := range bodies[:n] {
-			ids = append(ids, p.send("ada", body))
+			ids = append(ids, p.sendBody("ada", body))
 		}
 		seen := len(p.requests())
 		p.client("--model", "claude-sonnet-4-6", "-p", "Hello")
