@@ -58,9 +58,6 @@ func TestReadmesAreRight(t *testing.T) {
 	for name, agents := range projects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name == "sandbox" {
-				need.Program(t, "bwrap")
-			}
 			text, lines := script(t, name)
 			if strings.Contains(text, "--tmux") {
 				need.Program(t, "tmux")

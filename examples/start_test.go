@@ -129,6 +129,9 @@ func copyExample(t *testing.T, name string) *swarm {
 		"PATH=" + strings.Join([]string{bin, filepath.Join(bin, "others"), os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"HOME=" + filepath.Join(top, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(top, "run"), "TZ=UTC",
 	}
+	if name == "sandbox" {
+		s.env[0] = "PATH=" + need.Bubblewrap(t) + string(os.PathListSeparator) + strings.TrimPrefix(s.env[0], "PATH=")
+	}
 	if err := os.CopyFS(s.dir, os.DirFS(name)); err != nil {
 		t.Fatal(err)
 	}
@@ -200,9 +203,6 @@ func TestProjectsStart(t *testing.T) {
 	for name, agents := range projects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name == "sandbox" {
-				need.Program(t, "bwrap")
-			}
 			s := copyExample(t, name)
 			s.run("init")
 			if got, want := s.run("start"), "agents "+strings.Join(agents, " ")+"\n"; !strings.HasSuffix(got, want) {

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -327,8 +326,15 @@ func (d *day) move() {
 	d.swarm("restart")
 	d.receipt("reader", d.give("reader", "After the second move."))
 	for _, old := range []string{"project", "stopped"} {
-		if _, err := os.Lstat(filepath.Join(filepath.Dir(d.dir), old)); !errors.Is(err, fs.ErrNotExist) {
-			d.t.Errorf("something was written to the old place %s: %v", old, err)
+		var there []string
+		_ = filepath.WalkDir(filepath.Join(filepath.Dir(d.dir), old), func(path string, _ fs.DirEntry, err error) error {
+			if err == nil {
+				there = append(there, path)
+			}
+			return nil
+		})
+		if len(there) > 0 {
+			d.t.Errorf("this was written to an old place: %q", there)
 		}
 	}
 }

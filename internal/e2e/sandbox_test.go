@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,10 +15,7 @@ import (
 // or the daemon's files.
 func TestAnAgentInASandbox(t *testing.T) {
 	t.Parallel()
-	if out, err := exec.Command("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true").CombinedOutput(); err != nil {
-		t.Logf("%v\n%s", err, out)
-		need.Missing(t, "bwrap")
-	}
+	sandbox := need.Bubblewrap(t)
 	const shell = `{"tool_use":{"name":"Bash","input":{"command":"`
 	p := newProject(t, `{"replies":[
 		{"name":"look","times":1,"match":{"last_user_contains":"LOOK"},"content":[`+shell+`sh probe.sh"}}}]},
@@ -50,7 +46,7 @@ echo looked
 			t.Fatal(err)
 		}
 	}
-	p.env[0] = "PATH=" + filepath.Dir(program) + ":" + strings.TrimPrefix(p.env[0], "PATH=")
+	p.env[0] = "PATH=" + sandbox + ":" + filepath.Dir(program) + ":" + strings.TrimPrefix(p.env[0], "PATH=")
 	p.start()
 
 	id := p.send("coder", "LOOK around")

@@ -33,6 +33,22 @@ func Program(t testing.TB, name string) string {
 	return path
 }
 
+// Bubblewrap returns the folder with bwrap: the program that the variable BWRAP names, or the
+// one on the PATH. CI uses the variable, because codex runs its commands with a bwrap that it
+// finds on the PATH.
+func Bubblewrap(t testing.TB) (dir string) {
+	t.Helper()
+	path := os.Getenv("BWRAP")
+	if path == "" {
+		path = Program(t, "bwrap")
+	}
+	if out, err := exec.Command(path, "--unshare-all", "--ro-bind", "/", "/", "true").CombinedOutput(); err != nil {
+		t.Logf("%v\n%s", err, out)
+		Missing(t, "a bwrap that may create namespaces")
+	}
+	return filepath.Dir(path)
+}
+
 // Programs demands several programs, for example those that a shell script calls.
 func Programs(t testing.TB, names ...string) {
 	t.Helper()
