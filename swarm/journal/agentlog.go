@@ -27,13 +27,14 @@ type AgentLog struct {
 	told  func(at time.Time, id, entry string) // called with each entry
 	now   func() time.Time
 	fail  func(error)
+	check func() error // see [Home.Checked]; may be nil
 	// secrets contains the secrets that are removed from every line; nil means no
 	// secrets.
 	secrets *tokens.Source
 }
 
 func OpenAgentLog(home Home, agent string, p LogPolicy, told func(at time.Time, id, entry string), fail func(error)) *AgentLog {
-	return &AgentLog{agent: agent, out: p.open(home.AgentLog(agent)), told: told, now: time.Now, fail: fail, secrets: home.Secrets()}
+	return &AgentLog{agent: agent, out: p.open(home.AgentLog(agent)), told: told, now: time.Now, fail: fail, check: home.check, secrets: home.Secrets()}
 }
 
 // Line writes one entry about a message.
@@ -45,10 +46,22 @@ func (d *AgentLog) Line(id, text string) {
 	now := d.now()
 	text = strings.ReplaceAll(screen.Plain(strings.TrimRight(text, "\n")), "\n", "\n    ")
 	entry := fmt.Sprintf("%s %s %s  %s\n", now.Format(time.TimeOnly), d.agent, orDash(id), text)
-	if _, err := io.WriteString(d.out, entry); err != nil {
+	if err := d.write(entry); err != nil {
 		d.fail(fmt.Errorf("log of %s: %w", d.agent, err))
 	}
 	d.told(now.UTC(), id, entry)
+}
+
+// write appends an entry to the file. If the project was moved, it writes nothing, because
+// opening the file would create the folders at the old path again.
+func (d *AgentLog) write(entry string) error {
+	if d.check != nil {
+		if err := d.check(); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(d.out, entry)
+	return err
 }
 
 // Close closes the file, so that an idle agent keeps no file open. The next call to Line
