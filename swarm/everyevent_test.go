@@ -261,7 +261,7 @@ func asksOnIRC(f *field) {
 
 // nextTry returns the time at which the status says that coder tries again.
 func (f *field) nextTry() string {
-	found := regexp.MustCompile(`^tries again at ([^,]+),`).FindStringSubmatch(f.status("coder").Next)
+	found := regexp.MustCompile(`^tries again at (.+), or immediately`).FindStringSubmatch(f.status("coder").Next)
 	if found == nil {
 		f.t.Fatalf("the status says %q", f.status("coder").Next)
 	}
