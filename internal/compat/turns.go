@@ -97,10 +97,13 @@ func sessionIsResumed(l *lab) (string, error) {
 }
 
 func killedSessionIsResumed(l *lab) (string, error) {
-	if err := l.script(bash("for i in 1 2 3 4 5 6; do sleep 0.5; done"), rest); err != nil {
+	// The model has not answered when the client is killed, so the session contains only the
+	// prompt.
+	const slow = `{"name":"slow","match":{"last_user_contains":"Begin"},"delay_ms":10000,"text":"Late."}`
+	if err := l.script(slow, rest); err != nil {
 		return "", err
 	}
-	c, err := l.start("--session-id", session, "--allowedTools", "Bash")
+	c, err := l.start("--session-id", session)
 	if err != nil {
 		return "", err
 	}
