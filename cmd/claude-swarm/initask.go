@@ -107,7 +107,7 @@ func askWhere(c *cli.Context, dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, config.Name)); err == nil {
 		return nil
 	}
-	if home, err := os.UserHomeDir(); err == nil && sameFolder(dir, home) {
+	if home, err := os.UserHomeDir(); err == nil && discovery.SameFolder(dir, home) {
 		fmt.Fprintln(c.App.ErrWriter, "claude-swarm: this is your home folder: the agents can work anywhere in it, and every folder below it belongs to the project")
 	}
 	above, err := discovery.Find(filepath.Dir(dir))
@@ -127,12 +127,6 @@ func askWhere(c *cli.Context, dir string) error {
 		return refused
 	}
 	return nil
-}
-
-func sameFolder(a, b string) bool {
-	one, err := os.Stat(a)
-	other, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
 // askPurge asks a person whether to delete mail permanently. If there is no person to ask,

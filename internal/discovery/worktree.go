@@ -31,7 +31,7 @@ func OtherDaemons(dir string) (configs []string, linked bool) {
 		}
 		for _, tree := range worktrees(common) {
 			project := filepath.Join(tree, below)
-			if _, held := Holder(lockIn(project)); held && !sameFolder(project, dir) {
+			if _, held := Holder(lockIn(project)); held && !SameFolder(project, dir) {
 				configs = append(configs, filepath.Join(project, ConfigName))
 			}
 		}
@@ -64,7 +64,9 @@ func IsMain(dir string) bool {
 
 func lockIn(project string) string { return filepath.Join(project, HomeName, "daemon.lock") }
 
-func sameFolder(a, b string) bool {
+// SameFolder reports whether two paths lead to the same folder. A path that leads nowhere is
+// the same as no other.
+func SameFolder(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
 		return false

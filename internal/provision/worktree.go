@@ -2,7 +2,6 @@ package provision
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -70,7 +69,7 @@ func (w Worktree) Unread() (all []Unread) {
 	for _, name := range w.file.Names() {
 		folder, mailbox := filepath.Join(w.Dir, below, name), filepath.Join(w.file.DeadDropDir, name)
 		files, err := dropbox.DropsIn(folder)
-		if err != nil || len(files) == 0 || sameFolder(folder, mailbox) {
+		if err != nil || len(files) == 0 || discovery.SameFolder(folder, mailbox) {
 			continue
 		}
 		var words []string
@@ -83,15 +82,6 @@ func (w Worktree) Unread() (all []Unread) {
 		})
 	}
 	return all
-}
-
-func sameFolder(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // worktree reports that the project is in a linked worktree whose mailboxes are in
