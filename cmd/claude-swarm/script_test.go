@@ -317,16 +317,19 @@ func countMail(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[2])
 	ts.Check(err)
+	box := ts.MkAbs(filepath.Join(".dead-drop", args[0]))
 	n := 0
 	if !poll(func() bool {
 		n = 0
-		_ = filepath.WalkDir(ts.MkAbs(filepath.Join(".dead-drop", args[0], args[1])), func(path string, d fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join(box, args[1]), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && strings.HasSuffix(path, ".md") {
 				n++
 			}
 			return nil
 		})
-		return n == want
+		// A message moves to done/ before its receipt does, and is filed with both.
+		unfiled, err := filepath.Glob(filepath.Join(box, "cur", "*.receipt.yaml"))
+		return n == want && err == nil && (args[1] != "done" || len(unfiled) == 0)
 	}) {
 		ts.Fatalf("%d messages in %s/%s after %v, want %d", n, args[0], args[1], scriptPatience, want)
 	}
