@@ -192,8 +192,7 @@ fuzz:
 bench: build tools
 	go run ./internal/testkit/bench
 
-# Prints structural metrics of the tree; make house ARGS=-v lists everything that exceeds
-# its goal.
+# Prints structural metrics of the tree; make house ARGS=-v lists ten findings for each.
 house:
 	go run ./internal/house $(ARGS)
 

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	all := flag.Bool("v", false, "list everything that exceeds a goal")
+	all := flag.Bool("v", false, "list ten findings for each measure")
 	flag.Parse()
 	if err := run(os.Stdout, ".", *all); err != nil {
 		fmt.Fprintf(os.Stderr, "house: %v\n", err)
@@ -21,8 +21,8 @@ func main() {
 	}
 }
 
-// run measures the packages below dir and prints the table. If all is set, it also prints
-// every finding above a goal.
+// run measures the packages below dir and prints the table. If all is set, it also lists
+// the findings of each measure.
 func run(w io.Writer, dir string, all bool) error {
 	h, err := load(dir)
 	if err != nil {
@@ -88,87 +88,82 @@ func isMachinery(name string) bool {
 	return strings.Contains("/"+name+"/", "/testdata/")
 }
 
-// A row is one measure: the worst finding, the goal, and the findings above the goal.
-type row struct {
-	what  string
-	now   int
-	goal  int
-	worst string
-	above []string
-}
-
 // A finding is one measurement, such as the number of methods of a type.
 type finding struct {
 	n      int
 	what   string
-	detail []string // the parts of the finding, one line each; printed only if the finding is above the goal
+	detail []string // the parts of the finding, one line each, for -v
 }
 
-// worst makes a row that shows the largest of the findings.
-func worst(what string, goal int, found []finding) row {
-	r := row{what: what, goal: goal}
-	for _, f := range found {
-		if f.n > r.now || r.worst == "" {
-			r.now, r.worst = f.n, f.what
-		}
-		if f.n > goal {
-			r.above = append(r.above, fmt.Sprintf("%4d  %s", f.n, f.what))
-			for _, line := range f.detail {
-				r.above = append(r.above, "        "+line)
-			}
-		}
-	}
-	return r
+// A measure is a list of findings, the largest first.
+type measure struct {
+	name  string
+	found []finding
 }
 
-// total makes a row that shows the number of findings.
-func total(what string, goal int, found []string) row {
-	r := row{what: what, goal: goal, now: len(found)}
-	if len(found) > goal {
-		for _, f := range found {
-			r.above = append(r.above, "      "+f)
-		}
+// list makes a measure whose number is the number of places.
+func list(name string, places []string) measure {
+	f := finding{n: len(places)}
+	if len(places) > 0 {
+		f.what, f.detail = places[0], places[1:]
 	}
-	return r
+	return measure{name, []finding{f}}
 }
 
-// rows returns the measures that have a goal.
-func (h *tree) rows() []row {
-	methods, fields := h.types()
-	return []row{
-		worst("methods of the largest type", 60, methods),
-		worst("fields of the largest type with methods", 20, fields),
-		worst("files of a package that use each other in a cycle", 8, h.cycles()),
-		worst("files of the largest package", 45, h.files()),
-		total("functions called init", 0, h.initializers()),
-		total("places that write a file by renaming", 1, h.writers()),
-		total("programs", 1, h.programs()),
+func (h *tree) measures() []measure {
+	types := h.types()
+	return []measure{
+		{"methods of a type", types.methods},
+		{"  with those of embedded structs", types.allMethods},
+		{"fields of a type with methods", types.fields},
+		{"  with those of embedded structs", types.allFields},
+		{"types that embed the same struct", types.embedded},
+		{"methods of an interface", types.interfaces},
+		{"files that use each other in a cycle", h.cycles()},
+		{"files of a package", h.files()},
+		list("functions called init", h.initializers()),
+		list("places that write a file by renaming", h.writers()),
+		list("programs", h.programs()),
 	}
 }
+
+// These are the numbers of findings that a measure prints, without and with -v.
+const (
+	few  = 3
+	more = 10
+)
 
 func (h *tree) print(w io.Writer, all bool) error {
-	rows := h.rows()
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "measure\tnow\tgoal\t\n")
-	for _, r := range rows {
-		mark := ""
-		if r.now > r.goal {
-			mark = "*"
+	fmt.Fprintf(tw, "measure\tnow\twhere\n")
+	measures := h.measures()
+	for _, m := range measures {
+		if len(m.found) == 0 {
+			fmt.Fprintf(tw, "%s\t0\t\n", m.name)
+			continue
 		}
-		fmt.Fprintf(tw, "%s\t%d%s\t%d\t%s\n", r.what, r.now, mark, r.goal, r.worst)
+		where := m.found[0].what
+		for _, f := range m.found[1:min(few, len(m.found))] {
+			where += fmt.Sprintf("; %d %s", f.n, f.what)
+		}
+		fmt.Fprintf(tw, "%s\t%d\t%s\n", m.name, m.found[0].n, where)
 	}
-	product, tests, rest := h.lines()
-	fmt.Fprintf(tw, "lines of product code\t%d\t\tno comments, no blank lines\n", product)
-	fmt.Fprintf(tw, "lines of test machinery code\t%d\t\tplus %d of tests\n", rest, tests)
-	if err := tw.Flush(); err != nil {
+	product, comments, tests, rest := h.lines()
+	fmt.Fprintf(tw, "lines of product code\t%d\tand %d of comments\n", product, comments)
+	fmt.Fprintf(tw, "lines of test machinery code\t%d\tand %d of tests\n", rest, tests)
+	if err := tw.Flush(); err != nil || !all {
 		return err
 	}
-	if !all {
-		return nil
-	}
-	for _, r := range rows {
-		if len(r.above) > 0 {
-			fmt.Fprintf(w, "\n%s, above %d:\n%s\n", r.what, r.goal, strings.Join(r.above, "\n"))
+	for _, m := range measures {
+		if len(m.found) == 0 || m.found[0].n == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s:\n", strings.TrimSpace(m.name))
+		for _, f := range m.found[:min(more, len(m.found))] {
+			fmt.Fprintf(w, "%4d  %s\n", f.n, f.what)
+			for _, line := range f.detail {
+				fmt.Fprintf(w, "        %s\n", line)
+			}
 		}
 	}
 	return nil

@@ -16,41 +16,6 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// types counts the methods of each type, and the fields of each type that has methods. It
-// does not count the fields of a pure data struct, in which every field is exported.
-func (h *tree) types() (methods, fields []finding) {
-	for _, p := range h.product() {
-		for _, name := range p.Types.Scope().Names() {
-			obj, ok := p.Types.Scope().Lookup(name).(*types.TypeName)
-			if !ok || obj.IsAlias() {
-				continue
-			}
-			named, ok := obj.Type().(*types.Named)
-			if !ok || named.NumMethods() == 0 {
-				continue
-			}
-			what := h.name(p) + ": " + name
-			methods = append(methods, finding{n: named.NumMethods(), what: what})
-			if s, ok := named.Underlying().(*types.Struct); ok && !isData(s) {
-				fields = append(fields, finding{n: s.NumFields(), what: what})
-			}
-		}
-	}
-	byCount := func(a, b finding) int { return b.n - a.n }
-	slices.SortStableFunc(methods, byCount)
-	slices.SortStableFunc(fields, byCount)
-	return methods, fields
-}
-
-func isData(s *types.Struct) bool {
-	for f := range s.Fields() {
-		if !f.Exported() {
-			return false
-		}
-	}
-	return true
-}
-
 // cycles finds the largest set of files in each package that use each other in a cycle.
 // The detail of each finding lists the files in the cycle and the uses that form it.
 func (h *tree) cycles() []finding {
@@ -65,8 +30,13 @@ func (h *tree) cycles() []finding {
 			})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b finding) int { return b.n - a.n })
-	return out
+	return largestFirst(out)
+}
+
+// largestFirst sorts findings by their number.
+func largestFirst(found []finding) []finding {
+	slices.SortStableFunc(found, func(a, b finding) int { return b.n - a.n })
+	return found
 }
 
 // uses maps each file of a package to the files that it uses, and each used file to the
@@ -181,17 +151,13 @@ func largestCycle(uses map[string]map[string]bool) []string {
 	return largest
 }
 
-// files counts the files of each package. It does not count cmd/claude-swarm, which may have
-// one file per verb.
+// files counts the files of each package.
 func (h *tree) files() []finding {
 	var out []finding
 	for _, p := range h.product() {
-		if h.name(p) != "cmd/claude-swarm" {
-			out = append(out, finding{n: len(p.GoFiles), what: h.name(p)})
-		}
+		out = append(out, finding{n: len(p.GoFiles), what: h.name(p)})
 	}
-	slices.SortStableFunc(out, func(a, b finding) int { return b.n - a.n })
-	return out
+	return largestFirst(out)
 }
 
 // initializers finds functions named init.
@@ -280,14 +246,15 @@ func (h *tree) programs() []string {
 }
 
 // lines counts lines of code separately for the product, the tests and the test
-// machinery.
-func (h *tree) lines() (product, tests, rest int) {
+// machinery, and the product's lines that contain only a comment.
+func (h *tree) lines() (product, comments, tests, rest int) {
 	for _, p := range h.packages {
 		for _, file := range p.GoFiles {
-			if n := codeLines(file); isMachinery(h.name(p)) {
-				rest += n
+			if code, comment := countLines(file); isMachinery(h.name(p)) {
+				rest += code
 			} else {
-				product += n
+				product += code
+				comments += comment
 			}
 		}
 		if len(p.GoFiles) == 0 {
@@ -295,35 +262,45 @@ func (h *tree) lines() (product, tests, rest int) {
 		}
 		more, _ := filepath.Glob(filepath.Join(filepath.Dir(p.GoFiles[0]), "*_test.go"))
 		for _, file := range more {
-			tests += codeLines(file)
+			code, _ := countLines(file)
+			tests += code
 		}
 	}
-	return product, tests, rest
+	return product, comments, tests, rest
 }
 
-// codeLines counts the lines of a file that contain a token other than a comment. It
-// returns 0 for a file that it cannot read.
-func codeLines(path string) int {
+// countLines counts the lines of a file that contain a token other than a comment, and
+// the lines that contain only a comment. It returns 0 for a file that it cannot read.
+func countLines(path string) (code, comments int) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	fset := token.NewFileSet()
 	file := fset.AddFile(path, -1, len(src))
 	var s scanner.Scanner
-	s.Init(file, src, nil, 0)
-	seen := make(map[int]bool)
+	s.Init(file, src, nil, scanner.ScanComments)
+	isCode, isComment := make(map[int]bool), make(map[int]bool)
 	for {
 		pos, tok, lit := s.Scan()
 		if tok == token.EOF {
-			return len(seen)
+			break
 		}
 		if tok == token.SEMICOLON && strings.HasPrefix(lit, "\n") {
 			continue
 		}
-		first := file.Line(pos)
+		first, seen := file.Line(pos), isCode
+		if tok == token.COMMENT {
+			seen = isComment
+		}
 		for line := range bytes.Count([]byte(lit), []byte("\n")) + 1 { // a raw string can span several lines
 			seen[first+line] = true
 		}
 	}
+	for line := range isComment {
+		if !isCode[line] {
+			comments++
+		}
+	}
+	return len(isCode), comments
 }
