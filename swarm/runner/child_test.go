@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -51,7 +52,11 @@ func waitFor(t *testing.T, file, want string) {
 	}
 }
 
-func mark(t *testing.T) string { return strings.ReplaceAll(t.Name(), "/", "-") + "-1" }
+// mark returns the mark of a test. It names the process of the tests, because two runs at the same
+// time would otherwise end each other's processes.
+func mark(t *testing.T) string {
+	return fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())
+}
 
 func TestChildEndsByItself(t *testing.T) {
 	c, out := start(t, mark(t), "read line; echo got $line; exit 3")
