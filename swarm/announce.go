@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -40,7 +41,7 @@ func newLeadAnnouncer(h *deps, running func() []string) *leadAnnouncer {
 }
 
 func (l *leadAnnouncer) run(stop context.Context) {
-	if err := journal.ReadJSON(l.home.MirrorFile(), &l.file); err != nil {
+	if err := durable.ReadJSON(l.home.MirrorFile(), &l.file); err != nil {
 		l.log.Warn("mail for the lead may be shown late or not at all", keyErr, err)
 	}
 	if now := time.Now().UTC(); l.file.Until.IsZero() || l.file.Until.After(now) {

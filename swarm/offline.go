@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
@@ -21,14 +22,14 @@ import (
 func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Mixed: p.mixed(), Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
 		paused = &journal.Holds{} // show the other facts anyway
 	} else if err != nil {
 		return st, err
 	}
 	se, err := journal.OpenSessions(home)
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
 	} else if err != nil {
 		return st, err
@@ -39,7 +40,7 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	}
 	st.Judge, st.Removed = costBeside(sums, specNames(p.Agents), now)
 	st.Budget, err = offlineBudget(home, p)
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
 	} else if err != nil {
 		return st, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
@@ -121,7 +122,7 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 		return err
 	}
 	s.sessions, err = journal.OpenSessions(s.home)
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		s.damaged = append(s.damaged, loss{e, "the sessions were damaged", "What each agent did is in claude-swarm history AGENT."})
 		err = e.SetAside()
 	}
@@ -129,7 +130,7 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 		return err
 	}
 	s.unsorted, err = journal.OpenUnsortedTools(s.home)
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		s.damaged = append(s.damaged, loss{e, "the list of unknown tools is lost", "The next turn of each client shows which tools this version does not know."})
 		err = e.SetAside()
 	}
@@ -137,7 +138,7 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 		return err
 	}
 	s.budget, err = budget.Open(s.home, p.budget(), nil)
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		s.damaged = append(s.damaged, loss{e, "the budget raises are lost", "The caps are those in the configuration. To raise one again: claude-swarm budget raise SCOPE AMOUNT"})
 		err = e.SetAside()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
@@ -17,7 +18,7 @@ import (
 // hours. It sets a damaged file aside, because the event list contains the same facts.
 func (s *Swarm) openQuiet() (err error) {
 	s.mail.Quiet, err = mail.OpenQuiet(s.mail, mail.QuietFuncs{Until: s.quietUntil, Grave: s.allHeld, Void: s.isVoid})
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		s.log.Error("notices for the end of the quiet hours were damaged", keyErr, e)
 		err = e.SetAside()
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
@@ -75,7 +76,7 @@ func (s *Swarm) Plan() Plan {
 
 // A loss is a damaged daemon file that was set aside.
 type loss struct {
-	*journal.DamagedError
+	*durable.DamagedError
 	what, next string // shown to the person
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -158,7 +159,7 @@ func nextStep(err error) string {
 	if e, ok := errors.AsType[*discovery.PathError](err); ok {
 		return e.Hint
 	}
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		return e.Next
 	}
 	if e, ok := errors.AsType[*provision.BrokenError](err); ok {

@@ -2,7 +2,6 @@ package durable
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -70,15 +69,6 @@ func (f Files) WriteIn(root *os.Root, name string, o Options, parts ...[]byte) e
 	}
 	defer dir.Close()
 	return f.write(dir, name, o, parts)
-}
-
-// WriteJSON durably writes a value as indented JSON.
-func (f Files) WriteJSON(path string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return f.Write(path, Options{}, append(data, '\n'))
 }
 
 // write writes a file in the folder dir. The last part of path is the file's name.

@@ -27,7 +27,7 @@ type Book struct {
 }
 
 // Open returns a book in which nothing has been spent. now returns the time; nil means
-// the system clock. If the error is a [*journal.DamagedError], the book is usable but
+// the system clock. If the error is a [*durable.DamagedError], the book is usable but
 // lacks the raises and answers that people gave.
 func Open(home journal.Home, rules Rules, now func() time.Time) (*Book, error) {
 	if now == nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -531,7 +532,7 @@ func TestADamagedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := budget.Open(d.home, d.rules, nil)
-	var damaged *journal.DamagedError
+	var damaged *durable.DamagedError
 	if !errors.As(err, &damaged) || b == nil {
 		t.Fatalf("Open: %v, %v", b, err)
 	}

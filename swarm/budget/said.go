@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -96,12 +97,12 @@ type saidFile struct {
 	Scopes map[string]said `json:"scopes"` // by the names of their rounds
 }
 
-// readSaid reads budget.json. If the error is a [*journal.DamagedError], the result is
+// readSaid reads budget.json. If the error is a [*durable.DamagedError], the result is
 // empty and usable.
 func readSaid(home journal.Home) (map[round]said, error) {
 	var file saidFile
-	err := journal.ReadJSON(home.BudgetFile(), &file)
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	err := durable.ReadJSON(home.BudgetFile(), &file)
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		e.Lost, e.Next = "it is unknown which budgets were raised", "claude-swarm start, which sets it aside"
 		return map[round]said{}, e
 	} else if err != nil {

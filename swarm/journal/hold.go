@@ -148,8 +148,8 @@ type holdsFile struct {
 
 func OpenHolds(home Home) (*Holds, error) {
 	s := &Holds{path: home.stateFile(), files: home.files, good: map[string]goodTurn{}}
-	err := ReadJSON(s.path, &s.file)
-	if e, ok := errors.AsType[*DamagedError](err); ok {
+	err := durable.ReadJSON(s.path, &s.file)
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		e.Lost = "it is unknown which agents were paused or stopped"
 		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, then pause or stop those agents again", screen.TypedWord(s.path), screen.TypedWord(e.Aside()))
 		return nil, e

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -152,19 +151,5 @@ func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
 // BudgetFile returns the file that records how caps were raised, and the questions about
 // caps with their answers.
 func (h Home) BudgetFile() string { return filepath.Join(h.dir, "budget.json") }
-
-// ReadJSON decodes the file at path into v. A missing file leaves v unchanged.
-func ReadJSON(path string, v any) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return &DamagedError{Path: path, Err: err}
-	}
-	return nil
-}
 
 func (h Home) HandbackFile(turn string) string { return h.TurnFile(turn, ".hook.json") }

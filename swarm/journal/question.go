@@ -84,7 +84,7 @@ type questionsFile struct {
 func OpenQuestions(home Home) (*Questions, error) {
 	s := &Questions{path: questionsIn(home), files: home.files}
 	by, err := readQuestions(home)
-	if e, ok := errors.AsType[*DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		err = e.SetAside()
 	}
 	if err != nil {
@@ -100,7 +100,7 @@ func questionsIn(home Home) string { return filepath.Join(home.dir, "questions.j
 
 func readQuestions(home Home) (map[string]Question, error) {
 	var file questionsFile
-	if err := ReadJSON(questionsIn(home), &file); err != nil {
+	if err := durable.ReadJSON(questionsIn(home), &file); err != nil {
 		return nil, err
 	}
 	return file.Questions, nil

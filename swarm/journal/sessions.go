@@ -28,12 +28,12 @@ type Sessions struct {
 	of    map[string]Session
 }
 
-// OpenSessions reads the file. If the error is a [*DamagedError], the returned sessions
+// OpenSessions reads the file. If the error is a [*durable.DamagedError], the returned sessions
 // are empty but usable.
 func OpenSessions(home Home) (*Sessions, error) {
 	s := &Sessions{path: home.sessionsFile(), files: home.files}
-	err := ReadJSON(s.path, &s.of)
-	if e, ok := errors.AsType[*DamagedError](err); ok {
+	err := durable.ReadJSON(s.path, &s.of)
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		e.Lost, e.Next = "each agent begins a new conversation", "claude-swarm start, which sets it aside"
 		s.of = map[string]Session{}
 		return s, e

@@ -22,12 +22,12 @@ type UnsortedTools struct {
 	of    map[string][]string // by kind of client
 }
 
-// OpenUnsortedTools reads the file. If the error is a [*DamagedError], the list is empty
+// OpenUnsortedTools reads the file. If the error is a [*durable.DamagedError], the list is empty
 // but usable.
 func OpenUnsortedTools(home Home) (*UnsortedTools, error) {
 	u := &UnsortedTools{path: home.unsortedFile(), files: home.files}
-	err := ReadJSON(u.path, &u.of)
-	if e, ok := errors.AsType[*DamagedError](err); ok {
+	err := durable.ReadJSON(u.path, &u.of)
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		e.Lost, e.Next = "in its next turn, an agent may have tools that claude-swarm does not know", "claude-swarm start, which sets it aside"
 		u.of = map[string][]string{}
 		return u, e

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -49,7 +50,7 @@ type QuietFuncs struct {
 // OpenQuiet reads the facts that an earlier daemon kept.
 func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
 	q := &Quiet{mail: s, until: f.Until, grave: f.Grave, void: f.Void}
-	return q, journal.ReadJSON(quietFile(s.Home), &q.file)
+	return q, durable.ReadJSON(quietFile(s.Home), &q.file)
 }
 
 // quietKey is the key prefix of alerts about kept facts.

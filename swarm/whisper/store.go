@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -78,7 +79,7 @@ func Open(home journal.Home) *Store { return &Store{home: home, all: map[string]
 // file, and is intended for programs other than the daemon.
 func Of(home journal.Home, agent string) ([]Whisper, error) {
 	var f file
-	err := journal.ReadJSON(path(home, agent), &f)
+	err := durable.ReadJSON(path(home, agent), &f)
 	return f.Whispers, err
 }
 
@@ -322,7 +323,7 @@ func (s *Store) read(agent string) ([]Whisper, error) {
 		return list, nil
 	}
 	list, err := Of(s.home, agent)
-	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		list, err = nil, e.SetAside()
 	}
 	if err != nil {
