@@ -37,3 +37,17 @@ func encoded(v any) ([]byte, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	return append(data, '\n'), err
 }
+
+// A Version1 is the field "v" of a file in the first version of its format. It is written
+// as 1, whatever number was read, because the fields beside it are those that this program
+// knows.
+type Version1 struct{}
+
+// MarshalJSON implements [json.Marshaler].
+func (Version1) MarshalJSON() ([]byte, error) { return []byte("1"), nil }
+
+// UnmarshalJSON implements [json.Unmarshaler]. Any whole number is accepted.
+func (*Version1) UnmarshalJSON(data []byte) error {
+	var number int
+	return json.Unmarshal(data, &number)
+}
