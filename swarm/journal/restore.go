@@ -71,16 +71,6 @@ func (s *Holds) Restore() error {
 	return s.write()
 }
 
-// Restore writes the sessions if their file is missing.
-func (s *Sessions) Restore() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !isMissing(s.path) || len(s.of) == 0 {
-		return nil
-	}
-	return s.files.WriteJSON(s.path, s.of)
-}
-
 // Restore writes the questions if their file is missing.
 func (s *Questions) Restore() error {
 	s.mu.Lock()

@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
@@ -22,55 +20,42 @@ type Session struct {
 // Sessions stores the session of each agent durably in sessions.json, so that a turn
 // after a restart continues the same conversation. It is safe for concurrent use.
 type Sessions struct {
-	path  string
-	files durable.Files
-	mu    sync.Mutex
-	of    map[string]Session
+	doc *durable.Doc[sessionsFile]
 }
 
-// OpenSessions reads the file. If the error is a [*durable.DamagedError], the returned sessions
-// are empty but usable.
+type sessionsFile map[string]Session // by agent
+
+// OpenSessions reads the file. If the error is a [*durable.DamagedError], the returned
+// sessions are empty but usable.
 func OpenSessions(home Home) (*Sessions, error) {
-	s := &Sessions{path: home.sessionsFile(), files: home.files}
-	err := durable.ReadJSON(s.path, &s.of)
-	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
-		e.Lost, e.Next = "each agent begins a new conversation", "claude-swarm start, which sets it aside"
-		s.of = map[string]Session{}
-		return s, e
-	} else if err != nil {
-		return nil, fmt.Errorf("sessions: %w", err)
+	doc, err := durable.OpenDoc[sessionsFile](home.files, home.sessionsFile(), durable.DocOptions{
+		Lost: "each agent begins a new conversation", Next: "claude-swarm start, which sets it aside",
+	})
+	if err != nil {
+		err = fmt.Errorf("sessions: %w", err)
 	}
-	if s.of == nil { // the file is missing or contains null
-		s.of = map[string]Session{}
-	}
-	return s, nil
+	return &Sessions{doc}, err
 }
 
 func (s *Sessions) Get(agent string) (Session, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	got, ok := s.of[agent]
+	got, ok := s.doc.Get()[agent]
 	return got, ok
 }
 
+// Set replaces an agent's session. If the file cannot be written, the agent keeps the old
+// one, because a session that is not durable must not be used.
 func (s *Sessions) Set(agent string, to Session) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	was, had := s.of[agent]
-	if was == to {
-		return nil
-	}
-	s.of[agent] = to
-	err := s.files.WriteJSON(s.path, s.of)
-	switch {
-	case err == nil:
-	case had: // a session that is not durable must not be used
-		s.of[agent] = was
-	default:
-		delete(s.of, agent)
-	}
-	return err
+	return s.doc.Change(func(of *sessionsFile) bool {
+		if (*of)[agent] == to {
+			return false
+		}
+		(*of)[agent] = to
+		return true
+	})
 }
+
+// Restore writes the sessions if their file is missing.
+func (s *Sessions) Restore() error { return s.doc.Restore() }
 
 // Learned records the session that a client reported. The session keeps the folder that
 // was planned for it, because the settings may have changed in the meantime.
