@@ -1,12 +1,10 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -68,52 +66,34 @@ const (
 // Questions stores the daemon's questions to people durably in questions.json. It is safe
 // for concurrent use.
 type Questions struct {
-	path  string
-	files durable.Files
-	mu    sync.Mutex
-	by    map[string]Question // by key
+	doc *durable.Doc[questionsFile]
 }
 
 type questionsFile struct {
-	V         int                 `json:"v"`
+	V         durable.Version1    `json:"v"`
 	Questions map[string]Question `json:"questions"` // by their keys
 }
 
 // OpenQuestions reads the questions. If the file is damaged, OpenQuestions sets it aside,
 // so the same questions may be asked again.
 func OpenQuestions(home Home) (*Questions, error) {
-	s := &Questions{path: questionsIn(home), files: home.files}
-	by, err := readQuestions(home)
-	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
-		err = e.SetAside()
-	}
-	if err != nil {
+	doc, err := durable.OpenDoc[questionsFile](home.files, questionsIn(home), durable.DocOptions{})
+	if err := durable.SetAside(err); err != nil {
 		return nil, fmt.Errorf("read the daemon's questions: %w", err)
 	}
-	if s.by = by; by == nil {
-		s.by = map[string]Question{}
-	}
-	return s, nil
+	return &Questions{doc}, nil
 }
 
 func questionsIn(home Home) string { return filepath.Join(home.dir, "questions.json") }
 
-func readQuestions(home Home) (map[string]Question, error) {
+// QuestionOf reads the question that a message asks. It returns nil if the message does
+// not ask a known question.
+func QuestionOf(home Home, id string) (*Question, error) {
 	var file questionsFile
 	if err := durable.ReadJSON(questionsIn(home), &file); err != nil {
 		return nil, err
 	}
-	return file.Questions, nil
-}
-
-// QuestionOf reads the question that a message asks. It returns nil if the message does
-// not ask a known question.
-func QuestionOf(home Home, id string) (*Question, error) {
-	by, err := readQuestions(home)
-	if err != nil {
-		return nil, err
-	}
-	for _, q := range by {
+	for _, q := range file.Questions {
 		if q.ID == id {
 			return &q, nil
 		}
@@ -123,18 +103,14 @@ func QuestionOf(home Home, id string) (*Question, error) {
 
 // Of returns the question with the given key, or false if it was never asked.
 func (s *Questions) Of(key string) (Question, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, ok := s.by[key]
+	q, ok := s.doc.Get().Questions[key]
 	return q, ok
 }
 
 // Asking returns the question that a message asks, or false if the message does not ask a
 // question.
 func (s *Questions) Asking(id string) (Question, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, q := range s.by {
+	for _, q := range s.doc.Get().Questions {
 		if q.ID == id {
 			return q, true
 		}
@@ -144,19 +120,16 @@ func (s *Questions) Asking(id string) (Question, bool) {
 
 // Open returns the questions that are not settled, oldest first.
 func (s *Questions) Open() []Question {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	open := slices.DeleteFunc(slices.Collect(maps.Values(s.by)), func(q Question) bool { return !q.Settled.IsZero() })
+	all := slices.Collect(maps.Values(s.doc.Get().Questions))
+	open := slices.DeleteFunc(all, func(q Question) bool { return !q.Settled.IsZero() })
 	slices.SortFunc(open, func(a, b Question) int { return a.Asked.Compare(b.Asked) })
 	return open
 }
 
 // Settled returns the ids of the messages of settled questions.
 func (s *Questions) Settled() map[string]bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	ids := map[string]bool{}
-	for _, q := range s.by {
+	for _, q := range s.doc.Get().Questions {
 		if !q.Settled.IsZero() && q.ID != "" {
 			ids[q.ID] = true
 		}
@@ -166,43 +139,57 @@ func (s *Questions) Settled() map[string]bool {
 
 // Add adds a question durably. It returns false if a question with the same key already
 // exists.
-func (s *Questions) Add(q Question) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, known := s.by[q.Key]; known {
-		return false, nil
-	}
-	q.Secret, q.Asked = dropbox.NewID(), time.Now().UTC()
-	s.forgetOld(q.Asked)
-	s.by[q.Key] = q
-	if err := s.write(); err != nil {
-		delete(s.by, q.Key)
-		return false, err
-	}
-	return true, nil
+func (s *Questions) Add(q Question) (added bool, err error) {
+	err = s.change(func(file *questionsFile) bool {
+		if _, known := file.Questions[q.Key]; known {
+			return false
+		}
+		q.Secret, q.Asked = dropbox.NewID(), time.Now().UTC()
+		file.forgetOld(q.Asked)
+		file.Questions[q.Key] = q
+		added = true
+		return true
+	})
+	return added && err == nil, err
 }
 
 // Change calls f, which changes the question with the given key, and stores the result
 // durably. If a field of the question points to a value, f must replace the value instead
 // of modifying it.
 func (s *Questions) Change(key string, f func(*Question)) (Question, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	was := s.by[key]
-	q := was
-	f(&q)
-	s.by[key] = q
-	if err := s.write(); err != nil {
-		s.by[key] = was
+	var was, is Question
+	err := s.change(func(file *questionsFile) bool {
+		was = file.Questions[key]
+		is = was
+		f(&is)
+		file.Questions[key] = is
+		return true
+	})
+	if err != nil {
 		return was, err
 	}
-	return q, nil
+	return is, nil
+}
+
+func (s *Questions) change(f func(*questionsFile) bool) error {
+	if err := s.doc.Change(f); err != nil {
+		return fmt.Errorf("write the daemon's questions: %w", err)
+	}
+	return nil
+}
+
+// Restore writes the questions if their file is missing.
+func (s *Questions) Restore() error {
+	if err := s.doc.Restore(); err != nil {
+		return fmt.Errorf("write the daemon's questions: %w", err)
+	}
+	return nil
 }
 
 // forgetOld removes the settled questions that exceed the limits.
-func (s *Questions) forgetOld(now time.Time) {
+func (f *questionsFile) forgetOld(now time.Time) {
 	var settled []Question
-	for _, q := range s.by {
+	for _, q := range f.Questions {
 		if !q.Settled.IsZero() {
 			settled = append(settled, q)
 		}
@@ -210,14 +197,7 @@ func (s *Questions) forgetOld(now time.Time) {
 	slices.SortFunc(settled, func(a, b Question) int { return b.Settled.Compare(a.Settled) })
 	for i, q := range settled {
 		if i >= keptQuestions || now.Sub(q.Settled) > keptQuestionsFor {
-			delete(s.by, q.Key)
+			delete(f.Questions, q.Key)
 		}
 	}
-}
-
-func (s *Questions) write() error {
-	if err := s.files.WriteJSON(s.path, questionsFile{V: 1, Questions: s.by}); err != nil {
-		return fmt.Errorf("write the daemon's questions: %w", err)
-	}
-	return nil
 }

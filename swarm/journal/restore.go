@@ -71,16 +71,6 @@ func (s *Holds) Restore() error {
 	return s.write()
 }
 
-// Restore writes the questions if their file is missing.
-func (s *Questions) Restore() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !isMissing(s.path) || len(s.by) == 0 {
-		return nil
-	}
-	return s.write()
-}
-
 // Restore writes the lines of a deleted ledger to the ledger's path, and reports whether
 // the ledger was deleted. It reads these lines from the file, which the daemon keeps open.
 // Lines that were added to a new file in the meantime are kept.
