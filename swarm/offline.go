@@ -24,7 +24,6 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	paused, err := journal.OpenHolds(home)
 	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
-		paused = &journal.Holds{} // show the other facts anyway
 	} else if err != nil {
 		return st, err
 	}

@@ -3,7 +3,6 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -132,69 +131,86 @@ type Stop struct {
 // Holds stores the hold of every agent and the limit of every account durably in
 // state.json. It is safe for concurrent use.
 type Holds struct {
-	path  string
-	files durable.Files
-	mu    sync.Mutex
-	file  holdsFile
-	stale bool                // the last change was not written
-	good  map[string]goodTurn // by account, since this daemon started; see [Holds.ServiceWorks]
+	doc *durable.Doc[holdsFile]
+
+	mu   sync.Mutex          // guards good; it is locked before doc is used
+	good map[string]goodTurn // by account, since this daemon started; see [Holds.ServiceWorks]
 }
 
 type holdsFile struct {
-	V      int              `json:"v"`
+	V      durable.Version1 `json:"v"`
 	Agents map[string]Hold  `json:"agents"`
 	Limits map[string]Limit `json:"limits,omitempty"`
 }
 
+// OpenHolds reads the file. If the error is a [*durable.DamagedError], the returned holds are
+// empty, and the daemon must not start with them: it would wake paused or stopped agents.
 func OpenHolds(home Home) (*Holds, error) {
-	s := &Holds{path: home.stateFile(), files: home.files, good: map[string]goodTurn{}}
-	err := durable.ReadJSON(s.path, &s.file)
+	doc, err := durable.OpenDoc[holdsFile](home.files, home.stateFile(), durable.DocOptions{
+		Keep: true, Lost: "it is unknown which agents were paused or stopped",
+	})
+	s := &Holds{doc: doc, good: map[string]goodTurn{}}
 	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
-		e.Lost = "it is unknown which agents were paused or stopped"
-		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, then pause or stop those agents again", screen.TypedWord(s.path), screen.TypedWord(e.Aside()))
-		return nil, e
+		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, then pause or stop those agents again", screen.TypedWord(e.Path), screen.TypedWord(e.Aside()))
+		return s, e
 	} else if err != nil {
-		return nil, fmt.Errorf("read what was paused and stopped: %w", err)
+		return s, fmt.Errorf("read what was paused and stopped: %w", err)
 	}
-	if s.file.Agents == nil {
-		s.file.Agents = map[string]Hold{}
-	}
-	if s.file.Limits == nil {
-		s.file.Limits = map[string]Limit{}
-	}
-	for name, st := range s.file.Agents {
-		if time.Since(st.Word) > countedFor { // turns before Word no longer count
-			st.Word = time.Time{}
-			s.file.Agents[name] = st
+	doc.ChangeMemory(func(file *holdsFile) {
+		for name, st := range file.Agents {
+			if time.Since(st.Word) > countedFor { // turns before Word no longer count
+				st.Word = time.Time{}
+				file.Agents[name] = st
+			}
 		}
-	}
+	})
 	return s, nil
 }
 
 // Of returns the hold of an agent. The caller must not change the values that its fields
 // point to.
-func (s *Holds) Of(agent string) Hold {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.file.Agents[agent]
-}
+func (s *Holds) Of(agent string) Hold { return s.doc.Get().Agents[agent] }
 
 // Change calls f, which changes an agent's hold, and writes the file. If a field of the
 // hold points to a value, f must replace the value instead of modifying it.
 func (s *Holds) Change(agent string, f func(*Hold)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := s.file.Agents[agent]
-	was := st
-	f(&st)
-	if was.empty() && st.empty() && !s.stale {
-		return nil // there is nothing to write, as is usual after a good turn
+	changed := false
+	err := s.change(func(file *holdsFile) bool {
+		st := file.Agents[agent]
+		was := st
+		f(&st)
+		file.put(agent, st)
+		changed = !was.empty() || !st.empty()
+		return changed
+	})
+	if !changed { // as is usual after a good turn
+		return s.CatchUp()
 	}
-	s.file.Agents[agent] = st
+	return err
+}
+
+// change calls f, which changes the file and returns false if it changed nothing.
+func (s *Holds) change(f func(*holdsFile) bool) error { return wroteHolds(s.doc.Change(f)) }
+
+// CatchUp writes the changes that could not be written earlier.
+func (s *Holds) CatchUp() error { return wroteHolds(s.doc.CatchUp()) }
+
+// Restore writes the holds if their file is missing.
+func (s *Holds) Restore() error { return wroteHolds(s.doc.Restore()) }
+
+func wroteHolds(err error) error {
+	if err != nil {
+		return fmt.Errorf("write what was paused and stopped: %w", err)
+	}
+	return nil
+}
+
+// put replaces an agent's hold.
+func (file *holdsFile) put(agent string, st Hold) {
+	file.Agents[agent] = st
 	if st.empty() {
-		delete(s.file.Agents, agent)
+		delete(file.Agents, agent)
 	}
-	return s.write()
 }
 
 func (st Hold) empty() bool {
@@ -212,26 +228,6 @@ func (s *Holds) EndDeeper(agent string, at time.Time) error {
 			st.Deeper = time.Time{}
 		}
 	})
-}
-
-// CatchUp writes the changes that could not be written earlier.
-func (s *Holds) CatchUp() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.stale {
-		return nil
-	}
-	return s.write()
-}
-
-func (s *Holds) write() error {
-	s.file.V = 1
-	err := s.files.WriteJSON(s.path, holdsFile{V: 1, Agents: maps.Clone(s.file.Agents), Limits: s.file.Limits})
-	s.stale = err != nil
-	if err != nil {
-		return fmt.Errorf("write what was paused and stopped: %w", err)
-	}
-	return nil
 }
 
 // An Order says what to do with the memory of an agent's client.

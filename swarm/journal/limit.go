@@ -101,55 +101,62 @@ const sameLimit = 10 * time.Minute
 // limit with a known end also replaces a limit with an unknown end. If a turn meets an
 // open limit again after the wait, the limit remains open with a longer wait.
 func (s *Holds) Park(account string, l Limit, now time.Time) (Limit, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old, known := s.file.Limits[account]
-	switch longer := l.Until.Sub(old.Until); {
-	case !known:
-	case !old.Over && old.Until.After(now): // the old limit is still in effect
-		switch {
-		case l.Open:
-			return old, nil
-		case old.Open:
-		case longer <= 0:
-			return old, nil
-		case longer < sameLimit:
-			old.Until = l.Until
-			l = old
+	err := s.change(func(file *holdsFile) bool {
+		old, known := file.Limits[account]
+		switch longer := l.Until.Sub(old.Until); {
+		case !known:
+		case !old.Over && old.Until.After(now): // the old limit is still in effect
+			switch {
+			case l.Open:
+				l = old
+				return false
+			case old.Open:
+			case longer <= 0:
+				l = old
+				return false
+			case longer < sameLimit:
+				old.Until = l.Until
+				l = old
+			}
+		case l.Open && old.Open && l.began.Sub(old.Until) < sameOutage:
+			l.Hints = old.Hints
+			l.Told = slices.Contains(old.Hints, l.Hint)
+			l.Back = l.Told && old.Back
+			if !old.Over {
+				l.Since, l.Tries = old.Since, old.Tries
+			}
+		case !l.Open && !old.Open && longer.Abs() < sameLimit:
+			l.Told, l.Back = old.Told, old.Back
 		}
-	case l.Open && old.Open && l.began.Sub(old.Until) < sameOutage:
-		l.Hints = old.Hints
-		l.Told = slices.Contains(old.Hints, l.Hint)
-		l.Back = l.Told && old.Back
-		if !old.Over {
-			l.Since, l.Tries = old.Since, old.Tries
+		if l.Open {
+			l.Tries++
+			l.Until = now.UTC().Round(0).Add(Backoff(l.first, l.Tries-1, LongestWait))
 		}
-	case !l.Open && !old.Open && longer.Abs() < sameLimit:
-		l.Told, l.Back = old.Told, old.Back
-	}
-	if l.Open {
-		l.Tries++
-		l.Until = now.UTC().Round(0).Add(Backoff(l.first, l.Tries-1, LongestWait))
-	}
-	s.file.Limits[account] = l
-	return l, s.write()
+		file.Limits[account] = l
+		return true
+	})
+	return l, err
 }
 
 // LimitOf returns the limit of an account, the time at which an agent may resume work,
 // and whether the limit still parks the agent.
 func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, ok := s.file.Limits[account]
+	l, ok := s.doc.Get().Limits[account]
 	if !ok || l.Over {
 		return l, time.Time{}, false
 	}
 	if ahead := l.Since.Sub(now); ahead > ClockStep {
 		// The clock was set back. The time for which the account has been parked is
 		// unknown, so the whole wait starts again now.
+		since := l.Since
 		l.Since, l.Until = l.Since.Add(-ahead), l.Until.Add(-ahead)
-		s.file.Limits[account] = l
-		_ = s.write() // if the write fails, CatchUp retries it
+		_ = s.changeLimit(account, func(is *Limit) bool { // if the write fails, CatchUp retries it
+			if !is.Since.Equal(since) {
+				return false // the account was parked again in the meantime
+			}
+			*is = l
+			return true
+		})
 	}
 	until := l.Until.Add(l.spread(agent))
 	return l, until, until.After(now)
@@ -158,65 +165,68 @@ func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time,
 // ClockStep is the largest step by which a routine correction may set a clock back.
 const ClockStep = time.Minute
 
+// changeLimit calls f, which changes the limit of an account, if there is one. f returns
+// false if it changed nothing.
+func (s *Holds) changeLimit(account string, f func(*Limit) bool) error {
+	return s.change(func(file *holdsFile) bool {
+		l, ok := file.Limits[account]
+		if !ok || !f(&l) {
+			return false
+		}
+		file.Limits[account] = l
+		return true
+	})
+}
+
 // LimitTold records that the lead was told about the limit that began at since.
 func (s *Holds) LimitTold(account string, since time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, ok := s.file.Limits[account]
-	if !ok || !l.Since.Equal(since) || l.Told {
-		return nil
-	}
-	l.Told = true
-	if l.Open && !slices.Contains(l.Hints, l.Hint) {
-		l.Hints = append(slices.Clone(l.Hints), l.Hint)
-	}
-	s.file.Limits[account] = l
-	return s.write()
+	return s.changeLimit(account, func(l *Limit) bool {
+		if !l.Since.Equal(since) || l.Told {
+			return false
+		}
+		l.Told = true
+		if l.Open && !slices.Contains(l.Hints, l.Hint) {
+			l.Hints = append(slices.Clone(l.Hints), l.Hint)
+		}
+		return true
+	})
 }
 
 // LiftLimit lets the agents of an account resume work before the limit ends.
 func (s *Holds) LiftLimit(account string, now time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, ok := s.file.Limits[account]
-	if !ok || l.Over {
-		return nil
-	}
-	l.Over = true
-	if l.Open {
-		l.Until = now.UTC().Round(0) // the start of a later outage is compared with this time
-	}
-	s.file.Limits[account] = l
-	return s.write()
+	return s.changeLimit(account, func(l *Limit) bool {
+		if l.Over {
+			return false
+		}
+		l.Over = true
+		if l.Open {
+			l.Until = now.UTC().Round(0) // the start of a later outage is compared with this time
+		}
+		return true
+	})
 }
 
 // EndToTell returns the limit of an account, and whether people were told about the limit
 // but not about its end. It is called when the limit has ended.
 func (s *Holds) EndToTell(account string) (Limit, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.file.Limits[account]
+	l := s.doc.Get().Limits[account]
 	return l, l.Told && !l.Back
 }
 
 // EndTold records that people were told about the end of the limit that began at since.
 func (s *Holds) EndTold(account string, since time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, ok := s.file.Limits[account]
-	if !ok || !l.Since.Equal(since) || l.Back {
-		return nil
-	}
-	l.Back = true
-	s.file.Limits[account] = l
-	return s.write()
+	return s.changeLimit(account, func(l *Limit) bool {
+		if !l.Since.Equal(since) || l.Back {
+			return false
+		}
+		l.Back = true
+		return true
+	})
 }
 
 // HasOpenLimit reports whether an account has a limit with an unknown end.
 func (s *Holds) HasOpenLimit(account string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.file.Limits[account]
+	l := s.doc.Get().Limits[account]
 	return l.Open && !l.Over
 }
 

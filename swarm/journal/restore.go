@@ -61,16 +61,6 @@ func (t *Tokens) Restore() error {
 	return t.home.writeTokens(all)
 }
 
-// Restore writes the holds if their file is missing.
-func (s *Holds) Restore() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !isMissing(s.path) || len(s.file.Agents) == 0 && len(s.file.Limits) == 0 {
-		return nil
-	}
-	return s.write()
-}
-
 // Restore writes the lines of a deleted ledger to the ledger's path, and reports whether
 // the ledger was deleted. It reads these lines from the file, which the daemon keeps open.
 // Lines that were added to a new file in the meantime are kept.

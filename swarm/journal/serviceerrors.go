@@ -64,7 +64,7 @@ type Blame struct {
 func (s *Holds) Blamed(agent string, e MetError, now time.Time) (ServiceErrors, Blame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	errs, whose, _ := s.addedTo(agent, e, now)
+	errs, whose, _ := s.addedTo(s.doc.Get(), agent, e, now)
 	return errs, whose
 }
 
@@ -72,20 +72,24 @@ func (s *Holds) Blamed(agent string, e MetError, now time.Time) (ServiceErrors, 
 func (s *Holds) MetService(agent string, e MetError, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	errs, _, first := s.addedTo(agent, e, now)
-	if first {
-		s.doubtOthers(agent, e.Account)
-	}
-	st := s.file.Agents[agent]
-	st.Service = &errs
-	s.file.Agents[agent] = st
-	return s.write()
+	return s.change(func(file *holdsFile) bool {
+		errs, _, first := s.addedTo(*file, agent, e, now)
+		if first {
+			delete(s.good, e.Account)
+			file.doubtOthers(agent, e.Account)
+		}
+		st := file.Agents[agent]
+		st.Service = &errs
+		file.put(agent, st)
+		return true
+	})
 }
 
 // addedTo returns the agent's errors including e, whose e is, and whether e is the first.
-func (s *Holds) addedTo(agent string, e MetError, now time.Time) (errs ServiceErrors, whose Blame, first bool) {
-	errs, first = s.followed(agent, e, now)
-	whose = Blame{Own: !errs.Own.IsZero(), Unshared: s.unshared(agent, e.Account, now)}
+// The caller holds the mutex.
+func (s *Holds) addedTo(file holdsFile, agent string, e MetError, now time.Time) (errs ServiceErrors, whose Blame, first bool) {
+	errs, first = s.followed(file.Agents[agent].Service, e, now)
+	whose = Blame{Own: !errs.Own.IsZero(), Unshared: file.unshared(agent, e.Account, now)}
 	whose.Alone = whose.Own && errs.Alike.After(errs.Last)
 	errs.Count++
 	errs.Last = e.Began
@@ -101,9 +105,8 @@ func (s *Holds) addedTo(agent string, e MetError, now time.Time) (errs ServiceEr
 }
 
 // followed returns the agent's errors before e, as far as e continues them, and whether e is
-// the first.
-func (s *Holds) followed(agent string, e MetError, now time.Time) (errs ServiceErrors, first bool) {
-	was := s.file.Agents[agent].Service
+// the first. was are the agent's last errors, or nil. The caller holds the mutex.
+func (s *Holds) followed(was *ServiceErrors, e MetError, now time.Time) (errs ServiceErrors, first bool) {
 	if was == nil || was.Account != e.Account || was.over(now) {
 		good := s.good[e.Account]
 		errs = ServiceErrors{Account: e.Account, Message: e.Message, Model: e.Model, Since: e.Began, Last: e.Began}
@@ -129,8 +132,8 @@ func (s *Holds) followed(agent string, e MetError, now time.Time) (errs ServiceE
 func (e *ServiceErrors) over(now time.Time) bool { return now.Sub(e.Last) >= sameOutage }
 
 // unshared reports whether no other agent of the account meets errors.
-func (s *Holds) unshared(agent, account string, now time.Time) bool {
-	for name, st := range s.file.Agents {
+func (file *holdsFile) unshared(agent, account string, now time.Time) bool {
+	for name, st := range file.Agents {
 		if e := st.Service; name != agent && e != nil && e.Account == account && !e.over(now) {
 			return false
 		}
@@ -140,14 +143,13 @@ func (s *Holds) unshared(agent, account string, now time.Time) bool {
 
 // doubtOthers drops what is known about the errors of the account's other agents, because
 // one more agent meets errors now: the service may be failing for all of them.
-func (s *Holds) doubtOthers(agent, account string) {
-	delete(s.good, account)
-	for name, st := range s.file.Agents {
+func (file *holdsFile) doubtOthers(agent, account string) {
+	for name, st := range file.Agents {
 		if e := st.Service; name != agent && e != nil && e.Account == account {
 			doubted := *e
 			doubted.Own, doubted.Alike = time.Time{}, time.Time{}
 			st.Service = &doubted
-			s.file.Agents[name] = st
+			file.Agents[name] = st
 		}
 	}
 }
@@ -172,35 +174,31 @@ func (s *Holds) ServiceWorks(agent, account, message, model string, now time.Tim
 	good.of[model] = now
 	s.good[account] = good
 
-	changed := false
-	for name, st := range s.file.Agents {
-		e := st.Service
-		switch {
-		case e == nil:
-			continue
-		case name == agent && (e.Message == message || e.Message == "" || e.over(now) || e.Account != account):
-			if e.Told {
-				ended = e
+	err = s.change(func(file *holdsFile) (changed bool) {
+		for name, st := range file.Agents {
+			e := st.Service
+			switch {
+			case e == nil:
+				continue
+			case name == agent && (e.Message == message || e.Message == "" || e.over(now) || e.Account != account):
+				if e.Told {
+					ended = e
+				}
+				st.Service = nil
+			case e.Account != account, !e.Own.IsZero() && (e.Model != model || e.Alike.After(e.Last)):
+				continue
+			default:
+				shown := *e
+				shown.Own = now
+				if e.Model == model {
+					shown.Alike = now
+				}
+				st.Service = &shown
 			}
-			st.Service = nil
-		case e.Account != account, !e.Own.IsZero() && (e.Model != model || e.Alike.After(e.Last)):
-			continue
-		default:
-			shown := *e
-			shown.Own = now
-			if e.Model == model {
-				shown.Alike = now
-			}
-			st.Service = &shown
+			file.put(name, st)
+			changed = true
 		}
-		s.file.Agents[name] = st
-		if st.empty() {
-			delete(s.file.Agents, name)
-		}
-		changed = true
-	}
-	if !changed {
-		return nil, nil
-	}
-	return ended, s.write()
+		return changed
+	})
+	return ended, err
 }
