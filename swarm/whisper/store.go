@@ -62,17 +62,19 @@ const maxWhispers = 32
 type Store struct {
 	home journal.Home
 	mu   sync.Mutex
-	all  map[string][]Whisper // contains only agents whose file has been read
+	docs map[string]*durable.Doc[file] // by agent; contains only agents whose file has been read
 }
 
 type file struct {
-	V        int       `json:"v"`
-	Whispers []Whisper `json:"whispers"`
+	V        durable.Version1 `json:"v"`
+	Whispers []Whisper        `json:"whispers"`
 }
 
 // Open opens the whispers of a home. It reads an agent's file only when the file is
 // needed.
-func Open(home journal.Home) *Store { return &Store{home: home, all: map[string][]Whisper{}} }
+func Open(home journal.Home) *Store {
+	return &Store{home: home, docs: map[string]*durable.Doc[file]{}}
+}
 
 // Of lists the whispers of an agent, oldest first. The list contains all whispers that
 // have not been shown, and the most recent of those that have been shown. Of reads the
@@ -110,8 +112,6 @@ func (s *Store) Add(agent string, w Whisper) (added bool, err error) {
 
 // Waiting counts the whispers that are waiting for an agent.
 func (s *Store) Waiting(agent string) (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	list, err := s.read(agent)
 	for _, w := range list {
 		if err == nil && w.waits() {
@@ -153,18 +153,18 @@ func (s *Store) Give(agent, turn string, way Way, most int, uuid func(Whisper) s
 // whispers are not delivered in any other way. The file does not record the loan, so the
 // next daemon treats these whispers as waiting.
 func (s *Store) Lend(agent string) (lent []Whisper, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list, err := s.read(agent)
+	doc, err := s.doc(agent)
 	if err != nil {
 		return nil, err
 	}
-	for i := range list {
-		if list[i].waits() {
-			list[i].lent = true
-			lent = append(lent, list[i])
+	doc.ChangeMemory(func(f *file) {
+		for i := range f.Whispers {
+			if f.Whispers[i].waits() {
+				f.Whispers[i].lent = true
+				lent = append(lent, f.Whispers[i])
+			}
 		}
-	}
+	})
 	return lent, nil
 }
 
@@ -188,10 +188,12 @@ func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []W
 		}
 		return list
 	}
+	doc, err := s.doc(agent)
+	if err != nil {
+		return nil, err
+	}
 	if err = s.change(agent, note); err != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		note(s.all[agent])
+		doc.ChangeMemory(func(f *file) { note(f.Whispers) })
 	}
 	return shown, err
 }
@@ -201,8 +203,8 @@ func (s *Store) Written(agent string, lent []Whisper, n int, way Way) (shown []W
 func (s *Store) Wait() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, list := range s.all {
-		if slices.ContainsFunc(list, Whisper.waits) {
+	for _, doc := range s.docs {
+		if slices.ContainsFunc(doc.Get().Whispers, Whisper.waits) {
 			return true
 		}
 	}
@@ -239,16 +241,12 @@ func (s *Store) Shown(agent, turn string, pick func(Whisper) bool) (shown []Whis
 // Knows reports whether the store contains a whisper with the given key for an agent,
 // whether or not the whisper has been shown.
 func (s *Store) Knows(agent, key string) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	list, err := s.read(agent)
 	return slices.ContainsFunc(list, func(w Whisper) bool { return w.Key == key }), err
 }
 
 // given reports whether an agent has an open whisper.
 func (s *Store) given(agent string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	list, err := s.read(agent)
 	return err == nil && slices.ContainsFunc(list, Whisper.open)
 }
@@ -295,40 +293,45 @@ func (s *Store) Forget(agent string) error {
 // change calls f with a copy of an agent's whispers, and writes the result of f. The
 // function f returns nil if it changes nothing.
 func (s *Store) change(agent string, f func([]Whisper) []Whisper) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list, err := s.read(agent)
+	doc, err := s.doc(agent)
 	if err != nil {
 		return err
 	}
-	list = f(slices.Clone(list))
-	if list == nil {
-		return nil
-	}
-	to := path(s.home, agent)
-	if err := s.home.MakeInHome(filepath.Dir(to)); err != nil {
+	var made error
+	err = doc.Change(func(d *file) bool {
+		if d.Whispers = f(d.Whispers); d.Whispers == nil {
+			return false
+		}
+		made = s.home.MakeInHome(filepath.Dir(path(s.home, agent)))
+		return made == nil
+	})
+	if err := errors.Join(made, err); err != nil {
 		return fmt.Errorf("keep a whisper: %w", err)
 	}
-	if err := s.home.Files().WriteJSON(to, file{V: 1, Whispers: list}); err != nil {
-		return fmt.Errorf("keep a whisper: %w", err)
-	}
-	s.all[agent] = list
 	return nil
 }
 
-// read returns the whispers of an agent. It sets a damaged file aside. Whispers are only
-// advice, so their loss must not stop an agent.
+// read returns the whispers of an agent. The caller must not change them.
 func (s *Store) read(agent string) ([]Whisper, error) {
-	if list, ok := s.all[agent]; ok {
-		return list, nil
-	}
-	list, err := Of(s.home, agent)
-	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
-		list, err = nil, e.SetAside()
-	}
+	doc, err := s.doc(agent)
 	if err != nil {
+		return nil, err
+	}
+	return doc.Get().Whispers, nil
+}
+
+// doc returns the document with the whispers of an agent. It sets a damaged file aside.
+// Whispers are only advice, so their loss must not stop an agent.
+func (s *Store) doc(agent string) (*durable.Doc[file], error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if doc, ok := s.docs[agent]; ok {
+		return doc, nil
+	}
+	doc, err := durable.OpenDoc[file](s.home.Files(), path(s.home, agent), durable.DocOptions{})
+	if err := durable.SetAside(err); err != nil {
 		return nil, fmt.Errorf("read the whispers: %w", err)
 	}
-	s.all[agent] = list
-	return list, nil
+	s.docs[agent] = doc
+	return doc, nil
 }
