@@ -2,10 +2,12 @@ package budget
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -21,7 +23,7 @@ type Book struct {
 	rules   Rules
 	spent   spent
 	open    map[*Reservation]bool
-	said    map[round]said
+	said    *durable.Doc[saidFile]
 	billing map[string]runner.Billing // the last billing that each agent's client reported
 	version uint64                    // see Version
 }
@@ -33,8 +35,8 @@ func Open(home journal.Home, rules Rules, now func() time.Time) (*Book, error) {
 	if now == nil {
 		now = time.Now
 	}
-	said, err := readSaid(home)
-	if said == nil {
+	said, err := openSaid(home)
+	if _, damaged := errors.AsType[*durable.DamagedError](err); err != nil && !damaged {
 		return nil, err
 	}
 	return &Book{
@@ -81,12 +83,8 @@ func (b *Book) Settle(l journal.LedgerLine) {
 			r.rest, r.turn = r.rest.less(used), ""
 		}
 	}
-	for _, of := range b.said {
-		if at, ok := of.Passes[l.Message]; ok && l.At.After(at) && used[Turns] > 0 {
-			// The file still contains the entry. The next daemon deletes the entry when
-			// it reads the ledger.
-			delete(of.Passes, l.Message)
-		}
+	if used[Turns] > 0 {
+		b.passed(l.Message, l.At)
 	}
 	b.version++
 }

@@ -111,7 +111,7 @@ func (b *Book) Answer(q Question, agent string, reply Reply, waiting []string) (
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := q.Scope
-	if before := b.said[s.round(q.Day)]; reply.ID != "" && before.Done == reply.ID {
+	if before := b.said.Get().Scopes[s.round(q.Day)]; reply.ID != "" && before.Done == reply.ID {
 		return before.Passed, nil
 	}
 	if b.question(s) != q {

@@ -1,11 +1,8 @@
 package budget
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -27,30 +24,21 @@ const (
 // Answers returns all answers, in the order in which questions list them.
 func Answers() []Answer { return []Answer{More, Stop, End} }
 
-// A round identifies the decisions about a scope. For a daily scope it includes the day, so
-// each day begins without decisions. If the clock is set back past midnight and forward
-// again, the decisions of each day are kept.
-type round struct {
-	Scope
-	day string // of a daily scope
-}
-
-// round returns the round of a scope on a day.
-func (s Scope) round(date string) round {
+// round returns the name of the decisions about a scope on a day. Each day of a daily scope
+// begins without decisions. If the clock is set back past midnight and forward again, the
+// decisions of each day are kept.
+func (s Scope) round(date string) string {
 	if !s.Daily() {
-		date = ""
+		return s.String()
 	}
-	return round{s, date}
+	return strings.TrimSpace(s.String() + " " + date)
 }
 
-// String returns the name of the scope, with the day if the scope is daily.
-func (r round) String() string { return strings.TrimSpace(r.Scope.String() + " " + r.day) }
-
-// roundNamed parses a name that [round.String] returned.
-func roundNamed(name string) (round, bool) {
-	of, date, _ := strings.Cut(name, " ")
-	scope, ok := ScopeNamed(of)
-	return round{scope, date}, ok
+// isRound reports whether [Scope.round] may have returned a name.
+func isRound(name string) bool {
+	of, _, _ := strings.Cut(name, " ")
+	_, ok := ScopeNamed(of)
+	return ok
 }
 
 // A said contains the raises, warnings, questions and answers about a scope.
@@ -93,78 +81,75 @@ func raisedBy(a Amount) raised { return raised{a.Dollars(), int(a[Turns]), a.Spa
 
 // saidFile is budget.json.
 type saidFile struct {
-	V      int             `json:"v"`
-	Scopes map[string]said `json:"scopes"` // by the names of their rounds
+	V      durable.Version1 `json:"v"`
+	Scopes map[string]said  `json:"scopes"` // by their rounds
 }
 
-// readSaid reads budget.json. If the error is a [*durable.DamagedError], the result is
-// empty and usable.
-func readSaid(home journal.Home) (map[round]said, error) {
-	var file saidFile
-	err := durable.ReadJSON(home.BudgetFile(), &file)
-	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
-		e.Lost, e.Next = "it is unknown which budgets were raised", "claude-swarm start, which sets it aside"
-		return map[round]said{}, e
-	} else if err != nil {
-		return nil, fmt.Errorf("read budget raises and answers: %w", err)
+// openSaid reads budget.json. If the error is a [*durable.DamagedError], the result is empty
+// and usable.
+func openSaid(home journal.Home) (*durable.Doc[saidFile], error) {
+	doc, err := durable.OpenDoc[saidFile](home.Files(), home.BudgetFile(), durable.DocOptions{
+		Lost: "it is unknown which budgets were raised", Next: "claude-swarm start, which sets it aside",
+	})
+	if err != nil {
+		err = fmt.Errorf("read budget raises and answers: %w", err)
 	}
-	all := make(map[round]said, len(file.Scopes))
-	for name, s := range file.Scopes {
-		if of, ok := roundNamed(name); ok {
-			all[of] = s
-		}
-	}
-	return all, nil
+	doc.ChangeMemory(func(file *saidFile) {
+		maps.DeleteFunc(file.Scopes, func(name string, _ said) bool { return !isRound(name) })
+	})
+	return doc, err
 }
 
 // maxSaid is the maximum number of entries in budget.json. The most recently changed
 // entries are kept.
 const maxSaid = 1000
 
-// writeSaid writes budget.json. The caller holds the mutex.
-func (b *Book) writeSaid() error {
-	if len(b.said) > maxSaid {
-		oldest := slices.MinFunc(slices.Collect(maps.Keys(b.said)), func(x, y round) int { return b.said[x].At.Compare(b.said[y].At) })
-		delete(b.said, oldest)
+// RestoreFile writes budget.json if another program has deleted it.
+func (b *Book) RestoreFile() error { return wroteSaid(b.said.Restore()) }
+
+// change calls f, which changes today's decisions about a scope, and writes the file. If
+// the file cannot be written, the decisions do not change. The caller holds the mutex.
+func (b *Book) change(s Scope, f func(*said)) error {
+	key, now := s.round(b.today()), b.now().UTC()
+	b.version++
+	return wroteSaid(b.said.Change(func(file *saidFile) bool {
+		of := file.Scopes[key]
+		of.Passes = maps.Clone(of.Passes)
+		f(&of)
+		of.At = now
+		file.Scopes[key] = of
+		if len(file.Scopes) > maxSaid {
+			delete(file.Scopes, slices.MinFunc(slices.Collect(maps.Keys(file.Scopes)), func(x, y string) int {
+				return file.Scopes[x].At.Compare(file.Scopes[y].At)
+			}))
+		}
+		return true
+	}))
+}
+
+// passed removes a message that has had its turn from those that may have one more. The file
+// still contains it until the next change. The next daemon removes it when it reads the
+// ledger. The caller holds the mutex.
+func (b *Book) passed(message string, at time.Time) {
+	for round, of := range b.said.Get().Scopes {
+		if answered, ok := of.Passes[message]; ok && at.After(answered) {
+			b.said.ChangeMemory(func(file *saidFile) {
+				of.Passes = maps.Clone(of.Passes)
+				delete(of.Passes, message)
+				file.Scopes[round] = of
+			})
+		}
 	}
-	file := saidFile{V: 1, Scopes: make(map[string]said, len(b.said))}
-	for of, s := range b.said {
-		file.Scopes[of.String()] = s
-	}
-	if err := b.home.Files().WriteJSON(b.home.BudgetFile(), file); err != nil {
+}
+
+func wroteSaid(err error) error {
+	if err != nil {
 		return fmt.Errorf("write budget raises and answers: %w", err)
 	}
 	return nil
 }
 
-// RestoreFile writes budget.json if another program has deleted it.
-func (b *Book) RestoreFile() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if _, err := os.Lstat(b.home.BudgetFile()); !errors.Is(err, fs.ErrNotExist) || len(b.said) == 0 {
-		return nil
-	}
-	return b.writeSaid()
-}
-
-// change calls f, which changes today's decisions about a scope, and writes the file. If
-// the file cannot be written, the decisions do not change. The caller holds the mutex.
-func (b *Book) change(s Scope, f func(*said)) error {
-	key, before := s.round(b.today()), maps.Clone(b.said)
-	of := b.said[key]
-	of.Passes = maps.Clone(of.Passes)
-	f(&of)
-	of.At = b.now().UTC()
-	b.said[key] = of
-	b.version++
-	err := b.writeSaid()
-	if err != nil {
-		b.said = before
-	}
-	return err
-}
-
 // saidOf returns today's decisions about a scope. The caller holds the mutex.
-func (b *Book) saidOf(s Scope) said { return b.said[s.round(b.today())] }
+func (b *Book) saidOf(s Scope) said { return b.said.Get().Scopes[s.round(b.today())] }
 
 func (b *Book) today() string { return b.rules.date(b.now()) }
