@@ -17,14 +17,15 @@ type leadAnnouncer struct {
 	asking  map[string]bool // turns whose questions must be checked again
 	wakeup  wakeup
 	seen    map[string]bool // ids of the messages that the last check found
-	file    announcedUntil
+	doc     *durable.Doc[announcedUntil]
+	until   time.Time // see announcedUntil; more recent than doc
 	saved   time.Time
 }
 
 // announcedUntil is the delivery time up to which the lead's mail was shown.
 type announcedUntil struct {
-	V     int       `json:"v"`
-	Until time.Time `json:"until"`
+	V     durable.Version1 `json:"v"`
+	Until time.Time        `json:"until"`
 }
 
 const (
@@ -41,16 +42,18 @@ func newLeadAnnouncer(h *deps, running func() []string) *leadAnnouncer {
 }
 
 func (l *leadAnnouncer) run(stop context.Context) {
-	if err := durable.ReadJSON(l.home.MirrorFile(), &l.file); err != nil {
+	doc, err := durable.OpenDoc[announcedUntil](l.home.Files(), l.home.MirrorFile(), durable.DocOptions{})
+	if err != nil {
 		l.log.Warn("mail for the lead may be shown late or not at all", keyErr, err)
 	}
-	if now := time.Now().UTC(); l.file.Until.IsZero() || l.file.Until.After(now) {
-		l.file.Until = now
+	l.doc, l.until = doc, doc.Get().Until
+	if now := time.Now().UTC(); l.until.IsZero() || l.until.After(now) {
+		l.until = now
 		l.save(now)
-	} else if now.Sub(l.file.Until) > oldMail {
-		l.file.Until = now.Add(-oldMail)
+	} else if now.Sub(l.until) > oldMail {
+		l.until = now.Add(-oldMail)
 	}
-	since := l.file.Until.Add(-announceSlack)
+	since := l.until.Add(-announceSlack)
 	left, err := journal.AskedSince(l.home, time.Now().Add(-oldMail))
 	l.mail.Note(err)
 	for _, turn := range left {
@@ -95,8 +98,11 @@ func (l *leadAnnouncer) lookAtQuestions() time.Duration {
 }
 
 func (l *leadAnnouncer) save(now time.Time) {
-	l.file.V, l.saved = 1, now
-	l.mail.Note(l.home.Files().WriteJSON(l.home.MirrorFile(), l.file))
+	l.saved = now
+	l.mail.Note(l.doc.Change(func(file *announcedUntil) bool {
+		file.Until = l.until
+		return true
+	}))
 }
 
 // look shows the messages delivered since the given time.
@@ -125,8 +131,8 @@ func (l *leadAnnouncer) look(since time.Time) {
 			delete(still, e.ID) // the next check shows it
 			continue
 		}
-		if e.Created.After(l.file.Until) {
-			l.file.Until = e.Created
+		if e.Created.After(l.until) {
+			l.until = e.Created
 		}
 	}
 	l.seen = still
