@@ -122,27 +122,15 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 		return err
 	}
 	s.sessions, err = journal.OpenSessions(s.home)
-	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
-		s.damaged = append(s.damaged, loss{e, "the sessions were damaged", "What each agent did is in claude-swarm history AGENT."})
-		err = e.SetAside()
-	}
-	if err != nil {
+	if err = s.setAside(err, "the sessions were damaged", "What each agent did is in claude-swarm history AGENT."); err != nil {
 		return err
 	}
 	s.unsorted, err = journal.OpenUnsortedTools(s.home)
-	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
-		s.damaged = append(s.damaged, loss{e, "the list of unknown tools is lost", "The next turn of each client shows which tools this version does not know."})
-		err = e.SetAside()
-	}
-	if err != nil {
+	if err = s.setAside(err, "the list of unknown tools is lost", "The next turn of each client shows which tools this version does not know."); err != nil {
 		return err
 	}
 	s.budget, err = budget.Open(s.home, p.budget(), nil)
-	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
-		s.damaged = append(s.damaged, loss{e, "the budget raises are lost", "The caps are those in the configuration. To raise one again: claude-swarm budget raise SCOPE AMOUNT"})
-		err = e.SetAside()
-	}
-	if err != nil {
+	if err = s.setAside(err, "the budget raises are lost", "The caps are those in the configuration. To raise one again: claude-swarm budget raise SCOPE AMOUNT"); err != nil {
 		return err
 	}
 	s.ledger, err = journal.OpenLedger(s.home, func(line journal.LedgerLine, old bool) {
@@ -151,6 +139,16 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 			s.counts.Recall(line, s.holds.Of(line.Agent).Word)
 		}
 	})
+	return err
+}
+
+// setAside sets a file aside if err says that it is damaged. The lead is told what was lost
+// and what to do next. It returns every other error.
+func (s *Swarm) setAside(err error, what, next string) error {
+	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
+		s.damaged = append(s.damaged, loss{e, what, next})
+		return e.SetAside()
+	}
 	return err
 }
 
