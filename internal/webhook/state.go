@@ -2,10 +2,7 @@ package webhook
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -46,14 +43,11 @@ func StateFile(home string) string { return filepath.Join(home, "webhooks.json")
 // treated as an empty state; a file that cannot be read is an error.
 func ReadState(home string) (State, error) {
 	s := State{V: 1, Hooks: map[string]Stand{}, Waits: map[string]Waited{}}
-	data, err := os.ReadFile(StateFile(home))
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	} else if err != nil {
+	var read State
+	if err := durable.IgnoreDamage(durable.ReadJSON(StateFile(home), &read)); err != nil {
 		return s, fmt.Errorf("read the webhook state: %w", err)
 	}
-	var read State
-	if json.Unmarshal(data, &read) != nil || read.V != 1 {
+	if read.V != 1 {
 		return s, nil
 	}
 	if read.Hooks != nil {
