@@ -237,22 +237,6 @@ func readLines(path string) ([]Line, error) {
 	return parseLines(data), nil
 }
 
-// readSmall reads the notes about a reader into v. If the file is missing or damaged, v
-// is not changed, and every line counts as new.
-func readSmall[T any](path string, v *T) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	var read T
-	if json.Unmarshal(data, &read) == nil {
-		*v = read
-	}
-	return nil
-}
-
 // keep writes a value so that it survives a power cut.
 func keep(path string, v any) error { return keepBy(durable.Files{}, path, v) }
 

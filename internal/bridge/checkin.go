@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // Silence is how long a reader may go without reading the channels before [Reader.CheckIn]
@@ -147,7 +148,7 @@ func (r Reader) checkFile() string {
 }
 
 func (r Reader) check() (c check, err error) {
-	if err := readSmall(r.checkFile(), &c); err != nil {
+	if err := durable.IgnoreDamage(durable.ReadJSON(r.checkFile(), &c)); err != nil {
 		return check{}, fmt.Errorf("check when %s last read: %w", r.Name, err)
 	}
 	return c, nil

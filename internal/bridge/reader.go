@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // A Reader reads the buffers of the channels. It does not need a running bridge, because
@@ -170,10 +172,11 @@ func (r Reader) marksFile() string {
 	return filepath.Join(r.Dir, "marks", fileName(r.Name)+".json")
 }
 
-// marks returns how far this reader has read in each channel, by the channel's file name.
+// marks returns how far this reader has read in each channel, by the channel's file name. If
+// the file is missing or damaged, every line counts as new.
 func (r Reader) marks() (map[string]int64, error) {
 	marks := map[string]int64{}
-	if err := readSmall(r.marksFile(), &marks); err != nil {
+	if err := durable.IgnoreDamage(durable.ReadJSON(r.marksFile(), &marks)); err != nil {
 		return nil, fmt.Errorf("read the marks of %s: %w", r.Name, err)
 	}
 	if marks == nil { // the file contains null
