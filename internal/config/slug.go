@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,10 +25,7 @@ func slugFile(project string) string { return filepath.Join(project, discovery.H
 // belongs to the original.
 func slugFor(project string) string {
 	var kept keptSlug
-	data, err := os.ReadFile(slugFile(project))
-	if err == nil {
-		err = json.Unmarshal(data, &kept)
-	}
+	err := durable.ReadJSON(slugFile(project), &kept)
 	if err != nil || kept.Slug != slugOf(kept.Slug) || kept.Project != project && exists(filepath.Join(kept.Project, Name)) {
 		kept.Slug = ""
 	}
@@ -44,7 +40,7 @@ func (f *File) KeepSlug(files durable.Files) error {
 		return nil
 	}
 	var kept keptSlug
-	if data, err := os.ReadFile(slugFile(f.Dir)); err == nil && json.Unmarshal(data, &kept) == nil && kept == now {
+	if durable.ReadJSON(slugFile(f.Dir), &kept) == nil && kept == now {
 		return nil
 	}
 	if err := files.WriteJSON(slugFile(f.Dir), now); err != nil {
