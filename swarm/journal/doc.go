@@ -55,6 +55,20 @@
 // with the mail, but its format is defined here because ledger lines are made from
 // receipts.
 //
+// # Documents
+//
+// The daemon keeps the content of some files in memory, each in a [durable.Doc]. They differ
+// in what happens to a change that cannot be written, and to a damaged file:
+//
+//	state.json           the change stays in memory until it can be written; if the file is
+//	                     damaged, the daemon does not start, because it would wake paused agents
+//	sessions.json,       the change is undone; a damaged file is set aside, and the lead is
+//	unsorted-tools.json, told
+//	budget.json
+//	questions.json,      the change is undone; a damaged file is set aside
+//	whispers/AGENT.json
+//	mirror.json          the next change includes it; a damaged file is overwritten
+//
 // # The event list
 //
 // The list feeds the listeners that report events: alerts to the lead, turns and mail to
