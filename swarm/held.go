@@ -35,17 +35,8 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		a.show(Away, why, next)
 		return forever, true
 	}
-	st := a.holds.Of(a.name)
-	if p := st.Paused; p != nil && p.Since.Sub(now) > journal.ClockStep {
-		// The clock was set back, and this must not lengthen the pause.
-		back := *p
-		back.Since = now.UTC()
-		if !p.Until.IsZero() {
-			back.Until = p.Until.Add(-p.Since.Sub(now)).UTC()
-		}
-		st.Paused = &back
-		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = &back }))
-	}
+	st, err := a.holds.Now(a.name, now, 2*a.restart.orDefaults().MaxDelay)
+	a.inbox.Note(err)
 	if p := st.Paused; p.Holds(now) && st.Stopped == nil && a.answered(p) {
 		a.deps.mail.Unpaused(a.name, p.Since, "its question has been answered", "")
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
@@ -97,11 +88,8 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		return until(end, now), true
 	}
 	if st.Until.After(now) {
-		// If the clock was set back, the hold must not last longer than the maximum wait.
-		if st.Until.Sub(now) <= 2*a.restart.orDefaults().MaxDelay {
-			a.show(Backoff, st.Why, "tries again at "+screen.Ahead(st.Until, time.Now())+", or immediately after claude-swarm resume "+a.name)
-			return until(st.Until, now), true
-		}
+		a.show(Backoff, st.Why, "tries again at "+screen.Ahead(st.Until, time.Now())+", or immediately after claude-swarm resume "+a.name)
+		return until(st.Until, now), true
 	}
 	if again, halted := a.halted.holds(now); halted {
 		a.show(Paused, whyHalted, "claude-swarm unhalt")

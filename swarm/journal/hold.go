@@ -39,13 +39,6 @@ type Overtime struct {
 	Until time.Time `json:"until"` // when the agent's working hours begin
 }
 
-// Holds reports whether the agent may still work outside its hours. The overtime also ends
-// if the clock was set back to a time before the overtime began, because it must not last
-// longer than the person intended. Clock steps of up to [ClockStep] are ignored.
-func (o *Overtime) Holds(now time.Time) bool {
-	return o != nil && now.Before(o.Until) && o.Since.Sub(now) <= ClockStep
-}
-
 // A Doubt is a message whose turns end as Limited without the client reporting a reason.
 // The message itself may be the cause.
 type Doubt struct {

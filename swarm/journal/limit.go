@@ -145,25 +145,17 @@ func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time,
 	if !ok || l.Over {
 		return l, time.Time{}, false
 	}
-	if ahead := l.Since.Sub(now); ahead > ClockStep {
-		// The clock was set back. The time for which the account has been parked is
-		// unknown, so the whole wait starts again now.
-		since := l.Since
-		l.Since, l.Until = l.Since.Add(-ahead), l.Until.Add(-ahead)
-		_ = s.changeLimit(account, func(is *Limit) bool { // if the write fails, CatchUp retries it
-			if !is.Since.Equal(since) {
-				return false // the account was parked again in the meantime
-			}
-			*is = l
-			return true
+	l, changed := l.corrected(now)
+	if changed {
+		// If the write fails, CatchUp retries it.
+		_ = s.changeLimit(account, func(l *Limit) (changed bool) {
+			*l, changed = l.corrected(now)
+			return changed
 		})
 	}
 	until := l.Until.Add(l.spread(agent))
 	return l, until, until.After(now)
 }
-
-// ClockStep is the largest step by which a routine correction may set a clock back.
-const ClockStep = time.Minute
 
 // changeLimit calls f, which changes the limit of an account, if there is one. f returns
 // false if it changed nothing.

@@ -95,10 +95,8 @@ func (c *TurnCounts) lately(agent string, now time.Time) []turnBegun {
 	all := c.by[agent]
 	old := 0
 	for i, t := range all {
-		switch {
-		case t.at.After(now):
-			all[i].at = now
-		case now.Sub(t.at) >= countedFor:
+		all[i].at = notAfter(t.at, now)
+		if now.Sub(all[i].at) >= countedFor {
 			old = i + 1
 		}
 	}
