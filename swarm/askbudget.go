@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -132,25 +131,4 @@ func (d *deps) capText(b *budget.Block) string {
 		text += "; your answer was end"
 	}
 	return text
-}
-
-// capNext states what a person can type, and when work in a daily scope continues on its
-// own.
-func capNext(b *budget.Block) string {
-	next := "claude-swarm budget raise " + b.Scope.String() + " " + raiseText(b)
-	if b.Daily() {
-		next += "; continues on its own at " + screen.Ahead(b.Until, time.Now())
-	}
-	return next
-}
-
-// raiseText returns the configured cap of a block in the form that a person types.
-func raiseText(b *budget.Block) string {
-	switch b.Unit {
-	case budget.Turns:
-		return fmt.Sprintf("%dturns", b.Own[budget.Turns])
-	case budget.Time:
-		return b.Own.Span().String()
-	}
-	return strconv.FormatFloat(b.Own.Dollars(), 'f', -1, 64)
 }

@@ -2,11 +2,10 @@ package swarm
 
 import (
 	"log/slog"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/hours"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
@@ -39,21 +38,9 @@ type deps struct {
 	budget     *budget.Book
 	plan       func() Plan
 	advise     func(Spec) string // nil means no advice
-	halted     *haltMark
+	halted     *hold.Halted
+	lists      holdLists
 	lost       wakeup // a watch or a folder was lost; the sweep checks the watches and recreates folders
-}
-
-// canWork reports whether the lead agent can begin turns. It cannot if it is stopped,
-// paused or outside its hours, or if its account has reached its limit.
-func (d *deps) canWork(lead string) bool {
-	spec, ok := d.plan().spec(lead)
-	if !ok {
-		return false
-	}
-	st := d.holds.Of(lead)
-	_, _, limited := d.holds.LimitOf(accountOf(turn.BackendOf(d.turnDeps.Backends, spec.Backend).Kind().Login, d.environ, spec), lead, time.Now())
-	_, off := offUntil(spec.Hours, st, time.Now())
-	return st.Stopped == nil && st.Paused == nil && !limited && !off
 }
 
 // These are attribute keys in the daemon's log.
@@ -73,12 +60,4 @@ func (d *deps) endLeft(mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
 		d.log.Info("ended the processes that a turn left running", keyTurn, mark, "processes", n)
 	}
-}
-
-// offUntil returns when an agent's hours begin again, or false if the agent may work now.
-func offUntil(h hours.Hours, st journal.Hold, now time.Time) (time.Time, bool) {
-	if h.Open(now) || st.Overtime.Holds(now) {
-		return time.Time{}, false
-	}
-	return h.Change(now), true
 }

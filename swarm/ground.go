@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
@@ -18,12 +19,12 @@ import (
 type ground struct {
 	store  *dropbox.Store
 	parent projectFolder // in which the folder lies
-	halted *haltMark
+	halted *hold.Halted
 	taken  func(error)    // called if another daemon has locked the mailboxes; may be nil
 	locks  []func() error // releases locks that were acquired again
 }
 
-func newGround(store *dropbox.Store, halted *haltMark, taken func(error)) (*ground, error) {
+func newGround(store *dropbox.Store, halted *hold.Halted, taken func(error)) (*ground, error) {
 	if _, err := os.Stat(store.Dir()); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (g *ground) check() string {
 	if !unlocked {
 		return ""
 	}
-	if err := g.halted.restore(); err != nil { // before the lock, whose file shows that not only HALT was deleted
+	if err := g.halted.Restore(); err != nil { // before the lock, whose file shows that not only HALT was deleted
 		return "everything is halted, but HALT was deleted and cannot be recreated: " + err.Error()
 	}
 	// The daemon's lock is on a deleted file, so no other process would notice the lock.

@@ -49,8 +49,8 @@ func (a *agent) heartbeat(now time.Time) time.Duration {
 	}
 	a.beats.n++
 	a.beats.idle = now
-	spent := a.budget.Check(turnOn(a.name, &dropbox.Message{From: dropbox.Swarm}))
-	if !a.slots.full() && a.counts.Over(a.name, a.plan().TurnsPerHour, false, now) == "" && spent == nil {
+	_, held := a.heldMessage(&dropbox.Message{From: dropbox.Swarm}, now)
+	if !a.slots.full() && !held {
 		if err := a.deps.mail.SendHeartbeat(a.name, h.Text, now); err == nil {
 			a.inbox.Queue.Changed("")
 			return 0

@@ -5,7 +5,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/hours"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -18,7 +18,7 @@ import (
 
 // off reports whether the agent is outside its hours, and when they begin again.
 func (a *agent) off(now time.Time) (time.Time, bool) {
-	return offUntil(a.control.hours(), a.holds.Of(a.name), now)
+	return hold.OffUntil(a.control.hours(), a.holds.Of(a.name), now)
 }
 
 // untilHours returns the time until the agent's hours next begin or end, or forever if
@@ -63,37 +63,11 @@ func (a *agent) called(now time.Time) bool {
 	return ok
 }
 
-// showOff shows that the agent is outside its hours, and returns the time until they begin.
-func (a *agent) showOff(again, now time.Time) time.Duration {
-	why, next := offWords(a.name, again, a.control.hours().Zone)
-	a.view.off(&OffStatus{Until: again.UTC()})
-	a.show(Off, why, next)
-	return until(again, now)
-}
-
-// offWords returns the reason why an agent that is off is not working, and the time at
-// which its hours begin again. If that time is different in the agent's time zone, it is
-// given in both zones.
-func offWords(agent string, again time.Time, zone *time.Location) (why, next string) {
-	why = "outside its hours"
-	next = "claude-swarm resume " + agent + " lets it work now"
-	if again.IsZero() {
-		return why, next
-	}
-	at := screen.Ahead(again, time.Now())
-	if zone != nil {
-		if there, here := again.In(zone), again.Local(); there.Format(time.DateTime) != here.Format(time.DateTime) {
-			at += " (" + there.Format("Mon 15:04") + " in " + zone.String() + ")"
-		}
-	}
-	return why, "begins again at " + at + "; " + next
-}
-
 // overtime lets an agent work until its hours begin, as ordered by a person. It reports
 // whether the agent was off. It changes st, so only a function passed to
 // [journal.Holds.Change] may call it.
 func overtime(h hours.Hours, by string, st *journal.Hold, now time.Time) bool {
-	again, off := offUntil(h, *st, now)
+	again, off := hold.OffUntil(h, *st, now)
 	if off {
 		st.Overtime = &journal.Overtime{By: by, Since: now.UTC().Round(0), Until: again.UTC().Round(0)}
 	}

@@ -10,16 +10,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// afterLimit returns the next step that the status shows for an agent that is parked until
-// the given time.
-func afterLimit(l journal.Limit, agent string, until time.Time) string {
-	s := "continues on its own at " + screen.Ahead(until, time.Now()) + ", or immediately after claude-swarm resume " + agent
-	if l.Hint == "" {
-		return s
-	}
-	return l.Hint + "; " + s
-}
-
 // liftOpenLimit ends an open limit after a successful turn, because such a turn shows
 // that the API accepts work from this account again.
 func (a *agent) liftOpenLimit() {

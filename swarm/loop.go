@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -109,11 +110,8 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 			a.inbox.Queue.MarkNote(e)
 			return 0
 		}
-		if block := a.budget.Check(turnOn(a.name, m)); block != nil {
-			return a.park(stop, e, block)
-		}
-		if a.holdForTurns(m) {
-			return 0
+		if h, held := a.heldMessage(m, time.Now()); held {
+			return a.keep(stop, e, m, h)
 		}
 	} else {
 		m = nil // the claim sets the message aside
@@ -138,7 +136,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	reserved, block := a.purse.reserve(m)
 	if block != nil {
-		return a.park(stop, e, block)
+		return a.keep(stop, e, m, a.blocked(block))
 	}
 	return a.work(stop, kill, reserved)
 }
@@ -194,25 +192,36 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 	a.turns.Rest(ctx, a.wakeup, d)
 }
 
-// park keeps a message waiting if the budget does not allow a turn for it now, or gives it
-// up if a person has stopped its task. It returns how long the agent may rest after that.
-func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time.Duration {
-	if !b.Waits && b.Answer == budget.Stop && !b.Daily() {
+// heldMessage returns what keeps the agent from beginning the turn of a message.
+func (a *agent) heldMessage(m *dropbox.Message, now time.Time) (hold.Held, bool) {
+	q := a.queryOf(a.spec(), now)
+	q.Message, q.ByLead = m, a.inbox.ByLead(m)
+	return a.lists.message.First(q)
+}
+
+// keep leaves a held message in new/, or gives it up if a person has stopped its task. It
+// returns how long the agent may rest after that.
+func (a *agent) keep(ctx context.Context, e dropbox.Entry, m *dropbox.Message, h hold.Held) time.Duration {
+	switch b := h.Block; {
+	case h.Pause != nil:
+		a.pauseForTurns(m, h.Pause)
+		return 0 // the pause is shown
+	case b != nil && !b.Waits && b.Answer == budget.Stop && !b.Daily():
 		a.unsettled = true
 		if err := a.purse.giveUp(e, b); err != nil {
 			return a.diskTrouble(ctx, "give up a message", err)
 		}
 		a.unsettled = false
 		return 0
+	case b != nil && !b.Waits:
+		a.purse.ask(b)
 	}
-	shown := a.purse.park(e, b)
-	if !b.Daily() {
+	if h.OneMessage {
+		a.purse.park(e, h)
 		return 0 // mail that belongs to other tasks may get a turn
 	}
 	a.turns.ClientWaits()
-	a.view.asks(shown.question)
-	a.show(shown.state, shown.why, shown.next)
-	return until(b.Until, time.Now())
+	return a.showHeld(h)
 }
 
 // rested shows that the agent has no message to work on now, and returns how long to wait
@@ -220,8 +229,7 @@ func (a *agent) park(ctx context.Context, e dropbox.Entry, b *budget.Block) time
 func (a *agent) rested() time.Duration {
 	a.turns.ClientWaits()
 	if first := a.purse.first; a.inbox.Queue.HasParked() {
-		a.view.asks(first.question)
-		a.show(first.state, first.why, first.next)
+		a.showHeld(first)
 		a.beats.worked()
 		return a.untilHours(time.Now())
 	}

@@ -29,9 +29,8 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 	case errors.Is(err, errStopping):
 		return 0 // the order is kept for a later step or for the next daemon
 	case isBlocked && blocked.Waits:
-		shown := queuedFor(blocked.Block)
 		a.turns.ClientWaits()
-		a.show(shown.state, shown.why, shown.next)
+		a.showHeld(a.blocked(blocked.Block))
 		return forever // no work until another turn's reservation ends
 	case isBlocked: // a cap has been reached, so the order is dropped
 		a.inbox.AgentLog.Line("", "= not compacted: "+blocked.Error())

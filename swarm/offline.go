@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
@@ -44,6 +44,7 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	} else if err != nil {
 		return st, err
 	}
+	holds := offlineHolds(home)
 	for _, spec := range p.Agents {
 		a := AgentStatus{
 			Name: spec.Name, Role: spec.Role, Tags: append([]string{}, spec.Tags...), Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Stopped, Activity: "paused",
@@ -57,15 +58,15 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 			known.Session = s.ID
 		}
 		a.paint(known)
-		switch was := paused.Of(spec.Name); {
-		case spec.Attached:
-			a.State, a.Activity = Away, "idle"
-			a.Why, a.Next = attachedStatus(home, spec.Name)
-		case was.Stopped != nil:
-			a.Since, a.Why, a.CircuitOpen = &was.Stopped.Since, was.Stopped.Reason(), was.Stopped.Breaker
-			a.Next = cmp.Or(was.Stopped.Hint, "claude-swarm start "+spec.Name)
-		case was.Paused != nil:
-			a.State, a.Paused, a.Since, a.Why = Paused, true, &was.Paused.Since, was.Paused.Reason()
+		// A query without a time also shows a pause whose time is over: a daemon has to end it.
+		held, _ := holds.First(hold.Query{Agent: spec.Name, Attached: spec.Attached, Record: paused.Of(spec.Name)})
+		switch held.Kind {
+		case hold.KindAttached:
+			a.State, a.Activity, a.Why, a.Next = Away, "idle", held.Why, held.Next
+		case hold.KindStopped:
+			a.Since, a.Why, a.Next, a.CircuitOpen = &held.Since, held.Why, held.Next, held.Breaker
+		case hold.KindPaused: // what a person has to do first is to start the daemon
+			a.State, a.Paused, a.Since, a.Why = Paused, true, &held.Since, held.Why
 		}
 		if err := countBox(store, &a); err != nil {
 			return st, err

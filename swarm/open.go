@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
@@ -38,12 +39,13 @@ func New(o Options) (*Swarm, error) {
 		home: home, folder: folder, environ: o.Environ, store: o.Store,
 		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
 		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
-		halted: &haltMark{store: o.Store}, lost: newWakeup(),
+		halted: hold.NewHalted(o.Store), lost: newWakeup(),
 	}
 	s.treasury = treasury{deps: &s.deps, members: s.members}
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
 	}
+	s.lists = newHoldLists(&s.deps)
 	s.mail = &mail.Service{
 		Home: home, Store: o.Store, Ledger: s.ledger, Tokens: s.tokens, Counts: &s.counts, Secrets: home.Secrets(), Events: home.Events(),
 		Log: o.Log, Gate: o.Gate, Trouble: new(mail.Trouble), Reach: mail.NewReach(o.Store.Dir(), func() time.Duration { return s.Plan().debounce() }), TurnsAt: s.turnsAt, CanWork: s.canWork,

@@ -9,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -119,7 +120,7 @@ func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
 			if errors.Is(err, dropbox.ErrGone) || err == nil && !msg.Type.Wakes() {
 				continue
 			}
-			if err == nil && turnOn(m.name, msg).In(scope) {
+			if err == nil && hold.TurnOn(m.name, msg).In(scope) {
 				ids = append(ids, msg.ID)
 			}
 		}
@@ -177,7 +178,7 @@ func (t *treasury) isOpen(s budget.Scope) (bool, error) {
 			return true, err
 		}
 		for _, e := range claimed {
-			if msg, err := m.inbox.Box.Read(e); err != nil || turnOn(m.name, msg).In(s) {
+			if msg, err := m.inbox.Box.Read(e); err != nil || hold.TurnOn(m.name, msg).In(s) {
 				return true, nil // a message that cannot be read may be in the scope
 			}
 		}

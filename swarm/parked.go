@@ -1,13 +1,13 @@
 package swarm
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -32,28 +32,15 @@ type purse struct {
 	*deps
 	name    string
 	inbox   *mail.Inbox
-	wake    func() // wakes the agents, because a blocked turn may now be able to start
-	version uint64 // the book's version when messages were parked; see [budget.Book.Version]
-	first   parked // how to show the agent when only parked messages are left
-}
-
-// A parked describes how the status displays an agent whose mail is waiting for the
-// budget.
-type parked struct {
-	state     State
-	why, next string
-	question  string // the question's key, or "" if no question was asked
-}
-
-// turnOn returns the data that the budget needs about a turn for a message.
-func turnOn(agent string, m *dropbox.Message) budget.Turn {
-	return budget.Turn{Agent: agent, Message: m.ID, Trace: cmp.Or(m.Trace, m.ID)}
+	wake    func()    // wakes the agents, because a blocked turn may now be able to start
+	version uint64    // the book's version when messages were parked; see [budget.Book.Version]
+	first   hold.Held // how to show the agent when only parked messages are left
 }
 
 // unpark returns the parked messages to the queue if the budget has changed.
 func (p *purse) unpark() {
 	if v := p.budget.Version(); v != p.version {
-		p.version, p.first = v, parked{}
+		p.version, p.first = v, hold.Held{}
 		p.inbox.Queue.Unpark()
 	}
 }
@@ -65,7 +52,7 @@ func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block)
 	if m == nil {
 		return nil, nil
 	}
-	return p.budget.Reserve(turnOn(p.name, m), p.mayStart())
+	return p.budget.Reserve(hold.TurnOn(p.name, m), p.mayStart())
 }
 
 // mayStart returns how many turns may start now, including the turn that already has a
@@ -113,29 +100,13 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 	return line
 }
 
-// park leaves a message in new/ if the budget does not allow a turn for it now, and returns
-// how to show the agent. While a message is parked because of its task or its turn, the
-// agent handles mail for other tasks first.
-func (p *purse) park(e dropbox.Entry, b *budget.Block) (shown parked) {
-	if b.Waits {
-		shown = queuedFor(b)
-	} else {
-		p.ask(b)
-		shown = parked{state: Parked, why: p.capText(b), next: capNext(b), question: budgetKey(b.Question)}
+// park leaves a message in new/ until the budget changes. The agent handles mail for other
+// tasks first.
+func (p *purse) park(e dropbox.Entry, h hold.Held) {
+	p.inbox.Queue.Park(e)
+	if p.first.Why == "" {
+		p.first = h
 	}
-	if !b.Daily() {
-		p.inbox.Queue.Park(e)
-		if p.first.why == "" {
-			p.first = shown
-		}
-	}
-	return shown
-}
-
-// queuedFor returns how to show an agent that is waiting for the reservations of other
-// turns.
-func queuedFor(b *budget.Block) parked {
-	return parked{state: Queued, why: b.Scope.String() + ": the rest is reserved for running turns", next: "runs when one of them has ended"}
 }
 
 // giveUp gives up a message whose task a person has stopped.

@@ -41,25 +41,14 @@ func (s *Swarm) word(agent, by string, st *journal.Hold) {
 	}
 }
 
-// holdForTurns pauses the agent if a turn for this message would exceed the limit on
-// turns, and tells the lead once. The pause lasts until a person ends it.
-func (a *agent) holdForTurns(m *dropbox.Message) bool {
-	perHour := a.plan().TurnsPerHour
-	if perHour <= 0 {
-		return false
-	}
-	now := time.Now().UTC()
-	why := a.counts.Over(a.name, perHour, a.inbox.ByLead(m), now)
-	if why == "" {
-		return false
-	}
+// pauseForTurns pauses the agent, because a turn for this message would exceed the limit on
+// turns, and tells the lead once.
+func (a *agent) pauseForTurns(m *dropbox.Message, p *journal.Pause) {
+	why := p.Why
 	a.log.Warn("agent was paused", keyWhy, why, keyMessage, m.ID)
-	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
-		s.Paused = &journal.Pause{By: dropbox.Swarm, Why: why, Since: now, Turns: true}
-	}))
+	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = p }))
 	n := journal.Notice{Word: journal.BudgetReached, Agent: a.name, Why: "is paused: " + why, Next: "To let it continue: claude-swarm resume " + a.name, Held: true}
-	a.deps.mail.TellNotice(a.name, "turns:"+a.name+":"+now.Format(time.RFC3339Nano), n, a.name+" is paused: too many turns", fmt.Sprintf(
+	a.deps.mail.TellNotice(a.name, "turns:"+a.name+":"+p.Since.Format(time.RFC3339Nano), n, a.name+" is paused: too many turns", fmt.Sprintf(
 		"%s is paused: %s.\n\nIts mail waits. The next message would have been %s from %s: %s\n\nWhat it did: claude-swarm history %s\nTo let it continue: claude-swarm resume %s\n",
 		a.name, why, m.ID, m.From, mail.Describe(m), a.name, a.name))
-	return true
 }

@@ -38,27 +38,6 @@ func (d *deps) quietUntil(at time.Time) time.Time {
 	return quiet.Change(at)
 }
 
-// allHeld reports whether every agent is stopped, paused, or parked by a limit or a
-// budget. An agent outside its hours does not count as held, because it will resume work
-// without a person's help. Attached agents are ignored, because the daemon does not run
-// them.
-func (s *Swarm) allHeld() bool {
-	some := false
-	for _, m := range s.members() {
-		if m.control.attached() {
-			continue
-		}
-		some = true
-		st := s.holds.Of(m.name)
-		_, _, limited := s.holds.LimitOf(m.account(), m.name, time.Now())
-		held := st.Stopped != nil || st.Paused.Holds(time.Now()) || limited || m.view.state() == Parked
-		if !held {
-			return false
-		}
-	}
-	return some
-}
-
 // isVoid reports whether a fact that was kept during the quiet hours no longer needs a
 // person's attention.
 func (s *Swarm) isVoid(k journal.Kept) bool {

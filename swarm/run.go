@@ -25,7 +25,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the mailboxes: %w", err)
 	}
-	if wrong := ground.check(); wrong != "" { // without the lock's file, a removed HALT would look deleted; see haltMark
+	if wrong := ground.check(); wrong != "" { // without the lock's file, a removed HALT would look deleted; see hold.Halted
 		s.mail.Trouble.Set("ground", wrong)
 	}
 	s.started = time.Now().UTC()

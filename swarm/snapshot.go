@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -105,7 +106,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 				a.Waiting = countWaiting(entries)
 			}
 		}
-		if a.State == Paused && a.Why == whyHalted && s.halted.ends() {
+		if a.State == Paused && a.Why == hold.WhyHalted && s.halted.Ends() {
 			a.State, a.Since, a.Why, a.Next, a.Paused, a.Activity = Idle, nil, "", "", false, "idle"
 			if a.Waiting.Total() > 0 {
 				a.State = Queued

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -45,33 +46,22 @@ func (v *view) waiting(w mail.Waiting) {
 	v.s.Waiting = w
 }
 
-func (v *view) breaker(open bool) {
+// held records what keeps the agent from beginning a turn. The status shows it until the
+// agent's state changes.
+func (v *view) held(h hold.Held) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.CircuitOpen = open
-}
-
-// limited records the limit that parks the agent. The status shows it until the agent's
-// state changes.
-func (v *view) limited(l *LimitStatus) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.Limit = l
-}
-
-// off records when the agent's hours begin again. The status shows this until the agent's
-// state changes.
-func (v *view) off(o *OffStatus) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.Off = o
-}
-
-// asks records the question that keeps the agent parked.
-func (v *view) asks(key string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.question = key
+	v.s.CircuitOpen, v.s.Limit, v.s.Off = h.Breaker, nil, nil
+	if h.Limit != nil {
+		v.s.Limit = &LimitStatus{Account: h.Limit.Account, Until: h.Until.UTC(), Hint: h.Limit.Hint}
+	}
+	v.question = ""
+	if h.Block != nil && !h.Block.Waits {
+		v.question = budgetKey(h.Block.Question)
+	}
+	if h.Kind == hold.KindOff {
+		v.s.Off = &OffStatus{Until: h.Until.UTC()}
+	}
 }
 
 // asked returns the key of the question that keeps the agent parked, or "" if the agent
@@ -106,6 +96,9 @@ func (v *view) status(p turn.Picture) AgentStatus {
 	s := v.s
 	v.mu.Unlock()
 	s.paint(p)
+	if s.State != Stopped {
+		s.CircuitOpen = false
+	}
 	if s.State != Limited {
 		s.Limit = nil
 	}

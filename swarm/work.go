@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -48,7 +49,7 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	a.unsettled = j.Stranded
 	a.inbox.Settled()
 	if m := j.Claim.Message; m != nil {
-		a.purse.warn(turnOn(a.name, m))
+		a.purse.warn(hold.TurnOn(a.name, m))
 	}
 	a.beats.worked()
 	return 0

@@ -105,7 +105,7 @@ func TestAClockThatIsSetLengthensNoWait(t *testing.T) {
 }
 
 // A pause without an end keeps none when the clock is set back, and a change that could not
-// be written is reported, and is in force all the same.
+// be written is reported, and is in force until it can be.
 func TestAPauseWithoutAnEndAfterTheClockWasSetBack(t *testing.T) {
 	home := newHome(t)
 	s := opened(t, home)
