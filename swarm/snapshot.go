@@ -28,9 +28,6 @@ func (s *Swarm) pendingHold(agent string) (why, next string) {
 		}
 		return why + overrunBound(s.Plan().supervision().InterruptAfter), "claude-swarm abort " + agent + ", or claude-swarm resume " + agent + ", if it should continue"
 	case st.Paused.Holds(time.Now()):
-		if st.StuckIn() != nil {
-			return "is paused when this turn has ended: " + st.Paused.Reason(), "claude-swarm resume " + agent + ", or claude-swarm abort " + agent
-		}
 		return "is paused when this turn has ended: " + st.Paused.Reason(), "claude-swarm resume " + agent + ", if it should continue"
 	}
 	return "", ""

@@ -30,6 +30,20 @@ const (
 	Away     State = "attached" // a person's own session, not the daemon, handles its mail
 )
 
+// Lasting reports whether an agent in this state begins no turn until a person acts, a limit
+// ends or its hours begin. A wait after a failure does not count, because it is short.
+func (s State) Lasting() bool {
+	switch s {
+	case Limited, Off, Parked, Paused, Stopped:
+		return true
+	}
+	return false
+}
+
+// Resting reports whether an agent in this state begins no turn now, although there may be
+// mail and a free slot for it.
+func (s State) Resting() bool { return s == Backoff || s.Lasting() }
+
 // Status is a snapshot of the whole swarm, as `status --json` prints it. All times are in
 // UTC. docs/status.schema.json is generated from this type and from the comments of its
 // fields.

@@ -113,10 +113,10 @@ func (v *view) status(p turn.Picture) AgentStatus {
 		s.Why = p.Retries
 	}
 	s.Paused = s.State == Paused
-	switch s.State {
-	case Working:
+	switch {
+	case s.Running:
 		s.Activity = "working"
-	case Paused, Stopped, Limited, Off, Parked:
+	case s.State.Lasting():
 		s.Activity = "paused"
 	default:
 		s.Activity = "idle"

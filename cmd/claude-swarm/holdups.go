@@ -18,17 +18,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// restingWords maps the states in which an agent starts no turns to the words that people
-// read.
-var restingWords = map[swarm.State]string{
-	swarm.Backoff: "in backoff",
-	swarm.Limited: "limited",
-	swarm.Off:     "off",
-	swarm.Parked:  "parked",
-	swarm.Paused:  "paused",
-	swarm.Stopped: "stopped",
-}
-
 // A holdups tells a person who is waiting for an answer why an agent is not working on
 // the message. It prints each reason once, as soon as the reason occurs.
 type holdups struct {
@@ -108,8 +97,11 @@ func (h *holdups) look(ctx context.Context) {
 // holdupText describes the reason why an agent is not working.
 func holdupText(h *view.Holdup) string {
 	text := h.Agent
-	if h.Resting() {
-		text += " is " + restingWords[h.State]
+	switch {
+	case h.State == swarm.Backoff:
+		text += " is in backoff"
+	case h.Resting():
+		text += " is " + string(h.State)
 	}
 	if h.Why != "" {
 		text += ": " + screen.OneLine(h.Why)

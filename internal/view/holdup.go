@@ -15,16 +15,17 @@ type Holdup struct {
 // HoldupOf returns an agent's hold-up, or nil if nothing holds up its mail. A working
 // agent also has a hold-up if something prevents its next turn.
 func HoldupOf(a swarm.AgentStatus) *Holdup {
-	h := &Holdup{Agent: a.Name, State: a.State, Why: a.Why, Next: a.Next}
 	switch a.State {
-	case swarm.Backoff, swarm.Limited, swarm.Off, swarm.Parked, swarm.Paused, swarm.Stopped:
-		return h
 	case swarm.Working, swarm.Asking, swarm.Away:
-		if a.Next != "" {
-			return h
+		if a.Next == "" {
+			return nil
+		}
+	default:
+		if !a.State.Resting() {
+			return nil
 		}
 	}
-	return nil
+	return &Holdup{Agent: a.Name, State: a.State, Why: a.Why, Next: a.Next}
 }
 
 // ReadsLater returns a sentence stating that an urgent message must wait until the end of
@@ -40,11 +41,9 @@ func ReadsLater(a swarm.AgentStatus, message string) string {
 
 // Resting reports whether the agent's state prevents it from starting a turn now. In other
 // states, Why describes an obstacle to its next turn, or the missing answer or session.
-func (h *Holdup) Resting() bool { return h.State == swarm.Backoff || h.Lasting() }
+func (h *Holdup) Resting() bool { return h.State.Resting() }
 
 // Lasting reports whether the agent will not start a turn until a person acts, a limit
 // ends or its work hours begin. A backoff after a failure does not count, because it is
 // short.
-func (h *Holdup) Lasting() bool {
-	return h.State == swarm.Limited || h.State == swarm.Off || h.State == swarm.Parked || h.State == swarm.Paused || h.State == swarm.Stopped
-}
+func (h *Holdup) Lasting() bool { return h.State.Lasting() }

@@ -15,9 +15,10 @@
 //	          forgets the record,      it ends, and keeps the mail
 //	          and asks again
 //
-// A hold only reads: it changes no record, tells nobody and waits for nothing. The agent's
-// loop does all that, so anybody may ask the same lists: whether the lead agent can work,
-// whether all agents are held, what the status shows without a daemon.
+// A hold only answers: it ends nothing, tells nobody and waits for nothing. The agent's loop
+// does all that, so anybody may ask the same lists: whether the lead agent can work, whether
+// all agents are held, what the status shows without a daemon. Package journal corrects the
+// records after the clock was set back.
 //
 // A hold knows no agent, no mailbox and no client. To add one, write its file, and add it to
 // its list.
