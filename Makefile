@@ -198,9 +198,9 @@ house:
 
 # Introduces small mistakes, one at a time, into the files that keep the promises, and
 # reports whether a test fails. For one package: make mutants PKG=dropbox. A run continues
-# where an earlier one stopped.
+# where an earlier one stopped. With DRAW=1 or DRAW=2, it takes six of each package.
 mutants:
-	go run ./internal/testkit/mutants $(if $(PKG),--pkg $(PKG)) $(if $(QUICK),--quick) $(if $(FOR),--for $(FOR))
+	go run ./internal/testkit/mutants $(if $(DRAW),--draw $(DRAW)) $(if $(PKG),--pkg $(PKG)) $(if $(QUICK),--quick) $(if $(FOR),--for $(FOR))
 
 # Records testdata/acp again from dialogues with the real coding agents. For some of them:
 # make record-acp ROWS="codex gemini/load".

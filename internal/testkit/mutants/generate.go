@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,7 +21,12 @@ const (
 	ignore rule = "ignore"
 	drop   rule = "drop"
 	flip   rule = "flip"
+	edge   rule = "edge"
+	logic  rule = "logic"
 )
+
+// listed are the rules for the files in target.go. The draws use all rules.
+var listed = []rule{ignore, drop, flip}
 
 // A mutant is one small mistake in one file.
 type mutant struct {
@@ -59,13 +65,52 @@ var durable = regexp.MustCompile(`^([Ss]ync\w*|[Rr]ename\w*|move(At)?|replace(At
 // generate generates all mutants of the targets, sorted by file and position.
 func generate(root string, targets []target) ([]mutant, error) {
 	g := &generator{onlyErrors: map[string]bool{}}
-	type source struct {
-		target
-		name string
-		text []byte
-		file *ast.File
-		fset *token.FileSet
+	sources, err := g.read(root, targets)
+	if err != nil {
+		return nil, err
 	}
+	var all []mutant
+	for _, s := range sources {
+		all = append(all, g.mutants(s.pkg, s.name, s.text, s.fset, s.file)...)
+	}
+	return slices.DeleteFunc(all, func(m mutant) bool { return !slices.Contains(listed, m.rule) }), nil
+}
+
+// generateDrawn generates all mutants of the packages from which a draw takes some. A mutant
+// that [generate] also generates has the same name in both.
+func generateDrawn(root string, drawn []target) ([]mutant, error) {
+	base := &generator{onlyErrors: map[string]bool{}}
+	if _, err := base.read(root, targets); err != nil {
+		return nil, err
+	}
+	var all []mutant
+	for _, t := range drawn {
+		g := &generator{onlyErrors: maps.Clone(base.onlyErrors)}
+		sources, err := g.read(root, []target{t})
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(targets, func(l target) bool { return l.pkg == t.pkg }) {
+			g = base // knows the package already
+		}
+		for _, s := range sources {
+			all = append(all, g.mutants(s.pkg, s.name, s.text, s.fset, s.file)...)
+		}
+	}
+	return all, nil
+}
+
+// A source is a file in which mutants are generated.
+type source struct {
+	target
+	name string
+	text []byte
+	file *ast.File
+	fset *token.FileSet
+}
+
+// read learns from all files of the targets, and returns those that the targets list.
+func (g *generator) read(root string, targets []target) ([]source, error) {
 	var sources []source
 	for _, t := range targets {
 		all, err := filepath.Glob(filepath.Join(root, t.pkg, "*.go"))
@@ -99,11 +144,7 @@ func generate(root string, targets []target) ([]mutant, error) {
 			}
 		}
 	}
-	var all []mutant
-	for _, s := range sources {
-		all = append(all, g.mutants(s.pkg, s.name, s.text, s.fset, s.file)...)
-	}
-	return all, nil
+	return sources, nil
 }
 
 // A generator records which functions return only an error.
@@ -164,6 +205,13 @@ var opposite = map[token.Token]string{
 	token.GTR: "<=", token.LEQ: ">",
 }
 
+// beside are the comparisons that differ only at the edge.
+var beside = map[token.Token]string{
+	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
+}
+
+var joined = map[token.Token]string{token.LAND: "||", token.LOR: "&&"}
+
 // mutants generates the mutants of one file.
 func (g *generator) mutants(pkg, name string, src []byte, fset *token.FileSet, file *ast.File) []mutant {
 	offset := func(p token.Pos) int { return fset.Position(p).Offset }
@@ -193,6 +241,18 @@ func (g *generator) mutants(pkg, name string, src []byte, fset *token.FileSet, f
 					})
 				}
 			case *ast.BinaryExpr:
+				with := func(op string) func(string) string {
+					return func(text string) string {
+						at := offset(n.OpPos) - offset(n.Pos())
+						return text[:at] + op + text[at+len(n.Op.String()):]
+					}
+				}
+				if op, ok := joined[n.Op]; ok {
+					add(logic, n, func(text string) string { return "(" + with(op)(text) + ")" })
+				}
+				if op, ok := beside[n.Op]; ok {
+					add(edge, n, with(op))
+				}
 				op, ok := opposite[n.Op]
 				if !ok {
 					break
@@ -203,10 +263,7 @@ func (g *generator) mutants(pkg, name string, src []byte, fset *token.FileSet, f
 				case isNil(n.Y) && g.isError(n.X) && n.Op == token.EQL:
 					add(ignore, n, func(text string) string { return "(" + text + " || true)" })
 				default:
-					add(flip, n, func(text string) string {
-						at := offset(n.OpPos) - offset(n.Pos())
-						return text[:at] + op + text[at+len(n.Op.String()):]
-					})
+					add(flip, n, with(op))
 				}
 			}
 			return true

@@ -216,6 +216,9 @@ func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Durati
 		return "", err
 	}
 	defer func() { err = errors.Join(err, removeAll(tmp)) }()
+	if err := os.Chmod(tmp, 0o711); err != nil { // some tests run a process as another user
+		return "", err
+	}
 	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests' own timeout ends them earlier
 	defer cancel()
 	cmd := exec.CommandContext(timed, bin, append(slices.Clone(s.args), "-test.timeout", limit.String())...)

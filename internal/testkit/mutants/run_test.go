@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -215,7 +216,7 @@ func TestReport(t *testing.T) {
 		wants    []string
 		err      string
 	}{
-		"all caught":       {[3]verdict{caught, caught, caught}, -1, []string{"p                         3        0    100.0"}, ""},
+		"all caught":       {[3]verdict{caught, caught, caught}, -1, []string{"p                           3        0    100.0"}, ""},
 		"one escaped":      {[3]verdict{caught, escaped, caught}, -1, []string{"ESCAPED     p/p.go:5: flip in Same: a == b", "66.7"}, "66.7 % are caught, want 95 %"},
 		"it is equivalent": {[3]verdict{caught, escaped, caught}, 1, []string{"equivalent  p/p.go:5", "Nobody sees it.", "100.0           1"}, ""},
 		"one is not run":   {[3]verdict{caught, "", caught}, -1, nil, "1 mutants have not been run yet"},
@@ -244,6 +245,43 @@ func TestReport(t *testing.T) {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("the report has no %q:\n%s", want, out.String())
 				}
+			}
+		})
+	}
+}
+
+// An escaped mutant of draw 1 is an error in a package whose draw is worked on, and only
+// there. Draw 2 never fails.
+func TestReportOfADraw(t *testing.T) {
+	root, of, all := newModule(t)
+	defer func(was []string) { workedOn = was }(workedOn)
+	for name, c := range map[string]struct {
+		draw     int
+		workedOn []string
+		verdict  verdict
+		err      string
+	}{
+		"an escaped one":              {1, nil, escaped, ""},
+		"one that must be caught":     {1, []string{"p"}, escaped, "mutants escape in packages in which all of draw 1 were caught: p"},
+		"all caught":                  {1, []string{"p"}, caught, ""},
+		"one that is not run":         {1, nil, "", "3 mutants have not been run yet"},
+		"draw 2, an escaped one":      {2, []string{"p"}, escaped, ""},
+		"draw 2, one that is not run": {2, []string{"p"}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			workedOn = c.workedOn
+			r := &runner{options: options{draw: c.draw}, out: io.Discard, root: root, reasons: map[string]string{}, memory: &memory{by: map[string]finding{}}}
+			var err error
+			if r.states, err = readStates(root, []target{of}); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range all {
+				if c.verdict != "" {
+					r.memory.by[m.id()] = finding{Mutant: m.id(), Verdict: c.verdict, State: r.states.of(m, c.verdict)}
+				}
+			}
+			if err := r.report(all); (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
+				t.Errorf("report = %v, want %q", err, c.err)
 			}
 		})
 	}

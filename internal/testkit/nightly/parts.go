@@ -40,7 +40,7 @@ var parts = []part{
 	{"torture", "each fault many times: nothing lost, nothing doubled", torture},
 	{"soak", "half an hour with about one fault per second", soak},
 	{"night", "a night with six agents, a hundred tasks and each fault twice", night},
-	{"mutants", "small mistakes in the code that keeps the promises: 95 of 100 are noticed", mutants},
+	{"mutants", "small mistakes in the code that keeps the promises: 95 of 100 are noticed; and six of each package", mutants},
 }
 
 // readers and realClients are packages that the part race leaves out: the tests of the
@@ -183,7 +183,15 @@ func night(context.Context) ([]unit, error) {
 	return []unit{{"six agents", []string{"go", "test", "./swarm", "-run", "^TestTheNight$", "-count=1", "-v"}, strict}}, nil
 }
 
-// mutants is one unit, because the mutants remember by themselves what they found.
+// mutants has no unit for each package, because the mutants remember by themselves what they
+// found. All units together take at most an hour.
 func mutants(context.Context) ([]unit, error) {
-	return []unit{{"all packages", []string{"go", "run", "./internal/testkit/mutants", "--for", "55m"}, nil}}, nil
+	of := func(limit string, args ...string) []string {
+		return append([]string{"go", "run", "./internal/testkit/mutants", "--for", limit}, args...)
+	}
+	return []unit{
+		{"commit points", of("25m"), nil},
+		{"draw 1", of("20m", "--draw", "1"), nil},
+		{"draw 2", of("10m", "--draw", "2"), nil},
+	}, nil
 }
