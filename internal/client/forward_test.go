@@ -131,6 +131,38 @@ func TestForwardOfWhatIsInHand(t *testing.T) {
 	}
 }
 
+// Without the tokens nobody could tell a proven message from a forged one, so nothing is
+// forwarded.
+func TestForwardNeedsTheTokens(t *testing.T) {
+	s := newSwarm(t, "idle", "coder")
+	lead := s.as(dropbox.Lead)
+	if _, err := lead.Send(&dropbox.Message{To: []string{"idle"}, Type: dropbox.Task, Body: []byte("Port it.\n")}); err != nil {
+		t.Fatal(err)
+	}
+	tokens := filepath.Join(s.Home.Dir(), "tokens")
+	was, err := os.ReadFile(tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove(t, tokens)
+	if err := os.Mkdir(tokens, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := lead.Forward("idle", "coder"); err == nil || len(list) > 0 {
+		t.Errorf("Forward = %+v, %v, want an error and no message", list, err)
+	}
+	if idle, coder := s.waiting(t, "idle"), s.waiting(t, "coder"); len(idle) != 1 || len(coder) != 0 {
+		t.Errorf("idle has %d messages and coder %d, want 1 and 0", len(idle), len(coder))
+	}
+	remove(t, tokens)
+	if err := os.WriteFile(tokens, was, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := lead.Forward("idle", "coder"); err != nil || len(list) != 1 {
+		t.Errorf("Forward = %+v, %v, want one message", list, err)
+	}
+}
+
 // back moves a file from done/ to another folder of its mailbox.
 func back(t *testing.T, box, path, folder string) {
 	t.Helper()

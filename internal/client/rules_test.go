@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -70,5 +71,19 @@ func TestUnhaltGivesBackByTheReason(t *testing.T) {
 		if found, err := store.Find(id); err != nil || found.State != state {
 			t.Errorf("%s is %v, %v; want %v", id, found.State, err, state)
 		}
+	}
+}
+
+// A copy is a note, and the rules judge it as one, whatever the message itself is.
+func TestACopyIsJudgedAsANote(t *testing.T) {
+	s := newSwarm(t, "coder", "tester", "writer")
+	s.Rules.Types = []dropbox.Type{dropbox.Task}
+	err := s.as(dropbox.Lead).MayPass(&dropbox.Message{From: dropbox.Lead, To: []string{"coder", "writer"}, CC: []string{"tester"}, Type: dropbox.Task, Body: []byte("a task\n")})
+	if refused, ok := errors.AsType[*client.RefusedError](err); !ok || refused.To != "tester" || refused.Verdict.Rule != policy.RuleType {
+		t.Errorf("MayPass = %v, want that the copy is refused by its type", err)
+	}
+	s.Rules.Types = []dropbox.Type{dropbox.Task, dropbox.Note}
+	if err := s.as(dropbox.Lead).MayPass(&dropbox.Message{From: dropbox.Lead, To: []string{"coder"}, CC: []string{"tester"}, Type: dropbox.Task}); err != nil {
+		t.Errorf("MayPass = %v", err)
 	}
 }
