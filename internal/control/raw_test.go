@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -220,6 +221,87 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A call is answered by a response with its id. Lines of other types, which a newer daemon
+// may send, answer nothing, and neither does a response to another request.
+func TestOnlyAResponseAnswersACall(t *testing.T) {
+	p := newProject(t)
+	l, err := control.Listen(p.project, p.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer l.Close()
+	wg.Go(func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, `{"type":"hello","v":1,"version":"1.0"}`+"\n") // an error ends the read below
+		for in := bufio.NewReader(c); ; {
+			line, err := in.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			var f frame
+			if json.Unmarshal(line, &f) != nil || f.Type == "hello" {
+				continue
+			}
+			for _, answer := range []string{
+				`{"type":"event","id":"` + f.ID + `","data":{"v":2}}`, `{"type":"progress","id":"` + f.ID + `","data":{"v":3}}`,
+				`{"type":"response","id":"other","ok":true,"data":{"v":4}}`, `{"type":"response","id":"` + f.ID + `","ok":true,"data":{"v":1,"project":"/p"}}`,
+			} {
+				_, _ = io.WriteString(c, answer+"\n")
+			}
+		}
+	})
+	c := p.dial(t)
+	for range 2 {
+		if st, err := c.Status(t.Context()); err != nil || st.V != 1 || st.Project != "/p" {
+			t.Errorf("Status = %+v, %v, want the data of the response", st, err)
+		}
+	}
+	c.Close()
+}
+
+// A connection has room for 64 requests that wait for a turn. The next one is refused at
+// once, and there is room again when one has ended.
+func TestOneRequestTooManyIsToldWhy(t *testing.T) {
+	p, d := newProject(t), newFakeDaemon()
+	serve(t, p, d)
+	r := p.raw(t)
+	const most = 64
+	for i := range most {
+		if _, err := fmt.Fprintf(r.conn, `{"type":"stop","id":"%d","agent":"coder"}`+"\n", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f := r.ask(`{"type":"stop","id":"more","agent":"coder"}`); f.ID != "more" || f.Error == nil || f.Error.Code != control.CodeBusy {
+		t.Fatalf("one more is answered by %+v (error %+v), want code %s", f, f.Error, control.CodeBusy)
+	}
+	if f := r.ask(`{"type":"status","id":"status"}`); f.ID != "status" || f.OK == nil || !*f.OK {
+		t.Errorf("a request that ends at once: %+v (error %+v)", f, f.Error)
+	}
+	close(d.turn)
+	answered := map[string]bool{}
+	for range most {
+		f, err := r.next()
+		if err != nil || f.OK == nil || !*f.OK {
+			t.Fatalf("after %d answers: %+v, %v", len(answered), f, err)
+		}
+		answered[f.ID] = true
+	}
+	if len(answered) != most {
+		t.Errorf("%d requests were answered, want %d", len(answered), most)
+	}
+	// The request ends a moment after its answer.
+	within(t, "there is room again", func() bool {
+		f := r.ask(`{"type":"stop","id":"again","agent":"coder"}`)
+		return f.OK != nil && *f.OK
+	})
 }
 
 func TestSocketLeftByACrash(t *testing.T) {
