@@ -113,6 +113,31 @@ func TestFailedWriteIsNoFile(t *testing.T) {
 	}
 }
 
+// The model of a turn is the one that did the last work. An event that does not name it
+// changes nothing.
+func TestTheModelOfATurn(t *testing.T) {
+	init := func(model string) *streamjson.Event {
+		return &streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{Model: model}}
+	}
+	says := func(model string) *streamjson.Event {
+		return &streamjson.Event{Kind: streamjson.KindAssistant, Model: model, Usage: &streamjson.Usage{Input: 10, Output: 1}}
+	}
+	a := runner.NewAccount(claude.Kind(), runner.Place{})
+	for i, step := range []struct {
+		ev   *streamjson.Event
+		want string
+	}{
+		{init("opus"), "opus"}, {says(""), "opus"}, {says("sonnet"), "sonnet"}, {says(""), "sonnet"}, {init("opus"), "sonnet"}, {says("opus"), "opus"},
+	} {
+		a.Observe(step.ev)
+		var o runner.Outcome
+		a.Fill(&o)
+		if o.Model != step.want {
+			t.Errorf("after event %d the model is %q, want %q", i+1, o.Model, step.want)
+		}
+	}
+}
+
 // The cost of a Claude Code turn is computed from its results, which report either the
 // running total of the process or the cost since the last result.
 func TestTheCostOfATurnIsItsOwn(t *testing.T) {

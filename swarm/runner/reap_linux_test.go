@@ -14,8 +14,14 @@ import (
 )
 
 // ReapAdopted reaps an orphan that has ended. It does not take the exit status of a
-// process for which os/exec is waiting.
+// process for which os/exec is waiting, or of a client, however long that one is not asked
+// for it.
 func TestReapAdopted(t *testing.T) {
+	grouped := exec.Command("sh", "-c", "exit 6") // in our own process group
+	if err := grouped.Start(); err != nil {
+		t.Fatal(err)
+	}
+	client, _ := start(t, mark(t), "exit 7")
 	own := exec.Command("sh", "-c", "exit 5")
 	own.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := own.Start(); err != nil {
@@ -47,6 +53,23 @@ func TestReapAdopted(t *testing.T) {
 	}
 	if reaped == 0 {
 		t.Error("ReapAdopted says that it reaped nothing")
+	}
+	<-client.Exited()
+	ours, err := runner.Identify(grouped.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ours.Alive() {
+		time.Sleep(2 * time.Millisecond) // the interval between checks
+	}
+	for range 2 { // the first call only notes what has ended
+		runner.ReapAdopted()
+	}
+	if err := grouped.Wait(); grouped.ProcessState.ExitCode() != 6 {
+		t.Errorf("the process in our group ended with %v, want status 6", err)
+	}
+	if e := client.Finish(0); e.ExitCode != 7 {
+		t.Errorf("the client ended with %+v, want status 7", e)
 	}
 }
 

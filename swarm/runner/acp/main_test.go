@@ -69,7 +69,11 @@ func serveTools() {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 			result, err := next(ctx, method, r)
 			if path := os.Getenv(runner.ReadyVar); method == "tools/list" && err == nil && path != "" {
-				err = os.WriteFile(path, nil, 0o600)
+				late, _ := time.ParseDuration(os.Getenv(readyAfter)) // 0 if it is not set
+				if late == 0 {
+					return result, os.WriteFile(path, nil, 0o600)
+				}
+				time.AfterFunc(late, func() { os.WriteFile(path, nil, 0o600) }) // the test sees whether the file is there
 			}
 			return result, err
 		}
@@ -163,6 +167,17 @@ func toolsServer(t *testing.T) *runner.Server {
 	}
 	return &runner.Server{Command: self, Args: []string{}, Env: map[string]string{asProgram: "tools"}}
 }
+
+// slowServer returns our tool server, but with its sign of readiness half a second after it
+// has listed its tools.
+func slowServer(t *testing.T) *runner.Server {
+	s := toolsServer(t)
+	s.Env[readyAfter] = "500ms"
+	return s
+}
+
+// readyAfter is the variable with the delay of a tool server's sign of readiness.
+const readyAfter = "TEST_READY_AFTER"
 
 // fixtures describes how the clients differ in the test suite.
 var fixtures = map[string]runnertest.Fixture{

@@ -21,6 +21,7 @@ func TestProbe(t *testing.T) {
 		proof  runner.Proof
 	}{
 		"with tools":         {"codex", "", toolsServer, runner.Done, runner.Proven},
+		"slow tools":         {"codex", "", slowServer, runner.Done, runner.Proven},
 		"from a file":        {"copilot", "", toolsServer, runner.Done, runner.Proven},
 		"without tools":      {"codex", "", nil, runner.Done, runner.Unproven},
 		"tools do not start": {"codex", "", brokenServer, runner.NoFirstEvent, runner.Unproven},

@@ -303,6 +303,45 @@ func TestATurnOfAnEarlierDaemon(t *testing.T) {
 	}
 }
 
+// Without its output, a client of an earlier daemon can report nothing, so it does not go on
+// beside the next attempt.
+func TestATurnOfAnEarlierDaemonWithoutItsOutput(t *testing.T) {
+	tn := turn(t, "lost")
+	var client runner.Process
+	tn.Started = func(p runner.Process) error { client = p; return nil }
+	earlier := &lines{}
+	begin(t, context.Background(), tn, earlier, "exec sleep 600", follow.Options{})
+	if err := os.Remove(tn.Stdout); err != nil {
+		t.Fatal(err)
+	}
+	later := &lines{}
+	later.run = follow.New(context.Background(), tn, &kind, later, follow.Options{Timing: timing})
+	t.Cleanup(later.run.Close)
+	out, ok := later.run.Adopt(client)
+	if ok || out.End != runner.NoResult || !strings.Contains(out.Reason, "the output of the earlier daemon's turn is gone") {
+		t.Errorf("Adopt = %+v, %v, want that the output is gone", out, ok)
+	}
+	if client.Alive() {
+		t.Error("the client still runs")
+	}
+}
+
+// Close ends a client that nobody has finished, such as after a panic.
+func TestCloseLeavesNoClient(t *testing.T) {
+	tn := turn(t, "close")
+	var client runner.Process
+	tn.Started = func(p runner.Process) error { client = p; return nil }
+	p := &lines{}
+	begin(t, context.Background(), tn, p, "sleep 600 & exec sleep 600", follow.Options{})
+	if !client.Alive() {
+		t.Fatal("the client does not run")
+	}
+	p.run.Close()
+	if client.Alive() {
+		t.Error("the client still runs")
+	}
+}
+
 func TestTheTimesOfATurn(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
