@@ -1,6 +1,7 @@
 package provision_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
+	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
@@ -217,6 +220,98 @@ func TestLauncher(t *testing.T) {
 			t.Errorf("without a launcher: %+v", found)
 		case want != "" && (len(found) != 1 || found[0].Grade != provision.Warn || found[0].Try != want):
 			t.Errorf("with the script %s: %+v, want a warning with %s", script, found, want)
+		}
+	}
+}
+
+// A problem with git is wrong if the audit needs git, and otherwise a warning or nothing.
+func TestGitAndTheAudit(t *testing.T) {
+	const foreign = "#!/bin/sh\nprintf \"fatal: detected dubious ownership in repository at '/a b'\\nTo add an exception\\n\" >&2\nexit 128\n"
+	const none = "#!/bin/sh\necho 'fatal: not a git repository (or any of the parent directories): .git' >&2\nexit 128\n"
+	for name, c := range map[string]struct {
+		git   string // the program; "" for none
+		audit bool
+		grade provision.Grade // "" for no finding
+		text  string
+		try   string
+	}{
+		"another user's repository":              {foreign, false, provision.Warn, "/a b", "git config --global --add safe.directory '/a b'"},
+		"another user's repository, and audit":   {foreign, true, provision.Wrong, "; audit.git is on", "git config --global --add safe.directory '/a b'"},
+		"no repository":                          {none, false, "", "", ""},
+		"no repository, and audit":               {none, true, provision.Wrong, "audit.git is on, but", "git init"},
+		"no git":                                 {"", false, "", "", ""},
+		"no git, and audit":                      {"", true, provision.Wrong, "audit.git is on, but git is not on the PATH", "install git, or audit: {git: false}"},
+		"a git that fails for some other reason": {"#!/bin/sh\nexit 3\n", true, provision.Warn, "", "git -C "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bin := t.TempDir()
+			if c.git != "" {
+				if err := execfile.Write(filepath.Join(bin, "git"), []byte(c.git)); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("PATH", bin+":/usr/bin:/bin")
+			} else {
+				t.Setenv("PATH", bin)
+			}
+			got := of(examineWith(t, "", time.Second, func(o *provision.DoctorOptions) {
+				text := fmt.Sprintf("agents: {coder: {command: [/nowhere/client]}}\naudit: {git: %v}\n", c.audit)
+				if err := os.WriteFile(o.Config, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}), "git")
+			if c.grade == "" && len(got) > 0 || c.grade != "" && (len(got) != 1 || got[0].Grade != c.grade || !strings.Contains(got[0].Text, c.text) || !strings.HasPrefix(got[0].Try, c.try)) {
+				t.Errorf("git: %+v, want %s with %q and %q", got, c.grade, c.text, c.try)
+			}
+		})
+	}
+}
+
+// Doctor checks the address and the state of each webhook, without posting anything.
+func TestWebhooks(t *testing.T) {
+	withHooks := func(hooks, state string) []provision.Finding {
+		return of(examineWith(t, "", time.Second, func(o *provision.DoctorOptions) {
+			home := filepath.Join(filepath.Dir(o.Config), ".claude-swarm", "hooks")
+			if state != "" {
+				if err := errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(filepath.Join(home, "state.json"), []byte(state), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(o.Config, []byte("agents: {coder: {command: [/nowhere/client]}}\n"+hooks), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}), "webhooks")
+	}
+	for name, c := range map[string]struct {
+		hooks, state string
+		grade        provision.Grade // "" for no finding
+		text         string
+	}{
+		"none":                     {"", "", "", ""},
+		"an address":               {"webhooks: [{name: ops, url: 'https://1.1.1.1/x'}]\n", "", provision.Good, "ops posts to 1.1.1.1 (claude-swarm webhooks test ops tries it)"},
+		"one that is not allowed":  {"webhooks: [{name: ops, url: 'https://ops.invalid/x'}]\n", "", provision.Wrong, "ops: "},
+		"a secret that is not set": {"webhooks: [{name: ops, url: 'https://1.1.1.1/x', secret_env: OPS_SECRET}]\n", "", provision.Wrong, "OPS_SECRET"},
+	} {
+		got := withHooks(c.hooks, c.state)
+		if c.grade == "" && len(got) > 0 || c.grade != "" && (len(got) == 0 || got[0].Grade != c.grade || !strings.Contains(got[0].Text, c.text)) {
+			t.Errorf("%s: %+v, want %s with %q", name, got, c.grade, c.text)
+		}
+	}
+}
+
+// Clients are probed only if the program that serves their tools is known.
+func TestNoProbeWithoutAProgram(t *testing.T) {
+	for _, program := range []string{"", "/nowhere/claude-swarm"} {
+		asked := 0
+		findings := examineWith(t, "echo 1.2.3", time.Hour, func(o *provision.DoctorOptions) {
+			o.Program, o.ProbeTimeout = program, time.Millisecond
+			text := fmt.Sprintf("agents: {coder: {backend: acp, command: [%s]}}\n", filepath.Join(filepath.Dir(o.Config), "client"))
+			if err := os.WriteFile(o.Config, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o.SpecOf = func(*config.File, config.Agent) swarm.Spec { asked++; return swarm.Spec{} }
+		})
+		if probed := len(of(findings, "tools")) > 0; probed != (program != "") || (asked > 0) != probed {
+			t.Errorf("with the program %q: probed %v, asked for %d settings: %+v", program, probed, asked, findings)
 		}
 	}
 }
