@@ -48,6 +48,9 @@ type arena struct {
 	starter []string
 	halted  bool // the work was halted early, so messages in new/ count as neither lost nor left behind
 
+	// delivering is held for reading while a message is delivered; see [arena.betweenDeliveries].
+	delivering sync.RWMutex
+
 	mu   sync.Mutex
 	jobs []*job // the sent messages, in no particular order
 	next int    // number of the next job

@@ -255,7 +255,7 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 			lost(o, "given up, but nobody was told")
 		case (o.note || a.halted) && waits[o.id]: // the message is waiting for the next turn
 		case !done[o.id]:
-			lost(o, "no receipt")
+			lost(o, "no receipt; its files: %s", a.filesOf(o.id))
 		case o.note:
 		case len(j.runs[o.n]) == 0:
 			lost(o, "a receipt, but no turn")
@@ -267,6 +267,23 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 		}
 	}
 	return nil
+}
+
+// filesOf lists the files of a message in the arena, also outside of the mailboxes.
+func (a *arena) filesOf(id string) string {
+	base := filepath.Dir(a.dir)
+	var found []string
+	_ = filepath.WalkDir(base, func(path string, d fs.DirEntry, err error) error { // what cannot be read is not listed
+		if err == nil && id != "" && strings.Contains(d.Name(), id) {
+			rel, _ := filepath.Rel(base, path)
+			found = append(found, rel)
+		}
+		return nil
+	})
+	if len(found) == 0 {
+		return "none"
+	}
+	return strings.Join(found, ", ")
 }
 
 // idOf returns the id of the message to which a file belongs, or "" for any other file.

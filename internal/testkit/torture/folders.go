@@ -35,6 +35,9 @@ var folders = fault{
 				c.remark("%d messages were worked on after later ones, since they were out of sight", c.Disorder)
 				c.Disorder, c.Evidence = 0, slices.DeleteFunc(c.Evidence, func(e string) bool { return strings.HasPrefix(e, "out of order") })
 			}
+			if !c.clean() || err != nil {
+				c.remark("the folders were changed in this order: %s", strings.Join(m.struck, "; "))
+			}
 			return c, err
 		})
 	},
@@ -43,24 +46,32 @@ var folders = fault{
 // A mover changes the folders of one arena. The strikes cycle through five kinds of
 // change.
 type mover struct {
-	a    *arena
-	next int
+	a      *arena
+	next   int
+	struck []string // the changes so far
 }
 
 func (m *mover) strike(ctx context.Context, c *counts) error {
 	name := m.a.agents[rand.IntN(len(m.a.agents))]
 	m.next++
+	what, err := "", error(nil)
 	switch m.next % 5 {
 	case 0:
-		return m.deletes(ctx, name)
+		what, err = "delete a folder", m.deletes(ctx, name)
 	case 1:
-		return m.movesAll(ctx)
+		what, err = "move all mailboxes", m.movesAll(ctx)
 	case 2:
-		return m.quietly(ctx, name, func() error { return m.movesOne(ctx, name) })
+		what, err = "move the mailbox", m.quietly(ctx, name, func() error { return m.movesOne(ctx, name) })
 	case 3:
-		return m.quietly(ctx, name, func() error { return m.links(ctx, name) })
+		what, err = "put a symlink in place of new/", m.quietly(ctx, name, func() error { return m.links(ctx, name) })
+	default:
+		what, err = "mount over new/", m.mounts(ctx, name)
 	}
-	return m.mounts(ctx, name)
+	m.struck = append(m.struck, what+" of "+name)
+	if err != nil {
+		return fmt.Errorf("%s of %s: %w", what, name, err)
+	}
+	return nil
 }
 
 // away waits for a random time, during which a folder is not in its place.
@@ -110,7 +121,9 @@ func (m *mover) quietly(ctx context.Context, name string, do func() error) error
 }
 
 // movesOne moves a mailbox away and back. If another mailbox with that name has been
-// created in the meantime, movesOne merges the two.
+// created in the meantime, movesOne merges the two. It does so between two deliveries: a
+// delivery keeps the folders open in which it began, so it may put its message into one of
+// the old folders after merge has read it, and that message would be removed with it.
 func (m *mover) movesOne(ctx context.Context, name string) error {
 	at, to := m.a.box(name), filepath.Join(filepath.Dir(m.a.dir), "away-"+name)
 	if err := os.Rename(at, to); err != nil {
@@ -119,9 +132,29 @@ func (m *mover) movesOne(ctx context.Context, name string) error {
 	err := away(ctx)
 	rerr := os.Rename(to, at)
 	if errors.Is(rerr, os.ErrExist) || errors.Is(rerr, syscall.ENOTEMPTY) {
-		rerr = errors.Join(merge(to, at), os.RemoveAll(to))
+		rerr = m.a.betweenDeliveries(func() error { return errors.Join(merge(to, at), removeFolders(to)) })
 	}
 	return errors.Join(err, rerr)
+}
+
+// betweenDeliveries calls f while no message is being delivered.
+func (a *arena) betweenDeliveries(f func() error) error {
+	a.delivering.Lock()
+	defer a.delivering.Unlock()
+	return f()
+}
+
+// removeFolders removes a folder that contains only folders.
+func removeFolders(dir string) error {
+	var folders []string
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		folders = append(folders, path)
+		return err
+	})
+	for _, folder := range slices.Backward(folders) {
+		err = errors.Join(err, os.Remove(folder))
+	}
+	return err
 }
 
 // merge moves every file below a folder to the same relative path below another.

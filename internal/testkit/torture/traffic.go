@@ -130,6 +130,8 @@ func (a *arena) sent() []*job {
 
 // deliver sends one message, either with the library or with a separate process.
 func (a *arena) deliver(ctx context.Context, j *job, t traffic) (id string, err error) {
+	a.delivering.RLock()
+	defer a.delivering.RUnlock()
 	script := shortTurn
 	if t.script != nil {
 		script = t.script
