@@ -98,6 +98,11 @@ func Recreate(dir string) error {
 	})
 }
 
+// Refill is like Create, but dir itself must exist. A program that recreates files which were
+// deleted from a store uses it, because a store that is moved at that moment must not appear
+// again at its old path: then it could not be put back.
+func Refill(dir string) error { return create(dir, func() error { return nil }) }
+
 func create(dir string, mkdir func() error) error {
 	err := mkdir()
 	if err == nil {

@@ -96,6 +96,41 @@ func text(format string, args ...any) *dropbox.Message {
 	return &dropbox.Message{Body: fmt.Appendf(nil, format, args...)}
 }
 
+// Refill recreates the files of a store, and Recreate also the store's folder, but neither
+// creates anything at the path of a folder that was moved away.
+func TestWhatIsRecreated(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "p", ".dead-drop")
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	version := filepath.Join(dir, "version")
+	if err := errors.Join(os.Remove(version), dropbox.Refill(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(version); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := dropbox.Refill(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Refill of a store that was moved = %v, want fs.ErrNotExist", err)
+	}
+	if err := os.Rename(dir+"-away", dir); err != nil {
+		t.Errorf("the store cannot be put back: %v", err)
+	}
+	if err := errors.Join(os.RemoveAll(dir), dropbox.Recreate(dir)); err != nil {
+		t.Errorf("Recreate = %v", err)
+	}
+	if err := os.Rename(filepath.Join(base, "p"), filepath.Join(base, "q")); err != nil {
+		t.Fatal(err)
+	}
+	if err := dropbox.Recreate(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Recreate in a project that was moved = %v, want fs.ErrNotExist", err)
+	}
+}
+
 func TestCreateAndOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", ".dead-drop")
 	if _, err := dropbox.Open(dir, dropbox.Options{}); !errors.Is(err, dropbox.ErrNoStore) {

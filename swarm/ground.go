@@ -53,7 +53,7 @@ func (g *ground) check() string {
 	if !unlocked && !isMissing(filepath.Join(dir, "version")) {
 		return ""
 	}
-	if err := dropbox.Recreate(dir); err != nil {
+	if err := dropbox.Refill(dir); err != nil {
 		return "files that were deleted from the mailboxes cannot be recreated: " + err.Error()
 	}
 	if !unlocked {
