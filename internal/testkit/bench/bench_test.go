@@ -116,6 +116,7 @@ func TestTheTableIsNarrow(t *testing.T) {
 		"ns/op": {1.04e6, 1.01e6, 1.25e6}, "p50-ns": {37.1e3, 35.2e3, 39.9e3}, "p99-ns": {165e3, 135e3, 199e3}, "first-ns": {49.5e6, 48e6, 51e6}, "new-ns": {2.75e9, 2.7e9, 4e9}, "again-ns": {0.34e9, 0.3e9, 0.61e9},
 		"MB/s": {43_300, 41_000, 44_100}, "B/op": {21 << 20, 21 << 20, 22 << 20}, "MiB": {11.5, 11.2, 12.1}, "KiB/agent": {10.3, 9.9, 19.2},
 		"allocs/line": {0.51, 0.5, 0.52}, "tokens": {2460}, "lines/s": {2170, 2040, 3310}, "switches/s-1": {0.05, 0, 0.15}, "switches/s-1000": {0.05, 0, 0.15},
+		"cpu-ns": {25e6, 24.1e6, 31.2e6}, "syncs": {17.9, 16.1, 18.2}, "renames": {13.1, 12.9, 14.2}, "opens": {363, 351, 388},
 	}
 	measured := map[value]sample{}
 	for _, g := range goals {
@@ -158,6 +159,28 @@ func TestWhatIsCounted(t *testing.T) {
 	write(&out, "a machine", 3, []row{rowOf(chosen[0], measured)})
 	if want := "\ncontext added to the first request: 2,551 tokens (goal 2,550), missed\n"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("the table ends otherwise than with %q:\n%s", want, &out)
+	}
+}
+
+// The lines that need a missing program are left out, and the program is named once.
+func TestLinesOfAMissingProgram(t *testing.T) {
+	of := func(missing bool) (units []string, named []string) {
+		rest, named := withPrograms(choose(goals, "a turn: ", "linux"), func(string) (string, error) {
+			if missing {
+				return "", os.ErrNotExist
+			}
+			return "/usr/bin/strace", nil
+		})
+		for _, g := range rest {
+			units = append(units, g.ours.unit)
+		}
+		return units, named
+	}
+	if units, named := of(false); !slices.Equal(units, []string{"cpu-ns", "syncs", "renames", "opens"}) || named != nil {
+		t.Errorf("with the program: %v, without %v", units, named)
+	}
+	if units, named := of(true); !slices.Equal(units, []string{"cpu-ns"}) || !slices.Equal(named, []string{"strace"}) {
+		t.Errorf("without the program: %v, without %v", units, named)
 	}
 }
 

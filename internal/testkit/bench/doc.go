@@ -24,6 +24,13 @@
 //	send to          floor: the smallest daemon that notices a file, claims it and starts a process;
 //	                        it keeps no record
 //	client start     ours:  from the acknowledged delivery to the client's first instruction
+//	send to prompt   floor: that daemon, until the client's first instruction
+//	                 ours:  until the client repeats its prompt, which is sent when the record of
+//	                        the turn is durable
+//	a turn           ours:  what a turn costs the daemon of a swarm with one agent, without IRC and
+//	                        webhooks: processor time, syncs, renames, and opened files other
+//	                        than those of the system. strace counts the calls; without it,
+//	                        these lines are left out
 //	send as a        floor: an empty Go program
 //	process          ours:  claude-swarm send coder text, which delivers durably
 //	decode and       floor: decode into a struct with encoding/json

@@ -32,6 +32,7 @@ type goal struct {
 	inverse bool    // the values are rates, not times, so higher is better
 	times   float64 // factor by which the ratio is multiplied; 0 means 1
 	linux   bool    // measured only on Linux
+	needs   string  // a program without which the line is left out; "" means none
 }
 
 // These are the variants, grouped by package.
@@ -55,6 +56,8 @@ var (
 	start      = variant{"cmd/claude-swarm", "BenchmarkSendToStart/ours", "60x"}
 	cold       = variant{"cmd/claude-swarm", "BenchmarkSendToReplay/ours/cold", "60x"}
 	warm       = variant{"cmd/claude-swarm", "BenchmarkSendToReplay/ours/warm", "60x"}
+	turnTime   = variant{"cmd/claude-swarm", "BenchmarkTurn/processor", "60x"}
+	turnCalls  = variant{"cmd/claude-swarm", "BenchmarkTurn/calls", "20x"}
 	many       = variant{"cmd/claude-swarm", "BenchmarkStart/ours", "1x"}
 	idle       = variant{"cmd/claude-swarm", "BenchmarkIdle/ours", "1x"}
 
@@ -95,6 +98,11 @@ var goals = []goal{
 	{what: "wake, 99 of 100", how: cost, floor: value{wakeFloor, "p99-ns"}, ours: value{wake, "p99-ns"}, is: 2, linux: true},
 	{what: "send to client start", how: cost, floor: value{startFloor, "p50-ns"}, ours: value{start, "p50-ns"}, is: 1.5, linux: true},
 	{what: "warm: send to replay", how: cost, floor: value{cold, "p50-ns"}, ours: value{warm, "p50-ns"}, linux: true},
+	{what: "send to prompt", how: cost, floor: value{startFloor, "p50-ns"}, ours: value{cold, "p50-ns"}, linux: true},
+	{what: "a turn: processor", how: bound, ours: value{turnTime, "cpu-ns"}, is: 10e6, linux: true},
+	{what: "  a turn: syncs", how: bound, ours: value{turnCalls, "syncs"}, is: 10, linux: true, needs: "strace"},
+	{what: "  a turn: renames", how: bound, ours: value{turnCalls, "renames"}, is: 6, linux: true, needs: "strace"},
+	{what: "  a turn: opened", how: bound, ours: value{turnCalls, "opens"}, linux: true, needs: "strace"},
 	{what: "send as a process", how: cost, floor: value{sendFloor, "p50-ns"}, ours: value{send, "p50-ns"}, is: 3, linux: true},
 	{what: "a turn over ACP, warm", how: excess, floor: value{acpFloor, "p50-ns"}, ours: value{acpTurn, "p50-ns"}, is: 3e6},
 	{what: "50 idle ACP agents", how: bound, ours: value{acpIdle, "MiB"}, is: 40, linux: true},

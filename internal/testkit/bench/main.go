@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"slices"
@@ -30,7 +31,10 @@ func main() {
 // run runs the measurements and prints the table. It reports its progress to the writer
 // progress, in a single line that it keeps overwriting.
 func run(ctx context.Context, out, progress io.Writer, rounds int, only string, asJSON bool) (err error) {
-	chosen := choose(goals, only, runtime.GOOS)
+	chosen, missing := withPrograms(choose(goals, only, runtime.GOOS), exec.LookPath)
+	for _, program := range missing {
+		fmt.Fprintf(progress, "bench: %s is missing, so the lines that need it are left out\n", program)
+	}
 	if len(chosen) == 0 || rounds < 1 {
 		return errors.New("nothing to measure")
 	}
@@ -70,6 +74,21 @@ func choose(all []goal, only, system string) []goal {
 	return slices.DeleteFunc(slices.Clone(all), func(g goal) bool {
 		return g.linux && system != "linux" || !strings.Contains(g.what, only)
 	})
+}
+
+// withPrograms returns the goals whose programs are installed, and the names of the programs
+// that are missing.
+func withPrograms(all []goal, look func(string) (string, error)) (rest []goal, missing []string) {
+	for _, g := range all {
+		if g.needs == "" {
+			rest = append(rest, g)
+		} else if _, err := look(g.needs); err == nil {
+			rest = append(rest, g)
+		} else if !slices.Contains(missing, g.needs) {
+			missing = append(missing, g.needs)
+		}
+	}
+	return rest, missing
 }
 
 // measure runs each variant once per round, except firstRequest, which runs only in the

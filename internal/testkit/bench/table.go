@@ -153,7 +153,7 @@ func (s spread) text() string {
 // scale chooses the unit in which to show a number of about this size.
 func scale(unit string, size float64) (factor float64, shown string) {
 	switch unit {
-	case "ns/op", "p50-ns", "p99-ns", "first-ns", "new-ns", "again-ns":
+	case "ns/op", "p50-ns", "p99-ns", "first-ns", "new-ns", "again-ns", "cpu-ns":
 		switch {
 		case size >= 0.2e9:
 			return 1e9, "s"
