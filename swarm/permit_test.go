@@ -116,7 +116,7 @@ func (f *field) reply(q *dropbox.Message, text string, set ...func(*dropbox.Mess
 func (f *field) decided() (all []string) {
 	f.t.Helper()
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
-	err := events.Tell("permissions", func(list []journal.Event, _ int64) error {
+	err := events.Tell("permissions", nil, func(list []journal.Event, _ int64) error {
 		for _, ev := range list {
 			if ev.Kind == journal.Permission {
 				all = append(all, strings.TrimSpace(ev.Message.Body))

@@ -325,7 +325,7 @@ func TestAnAgentThatIsStuckWaitsForAPerson(t *testing.T) {
 				t.Errorf("the question does not say what it repeats:\n%s", question.Body)
 			}
 			notices := 0
-			if err := journal.HomeOf(f.dir).Events().Tell("test", func(events []journal.Event, _ int64) error {
+			if err := journal.HomeOf(f.dir).Events().Tell("test", nil, func(events []journal.Event, _ int64) error {
 				for _, ev := range events {
 					if ev.Word() == journal.AgentSpiraling {
 						notices++

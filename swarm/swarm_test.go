@@ -293,7 +293,7 @@ func (f *field) alertsDelivered() {
 	events := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
 	waits, none := errors.New("an alert waits"), errors.New("no alert waits") // because of the error, Tell leaves the events for the daemon to deliver
 	delivered := func() bool {
-		return !errors.Is(events.Tell("lead", func(events []journal.Event, _ int64) error {
+		return !errors.Is(events.Tell("lead", nil, func(events []journal.Event, _ int64) error {
 			if slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Alert }) {
 				return waits
 			}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
@@ -59,6 +60,27 @@ func (e *Events) Begin(name string) error {
 	return nil
 }
 
+// End removes the cursor of a listener that is no longer wanted. If the listener returns, it
+// needs Begin again, and does not hear the events in between.
+func (e *Events) End(name string) error {
+	if _, err := os.Lstat(e.cursorFile(name)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err := e.held(name, func() error {
+		e.tail.mu.Lock()
+		delete(e.tail.heard, name)
+		e.tail.mu.Unlock()
+		if err := os.Remove(e.cursorFile(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("cursor %s: %w", name, err)
+	}
+	return nil
+}
+
 // Tell calls hear with the events that a listener has not heard, at most 100 at a time,
 // until there are no more or hear returns an error. Tell then returns that error, and the
 // next call to Tell repeats the refused events. missed is the number of events
@@ -66,14 +88,25 @@ func (e *Events) Begin(name string) error {
 // longer in the list or because their lines cannot be read. A listener for which Begin
 // was never called hears the whole list.
 //
+// acts reports whether hear does anything about an event; nil means that it does about each.
+// It may depend only on the event. The cursor of a listener that has heard only other events
+// is written later, because nothing happens if the listener hears them again.
+//
 // While hear runs, no other process calls the listener with that name. hear may add
-// events.
-func (e *Events) Tell(name string, hear func(events []Event, missed int64) error) error {
+// events. It must not change what the events point to, because the listeners share them.
+func (e *Events) Tell(name string, acts func(Event) bool, hear func(events []Event, missed int64) error) error {
+	if e.hasHeardAll(name) {
+		return nil
+	}
 	var heard error
 	err := e.held(name, func() error {
-		c, err := e.cursor(name)
+		saved, err := e.cursor(name)
 		if err != nil {
 			return err
+		}
+		c := saved
+		if mine := e.heardBy(name); mine.Seq > c.Seq { // the file is behind, or was deleted
+			c = mine
 		}
 		for {
 			events, next, err := e.after(&c)
@@ -84,16 +117,51 @@ func (e *Events) Tell(name string, hear func(events []Event, missed int64) error
 				return nil
 			}
 			c = next
+			if acts != nil && !slices.ContainsFunc(events, acts) && saved.Seq > 0 && c.Seq-saved.Seq < maxBatch {
+				e.setHeard(name, c)
+				continue
+			}
 			// If a power cut undoes this, the listener hears some of the events again.
 			if err := e.save(name, c); err != nil {
 				return err
 			}
+			e.setHeard(name, c)
+			saved = c
 		}
 	})
 	if err != nil {
 		return fmt.Errorf("cursor %s: %w", name, err)
 	}
 	return heard
+}
+
+// hasHeardAll reports whether this process has told a listener the whole list. It opens no
+// file. An event that another process adds changes the size of the list.
+func (e *Events) hasHeardAll(name string) bool {
+	e.tail.mu.Lock()
+	defer e.tail.mu.Unlock()
+	c, ok := e.tail.heard[name]
+	if !ok || !e.tail.current(e.dir) {
+		return false
+	}
+	events, _, ok := e.tail.after(c)
+	return ok && len(events) == 0
+}
+
+// heardBy returns the place up to which this process has told a listener the list.
+func (e *Events) heardBy(name string) cursor {
+	e.tail.mu.Lock()
+	defer e.tail.mu.Unlock()
+	return e.tail.heard[name]
+}
+
+func (e *Events) setHeard(name string, c cursor) {
+	e.tail.mu.Lock()
+	defer e.tail.mu.Unlock()
+	if e.tail.heard == nil {
+		e.tail.heard = map[string]cursor{}
+	}
+	e.tail.heard[name] = c
 }
 
 // A Reader reads the list without a cursor file. Only one goroutine may use it.
@@ -147,16 +215,29 @@ func (e *Events) cursor(name string) (c cursor, err error) {
 // If the cursor belongs to a deleted list, after first moves it to just before this
 // list's first event.
 func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
+	e.tail.mu.Lock()
+	if e.tail.current(e.dir) {
+		if events, next, ok := e.tail.after(*c); ok {
+			e.tail.mu.Unlock()
+			return events, next, nil
+		}
+	}
+	e.tail.mu.Unlock() // the list's lock comes first
 	err = e.locked(func() error {
-		last, _, err := e.end()
-		if err != nil {
+		e.tail.mu.Lock()
+		defer e.tail.mu.Unlock()
+		if _, err := e.tail.refresh(e.dir); err != nil {
 			return err
+		}
+		var known bool
+		if events, next, known = e.tail.after(*c); known {
+			return nil
 		}
 		same, err := e.continues(*c)
 		if err != nil {
 			return err
 		}
-		if c.Seq > last || !same {
+		if c.Seq > e.tail.last || !same {
 			*c = cursor{}
 		}
 		next = *c
@@ -209,7 +290,7 @@ func endsWith(file *os.File, c cursor) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
-	_, seq, err := lastIn(io.NewSectionReader(file, 0, c.Offset))
+	_, seq, err := lastIn(io.NewSectionReader(file, 0, c.Offset), c.Offset)
 	return end[0] == '\n' && seq == c.Seq, err
 }
 

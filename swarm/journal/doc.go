@@ -77,13 +77,18 @@
 //	events.jsonl          one line for each event, in the order in which they were added; with the
 //	                      next file, at most about 8 MB
 //	events.old.jsonl      the lines before those; still older lines are deleted
-//	cursors/NAME.json     the number of the last event that the listener NAME has heard
+//	cursors/NAME.json     the number of the last event that the listener NAME has heard; it may be
+//	                      behind by events about which the listener does nothing
 //
 // All processes of a project can add events: the daemon and the hooks of attached
 // sessions. An event is durable once [Events.Add] has returned. [Events.Tell] passes a
 // listener the events that it has not heard, in order, and advances the listener's cursor
 // once it has accepted them. So a listener hears every event at least once, but after a
 // crash it may hear an event a second time.
+//
+// The listeners of one process share one reader of the list, which keeps the last events in
+// memory. It reads the files again when their size shows that another process has added an
+// event. Each listener has its own cursor.
 //
 // A process that repeats interrupted steps after a crash may add an event a second time.
 // Both copies have the same [Event].Key, so a listener recognizes the second one.

@@ -50,7 +50,7 @@ func add(t *testing.T, e *journal.Events, keys ...string) {
 func tell(t *testing.T, dir string, l *listener) []string {
 	t.Helper()
 	l.keys = nil
-	if err := journal.Open(dir, durable.Files{}, nil).Tell("l", l.hear); !errors.Is(err, l.refuse) {
+	if err := journal.Open(dir, durable.Files{}, nil).Tell("l", nil, l.hear); !errors.Is(err, l.refuse) {
 		t.Fatalf("Tell = %v, want %v", err, l.refuse)
 	}
 	return l.keys
@@ -111,7 +111,7 @@ func TestAListenerAddsEvents(t *testing.T) {
 	e := journal.Open(t.TempDir(), durable.Files{}, nil)
 	add(t, e, "a")
 	var heard []string
-	err := e.Tell("l", func(events []journal.Event, _ int64) error {
+	err := e.Tell("l", nil, func(events []journal.Event, _ int64) error {
 		for _, ev := range events {
 			if heard = append(heard, ev.Key); ev.Key == "a" {
 				add(t, e, "b")
@@ -137,7 +137,7 @@ func TestTheListIsBounded(t *testing.T) {
 		add(t, e, key)
 		if i%7 == 0 {
 			near.keys = nil
-			if err := journal.Open(dir, durable.Files{}, nil).Tell("near", near.hear); err != nil {
+			if err := journal.Open(dir, durable.Files{}, nil).Tell("near", nil, near.hear); err != nil {
 				t.Fatal(err)
 			}
 			heard = append(heard, near.keys...)
@@ -146,7 +146,7 @@ func TestTheListIsBounded(t *testing.T) {
 	if diff := cmp.Diff(keys(0, 98), heard); diff != "" || near.missed != 0 {
 		t.Errorf("the near one missed %d, -want +got\n%s", near.missed, diff)
 	}
-	if err := e.Tell("far", far.hear); err != nil {
+	if err := e.Tell("far", nil, far.hear); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(far.keys); n == 0 || n == 100 || far.missed != int64(100-n) || far.keys[n-1] != "k99" {
@@ -278,7 +278,7 @@ func TestACursorThatIsNotWritten(t *testing.T) {
 	refused := errors.New("refused")
 	bad := journal.Open(dir, durable.Files{Step: func(durable.Step) error { return refused }}, nil)
 	l := &listener{}
-	if err := bad.Tell("l", l.hear); !errors.Is(err, refused) {
+	if err := bad.Tell("l", nil, l.hear); !errors.Is(err, refused) {
 		t.Errorf("Tell = %v", err)
 	}
 	if err := bad.Begin("new"); !errors.Is(err, refused) {

@@ -3,10 +3,8 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -28,12 +26,14 @@ const (
 )
 
 // Events is the event list of one project. It is safe for concurrent use, even by
-// several processes. It does not need to be closed.
+// several processes. It does not need to be closed: the one file that it keeps open is only
+// read, and is closed when the Events is no longer in use.
 type Events struct {
 	dir     string
 	files   durable.Files
 	hide    func([]byte) []byte
 	maxSize int64
+	tail    tail
 }
 
 // Open returns the list in a folder, which must exist by the time the list is used. hide
@@ -58,7 +58,9 @@ func (e *Events) Add(ev Event) error {
 }
 
 func (e *Events) add(ev Event) error {
-	last, size, err := e.end()
+	e.tail.mu.Lock()
+	defer e.tail.mu.Unlock()
+	size, err := e.tail.refresh(e.dir)
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (e *Events) add(ev Event) error {
 			return err
 		}
 	}
-	ev.V, ev.Seq = 1, last+1
+	ev.V, ev.Seq = 1, e.tail.last+1
 	if ev.At.IsZero() {
 		ev.At = time.Now().UTC()
 	}
@@ -78,13 +80,22 @@ func (e *Events) add(ev Event) error {
 	if e.hide != nil {
 		line = e.hide(line)
 	}
-	return e.files.Append(filepath.Join(e.dir, newFile), durable.Options{}, line)
+	if err := e.files.Append(filepath.Join(e.dir, newFile), durable.Options{}, line); err != nil {
+		return err
+	}
+	if _, err := e.tail.refresh(e.dir); err != nil {
+		e.tail.forget() // the event is in the list; the next reader meets the error, if it remains
+	}
+	return nil
 }
 
 // Last returns the number of the newest event, or 0 if the list is empty.
 func (e *Events) Last() (last int64, err error) {
 	err = e.locked(func() (err error) {
-		last, _, err = e.end()
+		e.tail.mu.Lock()
+		defer e.tail.mu.Unlock()
+		_, err = e.tail.refresh(e.dir)
+		last = e.tail.last
 		return err
 	})
 	if err != nil {
@@ -93,50 +104,28 @@ func (e *Events) Last() (last int64, err error) {
 	return last, nil
 }
 
-// end returns the number of the newest event, and the size in bytes of the file to which
-// the next event is added.
-func (e *Events) end() (last, size int64, err error) {
-	for _, name := range []string{newFile, oldFile} {
-		file, err := os.Open(filepath.Join(e.dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return 0, 0, err
-		}
-		n, last, err := lastIn(file)
-		if name == newFile {
-			size = n
-		}
-		if err := errors.Join(err, file.Close()); err != nil || last > 0 {
-			return last, size, err
-		}
-	}
-	return 0, size, nil
-}
-
-// lastIn returns the size of a file in bytes, and the number of its last event, or 0 if
-// the file contains no events. It reads the end of the file first, and reads more only if
-// it finds no event there.
-func lastIn(file interface {
-	io.ReaderAt
-	io.Seeker
-}) (size, last int64, err error) {
-	if size, err = file.Seek(0, io.SeekEnd); err != nil {
-		return 0, 0, err
-	}
+// lastIn returns the size in bytes of the whole lines in a file, and the number of the last
+// event in the file, or 0 if it contains no events. The last line counts even if it lacks its
+// newline. lastIn reads the end of the file first, and reads more only if it finds no event
+// there.
+func lastIn(file io.ReaderAt, size int64) (whole, last int64, err error) {
 	for window := int64(someLines); ; window *= 4 {
 		from := max(size-window, 0)
 		data := make([]byte, size-from)
 		if _, err := file.ReadAt(data, from); err != nil && err != io.EOF {
 			return 0, 0, err
 		}
+		i := bytes.LastIndexByte(data, '\n') + 1
+		if i > 0 {
+			whole = from + int64(i)
+		}
 		for line := range linesBackward(data) {
-			if seq := seqOf(line); seq > 0 {
-				return size, seq, nil
+			if seq := seqOf(line); seq > 0 && (i > 0 || from == 0) {
+				return whole, seq, nil
 			}
 		}
 		if from == 0 {
-			return size, 0, nil
+			return whole, 0, nil
 		}
 	}
 }
@@ -151,6 +140,20 @@ func linesBackward(data []byte) iter.Seq[[]byte] {
 				return
 			}
 			data = data[:i]
+		}
+	}
+}
+
+// linesForward returns the lines of data without their newlines, and whether each is whole,
+// which means that it ends with a newline.
+func linesForward(data []byte) iter.Seq2[[]byte, bool] {
+	return func(yield func([]byte, bool) bool) {
+		for len(data) > 0 {
+			line, rest, whole := bytes.Cut(data, []byte("\n"))
+			if !yield(line, whole) {
+				return
+			}
+			data = rest
 		}
 	}
 }

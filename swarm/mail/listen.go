@@ -35,7 +35,7 @@ func (s *Service) happened(ev journal.Event) error {
 // Hear passes to a listener the events that it has not yet heard, and reports whether
 // there were any. If the listener fails, the status shows the error.
 func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
-	err = s.Events.Tell(l.Name, func(events []journal.Event, missed int64) error {
+	err = s.Events.Tell(l.Name, nil, func(events []journal.Event, missed int64) error {
 		if missed > 0 {
 			s.Log.Warn("a listener was absent for too long", "listener", l.Name, "missed", missed)
 		}
