@@ -17,6 +17,8 @@ type everywhere struct{}
 
 func (everywhere) Bridge() string { return "irc" }
 
+func (everywhere) On() bool { return true }
+
 func (everywhere) Copies(mo mail.Announcement) []mail.Copy {
 	return []mail.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %q, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
 }

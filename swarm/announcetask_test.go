@@ -22,6 +22,8 @@ type finished struct{}
 
 func (finished) Bridge() string { return "irc" }
 
+func (finished) On() bool { return true }
+
 func (finished) Copies(mo mail.Announcement) []mail.Copy {
 	if mo.Task == nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
@@ -14,17 +15,19 @@ const (
 	lastRetry  = 5 * time.Minute
 )
 
-// openListeners creates the cursor of every listener.
+// openListeners creates the cursor of every listener that is on, and removes the cursors of
+// the others.
 func (s *Swarm) openListeners(more []mail.Listener) error {
 	all := append([]mail.Listener{s.mail.LeadListener()}, more...)
 	if s.mail.Announcer != nil {
 		all = append(all, s.mail.AnnounceListener())
 	}
 	for _, l := range all {
-		if err := s.mail.Events.Begin(l.Name); err != nil {
+		listener := &listening{Listener: l, wakeup: newWakeup()}
+		if _, err := listener.follow(s.mail.Events); err != nil {
 			return err
 		}
-		s.listeners = append(s.listeners, &listening{l, newWakeup()})
+		s.listeners = append(s.listeners, listener)
 	}
 	s.mail.WakeListeners = func() {
 		for _, l := range s.listeners {
@@ -34,17 +37,46 @@ func (s *Swarm) openListeners(more []mail.Listener) error {
 	return nil
 }
 
+// ListenersChanged is called when the configuration may have turned listeners on or off. A
+// listener that was turned on hears the events from now on.
+func (s *Swarm) ListenersChanged() {
+	for _, l := range s.listeners {
+		if l.On == nil {
+			continue
+		}
+		l.mu.Lock()
+		if _, err := l.follow(s.mail.Events); err != nil {
+			s.mail.Complain(l.Listener, err)
+		}
+		l.mu.Unlock()
+		l.wakeup.wake() // after an error, listen tries again
+	}
+}
+
+// follow creates the listener's cursor if the listener is on, and removes it otherwise. It
+// reports whether the listener is on. The caller holds l.mu.
+func (l *listening) follow(events *journal.Events) (on bool, err error) {
+	on = l.IsOn()
+	if l.begun != nil && *l.begun == on {
+		return on, nil
+	}
+	if on {
+		err = events.Begin(l.Name)
+	} else {
+		err = events.End(l.Name)
+	}
+	if err == nil {
+		l.begun = &on
+	}
+	return on, err
+}
+
 // listen passes events to a listener until ctx is done, and then passes on the events that
 // were added before ctx was done. The context does not interrupt a call to Hear.
 func (s *Swarm) listen(ctx context.Context, l *listening) {
-	calm := context.WithoutCancel(ctx)
 	for retry, start := firstRetry, true; ; start = false {
 		last := ctx.Err() != nil
-		any, err := s.mail.Hear(calm, l.Listener)
-		if err == nil && (start || !any) {
-			err = l.Hear(calm, nil)
-			s.mail.Complain(l.Listener, err)
-		}
+		err := s.tell(context.WithoutCancel(ctx), l, start)
 		if last {
 			return
 		}
@@ -56,6 +88,24 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 		l.wakeup.wait(ctx, retry)
 		retry = min(2*retry, lastRetry)
 	}
+}
+
+// tell passes to a listener the events that it has not heard. Without any, and at the start,
+// it calls Hear without events.
+func (s *Swarm) tell(ctx context.Context, l *listening, start bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	on, err := l.follow(s.mail.Events)
+	if !on || err != nil {
+		s.mail.Complain(l.Listener, err)
+		return err
+	}
+	any, err := s.mail.Hear(ctx, l.Listener)
+	if err == nil && (start || !any) {
+		err = l.Hear(ctx, nil)
+		s.mail.Complain(l.Listener, err)
+	}
+	return err
 }
 
 // hearAnswers sends the daemon's questions to the person, and handles the answers, until

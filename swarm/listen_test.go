@@ -3,8 +3,11 @@ package swarm_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -158,5 +161,45 @@ func TestAnAlertForAnAgentThatIsGone(t *testing.T) {
 	f.start()
 	if m := f.told("Come."); m.Type != dropbox.Status || !slices.Equal(m.To, []string{dropbox.Lead}) {
 		t.Errorf("the person was told %+v", m)
+	}
+}
+
+// A listener that the configuration does not need has no cursor. Once a reload turns it on, it
+// hears what happens from then on; once it is turned off, its cursor is gone.
+func TestAListenerThatIsOff(t *testing.T) {
+	f := newField(t, "coder")
+	h := &hearer{}
+	var on atomic.Bool
+	f.listeners = []mail.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear, On: on.Load}}
+	cursor := filepath.Join(f.dir, ".claude-swarm", "cursors", "test.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(cursor), 0o700), os.WriteFile(cursor, []byte(`{"v":1,"seq":0}`), 0o600)); err != nil { // an earlier version kept one
+		t.Fatal(err)
+	}
+	exists := func() bool {
+		_, err := os.Stat(cursor)
+		return err == nil
+	}
+	f.start()
+	f.answer(f.send("coder", "@say first"))
+	if exists() || h.called() != 0 {
+		t.Errorf("while it is off, it was called %d times; it has a cursor: %t", h.called(), exists())
+	}
+	on.Store(true)
+	f.daemon.ListenersChanged()
+	if !exists() {
+		t.Error("it is on, and has no cursor")
+	}
+	id := f.send("coder", "@say second")
+	f.answer(id)
+	f.until("it heard the result", func() bool { return h.of("result-"+id) == 1 })
+	h.mu.Lock()
+	if got := h.events[0]; got.About != id {
+		t.Errorf("it first heard of %s, want %s", got.About, id)
+	}
+	h.mu.Unlock()
+	on.Store(false)
+	f.daemon.ListenersChanged()
+	if exists() {
+		t.Error("it is off, and has a cursor")
 	}
 }

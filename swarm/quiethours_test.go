@@ -243,6 +243,8 @@ type talkers struct{}
 
 func (talkers) Bridge() string { return "irc" }
 
+func (talkers) On() bool { return true }
+
 func (talkers) Copies(mo mail.Announcement) (copies []mail.Copy) {
 	for i, line := range mo.Talk {
 		copies = append(copies, mail.Copy{Where: fmt.Sprint("talk ", i), Text: fmt.Sprintf("%s, after %q", mo.Agent, strings.TrimSpace(string(line.Body)))})

@@ -126,4 +126,7 @@ func (s *Swarm) stopping() bool {
 type listening struct {
 	mail.Listener
 	wakeup wakeup
+
+	mu    sync.Mutex // locked while the listener hears events, or begins, or ends
+	begun *bool      // whether it has a cursor; nil if that is not known yet
 }

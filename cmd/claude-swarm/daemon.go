@@ -168,6 +168,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 		log.Warn("recent decisions could not be loaded: rates start from zero", "err", err)
 	}
 	announcer := newIRCAnnouncer(o.ircOf(p.file))
+	announcer.silent = o.noIRC
 	hooks, err := newHookService(p, store, announcer, log.With("part", "webhooks"))
 	if err != nil {
 		return nil, err
@@ -412,6 +413,7 @@ func (d *daemon) Reload(o control.ReloadOrder) (swarm.Changes, error) {
 	if err := d.webhooks.follow(file); err != nil {
 		d.log.Error("webhooks were not reloaded", "err", err)
 	}
+	d.Swarm.ListenersChanged()
 	changes.Keys, changes.Grown = config.ChangedKeys(d.file, file), grown
 	for _, name := range config.ChangedAgents(d.file, file) {
 		if !slices.Contains(changes.Changed, name) { // some settings, such as a budget, are not part of the agent's swarm.Spec

@@ -17,7 +17,12 @@ import (
 
 // An ircAnnouncer selects the channels that show the swarm's announcements. It is safe
 // for concurrent use, because set can replace the configuration while other methods run.
-type ircAnnouncer struct{ section atomic.Pointer[config.IRC] }
+type ircAnnouncer struct {
+	section atomic.Pointer[config.IRC]
+	// silent is set in a daemon that was started with --no-irc. It hears the events without
+	// showing them, so that nobody shows them later.
+	silent bool
+}
 
 func newIRCAnnouncer(i config.IRC) *ircAnnouncer {
 	m := &ircAnnouncer{}
@@ -36,6 +41,9 @@ type shownLine struct {
 
 // Bridge implements [mail.Announcer].
 func (*ircAnnouncer) Bridge() string { return ircbridge.Name }
+
+// On implements [mail.Announcer].
+func (m *ircAnnouncer) On() bool { return m.silent || m.section.Load().On() }
 
 // Copies implements [mail.Announcer].
 func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -35,6 +36,7 @@ type hookService struct {
 	log     *slog.Logger
 	tell    func(key, subject, body string) // sends a message to the lead, only once for each key
 	trouble word
+	on      atomic.Bool // the configuration has webhooks
 
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
@@ -48,6 +50,7 @@ func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, l
 		return nil, err
 	}
 	s := &hookService{log: log}
+	s.on.Store(len(p.file.Webhooks) > 0)
 	s.Service, err = webhook.New(webhook.Options{
 		Store: store, Home: p.home.Dir(), Project: filepath.Base(p.file.Dir), Token: tokens[dropbox.Swarm], Log: log,
 		Secrets: p.home.Secrets(), Lost: s.lost, Notice: func(ev journal.Event) journal.Notice { return noticeOf(announcer.section.Load(), ev) },
@@ -55,10 +58,10 @@ func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, l
 	return s, err
 }
 
-// listener returns the listener for events. It receives events even without webhooks, so
-// that a webhook added by a reload gets only the events after the reload.
+// listener returns the listener for events. It is off without webhooks, so that a webhook
+// added by a reload gets only the events after the reload.
 func (s *hookService) listener() mail.Listener {
-	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
+	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear, Acts: webhook.IsPosted, On: s.on.Load}
 }
 
 // lost tells the lead that a webhook has given up on an event. After a call, the service
@@ -75,6 +78,7 @@ func (s *hookService) follow(f *config.File) error {
 	if err != nil {
 		return err
 	}
+	s.on.Store(len(hooks) > 0)
 	return s.Set(hooks)
 }
 

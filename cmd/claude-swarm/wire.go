@@ -44,8 +44,9 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Li
 // them again when it is next called without events.
 func recorder(audit *git.Audit) mail.Listener {
 	again := true
-	return mail.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {
-		ended := slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Result || ev.Kind == journal.Dead })
+	ends := func(ev journal.Event) bool { return ev.Kind == journal.Result || ev.Kind == journal.Dead }
+	return mail.Listener{Name: "audit", Behind: "the audit trail is behind", Acts: ends, Hear: func(ctx context.Context, events []journal.Event) error {
+		ended := slices.ContainsFunc(events, ends)
 		if !ended && (len(events) > 0 || !again) {
 			return nil
 		}

@@ -22,13 +22,7 @@ func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	hooks := s.hooks
 	s.mu.Unlock()
 	for _, ev := range events {
-		words := ev.Gathers
-		if ev.Notice != nil {
-			words = []journal.Word{ev.Notice.Word}
-		}
-		if !ev.Quiet.IsZero() {
-			continue
-		}
+		words := wordsOf(ev)
 		for _, h := range hooks {
 			if !slices.ContainsFunc(words, h.wants) {
 				continue
@@ -40,6 +34,21 @@ func (s *Service) Hear(_ context.Context, events []journal.Event) error {
 	}
 	return nil
 }
+
+// wordsOf returns the words by which webhooks subscribe to an event. An event without any is
+// posted to no webhook.
+func wordsOf(ev journal.Event) []journal.Word {
+	switch {
+	case !ev.Quiet.IsZero(): // the morning alert gathers it
+		return nil
+	case ev.Notice != nil:
+		return []journal.Word{ev.Notice.Word}
+	}
+	return ev.Gathers
+}
+
+// IsPosted reports whether a webhook may subscribe to an event.
+func IsPosted(ev journal.Event) bool { return len(wordsOf(ev)) > 0 }
 
 // put puts an event for a webhook into the mailbox as a message.
 func (s *Service) put(h Hook, ev journal.Event) error {

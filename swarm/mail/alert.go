@@ -111,8 +111,11 @@ func (s *Service) tellLead(ev journal.Event, subject, body string) {
 
 // LeadListener returns the listener that delivers the alerts.
 func (s *Service) LeadListener() Listener {
-	return Listener{Name: "lead", Behind: "the lead could not be notified", Hear: s.deliverAlerts}
+	return Listener{Name: "lead", Behind: "the lead could not be notified", Hear: s.deliverAlerts, Acts: isForLead}
 }
+
+// isForLead reports whether deliverAlerts does anything about an event.
+func isForLead(ev journal.Event) bool { return ev.Kind == journal.Alert || !ev.Quiet.IsZero() }
 
 func (s *Service) deliverAlerts(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {

@@ -13,7 +13,7 @@ import (
 
 // AnnounceListener returns the listener that passes the events to the announcer.
 func (s *Service) AnnounceListener() Listener {
-	return Listener{Name: "irc", Behind: "IRC does not show what is happening", Hear: s.announceEvents}
+	return Listener{Name: "irc", Behind: "IRC does not show what is happening", Hear: s.announceEvents, On: s.Announcer.On}
 }
 
 // announceEvents delivers the copies of events. It can safely be called again, because

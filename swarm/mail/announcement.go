@@ -16,6 +16,9 @@ import (
 type Announcer interface {
 	// Bridge is the name of the bridge and of its mailbox. The name never changes.
 	Bridge() string
+	// On reports whether there are any places. While there are none, no events are passed to
+	// Copies.
+	On() bool
 	// Copies returns a copy for each place where the announcement is shown. The list may
 	// be empty.
 	Copies(Announcement) []Copy

@@ -68,7 +68,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // the maximum makes the first call to room count the copies
 	}
 	listeners := []Listener{s.LeadListener()}
-	if s.Announcer != nil {
+	if s.Announcer != nil && s.Announcer.On() {
 		listeners = append(listeners, s.AnnounceListener())
 	}
 	for _, l := range listeners {

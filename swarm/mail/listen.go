@@ -19,7 +19,17 @@ type Listener struct {
 	// a message whose event Hear may already have received. Only one goroutine at a time
 	// calls Hear.
 	Hear func(ctx context.Context, events []journal.Event) error
+	// Acts reports whether Hear does anything about an event; nil means that it does about
+	// each. It may depend only on the event. Hear also gets the other events, but the cursor is
+	// not written for them alone, because nothing happens if Hear gets them again.
+	Acts func(journal.Event) bool
+	// On reports whether the configuration needs the listener; nil means always. A listener
+	// that is off has no cursor and gets no events, also not later.
+	On func() bool
 }
+
+// IsOn reports whether the configuration needs the listener.
+func (l Listener) IsOn() bool { return l.On == nil || l.On() }
 
 // happened adds an event to the list, and wakes the listeners. If happened returns an
 // error, the event is not in the list.
@@ -35,7 +45,7 @@ func (s *Service) happened(ev journal.Event) error {
 // Hear passes to a listener the events that it has not yet heard, and reports whether
 // there were any. If the listener fails, the status shows the error.
 func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
-	err = s.Events.Tell(l.Name, nil, func(events []journal.Event, missed int64) error {
+	err = s.Events.Tell(l.Name, l.Acts, func(events []journal.Event, missed int64) error {
 		if missed > 0 {
 			s.Log.Warn("a listener was absent for too long", "listener", l.Name, "missed", missed)
 		}
