@@ -30,6 +30,7 @@ type deps struct {
 	supervisor *supervisor.Supervisor
 	feed       *feed
 	slots      *slots
+	starts     starts
 	turnDeps   *turn.Deps // the turns' dependencies
 	restart    RestartPolicy
 	log        *slog.Logger

@@ -15,6 +15,12 @@ const (
 	lastRetry  = 5 * time.Minute
 )
 
+// startFirst is the longest time for which a listener waits while turns are starting. A start
+// takes some milliseconds, and on a busy machine a hundred. A start that hangs, or a client that
+// loads its tools for seconds, delays an alert by no more than this, which a person does not
+// notice.
+const startFirst = 250 * time.Millisecond
+
 // openListeners creates the cursor of every listener that is on, and removes the cursors of
 // the others.
 func (s *Swarm) openListeners(more []mail.Listener) error {
@@ -75,6 +81,7 @@ func (l *listening) follow(events *journal.Events) (on bool, err error) {
 // were added before ctx was done. The context does not interrupt a call to Hear.
 func (s *Swarm) listen(ctx context.Context, l *listening) {
 	for retry, start := firstRetry, true; ; start = false {
+		s.starts.wait(ctx, startFirst)
 		last := ctx.Err() != nil
 		err := s.tell(context.WithoutCancel(ctx), l, start)
 		if last {

@@ -29,6 +29,8 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	if !ok {
 		return 0
 	}
+	prompted := a.starts.begin()
+	defer prompted()
 	j, err := a.inbox.Claim(e)
 	if err != nil {
 		a.unsettled = true // in case the disk also refused the step that puts the message back
@@ -42,7 +44,7 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 		return a.diskTrouble(stop, "set a message aside", err)
 	}
 	if !refused {
-		if err := a.runJob(stop, kill, j, reserved); err != nil {
+		if err := a.runJob(stop, kill, j, reserved, prompted); err != nil {
 			return a.diskTrouble(stop, "run a turn", err)
 		}
 	}
@@ -56,8 +58,9 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 }
 
 // runJob runs the turn of a claimed message, and settles it. If a client cannot be used,
-// runJob tries another one. If a hold began after the claim, runJob gives the message back.
-func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget.Reservation) (err error) {
+// runJob tries another one. If a hold began after the claim, runJob gives the message back. It
+// calls prompted when a client has the prompt.
+func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget.Reservation, prompted func()) (err error) {
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.control.turnBegins(j.Claim.ID, end)
@@ -99,7 +102,8 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 			heard = a.whispers.Turn(rec, a.whisperTold())
 			return a.promptFor(j, settings, r, advice, heard.Head())
 		},
-		Started: func() { a.inbox.Started(j) },
+		Started:  func() { a.inbox.Started(j) },
+		Prompted: prompted,
 		Steer: func(rec *journal.Record) *runner.Steering {
 			j.Rec = rec
 			return a.steering(j, heard)

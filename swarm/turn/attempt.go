@@ -23,6 +23,8 @@ type Task struct {
 	Prompt func(*journal.Record, Recall) string
 	// Started is called for each client after the client has started.
 	Started func()
+	// Prompted is called for each client when it has the prompt. Prompted may be nil.
+	Prompted func()
 	// Steer returns the [runner.Steering] that delivers urgent messages to the turn with
 	// this record while the turn is running.
 	Steer func(*journal.Record) *runner.Steering
@@ -196,7 +198,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	out := t.runIn(ctx, s, w, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
 		Files: t.files(rec.Mark()), Tools: t.tools(s), Protected: t.Protected(s),
-		CapUSD: rec.ReservedUSD, Hook: t.hook(s), Recalls: rec.Reinjected, Partial: partial, Steering: task.Steer(rec), Permit: task.Permit(rec), Started: follow.started, Event: follow.event, Spent: t.View.spent,
+		CapUSD: rec.ReservedUSD, Hook: t.hook(s), Recalls: rec.Reinjected, Partial: partial, Steering: task.Steer(rec), Permit: task.Permit(rec), Started: follow.started, Prompted: task.Prompted, Event: follow.event, Spent: t.View.spent,
 		Waited: t.waited(rec.Turn),
 	})
 	follow.end(&out, t.warm != nil)
