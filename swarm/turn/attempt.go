@@ -191,10 +191,11 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 
 	t.Runs.begin(rec)
 	defer t.Runs.end()
-	follow := t.track(s, mem, rec, task.Started)
+	var observe Observer
 	if task.Observe != nil {
-		follow.observe = task.Observe(rec)
+		observe = task.Observe(rec)
 	}
+	follow := t.track(s, mem, rec, task.Started, observe)
 	out := t.runIn(ctx, s, w, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
 		Files: t.files(rec.Mark()), Tools: t.tools(s), Protected: t.Protected(s),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -45,26 +46,53 @@ func (c *contextSize) see(tokens int) (before int, fell bool) {
 	return before, fell
 }
 
-// contextSeen detects a compaction that the client does not report. If it detects one,
-// the next prompt gives back the window's text, as after a reported compaction.
-func (t *tracker) contextSeen(ev *streamjson.Event) {
+// contextWatch is the sink for compactions. It saves the text that a compaction removed, which
+// the next prompt must give back.
+type contextWatch struct {
+	turns       *Turns
+	kind        *runner.Kind
+	memory      *memory
+	rec         *journal.Record
+	compactions compactions
+	fallen      int // number of compactions that were detected only by the context size
+}
+
+// begin starts tracking the size of the turn's context.
+func (c *contextWatch) begin() {
+	c.turns.size.begin(c.rec.Session, c.rec.How != string(runner.New), c.turns.View.Picture().Context.Tokens)
+}
+
+func (c *contextWatch) event(ev *streamjson.Event) {
+	switch ev.Kind {
+	case streamjson.KindAssistant:
+		c.see(ev)
+	case streamjson.KindHook:
+		c.compactions.hook(ev)
+	case streamjson.KindCompact:
+		c.keep()
+	}
+}
+
+// keep saves what the compaction removed.
+func (c *contextWatch) keep() {
+	pending, err := c.compactions.boundary(c.memory.win)
+	c.turns.Note(err)
+	c.turns.Note(c.memory.setPending(pending))
+}
+
+// see detects a compaction that the client does not report. If it detects one, the next
+// prompt gives back the window's text, as after a reported compaction.
+func (c *contextWatch) see(ev *streamjson.Event) {
 	now, ok := ev.ContextTokens()
-	if !ok || t.kind.Compacts {
+	if !ok || c.kind.Compacts {
 		return
 	}
-	before, fell := t.turns.size.see(now)
+	before, fell := c.turns.size.see(now)
 	if !fell {
 		return
 	}
-	t.fallen++
-	pending, err := t.compactions.boundary(t.memory.win)
-	t.turns.Note(err)
-	t.turns.Note(t.memory.setPending(pending))
-	t.turns.agentLog.Line(t.rec.Message, fmt.Sprintf("= the client compacted its context (inferred from its size: %s → %s tokens)", screen.Thousands(before), screen.Thousands(now)))
-	t.turns.log.Info("context compacted, as its size shows", keyTurn, t.rec.Turn, "before_tokens", before, "tokens", now)
-}
-
-// watchSize starts tracking the size of the turn's context.
-func (t *tracker) watchSize() {
-	t.turns.size.begin(t.rec.Session, t.rec.How != string(runner.New), t.turns.View.Picture().Context.Tokens)
+	c.fallen++
+	c.keep()
+	c.turns.agentLog.Line(c.rec.Message, fmt.Sprintf("= the client compacted its context (inferred from its size: %s → %s tokens)", screen.Thousands(before), screen.Thousands(now)))
+	c.turns.log.Info("context compacted, as its size shows", keyTurn, c.rec.Turn, "before_tokens", before, "tokens", now)
 }

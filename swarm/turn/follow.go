@@ -32,8 +32,7 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, ste
 	grown := t.Streams.watch(files.Stdout)
 	defer t.Streams.unwatch(files.Stdout)
 
-	follow := t.track(s, mem, rec, nil)
-	follow.observe = observe
+	follow := t.track(s, mem, rec, nil, observe)
 	event := follow.event
 	if mem.win.Mark() == rec.Turn {
 		event = nil // the window, the log and the status already contain this turn
@@ -104,7 +103,7 @@ func (t *Turns) Compact(ctx context.Context, s Settings, rec *journal.Record) (o
 	}
 	t.Runs.begin(rec)
 	defer t.Runs.end()
-	follow := t.track(s, mem, rec, nil)
+	follow := t.track(s, mem, rec, nil, nil)
 	out = t.runIn(ctx, s, nil, runner.Turn{
 		ID: rec.Turn, Agent: t.name, UUID: rec.UUID, Prompt: c.CompactPrompt(), Session: session, CapUSD: rec.ReservedUSD,
 		Files: t.files(rec.Turn), Tools: t.tools(s), Hook: t.hook(s), Started: follow.started, Event: follow.event,

@@ -11,6 +11,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
+// logged is the sink for the agent's log.
+type logged struct {
+	log     *journal.AgentLog
+	message string // id
+	tools   runner.Tools
+}
+
+func (l logged) event(ev *streamjson.Event) { logEvent(l.log, l.message, l.tools, ev) }
+
 // logEvent adds the text, tool calls, failed tool results, compactions and retries of an
 // event to the agent's log.
 func logEvent(d *journal.AgentLog, id string, tools runner.Tools, ev *streamjson.Event) {
@@ -59,18 +68,27 @@ func retryCause(r *streamjson.Retry) string {
 // they are not messages. A client that logs to its output may print thousands.
 const maxBadLogged = 3
 
-// logBad logs a line that is not a message. Such a line explains a turn that waits in
-// vain: it may contain the end of an answer.
-func (t *tracker) logBad(ev *streamjson.Event) {
-	t.bad++
+// unreadable is the sink for lines that are not messages, which the log quotes. Such a line
+// explains a turn that waits in vain: it may contain the end of an answer.
+type unreadable struct {
+	log     *journal.AgentLog
+	message string // id
+	n       int    // number of such lines
+}
+
+func (u *unreadable) event(ev *streamjson.Event) {
+	if ev.Kind != streamjson.KindBad {
+		return
+	}
+	u.n++
 	switch {
-	case t.bad > maxBadLogged+1:
-	case t.bad > maxBadLogged:
-		t.turns.agentLog.Line(t.rec.Message, "= it prints more such lines, which are not logged")
+	case u.n > maxBadLogged+1:
+	case u.n > maxBadLogged:
+		u.log.Line(u.message, "= it prints more such lines, which are not logged")
 	case ev.Lost > 0:
-		t.turns.agentLog.Line(t.rec.Message, fmt.Sprintf("= the client printed a line of %s bytes, which is too long: %s",
+		u.log.Line(u.message, fmt.Sprintf("= the client printed a line of %s bytes, which is too long: %s",
 			screen.Thousands(len(ev.Raw)+int(ev.Lost)), screen.Short(string(ev.Raw), 120)))
 	default:
-		t.turns.agentLog.Line(t.rec.Message, "= the client printed text that is not a message: "+screen.Short(string(ev.Raw), 120))
+		u.log.Line(u.message, "= the client printed text that is not a message: "+screen.Short(string(ev.Raw), 120))
 	}
 }

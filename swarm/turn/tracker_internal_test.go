@@ -31,11 +31,11 @@ func TestTheLogQuotesLinesThatAreNotMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	agentLog := journal.OpenAgentLog(home, "coder", journal.LogPolicy{}, func(time.Time, string, string) {}, func(err error) { t.Error(err) })
-	follow := &tracker{turns: &Turns{agentLog: agentLog}, rec: &journal.Record{Message: "m"}}
-	follow.logBad(&streamjson.Event{Kind: streamjson.KindBad, Raw: []byte("Flushing\x1b[31m...{\"jsonrpc\"")})
-	follow.logBad(&streamjson.Event{Kind: streamjson.KindBad, Raw: []byte("xxx"), Lost: 9997})
+	lines := &unreadable{log: agentLog, message: "m"}
+	lines.event(&streamjson.Event{Kind: streamjson.KindBad, Raw: []byte("Flushing\x1b[31m...{\"jsonrpc\"")})
+	lines.event(&streamjson.Event{Kind: streamjson.KindBad, Raw: []byte("xxx"), Lost: 9997})
 	for range 1000 {
-		follow.logBad(&streamjson.Event{Kind: streamjson.KindBad, Raw: []byte("debug")})
+		lines.event(&streamjson.Event{Kind: streamjson.KindBad, Raw: []byte("debug")})
 	}
 	agentLog.Close()
 	data, err := os.ReadFile(home.AgentLog("coder"))
@@ -78,7 +78,7 @@ func TestTheFeedOfATurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	follow := turns.track(Settings{Backend: "claude"}, mem, &journal.Record{Turn: "m-1", Message: "m"}, nil)
+	follow := turns.track(Settings{Backend: "claude"}, mem, &journal.Record{Turn: "m-1", Message: "m"}, nil, nil)
 	for i, b := range []streamjson.Block{
 		{Kind: streamjson.BlockText, Text: "hello"}, {Kind: streamjson.BlockThinking, Text: "hm"}, {Kind: streamjson.BlockText, Text: "from below"},
 	} {
@@ -90,6 +90,53 @@ func TestTheFeedOfATurn(t *testing.T) {
 	}
 	if !slices.Equal(heard.partial, []string{"coder m: hello"}) || len(heard.raw) != 3 {
 		t.Errorf("the listener gets %q and %q, want hello and three lines", heard.partial, heard.raw)
+	}
+}
+
+// When the status says that there was a compaction, the text that it removed is on the disk: what
+// was in the window before the event, although the prompt gave back the text of an earlier one.
+func TestACompactionIsSavedBeforeItIsShown(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	agentLog := journal.OpenAgentLog(home, "coder", journal.LogPolicy{}, func(time.Time, string, string) {}, func(err error) { t.Error(err) })
+	defer agentLog.Close()
+	var saved []string
+	turns := NewTurns(&Deps{
+		Home: home, Backends: map[string]runner.Backend{"claude": claude.New(claude.Options{})}, Feed: new(listener),
+		ContextSized: func(string, string, journal.Context) {
+			data, err := os.ReadFile(home.PendingFile("coder"))
+			if err != nil {
+				t.Error(err)
+			}
+			saved = append(saved, string(data))
+		},
+		Note: func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		},
+	}, "coder", log, agentLog, NewSecrets(home.Secrets()), func() {})
+	mem, err := openMemory(home, claude.Kind().Tools, "coder", 1<<10, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mem.setPending([]byte("an earlier one")); err != nil {
+		t.Fatal(err)
+	}
+	follow := turns.track(Settings{Backend: "claude"}, mem, &journal.Record{Turn: "m-1", Message: "m"}, nil, nil)
+	follow.prompt.reinjected = true
+	for _, ev := range []*streamjson.Event{
+		{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: "before"}}},
+		{Kind: streamjson.KindCompact},
+		{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: "after"}}},
+	} {
+		follow.event(ev)
+	}
+	if len(saved) != 1 || !strings.Contains(saved[0], "before") || strings.Contains(saved[0], "earlier") || strings.Contains(saved[0], "after") {
+		t.Errorf("saved %q, want what was in the window before the compaction", saved)
 	}
 }
 
