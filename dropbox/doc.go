@@ -83,7 +83,8 @@
 // a reason in dead/ ([Mailbox.Reasons], then GiveUp), refuse those that have a reason in
 // refused/ ([Refusals.Unfinished], then Refuse), and put back the other messages that
 // [Mailbox.Claimed] returns. If [Mailbox.HasReceipt] returns true for a claimed message,
-// a turn has already handled it. Move it to done/ with File.
+// a turn has already handled it. Move it to done/ with File. The package outbox does this,
+// except for refusals, for a mailbox whose messages are handed to other programs.
 //
 // # The file
 //

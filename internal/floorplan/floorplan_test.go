@@ -21,6 +21,7 @@ import (
 var floors = map[string][]string{
 	".":                     {}, // the root, which embeds clients.lock
 	"dropbox":               {},
+	"dropbox/outbox":        {"dropbox"},
 	"dropbox/topic":         {"dropbox"},
 	"streamjson":            {},
 	"window":                {"internal/durable"},
