@@ -38,10 +38,13 @@
 //
 // # Goroutines
 //
-// [Service.Run] waits for one attempt at a time for each webhook. An attempt owns one message:
-// its claim, the POST, and the last step on disk. It ends with the answer, or after 15 s. A
+// [Service.Run] waits for one attempt at a time for each webhook. An attempt owns one claimed
+// message: the POST, and the last step on disk. It ends with the answer, or after 15 s. A
 // message whose attempt has not ended 3 s after the shutdown began is put back. The service
 // reads at most 16 KiB of an answer's headers, and 1 KiB of the body of an error.
+//
+// The package dropbox/outbox claims the messages, settles them, and takes up after a crash
+// what an earlier service left.
 //
 // # Formats
 //

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/outbox"
 )
 
 // These are the intervals and timeouts of the loop.
@@ -18,26 +19,23 @@ const (
 	diskAgain  = 5 * time.Second  // wait before a webhook is used again after a message could not be claimed
 )
 
-// A run is the state of a running Service. Only the loop's goroutine uses the maps.
+// A run is the state of a running Service. Only the loop's goroutine uses the map.
 type run struct {
 	*Service
-	box   *dropbox.Mailbox
-	post  context.Context // the context of the attempts
-	tries sync.WaitGroup
-	ended chan ended
+	mailbox *dropbox.Mailbox
+	box     *outbox.Box     // the target of an attempt is its webhook
+	post    context.Context // the context of the attempts
+	tries   sync.WaitGroup
+	ended   chan string // for each attempt that has ended, the panic that ended it, with its stack; "" if there was none
 
-	hooks map[string]string       // the webhooks of the waiting messages, by message id
-	held  map[string]bool         // messages that are being posted or settled, by id
-	taken map[string]bool         // webhooks that are posting a message
-	left  map[string]func() error // steps that failed on disk and must be retried, by message id
-	pause map[string]time.Time    // the time until which a webhook waits because a message could not be claimed
+	hooks map[string]string // the webhooks of the waiting messages, by message id
 }
 
-// ended tells the loop how an attempt ended.
-type ended struct {
-	id, hook string
-	result
-	panicked string // the panic that ended the attempt, with its stack; "" if there was none
+func (s *Service) newRun(mailbox *dropbox.Mailbox, post context.Context) *run {
+	return &run{
+		Service: s, mailbox: mailbox, box: outbox.New(mailbox, outbox.Options{Pause: diskAgain}),
+		post: post, ended: make(chan string), hooks: map[string]string{},
+	}
 }
 
 // Run posts the messages in the mailbox until ctx is done, and then returns nil. Running
@@ -45,28 +43,22 @@ type ended struct {
 // back. Only the process that holds the store's lock may call Run. An error means that a
 // disk error prevents all work.
 func (s *Service) Run(ctx context.Context) error {
-	box, err := s.o.Store.Mailbox(dropbox.Hooks)
+	mailbox, err := s.o.Store.Mailbox(dropbox.Hooks)
 	for errors.Is(err, dropbox.ErrNoMailbox) {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.wake: // the mailbox may exist now
 		}
-		box, err = s.o.Store.Mailbox(dropbox.Hooks)
+		mailbox, err = s.o.Store.Mailbox(dropbox.Hooks)
 	}
 	if err != nil {
 		return err
 	}
-	post, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	post, cancel := outbox.Patience(ctx, lastWords)
 	defer cancel()
-	r := &run{
-		Service: s, box: box, post: post, ended: make(chan ended),
-		hooks: map[string]string{}, held: map[string]bool{}, taken: map[string]bool{}, left: map[string]func() error{}, pause: map[string]time.Time{},
-	}
-	if err := box.Recover(); err != nil {
-		return err
-	}
-	if err := r.takeUp(); err != nil {
+	r := s.newRun(mailbox, post)
+	if err := r.box.Recover(); err != nil {
 		return err
 	}
 	watcher, err := s.o.Store.Watch(func(dropbox.Change) { s.Wake() }, dropbox.Hooks)
@@ -83,23 +75,23 @@ func (s *Service) Run(ctx context.Context) error {
 	defer func() { // after a panic, the attempts end without a result
 		cancel()
 		last()
-		for e := range r.ended {
-			r.count(-1)
-			if e.panicked != "" {
-				s.o.Log.Error("another attempt panicked", keyErr, e.panicked)
+		for panicked := range r.ended {
+			if panicked != "" {
+				s.o.Log.Error("another attempt panicked", keyErr, panicked)
 			}
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.busy = 0 // no attempt is running, whatever the loop was counting when it panicked
 	}()
 	r.loop(ctx, func() {
 		if _, err := watcher.Rewatch(); err != nil {
 			s.o.Log.Debug("mailbox could not be watched", keyErr, err)
 		}
 	})
-	patience := time.AfterFunc(lastWords, cancel)
-	defer patience.Stop()
 	last()
-	for e := range r.ended {
-		r.end(e)
+	for panicked := range r.ended {
+		r.end(panicked)
 	}
 	return nil
 }
@@ -117,122 +109,83 @@ func (r *run) loop(ctx context.Context, rewatch func()) {
 		select {
 		case <-ctx.Done():
 			return
-		case e := <-r.ended:
-			r.end(e)
+		case panicked := <-r.ended:
+			r.end(panicked)
 		case <-r.wake:
-			if err := r.settleRest(); err != nil {
+			r.box.LookAgain()
+			if err := r.box.Retry(); err != nil {
 				r.o.Log.Debug("disk still refused writes", keyErr, err)
 			}
 		case <-again.C:
 		case <-sweep.C:
 			rewatch()
-			if err := r.takeUp(); err != nil {
+			if err := r.box.TakeUp(); err != nil {
 				r.o.Log.Error("webhook mailbox was not repaired", keyErr, err)
 			}
 		}
 	}
 }
 
-// takeUp settles the messages in cur/ that no attempt is handling, either because of a
-// crash or because their last step failed on disk.
-func (r *run) takeUp() error {
-	if err := r.settleRest(); err != nil {
-		return err
-	}
-	receipts, err := r.box.Receipts()
-	if err != nil {
-		return err
-	}
-	for _, e := range receipts {
-		if !r.held[e.ID] {
-			if err := r.box.Finish(e); err != nil {
-				return err
-			}
-		}
-	}
-	reasons, err := r.box.Reasons()
-	if err != nil {
-		return err
-	}
-	for _, e := range reasons {
-		if r.held[e.ID] {
-			continue
-		}
-		reason, err := r.box.Reason(e)
-		if err == nil {
-			err = r.box.GiveUp(e, reason)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	claimed, err := r.box.Claimed()
-	if err != nil {
-		return err
-	}
-	for _, e := range claimed {
-		if r.held[e.ID] {
-			continue
-		}
-		if _, err := r.box.PutBack(e, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
-			return err
-		}
-	}
-	return nil
-}
-
-// settleRest retries the last steps that failed on disk.
-func (r *run) settleRest() error {
-	for id, settle := range r.left {
-		if err := settle(); err != nil {
-			return err
-		}
-		delete(r.left, id)
-		delete(r.held, id)
-	}
-	return nil
-}
-
 // begin starts an attempt for each webhook that has a message due and no running attempt.
 // It returns the time until the next message is due, or false if no message will become
 // due.
 func (r *run) begin(now time.Time) (after time.Duration, ok bool) {
-	if r.o.Store.Halted() {
+	if r.box.Halted() {
 		return 0, false // the watcher reports when HALT is removed
 	}
-	entries, err := r.box.List()
+	held := r.box.Held()
+	entries, err := r.mailbox.List()
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
 			r.o.Log.Error("webhook mailbox was not listed", keyErr, err)
 		}
 		return 0, false
 	}
-	r.forget(entries)
+	r.forget(entries, held)
 	for _, e := range entries {
-		if r.held[e.ID] {
+		if held[e.ID] {
 			continue
 		}
-		name, err := r.hookOf(r.box, r.hooks, e)
+		name, err := r.hookOf(r.mailbox, r.hooks, e)
 		if err != nil {
 			continue // the message has been moved in the meantime
 		}
 		h, known := r.hook(name)
-		if r.taken[name] {
+		if r.box.Busy(name) > 0 {
 			continue
 		}
-		if wait := r.dueAt(e.ID, name, known).Sub(now); wait > 0 {
-			if !ok || wait < after {
-				after, ok = wait, true
+		wait := r.dueAt(e.ID, name, known).Sub(now)
+		if wait <= 0 {
+			r.count(1) // before the message leaves new/; otherwise Drain might see neither
+			a, err := r.box.Take(e, name)
+			if err == nil {
+				r.tries.Go(func() {
+					r.ended <- r.attempt(h, known, name, a)
+				})
+				continue
 			}
-			continue
+			r.count(-1)
+			switch {
+			case errors.Is(err, dropbox.ErrGone):
+				continue
+			case errors.Is(err, dropbox.ErrHalted):
+				return 0, false
+			}
+			r.refused(name, e, err)
+			wait = diskAgain
 		}
-		r.held[e.ID], r.taken[name] = true, true
-		r.count(1)
-		r.tries.Go(func() {
-			r.ended <- r.attempt(h, known, name, e)
-		})
+		if !ok || wait < after {
+			after, ok = wait, true
+		}
 	}
 	return after, ok
+}
+
+// refused handles a message that the disk did not let us claim. It is still waiting, and its
+// webhook pauses.
+func (r *run) refused(hook string, e dropbox.Entry, err error) {
+	r.o.Log.Error("message was not claimed", keyMessage, e.ID, keyErr, err)
+	r.box.Pause(hook)
 }
 
 func (r *run) count(n int) {
@@ -241,39 +194,30 @@ func (r *run) count(n int) {
 	r.busy += n
 }
 
-// end updates the state of the loop after an attempt has ended. A panic of the attempt
-// becomes a panic of the loop, which ends the run.
-func (r *run) end(e ended) {
+// end counts an attempt that has ended. A panic of the attempt becomes a panic of the loop, which
+// ends the run.
+func (r *run) end(panicked string) {
 	r.count(-1)
-	if e.panicked != "" {
-		panic(e.panicked)
+	if panicked != "" {
+		panic(panicked)
 	}
-	delete(r.taken, e.hook)
-	delete(r.pause, e.hook)
-	if e.refused {
-		r.pause[e.hook] = time.Now().Add(diskAgain)
-	}
-	if e.settle != nil {
-		r.left[e.id] = e.settle // the message remains in held; otherwise it would be posted again
-		return
-	}
-	delete(r.held, e.id)
 }
 
 // dueAt returns the time at which a message may be posted; the zero time means now. A
 // message for an unknown webhook waits only if it could not be claimed.
 func (r *run) dueAt(id, hook string, known bool) time.Time {
+	paused := r.box.PausedUntil(hook)
+	if !known {
+		return paused
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !known {
-		return r.pause[hook]
-	}
-	return slices.MaxFunc([]time.Time{r.state.Waits[id].Next, r.state.Hooks[hook].Rest, r.pause[hook]}, time.Time.Compare)
+	return slices.MaxFunc([]time.Time{r.state.Waits[id].Next, r.state.Hooks[hook].Rest, paused}, time.Time.Compare)
 }
 
 // forget removes the recorded webhooks and waits of messages that are no longer in the
-// mailbox.
-func (r *run) forget(entries []dropbox.Entry) {
+// mailbox. held contains the messages that had an attempt before entries were listed.
+func (r *run) forget(entries []dropbox.Entry, held map[string]bool) {
 	there := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		there[e.ID] = true
@@ -286,7 +230,7 @@ func (r *run) forget(entries []dropbox.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id := range r.state.Waits {
-		if !there[id] && !r.held[id] {
+		if !there[id] && !held[id] {
 			delete(r.state.Waits, id)
 		}
 	}

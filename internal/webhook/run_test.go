@@ -43,16 +43,15 @@ func newRun(t *testing.T, o dropbox.Options, messages int) (r *run, dir string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &run{
-		Service: s, box: box, post: t.Context(), ended: make(chan ended, 9),
-		hooks: map[string]string{}, held: map[string]bool{}, taken: map[string]bool{}, left: map[string]func() error{}, pause: map[string]time.Time{},
-	}, dir
+	r = s.newRun(box, t.Context())
+	r.ended = make(chan string, 9)
+	return r, dir
 }
 
 // waiting returns the waiting messages.
 func (r *run) waiting(t *testing.T) []dropbox.Entry {
 	t.Helper()
-	entries, err := r.box.Peek()
+	entries, err := r.mailbox.Peek()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,15 +72,6 @@ func spoiled(t *testing.T, dir string) (mend func()) {
 	return func() {
 		must(os.Remove(fresh))
 		must(os.Rename(fresh+".away", fresh))
-	}
-}
-
-// takeUp fails as long as a last step still fails.
-func TestARefusedLastStepIsReported(t *testing.T) {
-	r, _ := newRun(t, dropbox.Options{}, 0)
-	r.left["a"], r.held["a"] = func() error { return errors.New("disk full") }, true
-	if err := r.takeUp(); err == nil || !r.held["a"] {
-		t.Errorf("takeUp = %v, held %v; want the error and the message", err, r.held)
 	}
 }
 
@@ -106,14 +96,15 @@ func TestNoAttemptBeginsWhileHalted(t *testing.T) {
 	if err := r.o.Store.Halt("stop"); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := r.begin(time.Now()); ok || len(r.taken) != 0 {
-		t.Errorf("begin: %v, attempts for %v", ok, r.taken)
+	if _, ok := r.begin(time.Now()); ok || r.box.Busy("ops") != 0 {
+		t.Errorf("begin: %v, %d attempts", ok, r.box.Busy("ops"))
 	}
 	if err := r.o.Store.Unhalt(); err != nil {
 		t.Fatal(err)
 	}
-	if r.begin(time.Now()); len(r.taken) != 1 {
-		t.Errorf("then attempts for %v, want one", r.taken)
+	r.box.LookAgain() // the watcher reports that HALT is gone
+	if r.begin(time.Now()); r.busy != 1 {
+		t.Errorf("then %d attempts, want one", r.busy)
 	}
 	r.tries.Wait()
 }
@@ -130,6 +121,26 @@ func TestAListingThatFailsForgetsNoWait(t *testing.T) {
 	mend()
 	if after, ok := r.begin(now); !ok || after != time.Hour {
 		t.Errorf("then the next is in %v, %v; want an hour", after, ok)
+	}
+}
+
+// A message that is put back just after the mailbox was listed keeps its wait.
+func TestAListingBeforeThePutBackForgetsNoWait(t *testing.T) {
+	r, _ := newRun(t, dropbox.Options{}, 1)
+	a, err := r.box.Take(r.waiting(t)[0], "ops")
+	if err == nil {
+		err = r.box.Begin(a)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, entries := r.box.Held(), r.waiting(t)
+	r.state.Waits[a.ID] = Waited{Next: time.Now().Add(time.Hour)}
+	if err := a.PutBack(true); err != nil {
+		t.Fatal(err)
+	}
+	if r.forget(entries, held); len(entries) != 0 || len(r.state.Waits) != 1 {
+		t.Errorf("listed %v, waits %v; want none, and the wait", entries, r.state.Waits)
 	}
 }
 
@@ -152,13 +163,13 @@ func TestAMessageThatCannotBeReadIsNotTried(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.begin(time.Now())
-	if mend == nil || len(r.held)+len(r.taken)+len(r.hooks) != 0 {
-		t.Fatalf("held %v, taken %v, webhooks %v; want none", r.held, r.taken, r.hooks)
+	if mend == nil || r.busy+len(r.hooks) != 0 || r.box.Holds(id) {
+		t.Fatalf("%d attempts, webhooks %v; want none", r.busy, r.hooks)
 	}
 	mend()
 	r.begin(time.Now())
-	if !r.held[id] || !r.taken["ops"] {
-		t.Errorf("held %v, taken %v; want a try for ops", r.held, r.taken)
+	if r.busy != 1 || r.hooks[id] != "ops" {
+		t.Errorf("%d attempts, webhooks %v; want one for ops", r.busy, r.hooks)
 	}
 	r.tries.Wait()
 }
@@ -172,8 +183,9 @@ func TestARefusedClaimCostsNoTry(t *testing.T) {
 		return nil
 	}}, 1)
 	e := r.waiting(t)[0]
-	r.begin(time.Now())
-	r.end(<-r.ended)
+	if after, ok := r.begin(time.Now()); !ok || after != diskAgain || r.busy != 0 {
+		t.Errorf("%d attempts, the next in %v, %v; want none, and %v", r.busy, after, ok, diskAgain)
+	}
 	if waits := r.waiting(t); len(waits) != 1 || waits[0].Name != e.Name {
 		t.Errorf("waiting %v, want %s", waits, e.Name)
 	}

@@ -20,6 +20,11 @@ var targets = []target{
 		"recover.go",                 // take-up
 		"batch.go", "settlebatch.go", // batch
 	}, first: "^Test(StepsOnDisk|EverySync|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ADuplicate|DiskTrouble)"},
+	{pkg: "dropbox/outbox", files: []string{
+		"attempt.go", "box.go", // claim
+		"settle.go", "shared.go", // receipt
+		"takeup.go", // take-up
+	}},
 	{pkg: "swarm", files: []string{
 		"work.go",   // claim
 		"settle.go", // receipt
