@@ -9,7 +9,7 @@ import (
 
 // advice returns the next step for the sender of a message that was given up. A retry
 // helps only if something else changes first.
-func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) string {
+func (o *poster) advice(m *dropbox.Message, n Origin, target, reason string) string {
 	name := o.mail.name
 	command := fmt.Sprintf("claude-swarm read %s --body | claude-swarm %s send ", m.ID, name)
 	again := "claude-swarm dead retry " + m.ID

@@ -22,7 +22,7 @@ func TestAdvice(t *testing.T) {
 	const other = `As it stands it can never be posted. Reword it, or make it shorter: claude-swarm irc send "#c" TEXT`
 	const again = "try again: claude-swarm dead retry k7f3q9m2xd"
 	advice := func(remedy Remedy, n Origin, reason string) string {
-		o := &outbox{link: remedied{newStub(), remedy}, mail: &mail{name: "irc"}}
+		o := &poster{link: remedied{newStub(), remedy}, mail: &mail{name: "irc"}}
 		return o.advice(&dropbox.Message{ID: "k7f3q9m2xd"}, n, "#c", reason)
 	}
 	for _, tc := range []struct {

@@ -20,7 +20,7 @@ const (
 )
 
 // begin starts sending a claimed message.
-func (o *outbox) begin(f *flight) {
+func (o *poster) begin(f *flight) {
 	switch {
 	case f.Bad != nil:
 		o.giveUp(f, f.Bad.Error())
@@ -70,7 +70,7 @@ func (o *outbox) begin(f *flight) {
 
 // landed decides what happens to a message after an attempt to send it. It reports
 // whether the message is waiting again.
-func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
+func (o *poster) landed(s *Saying, l Landing) (waits bool) {
 	f := o.flights[s.ID]
 	if f == nil {
 		return false // the bridge is stopping
@@ -115,7 +115,7 @@ func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
 
 // asks reports whether people can answer a message where it is shown. That is a question,
 // or an alert that an agent has asked the lead one.
-func (o *outbox) asks(f *flight) bool {
+func (o *poster) asks(f *flight) bool {
 	if f.Message.Type == dropbox.Question {
 		return true
 	}
@@ -128,7 +128,7 @@ func (o *outbox) asks(f *flight) bool {
 }
 
 // question returns the question that a message asks.
-func (o *outbox) question(f *flight) question {
+func (o *poster) question(f *flight) question {
 	q := question{OpenQuestion: OpenQuestion{
 		ID: cmp.Or(f.origin.About, f.ID), From: f.Message.From, To: o.mail.name, Channel: f.to.target, At: time.Now().UTC(),
 	}}
@@ -144,7 +144,7 @@ func (o *outbox) question(f *flight) question {
 }
 
 // asked records that a question was shown.
-func (o *outbox) asked(f *flight, q question) {
+func (o *poster) asked(f *flight, q question) {
 	o.questions.shown(q.ID, q.Channel)
 	if q.Own {
 		o.forget(f)
@@ -155,14 +155,14 @@ func (o *outbox) asked(f *flight, q question) {
 
 // forget counts a question that was sent to the bridge's mailbox as sent. It stays claimed
 // until it is answered.
-func (o *outbox) forget(f *flight) {
+func (o *poster) forget(f *flight) {
 	delete(o.flights, f.ID)
 	o.rec.state.Sent++
 }
 
 // putBack puts back a message that may have been partly sent. hungUp reports whether the
 // connection may have ended because of it.
-func (o *outbox) putBack(f *flight, hungUp bool) {
+func (o *poster) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)
 	if _, err := o.mail.box.PutBack(f.Entry, hungUp); err != nil && !errors.Is(err, dropbox.ErrGone) {
 		o.rec.trouble("message was not put back", err)
@@ -171,7 +171,7 @@ func (o *outbox) putBack(f *flight, hungUp bool) {
 }
 
 // release puts back a message when this attempt sent no part of it.
-func (o *outbox) release(f *flight) {
+func (o *poster) release(f *flight) {
 	delete(o.flights, f.ID)
 	if _, err := o.mail.box.Release(f.Entry); err != nil && !errors.Is(err, dropbox.ErrGone) {
 		o.rec.trouble("message was not put back", err)

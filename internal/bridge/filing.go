@@ -22,9 +22,9 @@ type filing struct {
 }
 
 // settle files a finished message.
-func (o *outbox) settle(f *flight, outcome string) { o.settleWith(f, outcome, "") }
+func (o *poster) settle(f *flight, outcome string) { o.settleWith(f, outcome, "") }
 
-func (o *outbox) settleWith(f *flight, outcome, why string) {
+func (o *poster) settleWith(f *flight, outcome, why string) {
 	st := settlement(f.Entry, o.mail.name, outcome, there{
 		Server: o.link.Server(), Target: f.to.target, Lines: f.shown.Lines, MsgIDs: f.shown.MsgIDs, Again: f.shown.Again, Why: why,
 	})
@@ -36,7 +36,7 @@ func (o *outbox) settleWith(f *flight, outcome, why string) {
 // fileNext files the finished messages in parallel with the loop. Messages that finish in
 // the meantime form the next batch, because filing many messages takes as long as filing
 // one. A batch has at most maxUnsettled messages.
-func (o *outbox) fileNext() {
+func (o *poster) fileNext() {
 	if o.atFiling || len(o.filings) == 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func (o *outbox) fileNext() {
 // onDisk performs the last disk operation for a message in parallel with the loop, and
 // retries the operation if it fails. Once the operation has succeeded, the loop calls
 // then().
-func (o *outbox) onDisk(f *flight, what string, step func() error, then func()) {
+func (o *poster) onDisk(f *flight, what string, step func() error, then func()) {
 	f.filing = true
 	o.loop.do(func() func() {
 		err := step()

@@ -19,10 +19,10 @@ const (
 // foldUp runs once per connection. It looks for copies that were waiting before the
 // connection began and are older than foldAge. For each channel with enough such copies,
 // it delivers one message that replaces all but the newest of them. Each replaced copy is
-// settled when it would have been posted; see [outbox.folded]. After a crash, the next
+// settled when it would have been posted; see [poster.folded]. After a crash, the next
 // fold finds the remaining copies again. It delivers a second message only if the newest
 // copy to be replaced is a different one.
-func (o *outbox) foldUp() {
+func (o *poster) foldUp() {
 	connection, since := o.link.Connection()
 	if o.foldedFor == connection {
 		return
@@ -112,7 +112,7 @@ func turns(n int) string {
 
 // folded returns the reason why a message is not posted separately, or "" if it must be
 // posted.
-func (o *outbox) folded(id string) string {
+func (o *poster) folded(id string) string {
 	into, ok := o.folds[id]
 	if !ok {
 		return ""

@@ -6,7 +6,7 @@ import (
 )
 
 // request carries out a message's request to the bridge itself.
-func (o *outbox) request(f *flight) {
+func (o *poster) request(f *flight) {
 	target := f.to.target
 	if why := o.link.Rooms().CannotBe(target); why != "" {
 		o.giveUp(f, why)
@@ -39,7 +39,7 @@ func (o *outbox) request(f *flight) {
 }
 
 // topic sets a topic.
-func (o *outbox) topic(f *flight) {
+func (o *poster) topic(f *flight) {
 	o.link.Rooms().SetTopic(f.to.target, topicLine(o.link, o.rec.mask, string(f.Message.Body)), func(err error) {
 		refused, isRefused := errors.AsType[*RefusedError](err)
 		_, impossible := errors.AsType[*ImpossibleError](err)

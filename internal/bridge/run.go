@@ -66,7 +66,7 @@ type run struct {
 	rec       *record
 	mail      *mail
 	questions *questions
-	outbox    *outbox
+	outbox    *poster
 	listener  *listener
 	threads   map[string]string    // the conversation of each open message, by mailbox and id; see [run.openThreads]
 	idle      map[string]time.Time // by channel: when its conversation was first found to have no open message
@@ -81,7 +81,7 @@ func newRun(ctx context.Context, o *Options, link Link, box *dropbox.Mailbox) *r
 	r.questions = &questions{mail: r.mail, rec: r.rec, link: link, over: r.o.Over}
 	who := permits{allow: o.Allow, link: link}
 	call := &callees{permits: who, mail: r.mail, link: link, nicks: map[int]string{}}
-	r.outbox = &outbox{
+	r.outbox = &poster{
 		link: link, loop: r.loop, rec: r.rec, mail: r.mail, questions: r.questions, channels: o.Channels, called: o.Called, callees: call,
 		flights: map[string]*flight{}, folds: map[string]string{},
 	}

@@ -12,7 +12,7 @@ import (
 // giveUp gives up a message that cannot be posted, and tells its sender. A copy is filed
 // as not shown instead, unless the connection ended because of it. The sender is not told
 // about a copy, because the original message has been delivered.
-func (o *outbox) giveUp(f *flight, reason string) {
+func (o *poster) giveUp(f *flight, reason string) {
 	reason = o.rec.mask(o.link.Plain(reason))
 	if f.Message != nil && f.origin.About != "" && !blamesText(reason) {
 		o.settleWith(f, outcomeNotShown, reason)
@@ -24,7 +24,7 @@ func (o *outbox) giveUp(f *flight, reason string) {
 
 // giveUpOnDisk performs the disk operations for giving up a message. Each of them is safe
 // to repeat.
-func (o *outbox) giveUpOnDisk(c *dropbox.Claim, reason string) error {
+func (o *poster) giveUpOnDisk(c *dropbox.Claim, reason string) error {
 	at, err := o.mail.box.BeginGiveUp(c.Entry, reason)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (o *outbox) giveUpOnDisk(c *dropbox.Claim, reason string) error {
 }
 
 // finishGiveUp finishes giving up a message after a crash.
-func (o *outbox) finishGiveUp(e dropbox.Entry) error {
+func (o *poster) finishGiveUp(e dropbox.Entry) error {
 	c, err := o.mail.box.Open(e)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (o *outbox) finishGiveUp(e dropbox.Entry) error {
 
 // bounce tells the sender that a message was not posted, once for each time that the
 // message is given up.
-func (o *outbox) bounce(c *dropbox.Claim, reason string, at time.Time) error {
+func (o *poster) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	m := c.Message
 	if m == nil || m.From == "" || m.From == dropbox.Swarm || m.From == o.mail.name {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 // takeUp resumes handling the messages in cur/ that have no owner. Such messages exist
 // after a crash, or if their last disk operation failed.
-func (o *outbox) takeUp() error {
+func (o *poster) takeUp() error {
 	receipts, err := o.mail.box.Receipts()
 	if err != nil {
 		return err

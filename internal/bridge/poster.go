@@ -25,14 +25,14 @@ type flight struct {
 	*dropbox.Claim
 	origin Origin
 	to     destination
-	asks   bool // people who see it can answer it; see [outbox.asks]
+	asks   bool // people who see it can answer it; see [poster.asks]
 	filing bool // the message's fate is known
 	shown  Shown
 }
 
-// An outbox posts the messages that are waiting in the bridge's mailbox. The loop owns
+// A poster posts the messages that are waiting in the bridge's mailbox. The loop owns
 // it.
-type outbox struct {
+type poster struct {
 	link      Link
 	loop      *loop
 	rec       *record
@@ -55,7 +55,7 @@ type outbox struct {
 }
 
 // destinationOf decides where a waiting message goes.
-func (o *outbox) destinationOf(m *dropbox.Message) destination {
+func (o *poster) destinationOf(m *dropbox.Message) destination {
 	n, _ := o.mail.origin(m)
 	var from Origin
 	if n.Channel == "" && m.ReplyTo != "" {
@@ -75,7 +75,7 @@ func (o *outbox) destinationOf(m *dropbox.Message) destination {
 // takeOff sends the messages that may be sent now, as soon as their claims are durable.
 // Messages that become ready in the meantime form the next batch, because making many
 // claims durable takes as long as making one durable.
-func (o *outbox) takeOff() {
+func (o *poster) takeOff() {
 	if o.claiming {
 		return
 	}
@@ -106,7 +106,7 @@ func (o *outbox) takeOff() {
 }
 
 // mayClaim reports whether the bridge may claim messages now.
-func (o *outbox) mayClaim() bool {
+func (o *poster) mayClaim() bool {
 	return !o.stopping && !o.halted && !o.held && o.link.Usable()
 }
 
@@ -115,7 +115,7 @@ func (o *outbox) mayClaim() bool {
 const holdFor = time.Second
 
 // hold records that a disk operation failed, and stops sending for a while.
-func (o *outbox) hold(what string, err error) {
+func (o *poster) hold(what string, err error) {
 	o.rec.trouble(what, err)
 	if o.held {
 		return
@@ -135,7 +135,7 @@ func (o *outbox) hold(what string, err error) {
 
 // takeWaiting claims the messages that may be sent now, in the order that the plan
 // chooses. The claims are not durable yet.
-func (o *outbox) takeWaiting() (taken []*flight) {
+func (o *poster) takeWaiting() (taken []*flight) {
 	for o.mayClaim() && (o.unproven() < maxUnproven || o.noneAlone()) && len(o.flights) < maxUnsettled && !o.suspected() {
 		w, ok, err := o.plan.next(o.ready, o.unproven() >= maxUnproven)
 		if err != nil {
@@ -159,7 +159,7 @@ func (o *outbox) takeWaiting() (taken []*flight) {
 
 // unproven counts the messages in flight. It excludes requests to join a channel, because
 // they post nothing and can wait for a long time until the server lets us in.
-func (o *outbox) unproven() int {
+func (o *poster) unproven() int {
 	n := 0
 	for _, f := range o.flights {
 		if !f.filing && f.to.request != DoJoin {
@@ -170,7 +170,7 @@ func (o *outbox) unproven() int {
 }
 
 // noneAlone reports whether no message in flight is private.
-func (o *outbox) noneAlone() bool {
+func (o *poster) noneAlone() bool {
 	for _, f := range o.flights {
 		if f.to.alone && !f.filing {
 			return false
@@ -181,7 +181,7 @@ func (o *outbox) noneAlone() bool {
 
 // suspected reports whether one of the messages in flight may have made the server hang up
 // before. Such a message is sent alone.
-func (o *outbox) suspected() bool {
+func (o *poster) suspected() bool {
 	for _, f := range o.flights {
 		if f.Failed > 0 && !f.filing {
 			return true
@@ -193,7 +193,7 @@ func (o *outbox) suspected() bool {
 // ready reports whether a message may be sent now. If the other side may have hung up
 // because of a message, that message waits until the connection has proved reliable.
 // Otherwise the bridge could mistake a bad network for a bad message.
-func (o *outbox) ready(w waiter) bool {
+func (o *poster) ready(w waiter) bool {
 	if w.Failed > 0 && (o.unproven() > 0 || !o.link.Sound()) {
 		return false
 	}
@@ -221,7 +221,7 @@ func (o *outbox) ready(w waiter) bool {
 // noChannelOf reports whether a copy is addressed to a task's channel that the bridge is
 // not in, because the conversation began without a task or is over. The bridge does not
 // join a channel for a copy.
-func (o *outbox) noChannelOf(to destination) bool {
+func (o *poster) noChannelOf(to destination) bool {
 	if !to.copied || o.channels.taskOf(to.target) == "" {
 		return false
 	}
@@ -231,7 +231,7 @@ func (o *outbox) noChannelOf(to destination) bool {
 
 // claim claims a message, but does not make the claim durable. It returns nil if there is
 // nothing to send.
-func (o *outbox) claim(w waiter) *flight {
+func (o *poster) claim(w waiter) *flight {
 	c, err := o.mail.box.Take(w.Entry)
 	switch {
 	case errors.Is(err, dropbox.ErrHalted):
