@@ -61,7 +61,7 @@ func TestEachQuestionCanBeAnsweredAsItIsPrinted(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						r.outbox.begin(r.outbox.claim(w))
+						r.beginNext(t, w)
 					}
 					said := r.link.(*stubLink).said
 					for _, s := range said {

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -157,6 +156,9 @@ func (o *poster) asked(f *flight, q question) {
 // until it is answered.
 func (o *poster) forget(f *flight) {
 	delete(o.flights, f.ID)
+	if err := f.Leave(); err != nil {
+		o.rec.trouble("question was not left", err)
+	}
 	o.rec.state.Sent++
 }
 
@@ -164,7 +166,7 @@ func (o *poster) forget(f *flight) {
 // connection may have ended because of it.
 func (o *poster) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)
-	if _, err := o.mail.box.PutBack(f.Entry, hungUp); err != nil && !errors.Is(err, dropbox.ErrGone) {
+	if err := f.PutBack(hungUp); err != nil {
 		o.rec.trouble("message was not put back", err)
 	}
 	o.plan.lookAgain()
@@ -173,7 +175,7 @@ func (o *poster) putBack(f *flight, hungUp bool) {
 // release puts back a message when this attempt sent no part of it.
 func (o *poster) release(f *flight) {
 	delete(o.flights, f.ID)
-	if _, err := o.mail.box.Release(f.Entry); err != nil && !errors.Is(err, dropbox.ErrGone) {
+	if err := f.Release(); err != nil {
 		o.rec.trouble("message was not put back", err)
 	}
 	o.plan.lookAgain()

@@ -50,7 +50,7 @@ func TestAnAlertCallsThePeopleWhoShouldAct(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.outbox.begin(r.outbox.claim(w))
+			r.beginNext(t, w)
 			if got, want := r.link.(*stubLink).said[0].Text, c.calls+"[ESCALATION] Agent coder appears stuck."; got != want {
 				t.Errorf("said %q, want %q", got, want)
 			}

@@ -52,7 +52,8 @@
 //
 // At most 256 heard lines wait for delivery, besides those in the current one; then the bridge
 // stops reading from the network. At most 4 messages are in transit, or 32 with those that
-// are being filed; the others wait in new/.
+// are being filed; the others wait in new/. The package dropbox/outbox claims the messages,
+// settles them, and takes up after a crash what an earlier bridge left.
 //
 // # Files
 //

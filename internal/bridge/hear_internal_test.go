@@ -490,8 +490,7 @@ func TestAnAnswerBeforeItsQuestionIsConfirmed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := r.outbox.claim(w)
-			r.outbox.begin(f)
+			f := r.beginNext(t, w)
 			if answered {
 				r.listener.hear(onNetwork(irc.Text{Time: time.Now(), Target: "#project-x", Source: "ann!x@home.example", Nick: "ann", Account: "ann", Body: "swarm: reply " + f.ID + " yes"}))
 				want = dropbox.Done

@@ -2,9 +2,9 @@ package bridge
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
+
+	"github.com/claude-swarm/claude-swarm/dropbox/outbox"
 )
 
 // A loop is the goroutine that owns all of the bridge's data. Slow work runs in parallel
@@ -45,13 +45,10 @@ func (l *loop) doFor(results chan<- func(), f func() func()) {
 // guarded runs f and returns its result. If f panics, the result panics in turn, with the
 // stack of f.
 func guarded(f func() func()) (then func()) {
-	defer func() {
-		if p := recover(); p != nil {
-			text := fmt.Sprintf("%v\n\nin parallel work:\n%s", p, debug.Stack())
-			then = func() { panic(text) }
-		}
-	}()
-	return f()
+	if panicked := outbox.Caught("parallel work", func() { then = f() }); panicked != "" {
+		return func() { panic(panicked) }
+	}
+	return then
 }
 
 // hand makes the loop run f, and returns once f has run. The goroutine that calls hand

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/outbox"
 )
 
 // maxUnproven is the maximum number of messages in flight at a time. One private message
@@ -22,7 +23,7 @@ const maxJoining = maxUnsettled / 2
 
 // A flight is a message that has been claimed but not yet settled.
 type flight struct {
-	*dropbox.Claim
+	*outbox.Attempt
 	origin Origin
 	to     destination
 	asks   bool // people who see it can answer it; see [poster.asks]
@@ -33,6 +34,7 @@ type flight struct {
 // A poster posts the messages that are waiting in the bridge's mailbox. The loop owns
 // it.
 type poster struct {
+	box       *outbox.Box // all its attempts have the same target, ""
 	link      Link
 	loop      *loop
 	rec       *record
@@ -45,13 +47,19 @@ type poster struct {
 	plan      *plan
 	flights   map[string]*flight // messages in flight, by id
 	folds     map[string]string  // maps the id of each message that will not be posted to the id of its replacement
-	filings   []filing           // finished messages waiting to be filed
 	foldedFor int                // the connection for which foldUp has already run
-	atFiling  bool               // a batch of filings is in progress
 	claiming  bool               // claims are being made durable
-	halted    bool               // the file HALT exists, so nothing may be claimed
-	held      bool               // a claim failed because of a disk error; see holdFor
 	stopping  bool
+}
+
+// lookAgain looks for messages, and for HALT, after something changed in the mailbox. It also
+// repeats what the disk refused: without that, a message that was put back might stay held.
+func (o *poster) lookAgain() {
+	o.box.LookAgain()
+	if err := o.box.Retry(); err != nil {
+		o.rec.log.Debug("disk still refused writes", keyErr, err)
+	}
+	o.plan.lookAgain()
 }
 
 // destinationOf decides where a waiting message goes.
@@ -87,8 +95,12 @@ func (o *poster) takeOff() {
 		return
 	}
 	o.claiming = true
+	attempts := make([]*outbox.Attempt, len(taken))
+	for i, f := range taken {
+		attempts[i] = f.Attempt
+	}
 	o.loop.do(func() func() {
-		err := o.mail.box.SyncClaims()
+		err := o.box.Begin(attempts...)
 		return func() {
 			o.claiming = false
 			for _, f := range taken {
@@ -107,7 +119,7 @@ func (o *poster) takeOff() {
 
 // mayClaim reports whether the bridge may claim messages now.
 func (o *poster) mayClaim() bool {
-	return !o.stopping && !o.halted && !o.held && o.link.Usable()
+	return !o.stopping && !o.box.Halted() && o.box.PausedUntil("").IsZero() && o.link.Usable()
 }
 
 // holdFor is the pause after a failure to claim a message. Putting the message back wakes
@@ -117,19 +129,15 @@ const holdFor = time.Second
 // hold records that a disk operation failed, and stops sending for a while.
 func (o *poster) hold(what string, err error) {
 	o.rec.trouble(what, err)
-	if o.held {
+	if !o.box.Pause("") {
 		return
 	}
-	o.held = true
 	o.loop.do(func() func() {
 		select {
 		case <-time.After(holdFor):
 		case <-o.loop.ctx.Done():
 		}
-		return func() {
-			o.held = false
-			o.plan.lookAgain()
-		}
+		return o.plan.lookAgain
 	})
 }
 
@@ -194,6 +202,9 @@ func (o *poster) suspected() bool {
 // because of a message, that message waits until the connection has proved reliable.
 // Otherwise the bridge could mistake a bad network for a bad message.
 func (o *poster) ready(w waiter) bool {
+	if o.box.Holds(w.ID) {
+		return false // it is being put back, and the disk has refused to confirm that
+	}
 	if w.Failed > 0 && (o.unproven() > 0 || !o.link.Sound()) {
 		return false
 	}
@@ -232,10 +243,9 @@ func (o *poster) noChannelOf(to destination) bool {
 // claim claims a message, but does not make the claim durable. It returns nil if there is
 // nothing to send.
 func (o *poster) claim(w waiter) *flight {
-	c, err := o.mail.box.Take(w.Entry)
+	a, err := o.box.Take(w.Entry, "")
 	switch {
 	case errors.Is(err, dropbox.ErrHalted):
-		o.halted = true
 		o.rec.changed()
 		return nil
 	case errors.Is(err, dropbox.ErrGone):
@@ -247,13 +257,13 @@ func (o *poster) claim(w waiter) *flight {
 	}
 	o.plan.claimed(w)
 	o.rec.changed()
-	if done, err := o.mail.box.HasReceipt(c.Entry); err == nil && done {
-		if err := o.mail.box.File(c.Entry); err != nil {
+	if a.Done {
+		if err := a.File(o.loop.ctx, nil); err != nil {
 			o.rec.trouble("message was not filed", err)
 		}
 		return nil
 	}
-	f := &flight{Claim: c, to: w.destination}
-	o.flights[c.ID] = f
+	f := &flight{Attempt: a, to: w.destination}
+	o.flights[f.ID] = f
 	return f
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/outbox"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
@@ -24,6 +25,22 @@ func newFlyer(t *testing.T) (*run, waiter) {
 		t.Fatalf("nothing waits: %v", err)
 	}
 	return r, w
+}
+
+// beginNext claims a message and begins to send it.
+func (r *run) beginNext(t *testing.T, w waiter) *flight {
+	t.Helper()
+	f := r.outbox.claim(w)
+	if err := r.outbox.box.Begin(f.Attempt); err != nil {
+		t.Fatal(err)
+	}
+	r.outbox.begin(f)
+	return f
+}
+
+// claimedBefore returns a message that is being sent, and whose attempts have failed that often.
+func claimedBefore(failed int) *flight {
+	return &flight{Attempt: &outbox.Attempt{Claim: &dropbox.Claim{Entry: dropbox.Entry{Failed: failed}}}}
 }
 
 // A message that may have made the server hang up is sent alone, on a connection that has
@@ -47,7 +64,7 @@ func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 			w.Failed = c.failed
 			r.link.(*stubLink).sound = c.sound
 			if c.another {
-				r.outbox.flights["aaaabbbbcc"] = &flight{Claim: &dropbox.Claim{}}
+				r.outbox.flights["aaaabbbbcc"] = claimedBefore(0)
 			}
 			if got := r.outbox.ready(w); got != c.want {
 				t.Errorf("ready = %v, want %v", got, c.want)
@@ -64,7 +81,8 @@ func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 		"one that hung up, and is": {1, true, false},
 	} {
 		r, _ := newFlyer(t)
-		r.outbox.flights["aaaabbbbcc"] = &flight{Claim: &dropbox.Claim{Entry: dropbox.Entry{Failed: c.failed}}, filing: c.filing}
+		r.outbox.flights["aaaabbbbcc"] = claimedBefore(c.failed)
+		r.outbox.flights["aaaabbbbcc"].filing = c.filing
 		if got := r.outbox.suspected(); got != c.want {
 			t.Errorf("%s on its way: suspected = %v, want %v", name, got, c.want)
 		}
@@ -74,7 +92,7 @@ func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 // No message is sent together with one that may have made the server hang up.
 func TestNothingGoesBesideASuspect(t *testing.T) {
 	r, w := newFlyer(t)
-	suspect := &flight{Claim: &dropbox.Claim{Entry: dropbox.Entry{Failed: 1}}}
+	suspect := claimedBefore(1)
 	r.outbox.flights["aaaabbbbcc"] = suspect
 	if got := r.outbox.takeWaiting(); len(got) != 0 {
 		t.Errorf("%d messages are taken beside a suspect", len(got))

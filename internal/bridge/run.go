@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/outbox"
 )
 
 // Intervals and timeouts of the loop.
@@ -85,6 +86,7 @@ func newRun(ctx context.Context, o *Options, link Link, box *dropbox.Mailbox) *r
 		link: link, loop: r.loop, rec: r.rec, mail: r.mail, questions: r.questions, channels: o.Channels, called: o.Called, callees: call,
 		flights: map[string]*flight{}, folds: map[string]string{},
 	}
+	r.outbox.box = outbox.New(box, outbox.Options{Tries: settleTries, Pause: holdFor, Keep: r.questions.isOpen, Tell: r.outbox.bounce})
 	r.outbox.plan = newPlan(box, r.outbox.destinationOf)
 	told := &acks{open: map[string]bool{}, over: r.outbox.plan.lookAgain}
 	r.outbox.plan.waits = told.waits
@@ -106,10 +108,7 @@ func (r *run) takeUp() (joined []string, err error) {
 	if err := r.questions.read(); err != nil {
 		return nil, err
 	}
-	if err := r.mail.box.Recover(); err != nil {
-		return nil, err
-	}
-	if err := r.outbox.takeUp(); err != nil {
+	if err := r.outbox.box.Recover(); err != nil {
 		return nil, err
 	}
 	earlier, err := ReadState(r.rec.dir)
@@ -158,7 +157,8 @@ func (r *run) serve(joined []string) error {
 	r.rec.changed() // the state of an earlier bridge may say that it is connected
 	out := r.outbox
 	ended := r.loop.ctx.Done()
-	var patience <-chan time.Time
+	patience, end := outbox.Patience(r.loop.ctx, lastWords)
+	defer end()
 	for over := false; !over; {
 		out.takeOff()
 		if r.rec.dirty {
@@ -174,8 +174,7 @@ func (r *run) serve(joined []string) error {
 		}
 		select {
 		case <-mailCame:
-			out.halted = false // check again whether the file HALT exists
-			out.plan.lookAgain()
+			out.lookAgain()
 			r.rec.changed()
 		case <-handCame:
 			hand.Reset(debounce / 4)
@@ -191,7 +190,6 @@ func (r *run) serve(joined []string) error {
 		case f := <-r.listener.arrivals.delivered:
 			f()
 		case <-sweep.C:
-			out.halted = false
 			out.plan.lookAgain()
 			if _, err := watcher.Rewatch(); err != nil {
 				r.rec.log.Debug("mailbox could not be watched", keyErr, err)
@@ -206,9 +204,9 @@ func (r *run) serve(joined []string) error {
 				r.save()
 			}
 		case <-ended:
-			ended, out.stopping, patience = nil, true, time.After(lastWords)
+			ended, out.stopping = nil, true
 			r.link.Stop()
-		case <-patience:
+		case <-patience.Done():
 			over = true // settleRest puts back the messages in flight
 		}
 	}
@@ -235,7 +233,7 @@ func (r *run) describe() {
 		r.rec.trouble("mailbox was not listed", err)
 	}
 	s.Waiting, s.Unproven = len(r.outbox.plan.entries), r.outbox.unproven()
-	s.Halted = r.outbox.halted
+	s.Halted = r.outbox.box.Halted()
 	s.Questions = nil
 	for _, q := range r.questions.open {
 		if !q.sending {
@@ -250,7 +248,7 @@ func (r *run) describe() {
 func (r *run) sweep(now time.Time) {
 	r.rec.changed()
 	r.leaveDone(now)
-	if err := r.outbox.takeUp(); err != nil {
+	if err := r.outbox.box.TakeUp(); err != nil {
 		r.rec.trouble("messages that the disk refused were not taken up", err)
 	}
 	r.listener.notices.sweep(now)

@@ -9,6 +9,43 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
+// settleTries is how many times a failed disk operation is retried. The pause before the
+// first retry is 100 ms, and it doubles for each further retry. If the last retry fails, the next
+// sweep tries again.
+const settleTries = 6
+
+// settle files a finished message.
+func (o *poster) settle(f *flight, outcome string) { o.settleWith(f, outcome, "") }
+
+func (o *poster) settleWith(f *flight, outcome, why string) {
+	st := settlement(f.Entry, o.mail.name, outcome, there{
+		Server: o.link.Server(), Target: f.to.target, Lines: f.shown.Lines, MsgIDs: f.shown.MsgIDs, Again: f.shown.Again, Why: why,
+	})
+	o.onDisk(f, "message was not filed", func() error { return f.File(o.loop.ctx, st.Receipt) }, func() {
+		if outcome == outcomeSaid {
+			o.rec.state.Sent++
+		}
+	})
+}
+
+// onDisk performs the last disk operation for a message in parallel with the loop. Once the
+// operation has succeeded, the loop calls then().
+func (o *poster) onDisk(f *flight, what string, step func() error, then func()) {
+	f.filing = true
+	o.loop.do(func() func() {
+		err := step()
+		return func() {
+			delete(o.flights, f.ID)
+			o.rec.changed()
+			if err != nil {
+				o.rec.trouble(what, err)
+				return
+			}
+			then()
+		}
+	})
+}
+
 // giveUp gives up a message that cannot be posted, and tells its sender. A copy is filed
 // as not shown instead, unless the connection ended because of it. The sender is not told
 // about a copy, because the original message has been delivered.
@@ -19,33 +56,7 @@ func (o *poster) giveUp(f *flight, reason string) {
 		return
 	}
 	o.rec.log.Warn("message was given up", keyMessage, f.ID, keyWhy, reason)
-	o.onDisk(f, "message was not given up", func() error { return o.giveUpOnDisk(f.Claim, reason) }, func() {})
-}
-
-// giveUpOnDisk performs the disk operations for giving up a message. Each of them is safe
-// to repeat.
-func (o *poster) giveUpOnDisk(c *dropbox.Claim, reason string) error {
-	at, err := o.mail.box.BeginGiveUp(c.Entry, reason)
-	if err != nil {
-		return err
-	}
-	if err := o.bounce(c, reason, at); err != nil {
-		return err
-	}
-	return o.mail.box.GiveUp(c.Entry, reason)
-}
-
-// finishGiveUp finishes giving up a message after a crash.
-func (o *poster) finishGiveUp(e dropbox.Entry) error {
-	c, err := o.mail.box.Open(e)
-	if err != nil {
-		return err
-	}
-	reason, err := o.mail.box.Reason(e)
-	if err != nil {
-		return err
-	}
-	return o.giveUpOnDisk(c, reason)
+	o.onDisk(f, "message was not given up", func() error { return f.GiveUp(o.loop.ctx, reason) }, func() {})
 }
 
 // bounce tells the sender that a message was not posted, once for each time that the

@@ -71,7 +71,7 @@ var floors = map[string][]string{
 	"packaging":             {},
 	"docs/shown":            {},
 	"examples":              {},
-	"internal/bridge":       {"dropbox", "internal/durable", "internal/discovery"},
+	"internal/bridge":       {"dropbox", "dropbox/outbox", "internal/durable", "internal/discovery"},
 	"ircbridge":             {"internal/bridge", "ircbridge/irc"},
 
 	// Test helpers: no program in cmd links them.
